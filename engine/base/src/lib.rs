@@ -1,0 +1,12 @@
+//! The words that all crates share: identifiers, variable-length integers, checksums, hashing.
+//!
+//! Nothing here does I/O, allocates in a hot path, or knows a crate above.
+
+#![forbid(unsafe_code)]
+
+pub mod checksum;
+pub mod hash;
+pub mod id;
+pub mod vint;
+
+pub use id::{CoreId, DocId, FieldNo, Ord, PrimaryTerm, SegmentId, SeqNo, ShardId};

@@ -1,0 +1,19 @@
+//! Byte streams: what TLS leaves for the floors above.
+
+use crate::Result;
+
+/// A connection between two sides, TLS already ended.
+#[allow(async_fn_in_trait, reason = "futures stay on the core that made them")]
+pub trait Stream: 'static {
+    /// Reads some bytes into `buffer`; 0 where the other side has closed.
+    async fn read(&mut self, buffer: &mut [u8]) -> Result<usize>;
+
+    /// Writes all bytes and flushes them.
+    async fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Tells the other side that no more comes, and closes.
+    async fn close(&mut self) -> Result<()>;
+
+    /// Address of the other side, as `host:port`.
+    fn peer(&self) -> &str;
+}

@@ -1,0 +1,16 @@
+//! Tasks on this core, and work that leaves it.
+
+use crate::Result;
+
+/// Runs things.
+#[allow(async_fn_in_trait, reason = "futures stay on the core that made them")]
+pub trait Spawn: Clone + 'static {
+    /// Runs `task` on this core until it ends, beside its maker.
+    fn spawn(&self, task: impl Future<Output = ()> + 'static);
+
+    /// Lets other tasks of this core run, where this one has run for long enough (500 µs).
+    async fn yield_if_needed(&self);
+
+    /// Runs `job` on a worker thread (heavy work: hashing, merging). `Busy` where too many wait.
+    async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T>;
+}
