@@ -1,1 +1,16 @@
-//! Placeholder.
+//! One node: indices, routing, operations.
+//!
+//! A [`Node`] is what all cores of a process share; each core runs a [`Core`], which takes any
+//! operation (`ops`), parses on the spot, and sends each shard's part to the shard's home core
+//! (`host`). Cluster state lives on core 0 and is published to all.
+//!
+//! Deliberately absent: HTTP, users, any clock or disk that is not `env`'s.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod gate;
+pub mod ops;
+
+pub use error::{Error, Result};
+pub use gate::{Everything, Gate, Limits};

@@ -1,0 +1,174 @@
+//! What an operation may fail with: Elasticsearch's type, words and status, given once.
+//!
+//! An [`Error`] is plain data: it crosses cores, and `net` prints it. Crates below speak of facts
+//! in their own small enums; this file and `ops` put those into Elasticsearch's words.
+//!
+//! Not here: the JSON form (`net/fail`).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use json::Value;
+
+/// Answer of an operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// One failure, with the failures that caused it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// HTTP status.
+    pub status: u16,
+    /// Elasticsearch's name, in snake case: `index_not_found_exception`.
+    pub kind: Cow<'static, str>,
+    /// For people.
+    pub reason: String,
+    /// Keys beside type and reason, in order: `resource.type`, `index`, `line`.
+    pub meta: Vec<(Cow<'static, str>, Value)>,
+    /// The failure below this one.
+    pub caused_by: Option<Box<Error>>,
+    /// Roots that the outer failure names where they cannot be found by walking the causes
+    /// (failures of several shards); empty otherwise.
+    pub root_causes: Vec<Error>,
+}
+
+impl Error {
+    /// A failure of `kind` with `status`.
+    pub fn new(status: u16, kind: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind: kind.into(),
+            reason: reason.into(),
+            meta: Vec::new(),
+            caused_by: None,
+            root_causes: Vec::new(),
+        }
+    }
+
+    /// 400 `illegal_argument_exception`.
+    pub fn illegal_argument(reason: impl Into<String>) -> Self {
+        Self::new(400, "illegal_argument_exception", reason)
+    }
+
+    /// 400 `action_request_validation_exception`, the problems counted from 1.
+    pub fn validation<S: AsRef<str>>(problems: &[S]) -> Self {
+        let mut reason = String::from("Validation Failed: ");
+        for (at, problem) in problems.iter().enumerate() {
+            reason.push_str(&format!("{}: {};", at + 1, problem.as_ref()));
+        }
+        Self::new(400, "action_request_validation_exception", reason)
+    }
+
+    /// 400 `parse_exception`.
+    pub fn parse(reason: impl Into<String>) -> Self {
+        Self::new(400, "parse_exception", reason)
+    }
+
+    /// 404 for a name that no index or alias bears; `resource_type` is `index_or_alias` for most
+    /// calls, `index_expression` for those on one document.
+    pub fn index_not_found(name: &str, resource_type: &'static str) -> Self {
+        Self::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+            .with("resource.type", resource_type)
+            .with("resource.id", name)
+            .with("index_uuid", "_na_")
+            .with("index", name)
+    }
+
+    /// 429: the node has no room for the request now; the caller may try again.
+    pub fn rejected(reason: impl Into<String>) -> Self {
+        Self::new(429, "es_rejected_execution_exception", reason)
+    }
+
+    /// 503: the shard is not open (yet), or has failed.
+    pub fn shard_unavailable(index: &str, shard: u32, why: &str) -> Self {
+        Self::new(
+            503,
+            "unavailable_shards_exception",
+            format!("[{index}][{shard}] primary shard is not active: {why}"),
+        )
+    }
+
+    /// 500: our own fault.
+    pub fn internal(reason: impl Into<String>) -> Self {
+        Self::new(500, "exception", reason)
+    }
+
+    /// Adds a key beside type and reason.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        self.meta.push((key.into(), value.into()));
+        self
+    }
+
+    /// Names the index and shard the failure belongs to.
+    #[must_use]
+    pub fn at_shard(self, uuid: &str, shard: u32, index: &str) -> Self {
+        self.with("index_uuid", uuid).with("shard", shard.to_string()).with("index", index)
+    }
+
+    /// Names the failure below.
+    #[must_use]
+    pub fn caused_by(mut self, cause: Error) -> Self {
+        self.caused_by = Some(Box::new(cause));
+        self
+    }
+
+    /// The failures that `root_cause` lists: found by walking the causes from the outside for as
+    /// long as they are of Elasticsearch's own kinds, as Elasticsearch does.
+    pub fn roots(&self) -> Vec<&Error> {
+        if !self.root_causes.is_empty() {
+            return self.root_causes.iter().collect();
+        }
+        let mut root = self;
+        while let Some(cause) = &root.caused_by {
+            if is_plain(&cause.kind) {
+                break;
+            }
+            root = cause;
+        }
+        vec![root]
+    }
+}
+
+/// Kinds that are Java's own: `root_cause` does not step into them.
+fn is_plain(kind: &str) -> bool {
+    matches!(
+        kind,
+        "illegal_argument_exception"
+            | "illegal_state_exception"
+            | "number_format_exception"
+            | "json_parse_exception"
+            | "json_e_o_f_exception"
+            | "date_time_parse_exception"
+            | "arithmetic_exception"
+            | "null_pointer_exception"
+            | "input_coercion_exception"
+            | "unsupported_operation_exception"
+    )
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_are_counted_from_one() {
+        let error = Error::validation(&["id is missing", "index is missing"]);
+        assert_eq!(error.reason, "Validation Failed: 1: id is missing;2: index is missing;");
+    }
+
+    #[test]
+    fn roots_stop_before_javas_own_kinds() {
+        let number = Error::new(400, "number_format_exception", "For input string: \"a\"");
+        let query = Error::new(400, "query_shard_exception", "failed to create query").caused_by(number);
+        let outer = Error::new(400, "x_content_parse_exception", "[1:2] bool").caused_by(query);
+        assert_eq!(outer.roots()[0].kind, "query_shard_exception");
+    }
+}

@@ -1,0 +1,59 @@
+//! The question that every operation asks: may this caller do this to this index, and which
+//! documents and fields may it see?
+//!
+//! `net` answers it from authz, so engine and authz never meet. The answer is plain data, so it
+//! crosses cores (decision D7). There is no path around it: every operation takes a gate.
+
+use std::sync::Arc;
+
+use json::Value;
+
+use crate::error::Result;
+
+/// Answers for one caller.
+pub trait Gate {
+    /// May the caller do `action` (`cluster:monitor/health`) to the cluster? The error is the
+    /// 403 to send.
+    fn cluster(&self, action: &'static str) -> Result<()>;
+
+    /// May the caller do `action` (`indices:data/read/search`) to `index`, and what of it may be
+    /// seen? The error is the 403 to send.
+    fn index(&self, action: &'static str, index: &str) -> Result<Limits>;
+
+    /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
+    fn sees(&self, action: &'static str, index: &str) -> bool {
+        self.index(action, index).is_ok()
+    }
+}
+
+/// What a caller may see of one index.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Documents: those that match this query; `None` is all.
+    pub filter: Option<Arc<Value>>,
+    /// Fields: patterns of those granted; `None` is all.
+    pub fields: Option<Arc<[String]>>,
+    /// Equal keys mean equal limits: for caches.
+    pub key: u64,
+}
+
+impl Limits {
+    /// Nothing is hidden.
+    pub fn is_unlimited(&self) -> bool {
+        self.filter.is_none() && self.fields.is_none()
+    }
+}
+
+/// The gate of a node without security, and of the node's own work.
+#[derive(Clone, Copy, Debug)]
+pub struct Everything;
+
+impl Gate for Everything {
+    fn cluster(&self, _action: &'static str) -> Result<()> {
+        Ok(())
+    }
+
+    fn index(&self, _action: &'static str, _index: &str) -> Result<Limits> {
+        Ok(Limits::default())
+    }
+}

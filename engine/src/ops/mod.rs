@@ -1,0 +1,76 @@
+//! Operations: what `net` may ask of a core. Requests and answers are plain data.
+//!
+//! Each is a method of [`crate::Core`]; any core takes any request. The file of a family holds its
+//! requests, answers and work.
+
+pub mod admin;
+pub mod bulk;
+pub mod document;
+pub mod observe;
+pub mod search;
+
+/// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
+/// `expand_wildcards`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndicesOptions {
+    /// Missing or closed concrete names are passed over.
+    pub ignore_unavailable: bool,
+    /// A wildcard that matches nothing is fine.
+    pub allow_no_indices: bool,
+    /// Wildcards match open indices.
+    pub expand_open: bool,
+    /// Wildcards match closed indices.
+    pub expand_closed: bool,
+    /// Wildcards match hidden indices.
+    pub expand_hidden: bool,
+}
+
+impl Default for IndicesOptions {
+    fn default() -> Self {
+        Self {
+            ignore_unavailable: false,
+            allow_no_indices: true,
+            expand_open: true,
+            expand_closed: false,
+            expand_hidden: false,
+        }
+    }
+}
+
+/// `refresh` of a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// Searchable when the interval says so.
+    #[default]
+    No,
+    /// Answer after a refresh forced now.
+    Now,
+    /// Answer after the next refresh.
+    Wait,
+}
+
+/// `_shards` of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shards {
+    /// Copies asked for (of a broadcast: configured copies).
+    pub total: u32,
+    /// Copies that did it.
+    pub successful: u32,
+    /// Copies passed over because they could not match.
+    pub skipped: u32,
+    /// Copies that failed.
+    pub failed: u32,
+    /// One entry a failed shard: shard number, index, why.
+    pub failures: Vec<ShardFailure>,
+}
+
+/// Why one shard failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardFailure {
+    /// Number of the shard.
+    pub shard: u32,
+    /// Its index.
+    pub index: String,
+    /// Why.
+    pub reason: crate::Error,
+}
