@@ -1,1 +1,284 @@
-//! See the plan.
+//! Memory shared by all cores, taken in chunks: what may be held at once is bounded in one place.
+//!
+//! Always true
+//! 1. The sum of all that is taken and all that leases keep spare never passes the total.
+//! 2. What is taken comes back when its [`Taken`] is dropped, on whatever core that happens.
+//! 3. Taking never waits: `None` means that the caller refuses its request (429).
+//!
+//! A [`Lease`] stands between one core and the pool so that the common case touches a number that
+//! no other core touches: it fetches chunks of 4 MiB, and gives whole chunks back when more than
+//! two lie spare. Near the end of the pool it asks for exactly what it lacks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::sync::{AtomicUsize, Ordering};
+
+/// The unit in which leases fetch from the pool.
+pub const CHUNK_BYTES: usize = 4 << 20;
+
+/// Above this a lease gives whole chunks back.
+const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+
+/// The pool; clones share it.
+#[derive(Clone)]
+pub struct Budget {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    total: usize,
+    free: AtomicUsize,
+}
+
+impl Budget {
+    /// A pool of `total_bytes`.
+    pub fn new(total_bytes: usize) -> Self {
+        Self { pool: Arc::new(Pool { total: total_bytes, free: AtomicUsize::new(total_bytes) }) }
+    }
+
+    /// A lease for one core; its clones share what it keeps spare.
+    pub fn lease(&self) -> Lease {
+        let local = Local { pool: Arc::clone(&self.pool), spare: AtomicUsize::new(0) };
+        Lease { local: Arc::new(local) }
+    }
+
+    /// Size of the pool.
+    pub fn total_bytes(&self) -> usize {
+        self.pool.total
+    }
+
+    /// What leases hold, taken or spare.
+    pub fn leased_bytes(&self) -> usize {
+        self.pool.total - self.pool.free.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Budget({} of {} bytes leased)", self.leased_bytes(), self.total_bytes())
+    }
+}
+
+/// Takes `bytes` from `from` where so much is there.
+fn subtract(from: &AtomicUsize, bytes: usize) -> bool {
+    let taken = from
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |current| current.checked_sub(bytes));
+    taken.is_ok()
+}
+
+struct Local {
+    pool: Arc<Pool>,
+    spare: AtomicUsize,
+}
+
+impl Local {
+    fn take(&self, bytes: usize) -> bool {
+        if subtract(&self.spare, bytes) {
+            return true;
+        }
+        let spare = self.spare.load(Ordering::Relaxed);
+        let chunks = bytes.saturating_sub(spare).div_ceil(CHUNK_BYTES).max(1);
+        let fetched = chunks.saturating_mul(CHUNK_BYTES);
+        if subtract(&self.pool.free, fetched) {
+            let before = self.spare.fetch_add(fetched, Ordering::Relaxed);
+            if before + fetched >= bytes && subtract(&self.spare, bytes) {
+                return true;
+            }
+            // Somebody else used the spare meanwhile; what was fetched stays spare for the next.
+        }
+        // Near the end of the pool: all that is spare here, and exactly what is lacking.
+        let spare = self.spare.swap(0, Ordering::Relaxed);
+        if let Some(rest) = spare.checked_sub(bytes) {
+            self.spare.fetch_add(rest, Ordering::Relaxed);
+            return true;
+        }
+        let fetched = subtract(&self.pool.free, bytes - spare);
+        if !fetched {
+            self.spare.fetch_add(spare, Ordering::Relaxed);
+        }
+        fetched
+    }
+
+    fn give_back(&self, bytes: usize) {
+        let spare = self.spare.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if spare > SPARE_BYTES_MAX {
+            let surplus = (spare - CHUNK_BYTES) / CHUNK_BYTES * CHUNK_BYTES;
+            if subtract(&self.spare, surplus) {
+                self.pool.free.fetch_add(surplus, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let spare = self.spare.load(Ordering::Relaxed);
+        self.pool.free.fetch_add(spare, Ordering::Relaxed);
+    }
+}
+
+/// One core's way to the pool.
+#[derive(Clone)]
+pub struct Lease {
+    local: Arc<Local>,
+}
+
+impl Lease {
+    /// Takes `bytes`, or nothing where they are not to be had.
+    pub fn take(&self, bytes: usize) -> Option<Taken> {
+        self.local.take(bytes).then(|| Taken { local: Arc::clone(&self.local), bytes })
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lease({} bytes spare)", self.local.spare.load(Ordering::Relaxed))
+    }
+}
+
+/// Bytes taken from a budget; dropping gives them back. May travel to another core.
+#[must_use = "dropping it gives the bytes back"]
+pub struct Taken {
+    local: Arc<Local>,
+    bytes: usize,
+}
+
+impl Taken {
+    /// How much is taken.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes `bytes` more, or changes nothing: false.
+    #[must_use]
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let grown = self.local.take(bytes);
+        if grown {
+            self.bytes += bytes;
+        }
+        grown
+    }
+
+    /// Gives all but `bytes` back; keeps what it has where that is less.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        if let Some(surplus) = self.bytes.checked_sub(bytes) {
+            self.local.give_back(surplus);
+            self.bytes = bytes;
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.local.give_back(self.bytes);
+    }
+}
+
+impl fmt::Debug for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Taken({} bytes)", self.bytes)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    #[test]
+    fn a_lease_fetches_whole_chunks() {
+        let budget = Budget::new(64 * MIB);
+        let lease = budget.lease();
+        let first = lease.take(1).expect("room");
+        assert_eq!(budget.leased_bytes(), CHUNK_BYTES);
+        let second = lease.take(5 * MIB).expect("room");
+        assert_eq!(budget.leased_bytes(), 2 * CHUNK_BYTES);
+        drop((first, second));
+        assert_eq!(budget.leased_bytes(), 2 * CHUNK_BYTES, "two chunks may stay spare");
+        drop(lease);
+        assert_eq!(budget.leased_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_and_changes_nothing() {
+        let budget = Budget::new(10 * MIB);
+        let lease = budget.lease();
+        let held =
+            lease.take(9 * MIB).expect("less than a chunk is left, exactly so much is fetched");
+        assert!(lease.take(2 * MIB).is_none());
+        let rest = lease.take(MIB).expect("to the last byte");
+        assert!(lease.take(1).is_none());
+        drop((held, rest));
+        assert!(lease.take(10 * MIB).is_some());
+        assert!(lease.take(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn surplus_goes_back_to_the_pool_for_other_cores() {
+        let budget = Budget::new(40 * MIB);
+        let (one, other) = (budget.lease(), budget.lease());
+        let all = one.take(40 * MIB).expect("all of it");
+        assert!(other.take(1).is_none());
+        drop(all);
+        assert!(other.take(32 * MIB).is_some());
+    }
+
+    #[test]
+    fn a_piece_grows_and_shrinks() {
+        let budget = Budget::new(10 * MIB);
+        let lease = budget.lease();
+        let mut taken = lease.take(MIB).expect("room");
+        assert!(taken.grow(8 * MIB));
+        assert!(!taken.grow(2 * MIB));
+        assert_eq!(taken.bytes(), 9 * MIB);
+        taken.shrink_to(MIB);
+        assert_eq!(taken.bytes(), MIB);
+        taken.shrink_to(5 * MIB);
+        assert_eq!(taken.bytes(), MIB, "shrinking never grows");
+        drop(taken);
+        drop(lease);
+        assert_eq!(budget.leased_bytes(), 0);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+
+    #[test]
+    fn two_cores_never_hold_more_than_the_total_and_all_comes_back() {
+        loom::model(|| {
+            let budget = Budget::new(CHUNK_BYTES + 10);
+            let other = budget.lease();
+            let thread = loom::thread::spawn(move || {
+                let taken = other.take(CHUNK_BYTES);
+                taken.is_some()
+            });
+            let lease = budget.lease();
+            let taken = lease.take(20);
+            assert!(budget.leased_bytes() <= budget.total_bytes());
+            drop(taken);
+            drop(lease);
+            thread.join().expect("took");
+            assert_eq!(budget.leased_bytes(), 0);
+        });
+    }
+
+    #[test]
+    fn a_piece_dropped_on_another_core_returns_to_its_lease() {
+        loom::model(|| {
+            let budget = Budget::new(3 * CHUNK_BYTES);
+            let lease = budget.lease();
+            let taken = lease.take(2 * CHUNK_BYTES).expect("room");
+            let thread = loom::thread::spawn(move || drop(taken));
+            let mine = lease.take(5);
+            assert!(mine.is_some());
+            thread.join().expect("dropped");
+            drop(mine);
+            drop(lease);
+            assert_eq!(budget.leased_bytes(), 0);
+        });
+    }
+}

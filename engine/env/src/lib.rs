@@ -22,6 +22,7 @@ pub mod random;
 pub mod reply;
 pub mod rising;
 pub mod spawn;
+mod sync;
 
 pub use bytes::Bytes;
 pub use clock::Clock;
