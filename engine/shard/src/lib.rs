@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Writing: one shard, one core.
+//!
+//! A shard decides each operation (version check, sequence number), logs the decided batch, applies
+//! it to the buffer when the log says it is durable, and answers. A refresh seals the buffer into a
+//! segment in memory and publishes the new view; a flush writes it to files behind a manifest; an
+//! open after a crash replays what the log holds beyond the manifest.
+//!
+//! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
+//! segments (`segment`) and of the log (`wal`).
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod error;
+pub mod operation;
+pub mod reader;
+mod shard;
+pub mod stats;
+
+pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
+pub use error::{Conflict, Error, Result, WriteError};
+pub use operation::{
+    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, WriteBatch, Written,
+};
+pub use reader::{Reader, Touched};
+pub use shard::{Setup, Shard};
+pub use stats::Stats;

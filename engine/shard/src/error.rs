@@ -1,0 +1,164 @@
+//! What may go wrong with one shard, and why one operation is refused.
+//!
+//! Three faults are told apart: an operation that is refused ([`WriteError`]: the caller's), a
+//! shard that cannot serve ([`Error`]: disk or bytes), and a bug (an assertion).
+//!
+//! Not here: Elasticsearch's words and status codes; `engine` puts the facts below into those.
+
+use std::fmt;
+
+use base::{PrimaryTerm, SeqNo};
+
+/// Answer of a shard.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a shard, or one call on it, failed. Plain data: it crosses cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No manifest where a shard was expected; nothing in the folder was touched.
+    NoManifest {
+        /// The folder.
+        dir: String,
+    },
+    /// A new shard was asked for where data stands already; nothing in the folder was touched.
+    AlreadyExists {
+        /// What stands there.
+        file: String,
+    },
+    /// Bytes on disk are not what was written.
+    Corrupt {
+        /// The file (or folder) that is wrong.
+        file: String,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// A file was written by another version of this program.
+    Version {
+        /// The file.
+        file: String,
+        /// The version found.
+        found: u32,
+        /// The version read here.
+        expected: u32,
+    },
+    /// The disk failed.
+    Disk(env::Error),
+    /// The log takes nothing any more. Operations under way may or may not have become durable.
+    Log(String),
+    /// The shard is closed or closing.
+    Closed,
+    /// The work was stopped because the shard closes.
+    Cancelled,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoManifest { dir } => write!(f, "no manifest in [{dir}]"),
+            Self::AlreadyExists { file } => write!(f, "[{file}] stands already"),
+            Self::Corrupt { file, what } => write!(f, "[{file}] is corrupt: {what}"),
+            Self::Version { file, found, expected } => {
+                write!(f, "[{file}] has format version {found}, this program reads {expected}")
+            }
+            Self::Disk(error) => error.fmt(f),
+            Self::Log(what) => write!(f, "the log failed: {what}"),
+            Self::Closed => f.write_str("the shard is closed"),
+            Self::Cancelled => f.write_str("cancelled, the shard closes"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<env::Error> for Error {
+    fn from(error: env::Error) -> Self {
+        Self::Disk(error)
+    }
+}
+
+/// Why one operation was not done. Nothing of a refused operation is kept anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The document is not as the caller expects it to be.
+    Conflict(Conflict),
+    /// No memory for the batch: the same answer for all its operations.
+    Rejected {
+        /// Bytes the batch would have needed.
+        needed_bytes: usize,
+    },
+    /// The shard failed. Where `durable_unknown`, the operation may have been logged.
+    Failed {
+        /// Why.
+        error: Error,
+        /// Whether the operation may still come to light after a restart.
+        durable_unknown: bool,
+    },
+}
+
+/// The facts of a version conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// `if_seq_no` and `if_primary_term` name another state.
+    SeqNo {
+        /// What the caller asked for.
+        required: (SeqNo, PrimaryTerm),
+        /// What stands there; `None`: no document (or a deleted one).
+        current: Option<(SeqNo, PrimaryTerm)>,
+    },
+    /// A create found the document there already.
+    Exists {
+        /// Its version.
+        version: u64,
+    },
+    /// An external version is not above (`or_equal`: is below) the one that stands there.
+    Version {
+        /// The version that stands there.
+        current: u64,
+        /// The version the caller gave.
+        provided: u64,
+        /// An equal one would have been taken (`external_gte`).
+        or_equal: bool,
+    },
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict(conflict) => conflict.fmt(f),
+            Self::Rejected { needed_bytes } => {
+                write!(f, "no memory for a batch of {needed_bytes} bytes")
+            }
+            Self::Failed { error, .. } => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SeqNo { required: (seq_no, term), current } => {
+                write!(f, "version conflict, required seqNo [{seq_no}], primary term [{term}]")?;
+                match current {
+                    Some((seq_no, term)) => write!(
+                        f,
+                        ". current document has seqNo [{seq_no}] and primary term [{term}]"
+                    ),
+                    None => f.write_str(". but no document was found"),
+                }
+            }
+            Self::Exists { version } => {
+                write!(f, "version conflict, document already exists (current version [{version}])")
+            }
+            Self::Version { current, provided, or_equal } => {
+                let how = if *or_equal { "higher" } else { "higher or equal to" };
+                let than = if *or_equal { "than " } else { "" };
+                write!(
+                    f,
+                    "version conflict, current version [{current}] is {how} {than}the one provided [{provided}]"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Operations: what a batch asks of a shard, and what became of each.
+//!
+//! A [`WriteBatch`] is made on the core that took the request and crosses to the shard's home; its
+//! documents are parsed already and lie in one arena.
+//!
+//! Not here: the log form (`frame`), judging (`decide`), doing (`apply`).
+
+use base::{PrimaryTerm, SeqNo};
+use env::Bytes;
+use mapping::document::Arena;
+
+use crate::error::WriteError;
+
+/// Longest id, in bytes.
+pub const ID_BYTES_MAX: usize = 512;
+
+/// Operations for one shard, in request order.
+pub struct WriteBatch {
+    /// Version of the mapping by which `arena` was prepared.
+    pub mapping_version: u64,
+    /// The documents of `ops`, parsed.
+    pub arena: Arena,
+    /// What to do.
+    pub ops: Vec<Operation>,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Id of the document: not empty, at most [`ID_BYTES_MAX`] bytes.
+    pub id: String,
+    /// Routing value, where one was given.
+    pub routing: Option<String>,
+    /// What to do.
+    pub kind: Kind,
+    /// On what condition, and with which version.
+    pub check: Check,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Puts a document.
+    Index {
+        /// Only where there is none (`op_type=create`).
+        create: bool,
+        /// Its JSON text.
+        source: Bytes,
+        /// Its number in the batch's arena.
+        doc: u32,
+    },
+    /// Takes a document away.
+    Delete,
+}
+
+/// What must hold for an operation to be done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Check {
+    /// Nothing; the version counts on.
+    #[default]
+    None,
+    /// The document stands at this sequence number and term; the version counts on.
+    SeqNo {
+        /// `if_seq_no`.
+        seq_no: SeqNo,
+        /// `if_primary_term`.
+        term: PrimaryTerm,
+    },
+    /// The caller's version is above the one that stands there, and becomes the version.
+    External(u64),
+    /// The caller's version is not below the one that stands there, and becomes the version.
+    ExternalGte(u64),
+}
+
+/// What an operation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Put a document where there was none.
+    Created,
+    /// Put a document in place of another.
+    Updated,
+    /// Took a document away.
+    Deleted,
+    /// Found none to take away.
+    NotFound,
+}
+
+/// An operation that was done and is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its place in the shard's history.
+    pub seq_no: SeqNo,
+    /// The reign it was decided in.
+    pub primary_term: PrimaryTerm,
+    /// The document's new version.
+    pub version: u64,
+    /// What it did.
+    pub outcome: Outcome,
+}
+
+/// Answer of a batch, in its order.
+pub type Answers = Vec<Result<Written, WriteError>>;
+
+/// A document as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its JSON text.
+    pub source: Bytes,
+    /// Place of the operation that put it.
+    pub seq_no: SeqNo,
+    /// Reign of that operation.
+    pub primary_term: PrimaryTerm,
+    /// Its version.
+    pub version: u64,
+    /// Routing value, where it has one.
+    pub routing: Option<String>,
+    /// Paths of fields that were not indexed (`_ignored`), sorted.
+    pub ignored: Vec<String>,
+}
+
+/// Whether a get sees what no refresh has shown yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Realtime {
+    /// It does.
+    #[default]
+    Yes,
+    /// It sees what a search sees.
+    No,
+}

@@ -1,0 +1,58 @@
+//! What searching cores hold of a shard: its published view, and two numbers that only rise.
+//!
+//! A shard whose refresh interval is not set stops refreshing while nobody searches. When it passes
+//! a refresh over, it raises `deferred` to the operation that waits to be shown; a search that finds
+//! `deferred` above its view asks the home core for a refresh and waits for it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use env::published::Published;
+use env::rising::RisingNumber;
+use segment::View;
+
+/// A shard as any core may read it; cheap to clone, `Send`.
+#[derive(Clone)]
+pub struct Reader {
+    /// What a search sees.
+    pub view: Arc<Published<View>>,
+    pub(crate) shared: Arc<Touch>,
+}
+
+/// Numbers shared with the home core.
+pub(crate) struct Touch {
+    /// Milliseconds of the monotonic clock at the last search.
+    pub(crate) searched_ms: RisingNumber,
+    /// One above the last operation that a passed-over refresh left unseen.
+    pub(crate) deferred: RisingNumber,
+    /// One above the last operation that the published view shows.
+    pub(crate) visible: RisingNumber,
+}
+
+/// Whether a search may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// The published view is as new as the refresh interval promises.
+    Fresh,
+    /// The shard slept: ask its home for [`crate::Shard::refresh`] first.
+    RefreshFirst,
+}
+
+impl Reader {
+    /// Tells the shard that it is searched, at `now` of the monotonic clock.
+    pub fn touch(&self, now: Duration) -> Touched {
+        self.shared.searched_ms.raise(now.as_millis() as u64);
+        if self.shared.deferred.get() > self.shared.visible.get() {
+            Touched::RefreshFirst
+        } else {
+            Touched::Fresh
+        }
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reader")
+    }
+}
