@@ -1,0 +1,344 @@
+//! Numbers: their text as it was written, and how Java prints a double or float.
+//!
+//! `Double.toString` (JDK 19 and later) prints the shortest decimal that reads back as the same
+//! value, at least two digits, plain from 10^-3 below 10^7, otherwise `d.dE±n`. The digits come
+//! from ryu; where it gives one digit alone, Java looks among the decimals of two digits, which
+//! matters for the smallest subnormals only (`4.9E-324`, not `5.0E-324`).
+
+use std::fmt;
+
+use crate::limits::Limits;
+use crate::scan;
+
+/// A JSON number that keeps its text: `1E2` stays `1E2`, and no digit is lost.
+///
+/// Equal means equal text.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Number {
+    text: Box<str>,
+}
+
+impl Number {
+    /// The number written as `text`; `None` where `text` is no JSON number.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let end = scan::number(text.as_bytes(), 0, &Limits::DEFAULT).ok()?;
+        (end == text.len()).then(|| Self { text: text.into() })
+    }
+
+    /// For text that the scanner has checked.
+    pub(crate) fn checked(text: &str) -> Self {
+        debug_assert!(Self::from_text(text).is_some());
+        Self { text: text.into() }
+    }
+
+    /// A double, printed as Java prints it; `None` for infinities and NaN, which JSON lacks.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        value.is_finite().then(|| {
+            let mut out = Vec::new();
+            write_f64(&mut out, value);
+            Self { text: ascii(out).into() }
+        })
+    }
+
+    /// A float, printed as Java prints it; `None` for infinities and NaN.
+    pub fn from_f32(value: f32) -> Option<Self> {
+        value.is_finite().then(|| {
+            let mut out = Vec::new();
+            write_f32(&mut out, value);
+            Self { text: ascii(out).into() }
+        })
+    }
+
+    /// The text as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Written without point and exponent.
+    pub fn is_integer(&self) -> bool {
+        is_integer(self.text.as_bytes())
+    }
+
+    /// The value, where it was written as an integer and fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.text.parse().ok()
+    }
+
+    /// The value, where it was written as an integer, is not negative and fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.text.parse().ok()
+    }
+
+    /// The nearest double; infinite where the number is too large for one.
+    pub fn as_f64(&self) -> f64 {
+        self.text.parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+macro_rules! from_integer {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Number {
+            fn from(value: $kind) -> Self {
+                Self { text: value.to_string().into() }
+            }
+        }
+    )*};
+}
+from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
+
+/// True of number text without point and exponent.
+pub fn is_integer(text: &[u8]) -> bool {
+    !text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+}
+
+/// Java's `Double.toString`.
+pub fn double_to_string(value: f64) -> String {
+    let mut out = Vec::new();
+    write_f64(&mut out, value);
+    ascii(out)
+}
+
+/// Java's `Float.toString`.
+pub fn float_to_string(value: f32) -> String {
+    let mut out = Vec::new();
+    write_f32(&mut out, value);
+    ascii(out)
+}
+
+/// Appends Java's `Double.toString` (`NaN`, `Infinity` and `-Infinity` without quotes).
+pub fn write_f64(out: &mut Vec<u8>, value: f64) {
+    if !value.is_finite() {
+        return write_special(out, value.is_nan(), value > 0.0);
+    }
+    if value.is_sign_negative() {
+        out.push(b'-');
+    }
+    let value = value.abs();
+    if value == 0.0 {
+        return out.extend_from_slice(b"0.0");
+    }
+    let mut buffer = ryu::Buffer::new();
+    let mut decimal = Decimal::read(buffer.format_finite(value).as_bytes());
+    if decimal.len == 1 {
+        let two = Decimal::read(format!("{value:.1e}").as_bytes());
+        if two.as_text().parse::<f64>() == Ok(value) {
+            decimal = two;
+        }
+    }
+    decimal.print(out);
+}
+
+/// Appends Java's `Float.toString`.
+pub fn write_f32(out: &mut Vec<u8>, value: f32) {
+    if !value.is_finite() {
+        return write_special(out, value.is_nan(), value > 0.0);
+    }
+    if value.is_sign_negative() {
+        out.push(b'-');
+    }
+    let value = value.abs();
+    if value == 0.0 {
+        return out.extend_from_slice(b"0.0");
+    }
+    let mut buffer = ryu::Buffer::new();
+    let mut decimal = Decimal::read(buffer.format_finite(value).as_bytes());
+    if decimal.len == 1 {
+        let two = Decimal::read(format!("{value:.1e}").as_bytes());
+        if two.as_text().parse::<f32>() == Ok(value) {
+            decimal = two;
+        }
+    }
+    decimal.print(out);
+}
+
+fn write_special(out: &mut Vec<u8>, nan: bool, positive: bool) {
+    out.extend_from_slice(match (nan, positive) {
+        (true, _) => b"NaN",
+        (false, true) => b"Infinity",
+        (false, false) => b"-Infinity",
+    });
+}
+
+fn ascii(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("only ASCII is written here")
+}
+
+/// `0.d₁d₂…d_len × 10^point`, without sign; `d₁` is not 0, nor is the last digit unless alone.
+#[derive(Clone, Copy)]
+struct Decimal {
+    digits: [u8; 20],
+    len: usize,
+    point: i32,
+}
+
+impl Decimal {
+    /// Reads digits with at most one point and an exponent after `e`, of a number above 0.
+    fn read(text: &[u8]) -> Self {
+        let mut decimal = Self { digits: [0; 20], len: 0, point: 0 };
+        let mut after_point = false;
+        for (at, &byte) in text.iter().enumerate() {
+            match byte {
+                b'.' => after_point = true,
+                b'e' => {
+                    let exponent = std::str::from_utf8(&text[at + 1..]).unwrap_or_default();
+                    decimal.point += exponent.parse::<i32>().expect("ryu writes the exponent");
+                    break;
+                }
+                b'0' if decimal.len == 0 => decimal.point -= i32::from(after_point),
+                digit => {
+                    decimal.digits[decimal.len] = digit;
+                    decimal.len += 1;
+                    decimal.point += i32::from(!after_point);
+                }
+            }
+        }
+        while decimal.len > 1 && decimal.digits[decimal.len - 1] == b'0' {
+            decimal.len -= 1;
+        }
+        decimal
+    }
+
+    /// A text that reads back as this value.
+    fn as_text(&self) -> String {
+        let digits = std::str::from_utf8(&self.digits[..self.len]).unwrap_or_default();
+        format!("0.{digits}e{}", self.point)
+    }
+
+    fn print(&self, out: &mut Vec<u8>) {
+        let digits = &self.digits[..self.len];
+        let or_zero = |rest: &[u8], out: &mut Vec<u8>| {
+            out.extend_from_slice(if rest.is_empty() { b"0" } else { rest });
+        };
+        match usize::try_from(self.point) {
+            Ok(whole @ 1..=7) => {
+                let head = whole.min(self.len);
+                out.extend_from_slice(&digits[..head]);
+                out.resize(out.len() + (whole - head), b'0');
+                out.push(b'.');
+                or_zero(&digits[head..], out);
+            }
+            _ if (-2..=0).contains(&self.point) => {
+                out.extend_from_slice(b"0.");
+                out.resize(out.len() + self.point.unsigned_abs() as usize, b'0');
+                out.extend_from_slice(digits);
+            }
+            _ => {
+                out.push(digits[0]);
+                out.push(b'.');
+                or_zero(&digits[1..], out);
+                out.push(b'E');
+                out.extend_from_slice((self.point - 1).to_string().as_bytes());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn doubles_print_as_java_prints_them() {
+        // Values and texts of JDK 21; those with E-5, E12, E-4 and E21 stand in numbers.md.
+        let table: &[(f64, &str)] = &[
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (-1.5, "-1.5"),
+            (100.0, "100.0"),
+            (0.1, "0.1"),
+            (0.001, "0.001"),
+            (0.0012, "0.0012"),
+            (0.00099, "9.9E-4"),
+            (1.0e-4, "1.0E-4"),
+            (1.0e-5, "1.0E-5"),
+            (9_999_999.0, "9999999.0"),
+            (1.0e7, "1.0E7"),
+            (12_345_678.9, "1.23456789E7"),
+            (1.0e10, "1.0E10"),
+            (1.710_028_8e12, "1.7100288E12"),
+            (1.0e21, "1.0E21"),
+            (2.0e-3, "0.002"),
+            (2.0e23, "2.0E23"),
+            (1.0e23, "1.0E23"),
+            (f64::from(0.0001_f32), "9.999999747378752E-5"),
+            (f64::MAX, "1.7976931348623157E308"),
+            (f64::MIN_POSITIVE, "2.2250738585072014E-308"),
+            (5e-324, "4.9E-324"),
+            (1e-323, "9.9E-324"),
+            (123.456, "123.456"),
+            (1_234_567.0, "1234567.0"),
+            (0.333_333_333_333_333_3, "0.3333333333333333"),
+        ];
+        for (value, text) in table {
+            assert_eq!(double_to_string(*value), *text);
+        }
+        assert_eq!(double_to_string(f64::NAN), "NaN");
+        assert_eq!(double_to_string(f64::NEG_INFINITY), "-Infinity");
+    }
+
+    #[test]
+    fn floats_print_as_java_prints_them() {
+        let table: &[(f32, &str)] = &[
+            (1.0, "1.0"),
+            (0.133_531_39, "0.13353139"),
+            (0.267_062_78, "0.26706278"),
+            (1.203_972_8, "1.2039728"),
+            (0.0001, "1.0E-4"),
+            (1e21, "1.0E21"),
+            (1e10, "1.0E10"),
+            (6.600_000_4, "6.6000004"),
+            (f32::MAX, "3.4028235E38"),
+            (1e-45, "1.4E-45"),
+            (3.0e-45, "2.8E-45"),
+            (16_777_216.0, "1.6777216E7"),
+        ];
+        for (value, text) in table {
+            assert_eq!(float_to_string(*value), *text);
+        }
+    }
+
+    #[test]
+    fn text_is_kept_and_checked() {
+        let number = Number::from_text("1E2").expect("a number");
+        assert_eq!((number.text(), number.as_f64(), number.as_i64()), ("1E2", 100.0, None));
+        assert!(!number.is_integer());
+        assert_eq!(Number::from(-3).as_i64(), Some(-3));
+        assert_eq!(Number::from(u64::MAX).as_u64(), Some(u64::MAX));
+        for bad in ["", "-", "01", "1.", ".1", "1e", "+1", "1 ", "NaN", "0x1"] {
+            assert!(Number::from_text(bad).is_none(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn printed_doubles_read_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let text = double_to_string(value);
+            prop_assert_eq!(text.parse::<f64>().map(f64::to_bits), Ok(bits));
+            prop_assert!(Number::from_text(&text).is_some());
+        }
+
+        #[test]
+        fn printed_floats_read_back(bits: u32) {
+            let value = f32::from_bits(bits);
+            prop_assume!(value.is_finite());
+            prop_assert_eq!(float_to_string(value).parse::<f32>().map(f32::to_bits), Ok(bits));
+        }
+    }
+}
