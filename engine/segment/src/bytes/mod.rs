@@ -1,0 +1,7 @@
+//! Ways to lay bytes: archives, packed integers, compressed blocks, sets of bits.
+
+pub mod archive;
+pub mod bitmap;
+pub mod bitpack;
+pub mod packed;
+pub mod zblock;

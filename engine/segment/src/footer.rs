@@ -1,0 +1,169 @@
+//! The end of every file: 32 bytes that say what the file is and what its body's checksum is.
+//!
+//! Always true
+//! 1. The footer is the last thing of a file, and the file is exactly as long as it says.
+//! 2. Its own checksum is tested before anything else in it is believed.
+//!
+//! Layout (little-endian)
+//!
+//! | at | bytes | what                                            |
+//! |----|-------|-------------------------------------------------|
+//! | 0  | 4     | magic `CLod`                                    |
+//! | 4  | 2     | format version                                  |
+//! | 6  | 2     | file kind: 1 segment, 2 live documents          |
+//! | 8  | 8     | length of the file in bytes, footer included    |
+//! | 16 | 8     | file id: the number of the segment it belongs to |
+//! | 24 | 4     | checksum of all bytes before the footer         |
+//! | 28 | 4     | checksum of the 28 bytes before this            |
+//!
+//! Not here: testing the body's checksum at open. It is there for copies, merges and the
+//! background check; what a query reads is guarded page by page (`section`).
+
+use base::SegmentId;
+use base::checksum::checksum;
+
+use crate::error::{Error, Result};
+
+/// Format of all files of this crate. A file of another version is refused.
+pub const VERSION: u16 = 1;
+
+/// Length of a footer.
+pub const LEN: usize = 32;
+
+const MAGIC: [u8; 4] = *b"CLod";
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum FileKind {
+    /// An immutable segment.
+    Segment = 1,
+    /// Which documents of a segment are alive.
+    Live = 2,
+}
+
+/// What a footer says, after its own checksum was found right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footer {
+    /// The segment the file belongs to.
+    pub id: SegmentId,
+    /// Checksum of all bytes before the footer.
+    pub body_checksum: u32,
+}
+
+/// Ends the file whose body is `file`.
+pub fn seal(file: &mut Vec<u8>, kind: FileKind, id: SegmentId) {
+    let body_checksum = checksum(file);
+    let start = file.len();
+    file.extend_from_slice(&MAGIC);
+    file.extend_from_slice(&VERSION.to_le_bytes());
+    file.extend_from_slice(&(kind as u16).to_le_bytes());
+    file.extend_from_slice(&((start + LEN) as u64).to_le_bytes());
+    file.extend_from_slice(&id.get().to_le_bytes());
+    file.extend_from_slice(&body_checksum.to_le_bytes());
+    let own = checksum(&file[start..]);
+    file.extend_from_slice(&own.to_le_bytes());
+    assert_eq!(file.len(), start + LEN, "a footer has a fixed length");
+}
+
+/// Reads the footer of a whole file of `kind`.
+pub fn open(file: &[u8], kind: FileKind) -> Result<Footer> {
+    let Some((_, footer)) = file.split_last_chunk::<LEN>() else {
+        return Err(Error::Footer { what: "shorter than a footer" });
+    };
+    if footer[..4] != MAGIC {
+        return Err(Error::Footer { what: "magic missing" });
+    }
+    let found = checksum(&footer[..28]);
+    let expected = u32_at(footer, 28);
+    if found != expected {
+        let offset = (file.len() - LEN) as u64;
+        return Err(Error::Checksum { what: "footer", offset, expected, found });
+    }
+    let version = u16::from_le_bytes([footer[4], footer[5]]);
+    if version != VERSION {
+        return Err(Error::Version { expected: VERSION, found: version });
+    }
+    if u16::from_le_bytes([footer[6], footer[7]]) != kind as u16 {
+        return Err(Error::Footer { what: "another kind of file" });
+    }
+    if u64_at(footer, 8) != file.len() as u64 {
+        return Err(Error::Footer { what: "length differs from the file's" });
+    }
+    Ok(Footer { id: SegmentId(u64_at(footer, 16)), body_checksum: u32_at(footer, 24) })
+}
+
+/// Tests the whole body against the footer's checksum.
+pub fn check_body(file: &[u8], footer: &Footer) -> Result<()> {
+    let found = checksum(&file[..file.len() - LEN]);
+    let expected = footer.body_checksum;
+    if found != expected {
+        return Err(Error::Checksum { what: "body", offset: 0, expected, found });
+    }
+    Ok(())
+}
+
+/// The four bytes at `at`, which the caller knows to be there.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(*bytes[at..].first_chunk().expect("callers pass a checked offset"))
+}
+
+/// The eight bytes at `at`, which the caller knows to be there.
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(*bytes[at..].first_chunk().expect("callers pass a checked offset"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed() -> Vec<u8> {
+        let mut file = b"body".to_vec();
+        seal(&mut file, FileKind::Live, SegmentId(7));
+        file
+    }
+
+    #[test]
+    fn sealed_file_opens() {
+        let file = sealed();
+        let footer = open(&file, FileKind::Live).expect("just sealed");
+        assert_eq!(footer.id, SegmentId(7));
+        check_body(&file, &footer).expect("body is untouched");
+    }
+
+    #[test]
+    fn each_flipped_bit_is_noticed() {
+        let file = sealed();
+        for bit in 0..file.len() * 8 {
+            let mut bad = file.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let found = open(&bad, FileKind::Live).and_then(|footer| check_body(&bad, &footer));
+            assert!(found.is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn shorter_file_or_other_kind_is_refused() {
+        let file = sealed();
+        for len in 0..file.len() {
+            assert!(open(&file[..len], FileKind::Live).is_err());
+        }
+        assert_eq!(
+            open(&file, FileKind::Segment),
+            Err(Error::Footer { what: "another kind of file" })
+        );
+    }
+
+    #[test]
+    fn newer_version_names_both() {
+        let mut file = sealed();
+        let at = file.len() - LEN;
+        file[at + 4] = 9;
+        let own = checksum(&file[at..at + 28]);
+        file[at + 28..].copy_from_slice(&own.to_le_bytes());
+        assert_eq!(
+            open(&file, FileKind::Live),
+            Err(Error::Version { expected: VERSION, found: 9 })
+        );
+    }
+}

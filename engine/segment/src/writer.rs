@@ -1,0 +1,109 @@
+//! Writes a segment: each part appends its sections, and `seal` closes the file.
+//!
+//! Always true
+//! 1. Each (kind, field) is put at most once.
+//! 2. What is written depends on what was put and in which order, on nothing else: the same
+//!    calls give the same bytes.
+//!
+//! The parts are methods beside their formats: `ids` in `ids`, `terms` in `terms/writer`,
+//! `norms` in `norms`, and so on. A field's norms come before its terms, because the terms'
+//! impacts are made of them.
+
+use base::{FieldNo, SegmentId};
+
+use crate::error::Result;
+use crate::footer::{self, FileKind};
+use crate::meta::Meta;
+use crate::toc::{self, Entry, SectionKind};
+
+/// The largest number of documents of a segment: Lucene's, and doc ids stay below 2³¹.
+pub const DOC_COUNT_MAX: u32 = i32::MAX as u32 - 128;
+
+/// How blocks of terms are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TermBlocks {
+    /// As they are: a buffer that was just sealed is read at once, and merged soon.
+    #[default]
+    Plain,
+    /// Compressed by zstd where that saves an eighth: the result of a merge.
+    Zstd,
+}
+
+/// A segment that is being written.
+pub struct SegmentWriter {
+    id: SegmentId,
+    file: Vec<u8>,
+    entries: Vec<Entry>,
+    meta: Meta,
+    pub(crate) term_blocks: TermBlocks,
+}
+
+impl SegmentWriter {
+    /// Begins segment `id` of `doc_count` documents.
+    pub fn new(id: SegmentId, doc_count: u32) -> Self {
+        assert!(doc_count <= DOC_COUNT_MAX, "callers cut larger segments");
+        Self {
+            id,
+            file: toc::HEADER.to_vec(),
+            entries: Vec::new(),
+            meta: Meta { doc_count, merged_count: 0 },
+            term_blocks: TermBlocks::Plain,
+        }
+    }
+
+    /// Notes that the segment is made of `count` others, and how to keep its terms.
+    #[must_use]
+    pub fn merged(mut self, count: u32, term_blocks: TermBlocks) -> Self {
+        self.meta.merged_count = count;
+        self.term_blocks = term_blocks;
+        self
+    }
+
+    /// Number of documents.
+    pub fn doc_count(&self) -> u32 {
+        self.meta.doc_count
+    }
+
+    /// Appends a section.
+    pub fn put(&mut self, kind: SectionKind, field: FieldNo, bytes: &[u8]) {
+        self.put_with(kind, field, |file| file.extend_from_slice(bytes));
+    }
+
+    /// Appends a section that `write` appends to the bytes it is given; offsets of the section
+    /// count from the length it finds.
+    pub fn put_with<T>(
+        &mut self,
+        kind: SectionKind,
+        field: FieldNo,
+        write: impl FnOnce(&mut Vec<u8>) -> T,
+    ) -> T {
+        assert!(self.section(kind, field).is_none(), "{kind:?} of field {field} is there already");
+        toc::pad(&mut self.file);
+        let start = self.file.len();
+        let answer = write(&mut self.file);
+        assert!(self.file.len() >= start, "writers of sections append");
+        let len = (self.file.len() - start) as u64;
+        self.entries.push(Entry { field, kind, offset: start as u64, len });
+        answer
+    }
+
+    /// The bytes of a section that was put before.
+    pub fn section(&self, kind: SectionKind, field: FieldNo) -> Option<&[u8]> {
+        let entry = self.entries.iter().find(|entry| entry.key() == (field, kind))?;
+        Some(&self.file[entry.offset as usize..(entry.offset + entry.len) as usize])
+    }
+
+    /// Number of bytes written so far.
+    pub fn len_bytes(&self) -> usize {
+        self.file.len()
+    }
+
+    /// Ends the file, and gives its bytes.
+    pub fn seal(mut self) -> Result<Vec<u8>> {
+        let meta = crate::bytes::archive::write(&self.meta);
+        self.put(SectionKind::Meta, FieldNo(0), &meta);
+        toc::finish(&mut self.file, self.entries, self.meta.doc_count);
+        footer::seal(&mut self.file, FileKind::Segment, self.id);
+        Ok(self.file)
+    }
+}
