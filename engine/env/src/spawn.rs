@@ -11,6 +11,16 @@ pub trait Spawn: Clone + 'static {
     /// Lets other tasks of this core run, where this one has run for long enough (500 µs).
     async fn yield_if_needed(&self);
 
-    /// Runs `job` on a worker thread (heavy work: hashing, merging). `Busy` where too many wait.
+    /// Runs `job` on a worker thread (heavy work: hashing, sealing a buffer). `Busy` where too many
+    /// wait.
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T>;
+
+    /// As [`Spawn::work`], for a job of seconds to minutes (merging): in a lane of its own, so that
+    /// no short job waits behind it.
+    async fn work_long<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work(job).await
+    }
 }
