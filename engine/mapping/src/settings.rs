@@ -1,0 +1,42 @@
+//! The settings of an index that its mapping depends on.
+
+use std::sync::Arc;
+
+use crate::analysis::Registry;
+
+/// How large a mapping may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// `index.mapping.total_fields.limit`: objects, fields and multi-fields together.
+    pub total_fields: u64,
+    /// `index.mapping.depth.limit`: objects inside each other, the root is 1.
+    pub depth: u64,
+    /// `index.mapping.field_name_length.limit`, in UTF-16 units of one name.
+    pub field_name_length: u64,
+    /// `index.mapping.total_fields.ignore_dynamic_beyond_limit`.
+    pub ignore_dynamic_beyond: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            total_fields: 1_000,
+            depth: 20,
+            field_name_length: u64::MAX,
+            ignore_dynamic_beyond: false,
+        }
+    }
+}
+
+/// What a mapping asks of its index's settings.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Analyzers by name.
+    pub analysis: Arc<Registry>,
+    /// How large the mapping may grow.
+    pub limits: Limits,
+    /// `index.mapping.ignore_malformed`.
+    pub ignore_malformed: bool,
+    /// `index.mapping.coerce` turned off.
+    pub no_coerce: bool,
+}
