@@ -1,0 +1,160 @@
+//! Where the documents of merged segments went: old segment and document to new document.
+//!
+//! Always true
+//! 1. Inputs follow one another in the new segment in the order they were given, each in its own
+//!    document order, without the documents that were dead when the merge began.
+//! 2. New documents are numbered without a gap from 0.
+//!
+//! A bit and a half for each old document (a bitmap with counts), nothing for an input without
+//! deletes. Not here: deletes that arrive during the merge; `shard` sends them through the map.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::DocId;
+
+use crate::bytes::bitmap::Ranked;
+use crate::error::{Error, Result};
+use crate::live::Live;
+
+/// The documents of a merge.
+#[derive(Clone, Debug)]
+pub struct DocMap {
+    inputs: Vec<InputMap>,
+    doc_count: u32,
+}
+
+/// The documents of one input of a merge.
+#[derive(Clone, Debug)]
+pub struct InputMap {
+    base: u32,
+    doc_count: u32,
+    live_count: u32,
+    /// Alive documents, where not all are.
+    alive: Option<Ranked>,
+}
+
+impl DocMap {
+    /// Lays the inputs, each with its number of documents and its live ones, behind one another.
+    pub fn new(inputs: impl IntoIterator<Item = (u32, Option<Arc<Live>>)>) -> Result<Self> {
+        let mut map = Self { inputs: Vec::new(), doc_count: 0 };
+        for (doc_count, live) in inputs {
+            let live = live.filter(|live| live.deleted_count() > 0);
+            let live_count = live.as_ref().map_or(doc_count, |live| live.live_count());
+            if let Some(live) = &live {
+                assert_eq!(live.doc_count(), doc_count, "live documents of this very segment");
+            }
+            map.inputs.push(InputMap {
+                base: map.doc_count,
+                doc_count,
+                live_count,
+                alive: live.map(|live| Ranked::new(live.bits().clone())),
+            });
+            let found = u64::from(map.doc_count) + u64::from(live_count);
+            map.doc_count = u32::try_from(found).map_err(|_| Error::Limit {
+                what: "number of documents of a segment",
+                limit: u64::from(u32::MAX),
+                found,
+            })?;
+        }
+        Ok(map)
+    }
+
+    /// Number of documents of the new segment.
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    /// The map of input `number`, in the order given.
+    pub fn input(&self, number: usize) -> &InputMap {
+        &self.inputs[number]
+    }
+
+    /// All inputs, in order.
+    pub fn inputs(&self) -> &[InputMap] {
+        &self.inputs
+    }
+
+    /// Where a document of input `number` went; `None` where it was dropped.
+    #[inline]
+    pub fn new_doc(&self, number: usize, doc: DocId) -> Option<DocId> {
+        self.inputs[number].new_doc(doc)
+    }
+}
+
+impl InputMap {
+    /// Where a document went; `None` where it was dropped, or is none of this input.
+    #[inline]
+    pub fn new_doc(&self, doc: DocId) -> Option<DocId> {
+        match &self.alive {
+            None if doc.get() < self.doc_count => Some(DocId(self.base + doc.get())),
+            None => None,
+            Some(alive) => alive.rank(doc.get()).map(|rank| DocId(self.base + rank)),
+        }
+    }
+
+    /// Number of documents of the old segment.
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    /// Number of documents that are kept.
+    pub fn live_count(&self) -> u32 {
+        self.live_count
+    }
+
+    /// The new documents of this input.
+    pub fn new_docs(&self) -> Range<u32> {
+        self.base..self.base + self.live_count
+    }
+
+    /// Whether every document is kept.
+    pub fn keeps_all(&self) -> bool {
+        self.alive.is_none()
+    }
+
+    /// Whether every document of a range is kept.
+    pub fn keeps(&self, docs: Range<u32>) -> bool {
+        match &self.alive {
+            None => docs.end <= self.doc_count,
+            Some(alive) => docs.into_iter().all(|doc| alive.bits().has(doc)),
+        }
+    }
+
+    /// The kept documents: old and new, rising.
+    pub fn kept(&self) -> impl Iterator<Item = (DocId, DocId)> + '_ {
+        let olds = (0..self.doc_count)
+            .filter(|&doc| self.alive.as_ref().is_none_or(|alive| alive.bits().has(doc)));
+        olds.zip(self.base..).map(|(old, new)| (DocId(old), DocId(new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_follow_one_another_without_their_dead() {
+        let live = Arc::new(Live::all(4).without([DocId(0), DocId(2)]));
+        let untouched = Arc::new(Live::all(2));
+        let map = DocMap::new([(3, None), (4, Some(live)), (2, Some(untouched))]).unwrap();
+        assert_eq!(map.doc_count(), 7);
+        assert_eq!(map.new_doc(0, DocId(2)), Some(DocId(2)));
+        assert_eq!(map.new_doc(0, DocId(3)), None, "no such document");
+        assert_eq!(map.new_doc(1, DocId(0)), None, "dead");
+        assert_eq!(map.new_doc(1, DocId(1)), Some(DocId(3)));
+        assert_eq!(map.new_doc(1, DocId(3)), Some(DocId(4)));
+        assert_eq!(map.new_doc(2, DocId(1)), Some(DocId(6)));
+        assert!(map.input(2).keeps_all());
+        assert!(map.input(1).keeps(3..4));
+        assert!(!map.input(1).keeps(1..3));
+        assert_eq!(map.input(1).new_docs(), 3..5);
+        let kept: Vec<_> = map.input(1).kept().collect();
+        assert_eq!(kept, [(DocId(1), DocId(3)), (DocId(3), DocId(4))]);
+    }
+
+    #[test]
+    fn more_documents_than_a_segment_holds_are_refused() {
+        assert!(DocMap::new([(u32::MAX, None), (1, None)]).is_err());
+    }
+}
