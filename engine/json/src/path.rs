@@ -1,1 +1,377 @@
-//! stub, replaced in a minute
+//! Paths that choose parts of JSON text: `filter_path`, `_source` includes and excludes.
+//!
+//! The text is walked once, token by token; what is chosen is copied, compact, strings and numbers
+//! as they stand. No tree is built.
+//!
+//! Two readings of `*`, both Elasticsearch's:
+//! - *by name*: a pattern is a list of names between dots, `*` stands for any part of one name,
+//!   `**` for any number of names. Used by `filter_path`, and by `_source` unless the next applies;
+//! - *across*: a pattern is matched against the whole dotted path and `*` stands for anything, dots
+//!   included. Used by `_source` when an exclude holds a `*`.
+//!
+//! Always true
+//! 1. Excludes come first; what is left is asked for by the includes (none: everything).
+//! 2. An object that only excludes emptied stays as `{}`; one in which no include matched goes.
+//! 3. Arrays are transparent: their elements have the path of the array.
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::scan::{Scanner, Token};
+
+/// A choice of parts.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    includes: Patterns,
+    excludes: Patterns,
+    /// A key `a.b` is read as the path of `b` in `a`.
+    dotted_keys: bool,
+}
+
+impl Filter {
+    /// The choice of `filter_path`: entries that begin with `-` exclude.
+    pub fn response<S: AsRef<str>>(paths: &[S]) -> Self {
+        let all = || paths.iter().map(AsRef::as_ref).filter(|path| !path.is_empty());
+        let excludes: Vec<&str> = all().filter_map(|path| path.strip_prefix('-')).collect();
+        let includes: Vec<&str> = all().filter(|path| !path.starts_with('-')).collect();
+        Self {
+            includes: Patterns::by_name(&includes),
+            excludes: Patterns::by_name(&excludes),
+            dotted_keys: false,
+        }
+    }
+
+    /// The choice of `_source`: lists of patterns, an empty list of includes takes everything.
+    pub fn source<S: AsRef<str>, T: AsRef<str>>(includes: &[S], excludes: &[T]) -> Self {
+        let includes: Vec<&str> = includes.iter().map(AsRef::as_ref).collect();
+        let excludes: Vec<&str> = excludes.iter().map(AsRef::as_ref).collect();
+        let across = excludes.iter().any(|path| path.contains('*'));
+        let read = if across { Patterns::across } else { Patterns::by_name };
+        Self { includes: read(&includes), excludes: read(&excludes), dotted_keys: true }
+    }
+
+    /// Nothing is taken away.
+    pub fn keeps_all(&self) -> bool {
+        self.includes.is_empty() && self.excludes.is_empty()
+    }
+
+    /// Appends the chosen parts of `json` to `out`. An object at the root is always kept.
+    ///
+    /// # Errors
+    /// Where `json` is not JSON; `out` is as before then.
+    pub fn apply(&self, json: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let limits = Limits {
+            depth_max: 2 * Limits::DEFAULT.depth_max,
+            number_bytes_max: usize::MAX,
+            key_bytes_max: usize::MAX,
+        };
+        let base = out.len();
+        let walked =
+            Scanner::new(json, limits).and_then(|scanner| Walk::new(self, out).run(scanner));
+        if walked.is_err() {
+            out.truncate(base);
+        }
+        walked
+    }
+}
+
+/// What a set of patterns says about a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    /// A pattern matches it, and so all below.
+    All,
+    /// Patterns may match below: (pattern, place in it), never empty.
+    Below(Vec<(u32, u32)>),
+    /// No pattern can match, here or below.
+    None,
+}
+
+impl State {
+    fn of(places: Vec<(u32, u32)>) -> Self {
+        if places.is_empty() { Self::None } else { Self::Below(places) }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Patterns {
+    ByName(Vec<Vec<String>>),
+    Across(Vec<Vec<u8>>),
+}
+
+impl Patterns {
+    fn by_name(paths: &[&str]) -> Self {
+        Self::ByName(paths.iter().map(|path| names(path)).collect())
+    }
+
+    fn across(paths: &[&str]) -> Self {
+        Self::Across(paths.iter().map(|path| path.as_bytes().to_vec()).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::ByName(patterns) => patterns.is_empty(),
+            Self::Across(patterns) => patterns.is_empty(),
+        }
+    }
+
+    fn start(&self) -> State {
+        match self {
+            Self::ByName(patterns) => {
+                State::of((0..cut(patterns.len())).map(|pattern| (pattern, 0)).collect())
+            }
+            Self::Across(patterns) => {
+                let mut places = Vec::new();
+                for (n, pattern) in patterns.iter().enumerate() {
+                    enter(pattern, (cut(n), 0), &mut places);
+                }
+                State::of(places)
+            }
+        }
+    }
+
+    /// The state below `state` at a key.
+    fn step(&self, state: &State, key: &str, dotted: bool) -> State {
+        let State::Below(places) = state else { return state.clone() };
+        let inner_dot = dotted
+            && matches!(self, Self::ByName(_))
+            && key.find('.').is_some_and(|at| at > 0)
+            && !key.ends_with('.');
+        if inner_dot {
+            let mut state = state.clone();
+            for name in key.split('.') {
+                state = self.step(&state, name, false);
+            }
+            return state;
+        }
+        match self {
+            Self::ByName(patterns) => step_by_name(patterns, places, key),
+            Self::Across(patterns) => step_across(patterns, places, key),
+        }
+    }
+}
+
+fn step_by_name(patterns: &[Vec<String>], places: &[(u32, u32)], key: &str) -> State {
+    let mut next: Vec<(u32, u32)> = Vec::new();
+    for &(n, first) in places {
+        let pattern = &patterns[n as usize];
+        // `**` stands for no name too, so the names behind it are tried as well.
+        for at in first as usize..pattern.len() {
+            let name = pattern[at].as_str();
+            let last = at + 1 == pattern.len();
+            let open = name == "**";
+            if open || glob(name.as_bytes(), key.as_bytes()) {
+                if last {
+                    return State::All;
+                }
+                let place = (n, cut(if open { at } else { at + 1 }));
+                if !next.contains(&place) {
+                    next.push(place);
+                }
+            }
+            if !open {
+                break;
+            }
+        }
+    }
+    State::of(next)
+}
+
+fn step_across(patterns: &[Vec<u8>], places: &[(u32, u32)], key: &str) -> State {
+    let mut current = places.to_vec();
+    let accepts = |places: &[(u32, u32)]| {
+        places.iter().any(|(n, at)| *at as usize == patterns[*n as usize].len())
+    };
+    let advance = |current: &[(u32, u32)], byte: u8| {
+        let mut next = Vec::new();
+        for &(n, at) in current {
+            let pattern = &patterns[n as usize];
+            match pattern.get(at as usize) {
+                Some(b'*') => enter(pattern, (n, at), &mut next),
+                Some(wanted) if *wanted == byte => enter(pattern, (n, at + 1), &mut next),
+                _ => {}
+            }
+        }
+        next
+    };
+    for &byte in key.as_bytes() {
+        // A pattern that ends before a dot inside a key has matched the object above it.
+        if byte == b'.' && accepts(&current) {
+            return State::All;
+        }
+        current = advance(&current, byte);
+    }
+    if accepts(&current) {
+        return State::All;
+    }
+    State::of(advance(&current, b'.'))
+}
+
+/// Adds a place in a pattern, and those behind stars that may stand for nothing.
+fn enter(pattern: &[u8], (n, at): (u32, u32), places: &mut Vec<(u32, u32)>) {
+    let mut at = at;
+    loop {
+        if !places.contains(&(n, at)) {
+            places.push((n, at));
+        }
+        if pattern.get(at as usize) != Some(&b'*') {
+            return;
+        }
+        at += 1;
+    }
+}
+
+/// Names between dots; `\.` is a dot inside a name.
+fn names(path: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = path.chars().peekable();
+    while let Some(c) = chars.next() {
+        let name = names.last_mut().expect("never empty");
+        match c {
+            '\\' if chars.peek() == Some(&'.') => name.extend(chars.next()),
+            '.' => names.push(String::new()),
+            c => name.push(c),
+        }
+    }
+    names
+}
+
+/// Does `text` match a pattern in which `*` stands for any bytes?
+pub fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if pattern.get(p) == Some(&b'*') {
+            star = Some((p, t));
+            p += 1;
+        } else if pattern.get(p) == Some(&text[t]) {
+            p += 1;
+            t += 1;
+        } else if let Some((at, from)) = star {
+            star = Some((at, from + 1));
+            p = at + 1;
+            t = from + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+fn cut(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// One container on the way down.
+struct Frame {
+    include: State,
+    exclude: State,
+    array: bool,
+    /// Length of the output before it, to take it back.
+    mark: usize,
+    /// Length of the output after its bracket: equal at its end means empty.
+    inside: usize,
+    /// Goes if it stays empty.
+    optional: bool,
+}
+
+struct Walk<'f> {
+    filter: &'f Filter,
+    out: &'f mut Vec<u8>,
+    base: usize,
+    frames: Vec<Frame>,
+}
+
+impl<'f> Walk<'f> {
+    fn new(filter: &'f Filter, out: &'f mut Vec<u8>) -> Self {
+        let base = out.len();
+        Self { filter, out, base, frames: Vec::new() }
+    }
+
+    fn run(mut self, mut scanner: Scanner<'_>) -> Result<()> {
+        let include = match self.filter.includes.start() {
+            _ if self.filter.includes.is_empty() => State::All,
+            state => state,
+        };
+        let mut next = (include, self.filter.excludes.start(), self.base);
+        while let Some(event) = scanner.next()? {
+            match event.token {
+                Token::Key => {
+                    let key = scanner.string(&event);
+                    let filter = self.filter;
+                    let frame = self.frames.last().expect("keys stand in objects");
+                    let exclude = filter.excludes.step(&frame.exclude, &key, filter.dotted_keys);
+                    let include = filter.includes.step(&frame.include, &key, filter.dotted_keys);
+                    if exclude == State::All || include == State::None {
+                        if let Some(value) = scanner.next()? {
+                            scanner.skip(value)?;
+                        }
+                        continue;
+                    }
+                    next = (include, exclude, self.out.len());
+                    self.comma();
+                    self.out.extend_from_slice(scanner.raw(&event).as_bytes());
+                    self.out.push(b':');
+                }
+                Token::BeginObject | Token::BeginArray => {
+                    let (include, exclude, mark) = self.place(&mut next);
+                    self.comma();
+                    self.out.push(if event.token == Token::BeginArray { b'[' } else { b'{' });
+                    let optional = include != State::All && !self.frames.is_empty();
+                    self.frames.push(Frame {
+                        include,
+                        exclude,
+                        array: event.token == Token::BeginArray,
+                        mark,
+                        inside: self.out.len(),
+                        optional,
+                    });
+                }
+                Token::EndObject | Token::EndArray => self.end(event.token),
+                _ => {
+                    let (include, _, mark) = self.place(&mut next);
+                    if include == State::All {
+                        self.comma();
+                        self.out.extend_from_slice(scanner.raw(&event).as_bytes());
+                    } else {
+                        self.out.truncate(mark);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// States and mark of the value that begins now: its key's, or its array's.
+    fn place(&self, next: &mut (State, State, usize)) -> (State, State, usize) {
+        match self.frames.last() {
+            Some(frame) if frame.array => {
+                (frame.include.clone(), frame.exclude.clone(), self.out.len())
+            }
+            _ => std::mem::replace(next, (State::None, State::None, self.out.len())),
+        }
+    }
+
+    fn end(&mut self, token: Token) {
+        let frame = self.frames.pop().expect("the scanner pairs begin and end");
+        let in_array = self.frames.last().is_some_and(|outer| outer.array);
+        let empty = self.out.len() == frame.inside;
+        // Read across, Elasticsearch also drops elements that its excludes emptied.
+        let across = matches!(self.filter.excludes, Patterns::Across(_));
+        let emptied = across && in_array && frame.exclude != State::None;
+        if empty && (frame.optional || emptied) {
+            self.out.truncate(frame.mark);
+            return;
+        }
+        self.out.push(if token == Token::EndArray { b']' } else { b'}' });
+    }
+
+    fn comma(&mut self) {
+        let first = self.out.len() == self.base;
+        if !first && !matches!(self.out.last(), Some(b'{' | b'[' | b':')) {
+            self.out.push(b',');
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "path/tests.rs"]
+mod tests;

@@ -1,0 +1,108 @@
+use super::*;
+
+const HEALTH: &str = r#"{"took":3,"_shards":{"total":1,"failed":0},"hits":{"total":{"value":2},"hits":[{"_id":"1","_source":{"a":1}},{"_id":"2","_source":{"a":2,"b":3}}]}}"#;
+
+fn response(paths: &[&str], json: &str) -> String {
+    run(&Filter::response(paths), json)
+}
+
+fn source(includes: &[&str], excludes: &[&str], json: &str) -> String {
+    run(&Filter::source(includes, excludes), json)
+}
+
+fn run(filter: &Filter, json: &str) -> String {
+    let mut out = b"kept".to_vec();
+    filter.apply(json.as_bytes(), &mut out).expect("good text");
+    String::from_utf8(out).expect("UTF-8").strip_prefix("kept").expect("appended").to_owned()
+}
+
+#[test]
+fn paths_choose_by_name() {
+    assert_eq!(response(&["took"], HEALTH), r#"{"took":3}"#);
+    assert_eq!(
+        response(&["hits.hits._id"], HEALTH),
+        r#"{"hits":{"hits":[{"_id":"1"},{"_id":"2"}]}}"#
+    );
+    assert_eq!(
+        response(&["took", "hits.total"], HEALTH),
+        r#"{"took":3,"hits":{"total":{"value":2}}}"#
+    );
+    assert_eq!(response(&["_sh*.f*"], HEALTH), r#"{"_shards":{"failed":0}}"#);
+    assert_eq!(response(&["nothing"], HEALTH), "{}");
+    assert_eq!(response(&["hits.*.b"], HEALTH), "{}");
+}
+
+#[test]
+fn two_stars_reach_any_depth() {
+    assert_eq!(
+        response(&["**.a"], HEALTH),
+        r#"{"hits":{"hits":[{"_source":{"a":1}},{"_source":{"a":2}}]}}"#
+    );
+    assert_eq!(response(&["**.took"], HEALTH), r#"{"took":3}"#);
+    assert_eq!(response(&["hits.**.b"], HEALTH), r#"{"hits":{"hits":[{"_source":{"b":3}}]}}"#);
+}
+
+#[test]
+fn excludes_come_first_and_leave_empty_objects() {
+    assert_eq!(
+        response(&["-hits.hits", "-_shards"], HEALTH),
+        r#"{"took":3,"hits":{"total":{"value":2}}}"#
+    );
+    assert_eq!(response(&["hits.total", "-hits.total.value"], HEALTH), r#"{"hits":{"total":{}}}"#);
+    assert_eq!(response(&["hits.total.value", "-hits.total.value"], HEALTH), "{}");
+    assert_eq!(response(&["-**._source"], r#"[{"_source":1,"x":{}}]"#), r#"[{"x":{}}]"#);
+}
+
+#[test]
+fn lists_at_the_root_are_transparent() {
+    assert_eq!(response(&["index"], r#"[{"index":"a","x":1},{"x":2}]"#), r#"[{"index":"a"}]"#);
+}
+
+#[test]
+fn sources_are_chosen() {
+    let doc =
+        r#"{ "user" : {"name":"n","id": 7}, "a.b": 1.50, "tags":[{"x":1},{"y":2},3], "e":{} }"#;
+    assert_eq!(source(&["user"], &[], doc), r#"{"user":{"name":"n","id":7}}"#);
+    assert_eq!(source(&["user.*"], &["user.id"], doc), r#"{"user":{"name":"n"}}"#);
+    assert_eq!(source(&["a"], &[], doc), r#"{"a.b":1.50}"#);
+    assert_eq!(source(&["a.b"], &[], doc), r#"{"a.b":1.50}"#);
+    assert_eq!(source(&["tags.x"], &[], doc), r#"{"tags":[{"x":1}]}"#);
+    assert_eq!(source(&["e"], &[], doc), r#"{"e":{}}"#);
+    assert_eq!(source(&["e.f"], &[], doc), "{}");
+    assert_eq!(source(&[], &["user", "a.b", "tags"], doc), r#"{"e":{}}"#);
+    assert_eq!(source(&[], &["tags.x", "user", "a", "e"], doc), r#"{"tags":[{},{"y":2},3]}"#);
+}
+
+#[test]
+fn a_star_in_an_exclude_reads_across_dots() {
+    let doc = r#"{"a":{"b":{"description":1,"x":2},"description":3},"description":4}"#;
+    assert_eq!(source(&[], &["*.description"], doc), r#"{"a":{"b":{"x":2}},"description":4}"#);
+    assert_eq!(source(&["a.*"], &["*.description"], doc), r#"{"a":{"b":{"x":2}}}"#);
+    assert_eq!(source(&["*.x"], &["q*"], doc), r#"{"a":{"b":{"x":2}}}"#);
+    assert_eq!(source(&[], &["a*"], doc), r#"{"description":4}"#);
+    assert_eq!(source(&[], &["*"], doc), "{}");
+}
+
+#[test]
+fn globs_match_like_a_shell_star() {
+    for (pattern, text, yes) in [
+        ("*", "", true),
+        ("a*b", "ab", true),
+        ("a*b", "axxb", true),
+        ("a*b", "axxbc", false),
+        ("*a*", "bab", true),
+        ("a", "b", false),
+        ("", "", true),
+        ("*ab*ab", "abab", true),
+        ("*ab*ab", "ab", false),
+    ] {
+        assert_eq!(glob(pattern.as_bytes(), text.as_bytes()), yes, "{pattern} {text}");
+    }
+}
+
+#[test]
+fn bad_text_leaves_the_output_alone() {
+    let mut out = b"x".to_vec();
+    assert!(Filter::response(&["a"]).apply(b"{\"a\":1", &mut out).is_err());
+    assert_eq!(out, b"x");
+}
