@@ -15,6 +15,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod bkd;
 pub mod bytes;
 pub mod docmap;
 pub mod error;
@@ -28,10 +29,12 @@ pub mod positions;
 pub mod postings;
 pub mod reader;
 pub mod section;
+pub mod steps;
 pub mod terms;
 pub mod toc;
 pub mod writer;
 
+pub use bkd::Bkd;
 pub use docmap::{DocMap, InputMap};
 pub use error::{Error, Result};
 pub use ids::Ids;
