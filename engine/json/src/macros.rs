@@ -8,7 +8,7 @@
 macro_rules! json {
     (null) => { $crate::Value::Null };
     ([ $($rest:tt)* ]) => {{
-        #[allow(unused_mut, reason = "an empty array")]
+        #[allow(unused_mut, clippy::vec_init_then_push, reason = "grown by a macro")]
         let mut array: Vec<$crate::Value> = Vec::new();
         $crate::json_elements!(array; $($rest)*);
         $crate::Value::Array(array)

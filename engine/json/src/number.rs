@@ -7,8 +7,8 @@
 
 use std::fmt;
 
+use crate::lexeme;
 use crate::limits::Limits;
-use crate::scan;
 
 /// A JSON number that keeps its text: `1E2` stays `1E2`, and no digit is lost.
 ///
@@ -21,7 +21,7 @@ pub struct Number {
 impl Number {
     /// The number written as `text`; `None` where `text` is no JSON number.
     pub fn from_text(text: &str) -> Option<Self> {
-        let end = scan::number(text.as_bytes(), 0, &Limits::DEFAULT).ok()?;
+        let end = lexeme::number(text.as_bytes(), 0, &Limits::DEFAULT).ok()?;
         (end == text.len()).then(|| Self { text: text.into() })
     }
 

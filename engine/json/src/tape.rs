@@ -19,10 +19,11 @@ use std::hash::BuildHasher;
 use simd_json::{Buffers, INPUT_PADDING, StaticNode, Tape};
 
 use crate::error::{Place, Result};
+use crate::lexeme::unescape;
 use crate::limits::Limits;
 use crate::number::Number;
 use crate::parser;
-use crate::scan::{Scanner, Token, unescape};
+use crate::scan::{Scanner, Token};
 use crate::value::{Object, Value};
 
 type Entry<'a> = simd_json::Node<'a>;
