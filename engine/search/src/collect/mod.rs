@@ -1,0 +1,3 @@
+//! What is kept of the documents that match.
+
+pub mod top;

@@ -1,0 +1,79 @@
+//! The query language: JSON text becomes a request, or an error in Elasticsearch's words.
+//!
+//! No index is looked at: what a name means is asked later, by `plan`.
+//!
+//! Always true
+//! 1. What is not there yet answers as Elasticsearch answers a name that it does not know.
+//! 2. Depth is bounded twice: by the JSON reader, and by `context::DEPTH_MAX` for queries.
+
+mod body;
+mod compound;
+mod context;
+mod leaf;
+mod params;
+mod query;
+mod sort;
+mod source;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use params::{COUNT_PARAMS, SEARCH_PARAMS};
+pub use query::NAMES as QUERY_NAMES;
+
+use crate::ast::Query;
+use crate::error::{Error, Result};
+use crate::request::SearchRequest;
+
+/// Reads the body of `_search` (empty: none) and the parameters of its URL among
+/// [`SEARCH_PARAMS`], which win over the body.
+pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRequest> {
+    let mut request = match tree(body)? {
+        Some(root) => body::search(&root).map_err(|fault| fault.error)?,
+        None => SearchRequest::default(),
+    };
+    params::search(&mut request, params)?;
+    body::validate(&request)?;
+    Ok(request)
+}
+
+/// Reads the body of `_count` (empty: none) and the parameters of its URL among
+/// [`COUNT_PARAMS`].
+pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchRequest> {
+    let mut request = match tree(body)? {
+        Some(root) => body::count(&root).map_err(|fault| fault.error)?,
+        None => body::count_all(),
+    };
+    params::count(&mut request, params)?;
+    Ok(request)
+}
+
+/// Reads one query, as it stands in a filter of an alias or a role.
+pub fn parse_query(text: &[u8]) -> Result<Query> {
+    let root = json::spanned::parse(text).map_err(|error| context::not_json(&error, text))?;
+    query::read(&root, 0).map_err(|fault| fault.error)
+}
+
+/// Reads one query from a tree whose text is gone.
+pub fn parse_query_value(value: &json::Value) -> Result<Query> {
+    let start = json::Place { line: 1, column: 1 };
+    let root = json::spanned::Node::from_value(value, start);
+    query::read(&root, 0).map_err(|fault| fault.error)
+}
+
+fn tree(body: &[u8]) -> Result<Option<json::spanned::Node>> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    match json::spanned::parse(body) {
+        Ok(root) => Ok(Some(root)),
+        Err(error) => {
+            if let json::ErrorKind::Trailing(token) = error.kind {
+                let reason = format!("Unexpected token [{token}]");
+                return Err(Error::parsing(error.place(), reason));
+            }
+            Err(context::not_json(&error, body))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Parameters of the URL that say what a body key says too; they win over the body.
+
+use super::context::boolean_text;
+use super::{body, sort};
+use crate::error::{Error, Result};
+use crate::request::{SearchRequest, SourceFilter, TrackTotal};
+
+/// Parameters of `_search` that are read here.
+pub const SEARCH_PARAMS: [&str; 13] = [
+    "from",
+    "size",
+    "sort",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "stored_fields",
+    "track_total_hits",
+    "track_scores",
+    "version",
+    "seq_no_primary_term",
+    "timeout",
+    "terminate_after",
+];
+
+/// Parameters of `_count` that are read here.
+pub const COUNT_PARAMS: [&str; 2] = ["min_score", "terminate_after"];
+
+/// Puts the parameters of a search into its request.
+pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Result<()> {
+    for (name, value) in params {
+        match name.as_str() {
+            "from" => request.from = body::from(int(name, value)?)?,
+            "size" => request.size = body::size(int(name, value)?)?,
+            "sort" => request.sort = sort::of_url(value),
+            "stored_fields" => request.stored = body::stored(list(value))?,
+            "track_total_hits" => {
+                request.total = match value.as_str() {
+                    "true" | "" => TrackTotal::Exact,
+                    "false" => TrackTotal::No,
+                    _ => body::track_total_up_to(int(name, value)?)?,
+                };
+            }
+            "track_scores" => request.track_scores = flag(value)?,
+            "version" => request.version = flag(value)?,
+            "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
+            "timeout" => request.timeout_ms = body::time_ms(value, "timeout")?,
+            "terminate_after" => {
+                request.terminate_after = body::terminate_after(int(name, value)?)?;
+            }
+            _ => {}
+        }
+    }
+    if let Some(filter) = source_of_url(params) {
+        request.source = Some(filter);
+    }
+    Ok(())
+}
+
+/// Puts the parameters of a count into its request.
+pub fn count(request: &mut SearchRequest, params: &[(String, String)]) -> Result<()> {
+    for (name, value) in params {
+        match name.as_str() {
+            "min_score" => {
+                let score = value.parse().map_err(|_| not_a(name, "float", value))?;
+                request.min_score = Some(score);
+            }
+            "terminate_after" => {
+                request.terminate_after = body::terminate_after(int(name, value)?)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `_source`, `_source_includes`, `_source_excludes` of a URL; also of the document calls.
+pub fn source_of_url(params: &[(String, String)]) -> Option<SourceFilter> {
+    let mut filter = SourceFilter::default();
+    let mut given = false;
+    for (name, value) in params {
+        match (name.as_str(), value.as_str()) {
+            ("_source", "true" | "") => filter.enabled = true,
+            ("_source", "false") => filter.enabled = false,
+            ("_source", _) | ("_source_includes", _) => filter.includes.extend(list(value)),
+            ("_source_excludes", _) => filter.excludes.extend(list(value)),
+            _ => continue,
+        }
+        given = true;
+    }
+    given.then_some(filter)
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// A flag; present but empty says yes.
+fn flag(value: &str) -> Result<bool> {
+    if value.is_empty() { Ok(true) } else { boolean_text(value) }
+}
+
+fn int(name: &str, value: &str) -> Result<i32> {
+    value.parse().map_err(|_| not_a(name, "int", value))
+}
+
+fn not_a(name: &str, kind: &str, value: &str) -> Error {
+    Error::illegal(format!("Failed to parse {kind} parameter [{name}] with value [{value}]"))
+        .caused_by(Error::number(value))
+}

@@ -1,0 +1,1 @@
+//! What the readers say of good and bad requests.

@@ -1,0 +1,183 @@
+//! What reading a request or binding it to an index may fail with, in Elasticsearch's words.
+//!
+//! Always true
+//! 1. The caller asked wrongly: nothing here is a fault of the disk or of ours.
+//! 2. An error of `dsl` belongs to the request, one of `plan` to a shard (Elasticsearch then says
+//!    `all shards failed` around it); the function that failed tells which, the error does not.
+//!
+//! Not here: HTTP status and the JSON form. `engine` gives [`Kind::name`] its status.
+
+use std::fmt;
+
+pub use json::Place;
+
+/// Answer of this crate's doors.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The sort of a failure: each is one of Elasticsearch's exceptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A query or a body key that cannot be read; carries its place.
+    Parsing,
+    /// An object's parser met something it does not know; the place stands in the reason.
+    XContent,
+    /// The body ends too early.
+    XContentEnd,
+    /// What the JSON reader says about a body that is no JSON.
+    JsonParse,
+    /// What the JSON reader says about a body that ends too early.
+    JsonEnd,
+    /// A name that no registry holds.
+    NamedObject,
+    /// An argument without sense.
+    IllegalArgument,
+    /// A number that is none.
+    NumberFormat,
+    /// A query that this index cannot answer.
+    QueryShard,
+    /// A value (mostly a date) that cannot be read.
+    Parse,
+    /// A date that no pattern fits.
+    DateTimeParse,
+    /// A time zone that nobody knows.
+    ZoneRules,
+    /// The request contradicts itself; reasons are joined by the constructor.
+    Validation,
+    /// More clauses than allowed.
+    TooManyClauses,
+    /// More clauses than allowed, counted through nested queries.
+    TooManyNestedClauses,
+    /// A failure without a better name.
+    Exception,
+}
+
+impl Kind {
+    /// Elasticsearch's name of the exception.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parsing => "parsing_exception",
+            Self::XContent => "x_content_parse_exception",
+            Self::XContentEnd => "x_content_e_o_f_exception",
+            Self::JsonParse => "json_parse_exception",
+            Self::JsonEnd => "json_e_o_f_exception",
+            Self::NamedObject => "named_object_not_found_exception",
+            Self::IllegalArgument => "illegal_argument_exception",
+            Self::NumberFormat => "number_format_exception",
+            Self::QueryShard => "query_shard_exception",
+            Self::Parse => "parse_exception",
+            Self::DateTimeParse => "date_time_parse_exception",
+            Self::ZoneRules => "zone_rules_exception",
+            Self::Validation => "action_request_validation_exception",
+            Self::TooManyClauses => "too_many_clauses",
+            Self::TooManyNestedClauses => "too_many_nested_clauses",
+            Self::Exception => "exception",
+        }
+    }
+}
+
+/// One failure, with the failure below it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// Which exception.
+    pub kind: Kind,
+    /// For people; whole, with any `[line:col] ` prefix that belongs to it.
+    pub reason: String,
+    /// The keys `line` and `col`, of those that carry them.
+    pub place: Option<Place>,
+    /// The failure below this one.
+    pub cause: Option<Box<Error>>,
+}
+
+impl Error {
+    /// A failure that carries no place.
+    pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into(), place: None, cause: None }
+    }
+
+    /// `parsing_exception` at `place`.
+    pub fn parsing(place: Place, reason: impl Into<String>) -> Self {
+        Self { kind: Kind::Parsing, reason: reason.into(), place: Some(place), cause: None }
+    }
+
+    /// `x_content_parse_exception`: the place goes in front of `reason`.
+    pub fn content(place: Place, reason: impl fmt::Display) -> Self {
+        Self::new(Kind::XContent, format!("{place} {reason}"))
+    }
+
+    /// `illegal_argument_exception`.
+    pub fn illegal(reason: impl Into<String>) -> Self {
+        Self::new(Kind::IllegalArgument, reason)
+    }
+
+    /// `number_format_exception` about `text`, in Java's words.
+    pub fn number(text: &str) -> Self {
+        let reason = match text {
+            "" => "empty String".to_owned(),
+            text => format!("For input string: \"{text}\""),
+        };
+        Self::new(Kind::NumberFormat, reason)
+    }
+
+    /// `query_shard_exception` with these words.
+    pub fn shard(reason: impl Into<String>) -> Self {
+        Self::new(Kind::QueryShard, reason)
+    }
+
+    /// `action_request_validation_exception`, the problems counted from 1.
+    pub fn validation(problems: &[String]) -> Self {
+        let mut reason = String::from("Validation Failed: ");
+        for (at, problem) in problems.iter().enumerate() {
+            reason.push_str(&format!("{}: {problem};", at + 1));
+        }
+        Self::new(Kind::Validation, reason)
+    }
+
+    /// `query_shard_exception` around a failure of another kind, as Elasticsearch wraps whatever
+    /// goes wrong while a query meets an index.
+    #[must_use]
+    pub fn create_query(self) -> Self {
+        if self.kind == Kind::QueryShard {
+            return self;
+        }
+        let mut outer = Self::shard(format!("failed to create query: {}", self.reason));
+        outer.cause = Some(Box::new(self));
+        outer
+    }
+
+    /// Names the failure below.
+    #[must_use]
+    pub fn caused_by(mut self, cause: Error) -> Self {
+        self.cause = Some(Box::new(cause));
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_while_binding_is_wrapped_once() {
+        let inner = Error::number("abc");
+        let outer = inner.clone().create_query();
+        assert_eq!(outer.reason, "failed to create query: For input string: \"abc\"");
+        assert_eq!(outer.cause.as_deref(), Some(&inner));
+        assert_eq!(outer.clone().create_query(), outer);
+    }
+
+    #[test]
+    fn an_object_parsers_failure_begins_with_its_place() {
+        let place = Place { line: 1, column: 24 };
+        let error = Error::content(place, "[match_all] unknown field [foo]");
+        assert_eq!(error.reason, "[1:24] [match_all] unknown field [foo]");
+        assert_eq!(error.place, None);
+    }
+}

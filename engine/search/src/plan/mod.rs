@@ -1,0 +1,3 @@
+//! Where names become terms, numbers and columns.
+
+pub mod minimum;

@@ -1,0 +1,162 @@
+//! What a search found: plain data that crosses cores, and the hits that `net` prints.
+//!
+//! Always true
+//! 1. [`Ranked`] entries of one [`Partial`] stand in the request's order, best first.
+//! 2. `keys` is parallel to the request's `sort`, and empty where the order is the score's.
+
+use base::DocId;
+
+use env::Bytes;
+
+/// How sure a total is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Exactly.
+    Eq,
+    /// At least.
+    Gte,
+}
+
+/// How many documents match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total {
+    /// The count.
+    pub value: u64,
+    /// How sure it is.
+    pub relation: Relation,
+}
+
+/// One value that a hit was ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Key {
+    /// A string without value.
+    Null,
+    /// A long, a date in milliseconds, a boolean as 0 or 1, a place in the index.
+    Long(i64),
+    /// A double.
+    Double(f64),
+    /// A float.
+    Float(f32),
+    /// The score.
+    Score(f32),
+    /// A keyword's bytes.
+    Term(Vec<u8>),
+    /// Already text: a date with a format.
+    Text(String),
+}
+
+/// A document of one shard that may become a hit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// Its score; `NaN` where none was computed.
+    pub score: f32,
+    /// What it was ordered by, in comparable form.
+    pub keys: Vec<Key>,
+    /// Which segment of the view.
+    pub segment: u32,
+    /// Which document of the segment.
+    pub doc: DocId,
+}
+
+/// What one slice found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Partial {
+    /// The best, in order.
+    pub hits: Vec<Ranked>,
+    /// Matches counted.
+    pub count: u64,
+    /// Matches were passed over without being counted.
+    pub skipped: bool,
+    /// The best score seen; `NaN` where none was computed.
+    pub max_score: Option<f32>,
+    /// `terminate_after` stopped it.
+    pub terminated_early: bool,
+    /// The deadline stopped it.
+    pub timed_out: bool,
+}
+
+/// A winner: one ranked document and the place of its shard among those asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Winner {
+    /// Which of the shards asked, in their order.
+    pub target: u32,
+    /// The document.
+    pub ranked: Ranked,
+}
+
+/// All slices of all shards together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Merged {
+    /// The page, in order.
+    pub winners: Vec<Winner>,
+    /// How many match; absent where it was not asked for.
+    pub total: Option<Total>,
+    /// The best score; absent without hits or scores.
+    pub max_score: Option<f32>,
+    /// Asked for and reached (`true`) or not (`false`); absent where not asked for.
+    pub terminated_early: Option<bool>,
+    /// A deadline stopped a slice.
+    pub timed_out: bool,
+}
+
+/// A hit as it is printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hit {
+    /// Name of its index.
+    pub index: String,
+    /// Its id; absent with `stored_fields: _none_`.
+    pub id: Option<String>,
+    /// Its score; absent (null) where none was computed.
+    pub score: Option<f32>,
+    /// `_version`, where asked for.
+    pub version: Option<u64>,
+    /// `_seq_no`, where asked for.
+    pub seq_no: Option<u64>,
+    /// `_primary_term`, where asked for.
+    pub primary_term: Option<u64>,
+    /// `_routing`, where the document has one.
+    pub routing: Option<String>,
+    /// `_ignored`: fields whose values were passed over.
+    pub ignored: Vec<String>,
+    /// The document's JSON text, filtered; absent where not asked for.
+    pub source: Option<Bytes>,
+    /// `fields`: name and values, each as JSON text.
+    pub fields: Vec<(String, Vec<String>)>,
+    /// `matched_queries`.
+    pub matched_queries: Vec<String>,
+    /// Values it was ordered by.
+    pub sort: Vec<Key>,
+    /// How its score came about.
+    pub explanation: Option<Explanation>,
+}
+
+/// How a score came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The number.
+    pub value: Number,
+    /// What it is.
+    pub description: String,
+    /// What it was made of.
+    pub details: Vec<Explanation>,
+}
+
+/// A number of an explanation: counts print without a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A score or factor.
+    Float(f32),
+    /// A count.
+    Count(u64),
+}
+
+/// What a search answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchResult {
+    /// How many match; absent where it was not asked for.
+    pub total: Option<Total>,
+    /// The best score; absent (null) without hits or scores.
+    pub max_score: Option<f32>,
+    /// The page.
+    pub hits: Vec<Hit>,
+}

@@ -1,0 +1,3 @@
+//! How well a document matches, in numbers.
+
+pub mod bm25;
