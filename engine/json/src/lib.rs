@@ -36,3 +36,9 @@ pub use parser::{parse, parse_with};
 pub use pretty::pretty;
 pub use value::{Object, Value};
 pub use write::{Writer, to_string, to_vec};
+
+/// An array for the macro to fill.
+#[doc(hidden)]
+pub const fn no_elements() -> Vec<Value> {
+    Vec::new()
+}

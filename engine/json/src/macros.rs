@@ -8,8 +8,8 @@
 macro_rules! json {
     (null) => { $crate::Value::Null };
     ([ $($rest:tt)* ]) => {{
-        #[allow(unused_mut, clippy::vec_init_then_push, reason = "grown by a macro")]
-        let mut array: Vec<$crate::Value> = Vec::new();
+        #[allow(unused_mut, reason = "an empty array")]
+        let mut array = $crate::no_elements();
         $crate::json_elements!(array; $($rest)*);
         $crate::Value::Array(array)
     }};
