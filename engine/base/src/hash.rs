@@ -3,6 +3,9 @@
 /// A map with a fast, seeded hash.
 pub type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
 
+/// Makes hashers with a seed of this process, for tables whose keys lie elsewhere.
+pub type State = foldhash::fast::RandomState;
+
 /// A set with a fast, seeded hash.
 pub type Set<K> = hashbrown::HashSet<K, foldhash::fast::RandomState>;
 

@@ -74,6 +74,23 @@ impl DocId {
 }
 
 impl FieldNo {
+    /// `_id`: the ids section, no terms.
+    pub const ID: Self = Self(0);
+    /// `_seq_no`: a column of numbers.
+    pub const SEQ_NO: Self = Self(1);
+    /// `_version`: a column of numbers.
+    pub const VERSION: Self = Self(2);
+    /// `_primary_term`: a column of numbers.
+    pub const PRIMARY_TERM: Self = Self(3);
+    /// `_routing`: a column of words.
+    pub const ROUTING: Self = Self(4);
+    /// `_field_names`: terms, each a field's number as four bytes, highest first.
+    pub const FIELD_NAMES: Self = Self(5);
+    /// `_ignored`: paths as terms and as a column of words.
+    pub const IGNORED: Self = Self(6);
+    /// The first number of a user's field.
+    pub const USER_FIRST: Self = Self(16);
+
     /// As an index into memory.
     #[inline]
     pub const fn index(self) -> usize {
