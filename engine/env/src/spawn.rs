@@ -15,6 +15,15 @@ pub trait Spawn: Clone + 'static {
     /// wait.
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T>;
 
+    /// As [`Spawn::work`], for jobs of milliseconds that somebody waits for (password hashes): they
+    /// never stand behind long ones.
+    async fn work_short<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.work(job).await
+    }
+
     /// As [`Spawn::work`], for a job of seconds to minutes (merging): in a lane of its own, so that
     /// no short job waits behind it.
     async fn work_long<T: Send + 'static>(

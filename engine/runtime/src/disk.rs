@@ -1,0 +1,375 @@
+//! Files: direct I/O through io_uring for what is read and written in place, calls on worker
+//! threads for the rest.
+//!
+//! | question                           | answered by                                            |
+//! |------------------------------------|--------------------------------------------------------|
+//! | `create`, `open`, `read`, `write`  | glommio's `DmaFile`: past the page cache               |
+//! | `sync_data`                        | io_uring `fdatasync` on this core's ring               |
+//! | `save`                             | plain writes on a worker: the pages stay warm for the  |
+//! |                                    | map that follows; synced every 32 MiB and at the end   |
+//! | `map`, names and folders           | plain calls on a worker                                |
+//!
+//! Always true
+//! 1. A write is whole or an error: a short one is repeated with the same bytes.
+//! 2. A buffer belongs to its write until the kernel is done, also where the future is dropped.
+//! 3. A rename or removal is durable when `sync_dir` of its folder has returned; `save` and
+//!    `create_dir` do that themselves.
+//!
+//! 4. No file is opened on a device before [`RuntimeDisk::meet`] has read a real block of it.
+//!    glommio asks each device once whether it can be polled, by reading from whatever file comes
+//!    first; an empty file answers that read at once, glommio then takes the device for one that can
+//!    be polled, and every later read fails with EOPNOTSUPP.
+//!
+//! Dropping a file closes it in the next turn of the executor; nothing waits for that.
+
+use std::fs::{DirBuilder, File as StdFile, OpenOptions as StdOptions};
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
+
+use env::disk::Entry;
+use env::{Bytes, Disk, Error, ErrorKind, File, Random, Result};
+use glommio::GlommioError;
+use glommio::io::{DmaBuffer, DmaFile, OpenOptions};
+
+use crate::mapped;
+use crate::random::RuntimeRandom;
+use crate::system;
+use crate::workers::Pool;
+
+/// Unit of offsets and lengths: what devices and file systems of today all take.
+const ALIGNMENT: u64 = 4096;
+
+/// Bytes read or saved in one go.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Bytes saved between two syncs, so that the last sync is not a long one.
+const SAVE_SYNC_BYTES: usize = 32 << 20;
+
+/// How often the same write is tried while the kernel takes only a part of it.
+const SHORT_WRITES_MAX: usize = 3;
+
+/// Devices of this process that glommio has judged rightly; a handful at most.
+static MET: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// The file system, seen from one core.
+#[derive(Clone, Debug)]
+pub struct RuntimeDisk {
+    files: Pool,
+}
+
+impl RuntimeDisk {
+    /// Calls that io_uring does not offer run in `files`.
+    pub fn new(files: Pool) -> Self {
+        Self { files }
+    }
+
+    /// Runs `call` on a worker and puts its error into our words.
+    async fn call<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        path: &Path,
+        call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let path = path.to_owned();
+        let job = move || call(&path).map_err(|error| failed(&error, what, &path));
+        self.files.run(what, job).await?
+    }
+
+    /// Lets glommio judge the device of `folder` by a file with a written block, once.
+    async fn meet(&self, folder: &Path) -> Result<()> {
+        let device = self
+            .call("asking for the device of", folder, |path| Ok(path.metadata()?.dev()))
+            .await?;
+        if MET.lock().unwrap_or_else(PoisonError::into_inner).contains(&device) {
+            return Ok(());
+        }
+        let probe = folder.join(format!("io-probe-{:016x}.tmp", RuntimeRandom::new().next_u64()));
+        let write = |path: &Path| {
+            let mut file = StdOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+            file.write_all(&[1; ALIGNMENT as usize])?;
+            file.sync_all()
+        };
+        let met = match self.call("saving", &probe, write).await {
+            Ok(()) => match OpenOptions::new().read(true).dma_open(&probe).await {
+                Ok(file) => file.close().await.map_err(|error| told(error, "closing", &probe)),
+                Err(error) => Err(told(error, "opening", &probe)),
+            },
+            Err(error) => Err(error),
+        };
+        let removed = self.remove(&probe).await;
+        met.and(removed)?;
+        MET.lock().unwrap_or_else(PoisonError::into_inner).push(device);
+        Ok(())
+    }
+
+    async fn dma_open(&self, path: &Path, new: bool) -> Result<RuntimeFile> {
+        let what = if new { "creating" } else { "opening" };
+        match self.meet(folder_of(path)).await {
+            // A full disk must not keep the log from being read; its first block is a real one.
+            Err(error) if error.kind == ErrorKind::NoSpace && !new => log::debug!("{error}"),
+            met => met?,
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(new).mode(0o600);
+        let file = options.dma_open(path).await.map_err(|error| told(error, what, path))?;
+        if file.alignment() > ALIGNMENT {
+            let unit = file.alignment();
+            return Err(Error::new(
+                ErrorKind::Io,
+                format!("{what} {}: the device wants units of {unit} bytes", path.display()),
+            ));
+        }
+        Ok(RuntimeFile { file, path: path.to_owned(), files: self.files.clone() })
+    }
+}
+
+fn failed(error: &io::Error, what: &str, path: &Path) -> Error {
+    Error::from_io(error, format_args!("{what} {}", path.display()))
+}
+
+/// The system's error inside glommio's.
+fn told(error: GlommioError<()>, what: &str, path: &Path) -> Error {
+    match error {
+        GlommioError::IoError(source) | GlommioError::EnhancedIoError { source, .. } => {
+            failed(&source, what, path)
+        }
+        other => failed(&other.into(), what, path),
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    StdFile::open(path)?.sync_all()
+}
+
+/// The folder that holds `path`.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// `path` with `.tmp` after its name.
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".tmp");
+    PathBuf::from(name)
+}
+
+fn make_folders(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = folder_of(path);
+    if parent != path {
+        make_folders(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => sync_folder(parent),
+        // Somebody else was faster; whoever it was syncs the name too, but maybe not yet.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            sync_folder(parent)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn entries(path: &Path) -> io::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        // No file of ours has a name that is not UTF-8, and others are none of our business.
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let meta = match entry.metadata() {
+            Ok(meta) => meta,
+            // Removed since the folder was read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let is_dir = meta.is_dir();
+        entries.push(Entry { name, is_dir, len: if is_dir { 0 } else { meta.len() } });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+impl Disk for RuntimeDisk {
+    type File = RuntimeFile;
+
+    async fn create(&self, path: &Path) -> Result<RuntimeFile> {
+        self.dma_open(path, true).await
+    }
+
+    async fn open(&self, path: &Path) -> Result<RuntimeFile> {
+        self.dma_open(path, false).await
+    }
+
+    async fn map(&self, path: &Path) -> Result<Bytes> {
+        let path = path.to_owned();
+        self.files.run("mapping", move || mapped::map(&path)).await?
+    }
+
+    async fn save(&self, path: &Path, bytes: Bytes) -> Result<()> {
+        let write = {
+            let bytes = bytes.clone();
+            move |path: &Path| {
+                let mut options = StdOptions::new();
+                let mut file =
+                    options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+                let mut unsynced = 0;
+                for piece in bytes.chunks(PIECE_BYTES) {
+                    file.write_all(piece)?;
+                    unsynced += piece.len();
+                    if unsynced >= SAVE_SYNC_BYTES {
+                        file.sync_data()?;
+                        unsynced = 0;
+                    }
+                }
+                file.sync_all()
+            }
+        };
+        let unfinished = temporary(path);
+        if let Err(error) = self.call("saving", &unfinished, write).await {
+            // Makes room again where the disk was full. A rest that stays is deleted at the next
+            // open, as is every name that ends in `.tmp`.
+            if let Err(rest) = self.remove(&unfinished).await {
+                log::debug!("{rest}");
+            }
+            return Err(error);
+        }
+        let finish = {
+            let path = path.to_owned();
+            move |unfinished: &Path| {
+                std::fs::rename(unfinished, &path)?;
+                sync_folder(folder_of(&path))
+            }
+        };
+        self.call("renaming", &unfinished, finish).await
+    }
+
+    async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let to = to.to_owned();
+        self.call("renaming", from, move |from| std::fs::rename(from, to)).await
+    }
+
+    async fn remove(&self, path: &Path) -> Result<()> {
+        self.call("removing", path, |path| std::fs::remove_file(path)).await
+    }
+
+    async fn create_dir(&self, path: &Path) -> Result<()> {
+        self.call("making folder", path, make_folders).await
+    }
+
+    async fn remove_dir(&self, path: &Path) -> Result<()> {
+        self.call("removing folder", path, |path| std::fs::remove_dir_all(path)).await
+    }
+
+    async fn sync_dir(&self, path: &Path) -> Result<()> {
+        self.call("syncing folder", path, sync_folder).await
+    }
+
+    async fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        self.call("listing", path, entries).await
+    }
+
+    async fn free_bytes(&self, path: &Path) -> Result<u64> {
+        self.call("asking for free room on", path, system::free_bytes).await
+    }
+}
+
+/// A file that is read and written past the page cache.
+#[derive(Debug)]
+pub struct RuntimeFile {
+    file: DmaFile,
+    path: PathBuf,
+    files: Pool,
+}
+
+impl RuntimeFile {
+    fn told(&self, error: GlommioError<()>, what: &str) -> Error {
+        told(error, what, &self.path)
+    }
+}
+
+impl File for RuntimeFile {
+    type Buffer = DmaBuffer;
+
+    fn alignment(&self) -> u64 {
+        ALIGNMENT
+    }
+
+    fn buffer(&self, len: usize) -> DmaBuffer {
+        assert!(len > 0, "an empty buffer cannot be written");
+        assert!((len as u64).is_multiple_of(ALIGNMENT), "a buffer has whole units");
+        let mut buffer = self.file.alloc_dma_buffer(len);
+        buffer.as_bytes_mut().fill(0);
+        buffer
+    }
+
+    async fn write_at(&self, buffer: DmaBuffer, offset: u64) -> Result<()> {
+        let len = buffer.len();
+        assert!((len as u64).is_multiple_of(ALIGNMENT), "whole units are written");
+        assert!(offset.is_multiple_of(ALIGNMENT), "writes begin at a unit");
+        let buffer = Rc::new(buffer);
+        let mut written = 0;
+        for _ in 0..SHORT_WRITES_MAX {
+            written = self
+                .file
+                .write_rc_at(Rc::clone(&buffer), offset)
+                .await
+                .map_err(|error| self.told(error, "writing"))?;
+            if written == len {
+                return Ok(());
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Io,
+            format!("writing {}: {written} of {len} bytes at {offset}", self.path.display()),
+        ))
+    }
+
+    async fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let mut bytes = Vec::with_capacity(len);
+        while bytes.len() < len {
+            let at = offset + bytes.len() as u64;
+            let start = at / ALIGNMENT * ALIGNMENT;
+            let skip = (at - start) as usize;
+            let wanted = (len - bytes.len()).min(PIECE_BYTES);
+            let units = (skip + wanted).next_multiple_of(ALIGNMENT as usize);
+            let piece = self
+                .file
+                .read_at_aligned(start, units)
+                .await
+                .map_err(|error| self.told(error, "reading"))?;
+            let Some(found) = piece.get(skip..).filter(|found| !found.is_empty()) else {
+                return Err(Error::new(
+                    ErrorKind::UnexpectedEnd,
+                    format!("reading {}: the file ends before {at}", self.path.display()),
+                ));
+            };
+            bytes.extend_from_slice(&found[..wanted.min(found.len())]);
+        }
+        Ok(Bytes::from(bytes))
+    }
+
+    async fn sync_data(&self) -> Result<()> {
+        self.file.fdatasync().await.map_err(|error| self.told(error, "syncing"))
+    }
+
+    async fn sync_all(&self) -> Result<()> {
+        // glommio offers only fdatasync; the worker syncs through a second descriptor of the same
+        // open file, so that no error is lost between the two.
+        let file = system::duplicate(self.file.as_raw_fd())
+            .map_err(|error| failed(&error, "syncing", &self.path))?;
+        let synced = self.files.run("syncing", move || StdFile::from(file).sync_all()).await?;
+        synced.map_err(|error| failed(&error, "syncing", &self.path))
+    }
+
+    async fn len(&self) -> Result<u64> {
+        self.file.file_size().await.map_err(|error| self.told(error, "asking the size of"))
+    }
+}

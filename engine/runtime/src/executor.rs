@@ -1,0 +1,176 @@
+//! One executor for each core: starting them, and waiting for their end.
+//!
+//! Always true
+//! 1. The preemption timer is 10 ms: below, glommio 0.9 loses wakes of timers.
+//! 2. Each executor answers the watchdog as long as it runs.
+//! 3. Executors are not bound to processors: glommio ignores the process's own affinity mask, and
+//!    the kernel knows better what else runs.
+//! 4. [`start`] returns when every executor runs, or an error that says why one does not.
+//!
+//! The memory that io_uring keeps pinned is set small (64 KiB a ring): it is taken three times for
+//! each executor, and larger buffers come from the allocator without a measurable loss.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use base::CoreId;
+use env::{Error, ErrorKind, Result, Spawn};
+use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
+
+use crate::RuntimeEnv;
+use crate::clock::RuntimeClock;
+use crate::disk::RuntimeDisk;
+use crate::random::RuntimeRandom;
+use crate::watchdog::{Beat, Watchdog};
+use crate::workers::Workers;
+
+const PREEMPT_TIMER: Duration = Duration::from_millis(10);
+const IO_MEMORY_BYTES: usize = 64 << 10;
+const RING_DEPTH: usize = 128;
+
+/// How long a task may hold its core before it lets others run.
+pub const STRETCH_MAX: Duration = Duration::from_micros(500);
+
+/// What one executor is given at its start.
+#[derive(Clone, Debug)]
+pub struct Core {
+    /// Its number, from 0.
+    pub id: CoreId,
+    /// How many there are.
+    pub count: usize,
+    /// The outside, seen from it.
+    pub env: RuntimeEnv,
+}
+
+/// Executors that run.
+#[derive(Debug)]
+pub struct Running {
+    handles: Vec<ExecutorJoinHandle<()>>,
+    workers: Workers,
+    _watchdog: Watchdog,
+}
+
+impl Running {
+    /// Waits until every executor's main task has ended.
+    pub fn join(self) -> Result<()> {
+        let mut ended = Ok(());
+        for handle in self.handles {
+            if let Err(error) = handle.join() {
+                ended = Err(Error::new(ErrorKind::Io, format!("an executor failed: {error}")));
+            }
+        }
+        ended
+    }
+
+    /// The threads beside the executors.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+}
+
+/// Starts one executor for each of `seeds` and runs `main` on each; an executor ends when its
+/// `main` does, and what it spawned ends with it.
+pub fn start<S, M, F>(seeds: Vec<S>, main: M) -> Result<Running>
+where
+    S: Send + 'static,
+    M: FnOnce(Core, S) -> F + Clone + Send + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    let count = seeds.len();
+    assert!(count > 0, "there is at least one core");
+    let clock = RuntimeClock::start();
+    let workers = Workers::start(count)?;
+    let mut beats = Vec::with_capacity(count);
+    let mut handles = Vec::with_capacity(count);
+    let mut started = Vec::with_capacity(count);
+    for (number, seed) in seeds.into_iter().enumerate() {
+        let id = CoreId(u16::try_from(number).map_err(|_| {
+            Error::new(ErrorKind::Io, format!("{count} cores are more than can be numbered"))
+        })?);
+        let beat = Arc::new(Beat::default());
+        beats.push(Arc::clone(&beat));
+        let (begun, begins) = mpsc::channel();
+        started.push(begins);
+        let workers = workers.clone();
+        let main = main.clone();
+        let handle = LocalExecutorBuilder::new(Placement::Unbound)
+            .name("core")
+            .io_memory(IO_MEMORY_BYTES)
+            .ring_depth(RING_DEPTH)
+            .preempt_timer(PREEMPT_TIMER)
+            .spawn(move || async move {
+                let spawn = RuntimeSpawn::new(workers.clone());
+                spawn.spawn(beat.answer());
+                let disk = RuntimeDisk::new(workers.files.clone());
+                let env = RuntimeEnv { disk, clock, random: RuntimeRandom::new(), spawn };
+                // Nobody listens any more only where another executor failed to start.
+                if begun.send(()).is_ok() {
+                    main(Core { id, count, env }, seed).await;
+                }
+            })
+            .map_err(|error| Error::from_io(&error.into(), "starting an executor"))?;
+        handles.push(handle);
+    }
+    // An executor that cannot be built drops its sender; its thread then tells why.
+    if let Some(failed) = started.iter().position(|begins| begins.recv().is_err()) {
+        drop(started);
+        let error = match handles.swap_remove(failed).join() {
+            Err(error) => error.to_string(),
+            Ok(()) => "it ended at once".into(),
+        };
+        return Err(Error::new(ErrorKind::Io, format!("starting executor {failed}: {error}")));
+    }
+    Ok(Running { handles, workers, _watchdog: Watchdog::start(beats)? })
+}
+
+/// Tasks on this core, work on other threads.
+#[derive(Clone, Debug)]
+pub struct RuntimeSpawn {
+    workers: Workers,
+    /// When a task of this core last let others run.
+    yielded: Rc<Cell<Instant>>,
+}
+
+impl RuntimeSpawn {
+    pub(crate) fn new(workers: Workers) -> Self {
+        Self { workers, yielded: Rc::new(Cell::new(Instant::now())) }
+    }
+}
+
+impl Spawn for RuntimeSpawn {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        // `spawn_local` would run the task at once, inside of whatever its maker is doing; a queue
+        // named explicitly only schedules it.
+        let executor = glommio::executor();
+        match executor.spawn_local_into(task, executor.current_task_queue()) {
+            Ok(task) => drop(task.detach()),
+            Err(error) => unreachable!("the queue of the running task is there: {error}"),
+        }
+    }
+
+    async fn yield_if_needed(&self) {
+        let executor = glommio::executor();
+        if executor.need_preempt() {
+            // The executor wants to look at its rings: leave the whole queue.
+            executor.yield_task_queue_now().await;
+        } else if self.yielded.get().elapsed() >= STRETCH_MAX {
+            executor.yield_now().await;
+        } else {
+            return;
+        }
+        self.yielded.set(Instant::now());
+    }
+
+    async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        self.workers.heavy.run("heavy work", job).await
+    }
+
+    async fn work_short<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.workers.short.run("short work", job).await
+    }
+}

@@ -1,0 +1,351 @@
+//! Sockets: one listener bound once, an acceptor that hands sockets to the executors in turn, and
+//! the streams that the floors above read and write.
+//!
+//! Always true
+//! 1. The listening socket is bound without SO_REUSEPORT, so a second node on the same port is told
+//!    so. (glommio's own bind sets it, and two nodes would share the port unseen.)
+//! 2. Open connections are counted; one too many is closed at once, unread.
+//! 3. A [`Socket`] may cross cores; a [`Connection`] stays on the core that opened it.
+//! 4. Once [`Acceptor::stop`] has returned, the port refuses connections.
+//!
+//! Deadlines are the caller's: drop the connection when time is up.
+
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use env::mailbox::Sender;
+use env::{Error, ErrorKind, Result, Stream};
+use futures_lite::{AsyncReadExt, AsyncWriteExt, future};
+use glommio::net::TcpStream;
+use glommio::timer::Timer;
+
+use crate::tls::TlsStream;
+
+/// Sockets that wait for one core to take them.
+pub const WAITING_MAX: usize = 1024;
+
+/// How long the acceptor rests where the process has no descriptor left.
+const REST: Duration = Duration::from_millis(50);
+
+/// What a closing connection still swallows, so that a reset does not overtake the last answer.
+const LINGER_BYTES_MAX: usize = 256 << 10;
+const LINGER: Duration = Duration::from_secs(1);
+
+/// A bound, listening socket.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Binds `address` and listens; port 0 takes any free one. std's error says whether the
+    /// address is in use.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        // std sets SO_REUSEADDR (a restart need not wait for old connections), never SO_REUSEPORT.
+        let socket = TcpListener::bind(address)?;
+        let address = socket.local_addr()?;
+        Ok(Self { socket, address })
+    }
+
+    /// The address bound, with its real port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Accepts on a thread of its own and hands each socket to the next of `cores`; at most
+    /// `connections_max` are open at a time.
+    pub fn accept_for(
+        self,
+        cores: Vec<Sender<Socket>>,
+        connections_max: usize,
+    ) -> io::Result<Acceptor> {
+        assert!(!cores.is_empty(), "somebody must take the sockets");
+        let wake = self.socket.try_clone()?;
+        let stopping = Arc::new(AtomicBool::new(false));
+        let open = Arc::new(AtomicUsize::new(0));
+        let accepting = Accepting {
+            socket: self.socket,
+            cores,
+            connections_max,
+            open: Arc::clone(&open),
+            stopping: Arc::clone(&stopping),
+        };
+        let thread =
+            std::thread::Builder::new().name("accept".into()).spawn(move || accepting.run())?;
+        Ok(Acceptor { wake, stopping, open, thread: Some(thread) })
+    }
+}
+
+/// The thread that accepts.
+struct Accepting {
+    socket: TcpListener,
+    cores: Vec<Sender<Socket>>,
+    connections_max: usize,
+    open: Arc<AtomicUsize>,
+    stopping: Arc<AtomicBool>,
+}
+
+impl Accepting {
+    fn run(self) {
+        let mut turn = 0;
+        loop {
+            let accepted = self.socket.accept();
+            if self.stopping.load(Ordering::Acquire) {
+                return;
+            }
+            match accepted {
+                Ok((stream, peer)) => {
+                    let Some(place) = Place::take(&self.open, self.connections_max) else {
+                        log::warn!(
+                            "{peer}: refused, {} connections are open",
+                            self.connections_max
+                        );
+                        continue;
+                    };
+                    self.hand_out(Socket { stream, peer, place }, &mut turn);
+                }
+                // The client left again, or the call was interrupted.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    log::warn!("accepting: {error}");
+                    std::thread::sleep(REST);
+                }
+            }
+        }
+    }
+
+    /// Gives `socket` to the next core that has room; drops it where none has.
+    fn hand_out(&self, mut socket: Socket, turn: &mut usize) {
+        for _ in 0..self.cores.len() {
+            let core = &self.cores[*turn];
+            *turn = (*turn + 1) % self.cores.len();
+            match core.send(socket, 1) {
+                Ok(()) => return,
+                Err(full) => socket = full.0,
+            }
+        }
+        log::warn!("{}: refused, every core has {WAITING_MAX} sockets waiting", socket.peer);
+    }
+}
+
+/// Stops accepting when told to, or when dropped.
+#[derive(Debug)]
+pub struct Acceptor {
+    wake: TcpListener,
+    stopping: Arc<AtomicBool>,
+    open: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Acceptor {
+    /// Refuses new connections from now on. Open ones go on.
+    pub fn stop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.stopping.store(true, Ordering::Release);
+        // Ends the call that waits in the other thread, and refuses whoever connects.
+        if let Err(error) = socket2::SockRef::from(&self.wake).shutdown(Shutdown::Both) {
+            log::debug!("shutting the listener down: {error}");
+        }
+        if thread.join().is_err() {
+            log::error!("the acceptor panicked");
+        }
+    }
+
+    /// Connections that are open now.
+    pub fn open_count(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Acceptor {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// One connection's place in the count.
+#[derive(Debug)]
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(open: &Arc<AtomicUsize>, max: usize) -> Option<Self> {
+        if open.fetch_add(1, Ordering::Relaxed) >= max {
+            open.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Self(Arc::clone(open)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An accepted socket on its way to its core.
+#[derive(Debug)]
+pub struct Socket {
+    stream: std::net::TcpStream,
+    peer: SocketAddr,
+    place: Place,
+}
+
+impl Socket {
+    /// Address of the other side.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Opens it on this core, without TLS.
+    pub fn open(self) -> Result<Connection> {
+        Ok(Connection::Plain(self.bind()?))
+    }
+
+    /// Opens it on this core and shakes hands; `TimedOut` where that takes too long.
+    pub async fn open_tls(self, tls: &crate::tls::ServerTls) -> Result<Connection> {
+        let stream = self.bind()?;
+        Ok(Connection::Tls(Box::new(TlsStream::accept(stream, tls).await?)))
+    }
+
+    fn bind(self) -> Result<PlainStream> {
+        let peer = self.peer.to_string();
+        let prepare = || {
+            self.stream.set_nodelay(true)?;
+            socket2::SockRef::from(&self.stream).set_keepalive(true)
+        };
+        prepare().map_err(|error| Error::from_io(&error, &peer))?;
+        let stream = TcpStream::from(socket2::Socket::from(self.stream));
+        Ok(PlainStream { stream, peer, _place: Some(self.place) })
+    }
+}
+
+/// A TCP connection on this core.
+#[derive(Debug)]
+pub struct PlainStream {
+    stream: TcpStream,
+    peer: String,
+    _place: Option<Place>,
+}
+
+impl PlainStream {
+    /// Connects to `address`, which is resolved already.
+    pub async fn connect(address: SocketAddr, deadline: Duration) -> Result<Self> {
+        let peer = address.to_string();
+        let stream = TcpStream::connect_timeout(address, deadline)
+            .await
+            .map_err(|error| Error::from_io(&error.into(), format_args!("connecting to {peer}")))?;
+        Ok(Self { stream, peer, _place: None })
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        Error::from_io(error, &self.peer)
+    }
+
+    /// Swallows what the other side still sends, within bounds: closing a socket that holds unread
+    /// bytes resets the connection, and the reset may destroy an answer not yet read.
+    async fn linger(&mut self) {
+        let swallow = async {
+            let mut buffer = [0; 4096];
+            let mut swallowed = 0;
+            while swallowed < LINGER_BYTES_MAX {
+                match self.stream.read(&mut buffer).await {
+                    Ok(0) | Err(_) => return,
+                    Ok(count) => swallowed += count,
+                }
+            }
+        };
+        let time_up = async {
+            Timer::new(LINGER).await;
+        };
+        future::or(swallow, time_up).await;
+    }
+}
+
+impl Stream for PlainStream {
+    async fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.stream.read(buffer).await {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return other.map_err(|error| self.failed(&error)),
+            }
+        }
+    }
+
+    async fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stream.write_all(bytes).await.map_err(|error| self.failed(&error))
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        match self.stream.shutdown(Shutdown::Write).await.map_err(io::Error::from) {
+            Ok(()) => {
+                self.linger().await;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    fn peer(&self) -> &str {
+        &self.peer
+    }
+}
+
+/// A connection, with TLS or without.
+#[derive(Debug)]
+pub enum Connection {
+    /// Bytes as they are.
+    Plain(PlainStream),
+    /// TLS ends here.
+    Tls(Box<TlsStream>),
+}
+
+impl Stream for Connection {
+    async fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buffer).await,
+            Self::Tls(stream) => stream.read(buffer).await,
+        }
+    }
+
+    async fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Plain(stream) => stream.write_all(bytes).await,
+            Self::Tls(stream) => stream.write_all(bytes).await,
+        }
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        match self {
+            Self::Plain(stream) => stream.close().await,
+            Self::Tls(stream) => stream.close().await,
+        }
+    }
+
+    fn peer(&self) -> &str {
+        match self {
+            Self::Plain(stream) => stream.peer(),
+            Self::Tls(stream) => stream.peer(),
+        }
+    }
+}
+
+/// Runs `work`, or gives up with `TimedOut` after `limit`.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    what: &str,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let time_up = async {
+        Timer::new(limit).await;
+        Err(Error::new(ErrorKind::TimedOut, format!("{what}: not done within {limit:?}")))
+    };
+    future::or(work, time_up).await
+}

@@ -1,0 +1,170 @@
+//! The fence around the system calls for which std has no words.
+//!
+//! Each function is a thin, safe face of one call; nothing here decides anything. The alternative
+//! was a wrapper crate (`rustix`, `nix`): more code from outside for nine calls.
+//!
+//! Not here: memory maps (`mapped`) and the handler of SIGBUS (`suspect`), which have their own
+//! fences.
+
+#![allow(unsafe_code, reason = "system calls; each block says why it is sound")]
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Turns the -1 of a system call into its error.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Bytes that an unprivileged writer may still use on the file system of `path`.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let mut answer = MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: `path` ends in a zero byte and lives through the call; `answer` has the size that
+    // the call fills. All-zero bytes are a valid `statvfs`.
+    let answer = unsafe {
+        checked(libc::statvfs(path.as_ptr(), answer.as_mut_ptr()))?;
+        answer.assume_init()
+    };
+    Ok(answer.f_bavail.saturating_mul(answer.f_frsize))
+}
+
+/// A second descriptor of the open file `fd`, closed on exec.
+pub fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: the caller's file object keeps `fd` open while it lends it; only borrowed here.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+    borrowed.try_clone_to_owned()
+}
+
+/// Gives the calling thread `niceness` (0 to 19; higher yields more to others).
+pub fn lower_priority(niceness: i32) -> io::Result<()> {
+    // SAFETY: takes numbers only. On Linux, 0 names the calling thread, not the whole process.
+    checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) }).map(drop)
+}
+
+/// A limit of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Bytes of memory that may be locked.
+    LockedMemory,
+    /// Open files and sockets.
+    OpenFiles,
+}
+
+/// Raises the soft value of a limit to the hard one, which needs no privilege; the value now in
+/// force (`u64::MAX`: none).
+pub fn raise_limit(limit: Limit) -> io::Result<u64> {
+    let resource = match limit {
+        Limit::LockedMemory => libc::RLIMIT_MEMLOCK,
+        Limit::OpenFiles => libc::RLIMIT_NOFILE,
+    };
+    let mut values = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `values` is a valid, writable `rlimit`.
+    checked(unsafe { libc::getrlimit(resource, &mut values) })?;
+    if values.rlim_cur != values.rlim_max {
+        let raised = libc::rlimit { rlim_cur: values.rlim_max, rlim_max: values.rlim_max };
+        // SAFETY: `raised` is a valid `rlimit`, only read.
+        if checked(unsafe { libc::setrlimit(resource, &raised) }).is_ok() {
+            values = raised;
+        }
+    }
+    Ok(if values.rlim_cur == libc::RLIM_INFINITY { u64::MAX } else { values.rlim_cur })
+}
+
+/// Which operations the kernel's io_uring offers to this process, by number.
+pub fn io_uring_operations() -> io::Result<Vec<bool>> {
+    const REGISTER_PROBE: libc::c_long = 8;
+    const OPERATION_COUNT_MAX: usize = 256;
+    const SUPPORTED: u64 = 1;
+    // `struct io_uring_params` has 120 bytes, `struct io_uring_probe` 16 and then 8 an operation.
+    let mut parameters = [0u64; 15];
+    let mut probe = [0u64; 2 + OPERATION_COUNT_MAX];
+    let depth: libc::c_long = 2;
+    // SAFETY: the second argument points at 120 zeroed, writable bytes, as the call wants.
+    let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, depth, parameters.as_mut_ptr()) };
+    let fd = checked(fd as libc::c_int)?;
+    // SAFETY: the call before made this descriptor, and nobody else owns it.
+    let ring = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: `probe` has room for the header and for as many operations as the call is told.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_io_uring_register,
+            libc::c_long::from(ring.as_raw_fd()),
+            REGISTER_PROBE,
+            probe.as_mut_ptr(),
+            OPERATION_COUNT_MAX as libc::c_long,
+        )
+    };
+    checked(result as libc::c_int)?;
+    // An operation is `{u8 op, u8 reserved, u16 flags, u32 reserved}`.
+    Ok(probe[2..].iter().map(|word| (word.to_le() >> 16) & SUPPORTED != 0).collect())
+}
+
+/// The signals that ask this process to stop: SIGTERM and SIGINT.
+///
+/// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits
+/// the mask and the signals wait for [`StopSignals::wait`].
+#[derive(Clone, Copy)]
+pub struct StopSignals(libc::sigset_t);
+
+impl StopSignals {
+    /// Keeps the signals from ending the process; from now on they wait to be asked for.
+    pub fn block() -> io::Result<Self> {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: `sigemptyset` fills `set` before anything reads it; the others get valid sets.
+        unsafe {
+            checked(libc::sigemptyset(set.as_mut_ptr()))?;
+            let mut set = set.assume_init();
+            checked(libc::sigaddset(&mut set, libc::SIGTERM))?;
+            checked(libc::sigaddset(&mut set, libc::SIGINT))?;
+            match libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) {
+                0 => Ok(Self(set)),
+                code => Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+    }
+
+    /// Waits for one of the signals; its number.
+    pub fn wait(&self) -> io::Result<i32> {
+        let mut signal = 0;
+        // SAFETY: the set was filled by `block`; `signal` is writable.
+        match unsafe { libc::sigwait(&self.0, &mut signal) } {
+            0 => Ok(signal),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+}
+
+impl std::fmt::Debug for StopSignals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StopSignals(SIGTERM, SIGINT)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_tells_its_free_bytes() {
+        assert!(free_bytes(Path::new("/tmp")).expect("there is a /tmp") > 0);
+        let missing = free_bytes(Path::new("/no/such/folder")).expect_err("not there");
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_thread_may_lower_its_own_priority() {
+        let thread = std::thread::spawn(|| lower_priority(10));
+        thread.join().expect("does not panic").expect("needs no privilege");
+    }
+
+    #[test]
+    fn limits_can_be_read() {
+        assert!(raise_limit(Limit::OpenFiles).expect("readable") > 0);
+        raise_limit(Limit::LockedMemory).expect("readable");
+    }
+}

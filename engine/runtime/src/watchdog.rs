@@ -1,0 +1,161 @@
+//! Wakes each executor ten times a second, and tells when one does not answer.
+//!
+//! glommio 0.9 can lose the wake of a timer; a wake from any other thread has revived every
+//! executor that stopped so. So the kick is the remedy, and the count of answers the alarm. An
+//! executor that is merely busy answers late: that is worth a line too, since no stretch of work
+//! may hold a core for long.
+//!
+//! Always true
+//! 1. A waker is taken out of its slot before it is called, so none is called twice.
+//! 2. The thread ends when the [`Watchdog`] is dropped.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use env::{Error, Result};
+
+/// Between two kicks.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Kicks without an answer before a line is written: one second.
+const SILENT_MAX: u64 = 10;
+
+/// One executor's side.
+#[derive(Debug, Default)]
+pub struct Beat {
+    answers: AtomicU64,
+    slot: Mutex<Option<Waker>>,
+}
+
+impl Beat {
+    /// Answers the kicks; runs on the executor until that ends.
+    pub async fn answer(self: Arc<Self>) {
+        loop {
+            let mut armed = false;
+            poll_fn(|context| {
+                if armed {
+                    return Poll::Ready(());
+                }
+                armed = true;
+                *self.slot.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(context.waker().clone());
+                Poll::Pending
+            })
+            .await;
+            self.answers.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn kick(&self) {
+        let waker = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// How long one executor has been silent.
+#[derive(Debug, Default)]
+struct Silence {
+    answers: u64,
+    kicks: u64,
+    told: bool,
+}
+
+impl Silence {
+    /// Takes one look; a line to write, if any.
+    fn look(&mut self, answers: u64) -> Option<String> {
+        if answers != self.answers {
+            let line = self.told.then(|| {
+                format!("answers again after {} ms", self.kicks * PERIOD.as_millis() as u64)
+            });
+            *self = Self { answers, kicks: 0, told: false };
+            return line;
+        }
+        self.kicks += 1;
+        if self.kicks < SILENT_MAX || self.told {
+            return None;
+        }
+        self.told = true;
+        Some(format!("has not answered for {} ms", self.kicks * PERIOD.as_millis() as u64))
+    }
+}
+
+/// The thread that kicks.
+#[derive(Debug)]
+pub struct Watchdog {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Watches over the executors with these beats, in the order of their numbers.
+    pub fn start(beats: Vec<Arc<Beat>>) -> Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopping = Arc::clone(&stop);
+        let watch = move || {
+            let mut silences: Vec<Silence> = Vec::new();
+            silences.resize_with(beats.len(), Silence::default);
+            while !stopping.load(Ordering::Relaxed) {
+                for (number, (beat, silence)) in beats.iter().zip(&mut silences).enumerate() {
+                    if let Some(line) = silence.look(beat.answers.load(Ordering::Relaxed)) {
+                        log::warn!("core {number} {line}");
+                    }
+                    beat.kick();
+                }
+                std::thread::park_timeout(PERIOD);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("watchdog".into())
+            .spawn(watch)
+            .map_err(|error| Error::from_io(&error, "starting the watchdog"))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                log::error!("the watchdog panicked");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_told_once_and_its_end_too() {
+        let mut silence = Silence::default();
+        for _ in 1..SILENT_MAX {
+            assert_eq!(silence.look(0), None);
+        }
+        assert_eq!(silence.look(0).as_deref(), Some("has not answered for 1000 ms"));
+        assert_eq!(silence.look(0), None);
+        assert_eq!(silence.look(1).as_deref(), Some("answers again after 1100 ms"));
+        assert_eq!(silence.look(2), None);
+    }
+
+    #[test]
+    fn each_kick_gets_one_answer() {
+        let beat = Arc::new(Beat::default());
+        let mut answering = std::pin::pin!(Arc::clone(&beat).answer());
+        let mut context = std::task::Context::from_waker(Waker::noop());
+        for answers in 0..3 {
+            assert!(answering.as_mut().poll(&mut context).is_pending());
+            assert_eq!(beat.answers.load(Ordering::Relaxed), answers);
+            beat.kick();
+            assert!(beat.slot.lock().expect("no panic").is_none());
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Threads beside the executors, for work that would stall a core.
+//!
+//! Three pools, so that no kind waits behind another:
+//!
+//! | pool    | threads                      | priority | for                                    |
+//! |---------|------------------------------|----------|----------------------------------------|
+//! | `heavy` | half the cores, at least one | lowest   | merges, dictionaries, big documents    |
+//! | `short` | one                          | low      | password hashes: somebody waits        |
+//! | `files` | one for each core            | normal   | calls that io_uring does not offer     |
+//!
+//! Always true
+//! 1. A job that panics ends alone: its caller gets an error, the thread goes on.
+//! 2. `heavy` and `short` refuse (`Busy`) beyond their bound; `files` holds at most what the
+//!    callers await, each of them one job.
+//! 3. Jobs that nobody awaits any more still run: they may hold half a rename.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use env::{Error, ErrorKind, Result};
+
+use crate::system;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// How a pool is made.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// Name of the threads, at most 15 bytes with their number.
+    pub name: &'static str,
+    /// How many threads.
+    pub threads: usize,
+    /// 0 (normal) to 19 (lowest).
+    pub niceness: i32,
+    /// Jobs that may wait; one more is refused.
+    pub waiting_max: usize,
+}
+
+/// A pool of threads; clones share it. The threads end when the last clone is dropped.
+#[derive(Clone)]
+pub struct Pool {
+    owner: Arc<Owner>,
+}
+
+/// Closes the queue when the last clone of a pool goes.
+struct Owner {
+    shared: Arc<Shared>,
+    waiting_max: usize,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    ready: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job; `None` when the pool is closed and all jobs are done.
+    fn next(&self) -> Option<Job> {
+        let mut queue = self.lock();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                return Some(job);
+            }
+            if queue.closed {
+                return None;
+            }
+            queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Pool {
+    /// Starts the threads.
+    pub fn start(options: &PoolOptions) -> Result<Self> {
+        let shared = Arc::new(Shared { queue: Mutex::default(), ready: Condvar::new() });
+        for number in 0..options.threads.max(1) {
+            let shared = Arc::clone(&shared);
+            let niceness = options.niceness;
+            let name = format!("{}-{number}", options.name);
+            std::thread::Builder::new()
+                .name(name.clone())
+                .spawn(move || {
+                    if niceness > 0
+                        && let Err(error) = system::lower_priority(niceness)
+                    {
+                        log::warn!("a worker keeps its normal priority: {error}");
+                    }
+                    while let Some(job) = shared.next() {
+                        job();
+                    }
+                })
+                .map_err(|error| Error::from_io(&error, format_args!("starting thread {name}")))?;
+        }
+        Ok(Self { owner: Arc::new(Owner { shared, waiting_max: options.waiting_max }) })
+    }
+
+    /// Runs `job` on a thread of the pool; `what` names it in errors.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = env::reply::channel();
+        let job: Job = Box::new(move || match catch_unwind(AssertUnwindSafe(job)) {
+            Ok(value) => reply.send(value),
+            Err(_) => drop(reply),
+        });
+        {
+            let mut queue = self.owner.shared.lock();
+            if queue.jobs.len() >= self.owner.waiting_max {
+                return Err(Error::new(
+                    ErrorKind::Busy,
+                    format!("{what}: {} jobs wait for a worker already", queue.jobs.len()),
+                ));
+            }
+            queue.jobs.push_back(job);
+        }
+        self.owner.shared.ready.notify_one();
+        answer
+            .await
+            .ok_or_else(|| Error::new(ErrorKind::Io, format!("{what}: the worker panicked")))
+    }
+
+    /// Jobs that wait for a thread now.
+    pub fn waiting_count(&self) -> usize {
+        self.owner.shared.lock().jobs.len()
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pool({} waiting)", self.waiting_count())
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.ready.notify_all();
+    }
+}
+
+/// The three pools of a process.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    /// Long work.
+    pub heavy: Pool,
+    /// Work of milliseconds that somebody waits for.
+    pub short: Pool,
+    /// Calls on files.
+    pub files: Pool,
+}
+
+impl Workers {
+    /// Starts them for `cores` executors.
+    pub fn start(cores: usize) -> Result<Self> {
+        Ok(Self {
+            heavy: Pool::start(&PoolOptions {
+                name: "heavy",
+                threads: cores / 2,
+                niceness: 19,
+                waiting_max: 1024,
+            })?,
+            short: Pool::start(&PoolOptions {
+                name: "short",
+                threads: 1,
+                niceness: 5,
+                waiting_max: 64,
+            })?,
+            files: Pool::start(&PoolOptions {
+                name: "files",
+                threads: cores,
+                niceness: 0,
+                waiting_max: usize::MAX,
+            })?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use futures_lite::future::block_on;
+
+    use super::*;
+
+    fn pool(waiting_max: usize) -> Pool {
+        Pool::start(&PoolOptions { name: "test", threads: 1, niceness: 10, waiting_max })
+            .expect("threads can be made")
+    }
+
+    #[test]
+    fn a_job_runs_elsewhere_and_its_answer_comes_back() {
+        let here = std::thread::current().id();
+        let there = block_on(pool(8).run("job", || std::thread::current().id()));
+        assert_ne!(there.expect("runs"), here);
+    }
+
+    #[test]
+    fn a_panic_is_an_error_and_the_thread_goes_on() {
+        let pool = pool(8);
+        let error = block_on(pool.run("bad job", || panic!("on purpose"))).expect_err("panicked");
+        assert!(error.message.starts_with("bad job"), "{error}");
+        assert_eq!(block_on(pool.run("good job", || 7)), Ok(7));
+    }
+
+    #[test]
+    fn one_job_too_many_is_refused() {
+        let pool = pool(1);
+        let (release, wait) = mpsc::channel::<()>();
+        let (started, begun) = mpsc::channel::<()>();
+        let first = pool.clone();
+        let thread = std::thread::spawn(move || {
+            block_on(first.run("first", move || {
+                started.send(()).expect("the test listens");
+                wait.recv().expect("the test releases");
+            }))
+        });
+        begun.recv().expect("the first job runs");
+        let second = pool.clone();
+        let waiting = std::thread::spawn(move || block_on(second.run("second", || 2)));
+        while pool.waiting_count() < 1 {
+            std::thread::yield_now();
+        }
+        let refused = block_on(pool.run("third", || 3)).expect_err("the queue holds one");
+        assert_eq!(refused.kind, ErrorKind::Busy);
+        release.send(()).expect("the job waits");
+        assert_eq!(thread.join().expect("no panic"), Ok(()));
+        assert_eq!(waiting.join().expect("no panic"), Ok(2));
+    }
+}

@@ -1,0 +1,397 @@
+//! The runtime on the real machine: the only tests besides those of the whole process that start
+//! glommio. Small, and none asserts a duration.
+
+use std::cell::Cell;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
+use runtime::net::{Listener, Socket};
+use runtime::tls::ServerTls;
+use runtime::{Core, start};
+
+/// Runs `main` on one executor and hands its answer back.
+fn on_one_core<T, F>(main: impl FnOnce(Core) -> F + Clone + Send + 'static) -> T
+where
+    T: Send + 'static,
+    F: Future<Output = T> + 'static,
+{
+    let (sender, receiver) = mpsc::channel();
+    let running = start(vec![sender], |core, sender: mpsc::Sender<T>| async move {
+        sender.send(main(core).await).expect("the test waits");
+    })
+    .expect("this machine can run an executor");
+    let answer = receiver.recv().expect("the executor answers");
+    running.join().expect("it ends in order");
+    answer
+}
+
+/// A folder that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        // Under the target folder: a real file system, where /tmp may be memory.
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let path = base.join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("writable");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("{}: {error}", self.0.display());
+        }
+    }
+}
+
+#[test]
+fn blocks_written_and_synced_are_read_back_at_any_offset() {
+    let folder = Folder::new("blocks");
+    let path = folder.0.join("log");
+    on_one_core(move |core| async move {
+        let disk = core.env.disk();
+        let file = disk.create(&path).await.expect("new");
+        let taken = disk.create(&path).await.expect_err("the name is taken");
+        assert_eq!(taken.kind, ErrorKind::AlreadyExists);
+        let unit = file.alignment() as usize;
+        let mut buffer = file.buffer(2 * unit);
+        assert!(buffer.as_ref().iter().all(|&byte| byte == 0), "buffers begin with zeros");
+        buffer.as_mut()[..5].copy_from_slice(b"first");
+        buffer.as_mut()[unit - 3..unit + 3].copy_from_slice(b"across");
+        file.write_at(buffer, 0).await.expect("written");
+        file.sync_all().await.expect("synced");
+        let mut buffer = file.buffer(unit);
+        buffer.as_mut().fill(7);
+        file.write_at(buffer, 2 * unit as u64).await.expect("written");
+        file.sync_data().await.expect("synced");
+        assert_eq!(file.len().await, Ok(3 * unit as u64));
+        drop(file);
+
+        let file = disk.open(&path).await.expect("there");
+        assert_eq!(&*file.read_at(0, 5).await.expect("read"), b"first");
+        assert_eq!(&*file.read_at(unit as u64 - 3, 6).await.expect("read"), b"across");
+        assert_eq!(
+            &*file.read_at(2 * unit as u64 + 1, unit - 1).await.expect("read"),
+            &vec![7; unit - 1]
+        );
+        assert!(file.read_at(3 * unit as u64, 0).await.expect("nothing").is_empty());
+        let beyond = file.read_at(3 * unit as u64 - 1, 2).await.expect_err("one byte too many");
+        assert_eq!(beyond.kind, ErrorKind::UnexpectedEnd);
+        let beyond = file.read_at(100 * unit as u64, 1).await.expect_err("far beyond");
+        assert_eq!(beyond.kind, ErrorKind::UnexpectedEnd);
+    });
+}
+
+#[test]
+fn the_last_bytes_of_an_odd_file_are_read_and_no_more() {
+    let folder = Folder::new("odd");
+    let path = folder.0.join("file");
+    std::fs::write(&path, vec![9; 5000]).expect("writable");
+    on_one_core(move |core| async move {
+        let file = core.env.disk().open(&path).await.expect("there");
+        assert_eq!(&*file.read_at(4090, 910).await.expect("to the end"), &[9; 910]);
+        let beyond = file.read_at(4090, 911).await.expect_err("one too many");
+        assert_eq!(beyond.kind, ErrorKind::UnexpectedEnd);
+    });
+}
+
+#[test]
+fn a_saved_file_is_whole_and_a_map_outlives_its_name() {
+    let folder = Folder::new("saved");
+    let path = folder.0.join("segment-1");
+    let root = folder.0.clone();
+    on_one_core(move |core| async move {
+        let disk = core.env.disk();
+        let large: Vec<u8> = (0..3_000_001u32).map(|n| n as u8).collect();
+        disk.save(&path, Bytes::from(b"before".to_vec())).await.expect("saved");
+        disk.save(&path, Bytes::from(large.clone())).await.expect("replaced");
+        let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let names: Vec<_> =
+            disk.list(&root).await.expect("listed").into_iter().map(|e| (e.name, e.len)).collect();
+        assert_eq!(names, [("segment-1".to_owned(), 3_000_001)], "no temporary name is left");
+        let map = disk.map(&path).await.expect("mapped");
+        disk.remove(&path).await.expect("removed");
+        disk.sync_dir(&root).await.expect("synced");
+        assert!(*map == *large, "the map lives on");
+        let missing = disk.map(&path).await.expect_err("the name is gone");
+        assert_eq!(missing.kind, ErrorKind::NotFound);
+        let no_folder = root.join("nowhere").join("file");
+        let missing = disk.save(&no_folder, Bytes::empty()).await.expect_err("no such folder");
+        assert_eq!(missing.kind, ErrorKind::NotFound);
+        assert!(missing.message.contains("nowhere"), "{missing}");
+    });
+}
+
+#[test]
+fn folders_are_private_and_listed_in_order() {
+    let folder = Folder::new("folders");
+    let root = folder.0.clone();
+    on_one_core(move |core| async move {
+        let disk = core.env.disk();
+        let deep = root.join("indices/uuid/0");
+        disk.create_dir(&deep).await.expect("made, with those above");
+        disk.create_dir(&deep).await.expect("no error where it stands");
+        for folder in [&deep, deep.parent().expect("two up")] {
+            let mode = std::fs::metadata(folder).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+        disk.save(&root.join("b"), Bytes::from(vec![1])).await.expect("saved");
+        disk.save(&root.join("a"), Bytes::empty()).await.expect("saved");
+        disk.rename(&root.join("b"), &root.join("c")).await.expect("renamed");
+        let entries = disk.list(&root).await.expect("listed");
+        let seen: Vec<_> = entries.iter().map(|e| (e.name.as_str(), e.is_dir, e.len)).collect();
+        assert_eq!(seen, [("a", false, 0), ("c", false, 1), ("indices", true, 0)]);
+        assert!(disk.map(&root.join("a")).await.expect("an empty map").is_empty());
+        assert!(disk.free_bytes(&root).await.expect("known") > 0);
+        disk.remove_dir(&root.join("indices")).await.expect("removed");
+        assert_eq!(disk.list(&root).await.expect("listed").len(), 2);
+        let taken = disk.create_dir(&root.join("a").join("b")).await.expect_err("a is a file");
+        assert!(taken.message.contains("/a"), "{taken}");
+    });
+}
+
+#[test]
+fn messages_cross_cores_and_answers_come_back() {
+    const ROUNDS: u64 = 1000;
+    type Ask = (u64, env::reply::Reply<u64>);
+    let (asks, mut served) = env::mailbox::channel::<Ask>(1 << 20);
+    let (tell, told) = mpsc::channel();
+    enum Role {
+        Asks(env::mailbox::Sender<Ask>, mpsc::Sender<u64>),
+        Serves(Box<env::mailbox::Receiver<Ask>>),
+    }
+    let roles = vec![
+        Role::Asks(asks, tell),
+        Role::Serves(Box::new({
+            // Moved in here so that the test keeps no receiver.
+            std::mem::replace(&mut served, env::mailbox::channel(1).1)
+        })),
+    ];
+    let running = start(roles, |core, role| async move {
+        match role {
+            Role::Asks(asks, tell) => {
+                assert_eq!(core.id.get(), 0);
+                let mut sum = 0;
+                for number in 0..ROUNDS {
+                    let (reply, answer) = env::reply::channel();
+                    asks.send((number, reply), 1).expect("room");
+                    sum += answer.await.expect("answered");
+                }
+                tell.send(sum).expect("the test waits");
+            }
+            Role::Serves(mut served) => {
+                assert_eq!((core.id.get(), core.count), (1, 2));
+                let mut batch = Vec::new();
+                while served.receive(&mut batch).await {
+                    for (number, reply) in batch.drain(..) {
+                        reply.send(2 * number);
+                    }
+                }
+            }
+        }
+    })
+    .expect("started");
+    assert_eq!(told.recv().expect("answered"), ROUNDS * (ROUNDS - 1));
+    running.join().expect("both end");
+}
+
+#[test]
+fn work_leaves_the_core_and_tasks_share_it() {
+    on_one_core(|core| async move {
+        let spawn = core.env.spawn();
+        let core_thread = std::thread::current().id();
+        let worker = spawn.work(|| std::thread::current().id()).await.expect("run");
+        let short = spawn.work_short(|| std::thread::current().id()).await.expect("run");
+        assert!(worker != core_thread && short != core_thread && worker != short);
+        let panicked = spawn.work(|| panic!("on purpose")).await.expect_err("an error, no hang");
+        assert_eq!(panicked.kind, ErrorKind::Io);
+
+        // A spawned task starts after its maker has yielded, never inside of it.
+        let started = Rc::new(Cell::new(false));
+        let flag = Rc::clone(&started);
+        spawn.spawn(async move { flag.set(true) });
+        assert!(!started.get());
+        while !started.get() {
+            spawn.yield_if_needed().await;
+        }
+
+        let clock = core.env.clock();
+        let before = clock.monotonic();
+        clock.sleep(Duration::from_millis(2)).await;
+        assert!(clock.monotonic() - before >= Duration::from_millis(2));
+        assert!(clock.unix_ms() > 1_600_000_000_000);
+        assert_ne!(core.env.random().next_u64(), core.env.random().next_u64());
+    });
+}
+
+/// A CA-less certificate for localhost: chain and key in PEM, and its DER for the client.
+fn certificate() -> (String, String, rustls::pki_types::CertificateDer<'static>) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
+    (made.cert.pem(), made.signing_key.serialize_pem(), made.cert.der().clone())
+}
+
+/// Starts one core that opens each socket with `tls` and echoes until the client closes.
+fn echo_server(tls: Option<ServerTls>) -> (SocketAddr, runtime::Running, runtime::net::Acceptor) {
+    let listener = Listener::bind("127.0.0.1:0".parse().expect("an address")).expect("bound");
+    let address = listener.address();
+    let (sender, receiver) = env::mailbox::channel::<Socket>(16);
+    let running =
+        start(vec![receiver], |core, mut receiver: env::mailbox::Receiver<Socket>| async move {
+            let tls = tls.map(Rc::new);
+            let open = Rc::new(Cell::new(0u32));
+            let mut sockets = Vec::new();
+            while receiver.receive(&mut sockets).await {
+                for socket in sockets.drain(..) {
+                    let tls = tls.clone();
+                    let count = Rc::clone(&open);
+                    open.set(open.get() + 1);
+                    core.env.spawn().spawn(async move {
+                        if let Err(error) = echo(socket, tls.as_deref()).await {
+                            eprintln!("echo: {error}");
+                        }
+                        count.set(count.get() - 1);
+                    });
+                }
+            }
+            while open.get() > 0 {
+                core.env.clock().sleep(Duration::from_millis(1)).await;
+            }
+        })
+        .expect("started");
+    let acceptor = listener.accept_for(vec![sender], 3).expect("accepting");
+    (address, running, acceptor)
+}
+
+async fn echo(socket: Socket, tls: Option<&ServerTls>) -> env::Result<()> {
+    let mut stream = match tls {
+        Some(tls) => socket.open_tls(tls).await?,
+        None => socket.open()?,
+    };
+    assert!(stream.peer().starts_with("127.0.0.1:"));
+    let mut all = Vec::new();
+    let mut buffer = vec![0; 10_000];
+    loop {
+        let count = stream.read(&mut buffer).await?;
+        all.extend_from_slice(&buffer[..count]);
+        if all.ends_with(b"END") {
+            break;
+        }
+        assert!(count > 0, "the client sends an end first");
+    }
+    stream.write_all(&all).await?;
+    stream.close().await
+}
+
+/// A few MB with no period that a record boundary could hide behind.
+fn message() -> Vec<u8> {
+    let mut bytes: Vec<u8> =
+        (0..3_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    bytes.extend_from_slice(b"END");
+    bytes
+}
+
+#[test]
+fn bytes_come_back_over_plain_tcp_and_a_stopped_port_refuses() {
+    let (address, running, mut acceptor) = echo_server(None);
+    let mut client = std::net::TcpStream::connect(address).expect("connected");
+    let second_node = Listener::bind(address).expect_err("the port is taken");
+    assert_eq!(second_node.kind(), std::io::ErrorKind::AddrInUse);
+    let sent = message();
+    client.write_all(&sent).expect("sent");
+    let mut back = Vec::new();
+    client.read_to_end(&mut back).expect("received");
+    assert!(back == sent);
+    acceptor.stop();
+    let refused = std::net::TcpStream::connect(address).expect_err("nobody listens");
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    drop((client, acceptor));
+    running.join().expect("ended");
+}
+
+#[test]
+fn one_connection_too_many_is_closed_unread() {
+    let (address, running, acceptor) = echo_server(None);
+    let open: Vec<_> =
+        (0..3).map(|_| std::net::TcpStream::connect(address).expect("connected")).collect();
+    while acceptor.open_count() < 3 {
+        std::thread::yield_now();
+    }
+    let mut fourth = std::net::TcpStream::connect(address).expect("the kernel accepts");
+    let mut byte = [0];
+    assert!(matches!(fourth.read(&mut byte), Ok(0) | Err(_)), "closed, nothing sent");
+    for mut client in open {
+        client.write_all(b"END").expect("sent");
+        let mut back = Vec::new();
+        client.read_to_end(&mut back).expect("received");
+        assert_eq!(back, b"END");
+    }
+    drop(acceptor);
+    running.join().expect("ended");
+}
+
+#[test]
+fn bytes_come_back_over_tls_of_both_versions_and_sessions_resume() {
+    let (chain, key, der) = certificate();
+    let tls = ServerTls::new(chain.as_bytes(), key.as_bytes()).expect("a good pair");
+    let (address, running, acceptor) = echo_server(Some(tls));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(der).expect("a good certificate");
+    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
+        let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[version])
+            .expect("known")
+            .with_root_certificates(roots.clone())
+            .with_no_client_auth();
+        let config = Arc::new(config);
+        let sent = message();
+        for attempt in 0..2 {
+            let name = "localhost".try_into().expect("a name");
+            let connection =
+                rustls::ClientConnection::new(Arc::clone(&config), name).expect("made");
+            let socket = std::net::TcpStream::connect(address).expect("connected");
+            let mut client = rustls::StreamOwned::new(connection, socket);
+            client.write_all(&sent).expect("sent");
+            let mut back = Vec::new();
+            client.read_to_end(&mut back).expect("received, with TLS's goodbye");
+            assert!(back == sent);
+            let resumed = client.conn.handshake_kind() == Some(rustls::HandshakeKind::Resumed);
+            assert_eq!(resumed, attempt == 1, "the second handshake uses the first one's ticket");
+        }
+    }
+    drop(acceptor);
+    running.join().expect("ended");
+}
+
+#[test]
+fn plain_http_on_a_tls_port_is_answered_with_an_alert() {
+    let (chain, key, _) = certificate();
+    let tls = ServerTls::new(chain.as_bytes(), key.as_bytes()).expect("a good pair");
+    let (address, running, acceptor) = echo_server(Some(tls));
+    let mut client = std::net::TcpStream::connect(address).expect("connected");
+    client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
+    let mut back = Vec::new();
+    client.read_to_end(&mut back).expect("received");
+    assert_eq!(back.first(), Some(&21), "a TLS alert");
+    drop((client, acceptor));
+    running.join().expect("ended");
+}
+
+#[test]
+fn a_key_that_does_not_belong_is_refused() {
+    let (chain, _, _) = certificate();
+    let (_, other_key, _) = certificate();
+    let refused = ServerTls::new(chain.as_bytes(), other_key.as_bytes()).expect_err("no pair");
+    assert!(refused.to_string().contains("certificate and key"), "{refused}");
+    assert!(ServerTls::new(b"", other_key.as_bytes()).is_err());
+    assert!(ServerTls::new(chain.as_bytes(), b"rubbish").is_err());
+}
