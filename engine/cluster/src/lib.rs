@@ -1,1 +1,28 @@
-//! Placeholder.
+//! Cluster state: which indices there are, with their settings, mappings and aliases.
+//!
+//! A small value that only commands change, through [`apply`], which is pure: no clock, no chance,
+//! no disk. `engine` keeps it behind a log (`consensus`) and publishes each new value to all cores.
+//!
+//! Always true
+//! 1. A [`State`] is a tree of counted pointers: a change makes a new one that shares the rest.
+//! 2. A name belongs to one index, or to aliases, never to both.
+//! 3. An index's uuid is never given to another; `engine` names folders by it.
+//!
+//! Not here yet: many nodes (allocation, joining, transport), templates.
+
+#![forbid(unsafe_code)]
+
+pub mod apply;
+pub mod codec;
+pub mod command;
+pub mod error;
+pub mod name;
+pub mod settings;
+mod settings_table;
+pub mod state;
+
+pub use apply::{Outcome, apply};
+pub use command::Command;
+pub use error::{Error, Result};
+pub use settings::IndexSettings;
+pub use state::{Alias, Index, State};

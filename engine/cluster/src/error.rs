@@ -1,0 +1,81 @@
+//! Why a command was refused, with the facts that Elasticsearch's words need.
+//!
+//! Status codes and the JSON form are given above.
+
+use std::fmt;
+
+/// Answer of what a command asks.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal; nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// `invalid_index_name_exception`.
+    IndexName {
+        /// The name.
+        name: String,
+        /// What is wrong with it: `must be lowercase`.
+        why: String,
+    },
+    /// `invalid_alias_name_exception`.
+    AliasName {
+        /// The name.
+        name: String,
+        /// What is wrong with it, punctuation in front included.
+        why: String,
+    },
+    /// `resource_already_exists_exception`.
+    Exists {
+        /// The index.
+        name: String,
+        /// Its uuid, text form.
+        uuid: String,
+    },
+    /// `index_not_found_exception`.
+    NotFound {
+        /// The name (or uuid) that nothing bears.
+        name: String,
+    },
+    /// `illegal_argument_exception`: a setting that is unknown, not allowed or cannot be read.
+    Argument {
+        /// For people.
+        reason: String,
+        /// The text that is no number, where that is the cause.
+        number: Option<String>,
+    },
+    /// `parse_exception`: a body that cannot be read.
+    Parse {
+        /// For people.
+        reason: String,
+    },
+    /// A mapping that is wrong or cannot be changed so.
+    Mapping(mapping::Error),
+}
+
+impl Error {
+    /// An `illegal_argument_exception`.
+    pub fn argument(reason: impl Into<String>) -> Self {
+        Self::Argument { reason: reason.into(), number: None }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IndexName { name, why } => write!(f, "Invalid index name [{name}], {why}"),
+            Self::AliasName { name, why } => write!(f, "Invalid alias name [{name}]{why}"),
+            Self::Exists { name, uuid } => write!(f, "index [{name}/{uuid}] already exists"),
+            Self::NotFound { name } => write!(f, "no such index [{name}]"),
+            Self::Argument { reason, .. } | Self::Parse { reason } => f.write_str(reason),
+            Self::Mapping(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<mapping::Error> for Error {
+    fn from(error: mapping::Error) -> Self {
+        Self::Mapping(error)
+    }
+}

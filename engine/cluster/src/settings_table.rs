@@ -1,0 +1,174 @@
+//! Every index setting that is known: its kind, its type, its default.
+//!
+//! A flat table. What a setting does stands where it is read; one without a meaning in our design
+//! is listed in `docs/api/no-effect.md`.
+
+/// When a setting may be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// At creation only.
+    Final,
+    /// At creation, or while the index is closed.
+    Static,
+    /// Always.
+    Dynamic,
+    /// By the server only.
+    Private,
+}
+
+/// What values look like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Type {
+    /// An integer between two bounds.
+    Int(i64, i64),
+    /// `true` or `false`.
+    Bool,
+    /// A time with unit; `-1` where it is allowed.
+    Time {
+        /// `-1` is allowed.
+        never: bool,
+    },
+    /// A size with unit.
+    Bytes,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Any text.
+    Text,
+    /// A number with fraction.
+    Float,
+    /// A text or a list of texts.
+    List,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Whole name.
+    pub name: &'static str,
+    /// When it may be set.
+    pub kind: Kind,
+    /// What values look like.
+    pub ty: Type,
+    /// What counts where it is not set, as text; empty where there is none.
+    pub default: &'static str,
+}
+
+const INT: Type = Type::Int(0, i32::MAX as i64);
+const POSITIVE: Type = Type::Int(1, i32::MAX as i64);
+const TIME: Type = Type::Time { never: false };
+const TIME_OR_NEVER: Type = Type::Time { never: true };
+
+const fn known(name: &'static str, kind: Kind, ty: Type, default: &'static str) -> Known {
+    Known { name, kind, ty, default }
+}
+
+use Kind::{Dynamic, Final, Private, Static};
+
+/// All of them, sorted by name.
+pub const TABLE: &[Known] = &[
+    known("index.allocation.max_retries", Dynamic, INT, "5"),
+    known("index.analyze.max_token_count", Dynamic, POSITIVE, "10000"),
+    known("index.auto_expand_replicas", Dynamic, Type::Text, "false"),
+    known("index.blocks.metadata", Dynamic, Type::Bool, "false"),
+    known("index.blocks.read", Dynamic, Type::Bool, "false"),
+    known("index.blocks.read_only", Dynamic, Type::Bool, "false"),
+    known("index.blocks.read_only_allow_delete", Dynamic, Type::Bool, "false"),
+    known("index.blocks.write", Dynamic, Type::Bool, "false"),
+    known("index.codec", Static, Type::Word(&["default", "best_compression"]), "default"),
+    known("index.creation_date", Private, Type::Text, ""),
+    known("index.gc_deletes", Dynamic, TIME_OR_NEVER, "60s"),
+    known("index.hidden", Dynamic, Type::Bool, "false"),
+    known("index.highlight.max_analyzed_offset", Dynamic, POSITIVE, "1000000"),
+    known("index.mapping.coerce", Static, Type::Bool, "true"),
+    known("index.mapping.depth.limit", Dynamic, POSITIVE, "20"),
+    known(
+        "index.mapping.field_name_length.limit",
+        Dynamic,
+        Type::Int(1, i64::MAX),
+        "9223372036854775807",
+    ),
+    known("index.mapping.ignore_malformed", Static, Type::Bool, "false"),
+    known("index.mapping.nested_fields.limit", Dynamic, INT, "50"),
+    known("index.mapping.nested_objects.limit", Dynamic, INT, "10000"),
+    known("index.mapping.total_fields.ignore_dynamic_beyond_limit", Dynamic, Type::Bool, "false"),
+    known("index.mapping.total_fields.limit", Dynamic, POSITIVE, "1000"),
+    known("index.max_docvalue_fields_search", Dynamic, INT, "100"),
+    known("index.max_inner_result_window", Dynamic, POSITIVE, "100"),
+    known("index.max_ngram_diff", Dynamic, INT, "1"),
+    known("index.max_refresh_listeners", Dynamic, INT, "1000"),
+    known("index.max_regex_length", Dynamic, POSITIVE, "1000"),
+    known("index.max_rescore_window", Dynamic, POSITIVE, "10000"),
+    known("index.max_result_window", Dynamic, POSITIVE, "10000"),
+    known("index.max_script_fields", Dynamic, INT, "32"),
+    known("index.max_shingle_diff", Dynamic, INT, "3"),
+    known("index.max_slices_per_scroll", Dynamic, POSITIVE, "1024"),
+    known("index.max_terms_count", Dynamic, POSITIVE, "65536"),
+    known("index.merge.policy.deletes_pct_allowed", Dynamic, Type::Float, "20.0"),
+    known("index.merge.policy.floor_segment", Dynamic, Type::Bytes, "2mb"),
+    known("index.merge.policy.max_merge_at_once", Dynamic, Type::Int(2, i32::MAX as i64), "10"),
+    known("index.merge.policy.max_merged_segment", Dynamic, Type::Bytes, "5gb"),
+    known("index.merge.policy.segments_per_tier", Dynamic, Type::Float, "10.0"),
+    known("index.merge.scheduler.auto_throttle", Dynamic, Type::Bool, "true"),
+    known("index.merge.scheduler.max_merge_count", Dynamic, POSITIVE, ""),
+    known("index.merge.scheduler.max_thread_count", Dynamic, POSITIVE, ""),
+    known("index.number_of_replicas", Dynamic, INT, "1"),
+    known("index.number_of_routing_shards", Final, Type::Int(1, 1024 * 1024), ""),
+    known("index.number_of_shards", Final, Type::Int(1, 1024), "1"),
+    known("index.priority", Dynamic, INT, "1"),
+    known("index.provided_name", Private, Type::Text, ""),
+    known("index.query.default_field", Dynamic, Type::List, "*"),
+    known("index.query_string.lenient", Static, Type::Bool, "false"),
+    known("index.refresh_interval", Dynamic, TIME_OR_NEVER, "1s"),
+    known("index.requests.cache.enable", Dynamic, Type::Bool, "true"),
+    known(
+        "index.routing.allocation.enable",
+        Dynamic,
+        Type::Word(&["all", "primaries", "new_primaries", "none"]),
+        "all",
+    ),
+    known("index.routing.allocation.include._tier_preference", Dynamic, Type::Text, "data_content"),
+    known(
+        "index.routing.rebalance.enable",
+        Dynamic,
+        Type::Word(&["all", "primaries", "replicas", "none"]),
+        "all",
+    ),
+    known("index.routing_partition_size", Final, Type::Int(1, 1), "1"),
+    known("index.search.idle.after", Dynamic, TIME, "30s"),
+    known("index.search.slowlog.threshold.fetch.debug", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.fetch.info", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.fetch.trace", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.fetch.warn", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.query.debug", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.query.info", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.query.trace", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.search.slowlog.threshold.query.warn", Dynamic, TIME_OR_NEVER, "-1"),
+    known("index.soft_deletes.enabled", Final, Type::Bool, "true"),
+    known("index.translog.durability", Dynamic, Type::Word(&["request", "async"]), "request"),
+    known("index.translog.flush_threshold_size", Dynamic, Type::Bytes, "128mb"),
+    known("index.translog.sync_interval", Dynamic, TIME, "5s"),
+    known("index.unassigned.node_left.delayed_timeout", Dynamic, TIME, "1m"),
+    known("index.uuid", Private, Type::Text, ""),
+    known("index.version.created", Private, Type::Text, ""),
+    known("index.write.wait_for_active_shards", Dynamic, Type::Text, "1"),
+];
+
+/// The setting of that name.
+pub fn find(name: &str) -> Option<&'static Known> {
+    TABLE.binary_search_by(|known| known.name.cmp(name)).ok().map(|at| &TABLE[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_every_name_is_found() {
+        for pair in TABLE.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
+        }
+        for known in TABLE {
+            assert!(find(known.name).is_some());
+        }
+    }
+}

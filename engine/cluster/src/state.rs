@@ -1,0 +1,213 @@
+//! The value that commands change: indices by name, aliases by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use json::Value;
+use mapping::Mapping;
+
+use crate::settings::IndexSettings;
+
+/// Everything that all cores must agree on. Cloning copies pointers.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// Rises by one with each change.
+    pub version: u64,
+    /// Unique id of the cluster; all zero before the first command.
+    pub uuid: [u8; 16],
+    /// Indices by name.
+    pub indices: Arc<BTreeMap<Arc<str>, Arc<Index>>>,
+    /// Names of the indices behind each alias, sorted: derived from `indices`.
+    pub aliases: Arc<BTreeMap<Arc<str>, Arc<[Arc<str>]>>>,
+}
+
+/// One index.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its unique id: folders and shards are named by it.
+    pub uuid: [u8; 16],
+    /// Its settings.
+    pub settings: Arc<IndexSettings>,
+    /// What its documents mean.
+    pub mapping: Arc<Mapping>,
+    /// Its aliases by name.
+    pub aliases: Arc<BTreeMap<Arc<str>, Alias>>,
+    /// Open for reading and writing.
+    pub open: bool,
+    /// Created, milliseconds since 1970.
+    pub created_ms: i64,
+}
+
+/// An alias, seen from one index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alias {
+    /// Narrows searches through it.
+    pub filter: Option<Value>,
+    /// Routing of writes through it.
+    pub index_routing: Option<String>,
+    /// Routing of searches through it.
+    pub search_routing: Option<String>,
+    /// Writes through it go to this index.
+    pub is_write_index: Option<bool>,
+    /// Hidden from wildcards.
+    pub is_hidden: Option<bool>,
+}
+
+impl State {
+    /// The index of that name.
+    pub fn index(&self, name: &str) -> Option<&Arc<Index>> {
+        self.indices.get(name)
+    }
+
+    /// The index with that id.
+    pub fn index_by_uuid(&self, uuid: [u8; 16]) -> Option<&Arc<Index>> {
+        self.indices.values().find(|index| index.uuid == uuid)
+    }
+
+    /// This state with `index` put in (or replaced), derived parts renewed, version raised.
+    #[must_use]
+    pub(crate) fn with_index(&self, index: Index) -> Self {
+        let aliases_changed = self
+            .indices
+            .get(&index.name)
+            .is_none_or(|old| !Arc::ptr_eq(&old.aliases, &index.aliases));
+        let mut indices = (*self.indices).clone();
+        indices.insert(Arc::clone(&index.name), Arc::new(index));
+        self.with_indices(indices, aliases_changed)
+    }
+
+    /// This state with another set of indices.
+    #[must_use]
+    pub(crate) fn with_indices(
+        &self,
+        indices: BTreeMap<Arc<str>, Arc<Index>>,
+        aliases_changed: bool,
+    ) -> Self {
+        let aliases =
+            if aliases_changed { derive_aliases(&indices) } else { Arc::clone(&self.aliases) };
+        Self { version: self.version + 1, uuid: self.uuid, indices: Arc::new(indices), aliases }
+    }
+}
+
+fn derive_aliases(
+    indices: &BTreeMap<Arc<str>, Arc<Index>>,
+) -> Arc<BTreeMap<Arc<str>, Arc<[Arc<str>]>>> {
+    let mut lists: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
+    for index in indices.values() {
+        for alias in index.aliases.keys() {
+            lists.entry(Arc::clone(alias)).or_default().push(Arc::clone(&index.name));
+        }
+    }
+    Arc::new(lists.into_iter().map(|(alias, list)| (alias, list.into())).collect())
+}
+
+impl Index {
+    /// The id as Elasticsearch shows ids: 22 characters of URL-safe base64.
+    pub fn uuid_text(&self) -> String {
+        uuid_text(self.uuid)
+    }
+
+    /// Hidden from wildcards.
+    pub fn hidden(&self) -> bool {
+        self.settings.flag("index.hidden")
+    }
+
+    /// `{"alias":{…}}`, as `GET /{index}` shows it.
+    pub fn aliases_json(&self) -> Value {
+        Value::Object(
+            self.aliases.iter().map(|(name, alias)| (name.to_string(), alias.to_json())).collect(),
+        )
+    }
+}
+
+impl Alias {
+    /// As `GET /_alias` shows it.
+    pub fn to_json(&self) -> Value {
+        let mut object = json::Object::new();
+        if let Some(filter) = &self.filter {
+            object.insert("filter", filter.clone());
+        }
+        if let Some(routing) = &self.index_routing {
+            object.insert("index_routing", routing);
+        }
+        if let Some(routing) = &self.search_routing {
+            object.insert("search_routing", routing);
+        }
+        if let Some(flag) = self.is_write_index {
+            object.insert("is_write_index", flag);
+        }
+        if let Some(flag) = self.is_hidden {
+            object.insert("is_hidden", flag);
+        }
+        Value::Object(object)
+    }
+}
+
+/// 16 bytes as 22 characters of URL-safe base64 without padding.
+pub fn uuid_text(uuid: [u8; 16]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let number = u128::from_be_bytes(uuid);
+    (0..22)
+        .map(|at| {
+            // 128 bits in groups of six from the top; the last group holds two.
+            let shift = 122 - 6 * at as i32;
+            let six = if shift >= 0 { number >> shift } else { number << -shift };
+            char::from(ALPHABET[(six & 63) as usize])
+        })
+        .collect()
+}
+
+/// Undoes [`uuid_text`].
+pub fn uuid_from_text(text: &str) -> Option<[u8; 16]> {
+    if text.len() != 22 {
+        return None;
+    }
+    let mut number = 0u128;
+    for (at, byte) in text.bytes().enumerate() {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'-' => 62,
+            b'_' => 63,
+            _ => return None,
+        };
+        let shift = 122 - 6 * at as i32;
+        if shift >= 0 {
+            number |= u128::from(six) << shift;
+        } else if six & 15 == 0 {
+            number |= u128::from(six >> 4);
+        } else {
+            return None;
+        }
+    }
+    Some(number.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_uuid_reads_back(uuid: [u8; 16]) {
+            let text = uuid_text(uuid);
+            prop_assert_eq!(text.len(), 22);
+            prop_assert_eq!(uuid_from_text(&text), Some(uuid));
+        }
+
+        #[test]
+        fn foreign_text_never_panics(text: String) {
+            let _ = uuid_from_text(&text);
+        }
+    }
+
+    #[test]
+    fn known_text() {
+        assert_eq!(uuid_text([0; 16]), "AAAAAAAAAAAAAAAAAAAAAA");
+        assert_eq!(uuid_text([0xff; 16]), "_____________________w");
+    }
+}
