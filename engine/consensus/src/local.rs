@@ -1,0 +1,102 @@
+//! A log with one copy: committed means synced.
+
+use std::time::Duration;
+
+use env::Env;
+use wal::{Batch, Config, LogPosition, Promised, Reader, Record, Reserve, Tail, Writer};
+
+use crate::log::{Log, Pending};
+use crate::{Error, Result};
+
+/// A log that has no other copy.
+pub struct Local<E: Env> {
+    writer: Writer<E>,
+}
+
+impl<E: Env> Clone for Local<E> {
+    fn clone(&self) -> Self {
+        Self { writer: self.writer.clone() }
+    }
+}
+
+impl<E: Env> Local<E> {
+    /// Makes a new log.
+    pub async fn create(env: &E, config: Config, reserve: Option<Reserve<E>>) -> Result<Self> {
+        Ok(Self { writer: Writer::create(env, config, 1, reserve).await? })
+    }
+
+    /// Opens a log that was made before, to read what it holds after `after` first.
+    pub async fn open(env: &E, config: Config, after: LogPosition) -> Result<Replay<E>> {
+        Ok(Replay { reader: Reader::open(env, config, after).await? })
+    }
+}
+
+/// A log that is being read before it takes anything new.
+pub struct Replay<E: Env> {
+    reader: Reader<E>,
+}
+
+impl<E: Env> Replay<E> {
+    /// The next entry; `None` at the end. With one copy, all that is readable is committed: it
+    /// may have been acknowledged.
+    pub async fn next(&mut self) -> Result<Option<Batch>> {
+        Ok(self.reader.next().await?)
+    }
+
+    /// What stood after the last entry; known once [`Replay::next`] has answered `None`.
+    pub fn tail(&self) -> Tail {
+        self.reader.tail()
+    }
+
+    /// Position of the last entry read.
+    pub fn position(&self) -> LogPosition {
+        self.reader.position()
+    }
+
+    /// Reads to the end, makes all that was read durable, and opens the log for appends in a new
+    /// term. Nothing that was read may be acknowledged or served before.
+    pub async fn finish(self, reserve: Option<Reserve<E>>) -> Result<Local<E>> {
+        let Self { mut reader } = self;
+        while reader.next().await?.is_some() {}
+        let term = reader.term() + 1;
+        Ok(Local { writer: reader.into_writer(term, reserve).await? })
+    }
+}
+
+impl<E: Env> Log for Local<E> {
+    fn append(&self, record: Record) -> Result<Pending> {
+        Ok(Pending::new(self.writer.append(record)?))
+    }
+
+    fn append_within(&self, record: Record, delay: Duration) -> Result<Promised> {
+        Ok(self.writer.append_within(record, delay)?)
+    }
+
+    async fn sync(&self) -> Result<LogPosition> {
+        Ok(self.writer.sync().await?)
+    }
+
+    fn committed(&self) -> LogPosition {
+        self.writer.synced()
+    }
+
+    async fn release(&self, through: LogPosition) -> Result<()> {
+        Ok(self.writer.release(through).await?)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.writer.bytes()
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.writer.failure().map(Error::from)
+    }
+
+    async fn failed(&self) -> Error {
+        self.writer.failed().await.into()
+    }
+
+    async fn close(&self) -> Result<()> {
+        Ok(self.writer.close().await?)
+    }
+}
