@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Identity and permission: who stands at the door, and what may they do?
+//!
+//! Authz has a state of its own, changed only by commands through a replicated log and published
+//! to every core ([`state`], [`command`], [`apply`]); so checking a caller needs no hop and no
+//! wait, and no `DELETE /_all` can take it away. [`authenticate`] turns a header into a
+//! [`Principal`], whose [`Access`] answers the gate's questions.
+//!
+//! Deliberately absent: HTTP, indices, documents.
+
+#![forbid(unsafe_code)]
+
+pub mod access;
+pub mod apply;
+pub mod authenticate;
+pub mod command;
+pub mod error;
+pub mod password;
+pub mod principal;
+pub mod record;
+pub mod secret;
+pub mod state;
+
+pub use access::{Access, Denied, Limits};
+pub use authenticate::{AuthError, Authenticator};
+pub use command::{Command, Outcome};
+pub use error::{Error, Result};
+pub use principal::Principal;
+pub use secret::Secret;
+pub use state::State;

@@ -1,0 +1,288 @@
+//! From an `Authorization` header to a principal.
+//!
+//! Always true
+//! 1. A password is checked by its slow hash on a worker; for 20 minutes after that this core
+//!    remembers an HMAC-SHA-256 of it, under a key that this core drew at its start. Any change of
+//!    the user drops it.
+//! 2. The same credential is never hashed twice at a time on a core: later callers wait for the
+//!    first one's result.
+//! 3. An unknown or disabled user costs the same hashing as a wrong password, and gets the same
+//!    answer. Hashes wait in a bounded queue; beyond it the answer is [`AuthError::Busy`].
+//! 4. No credential is kept, printed, or compared in time that depends on it.
+//!
+//! Not here yet: bearer tokens and API keys; such a header is a credential that nobody accepts.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base::hash::Map;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use env::published::Watch;
+use env::reply::Reply;
+use env::{Clock, Env, Random, Spawn};
+use ring::hmac;
+
+use crate::password::PasswordHash;
+use crate::principal::Principal;
+use crate::secret::Secret;
+use crate::state::State;
+
+/// How long a verified password is remembered.
+pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);
+
+/// Longest `Authorization` value that is looked at.
+const HEADER_BYTES_MAX: usize = 8 << 10;
+
+/// Callers that may wait for one password to be checked.
+const WAITING_MAX: usize = 10_000;
+
+/// Why a caller is not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthError {
+    /// No credential was given (or one of a scheme that is no concern of ours).
+    Missing,
+    /// A Basic credential that cannot be read.
+    Malformed {
+        /// Why, in Elasticsearch's words.
+        reason: &'static str,
+    },
+    /// User or password is wrong.
+    Wrong {
+        /// The name that was given.
+        user: String,
+    },
+    /// A token or key that nobody knows.
+    Unknown,
+    /// Too many passwords wait to be checked: 429.
+    Busy,
+}
+
+impl fmt::Display for AuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("missing authentication credentials"),
+            Self::Malformed { reason } => f.write_str(reason),
+            Self::Wrong { user } => write!(f, "unable to authenticate user [{user}]"),
+            Self::Unknown => f.write_str(
+                "unable to authenticate with provided credentials and anonymous access is not \
+                 allowed for this request",
+            ),
+            Self::Busy => f.write_str("too many passwords wait to be checked"),
+        }
+    }
+}
+
+impl std::error::Error for AuthError {}
+
+/// What came in the header.
+enum Credential {
+    Basic { user: String, password: Secret },
+}
+
+/// Reads an `Authorization` value.
+fn credential(header: Option<&str>) -> Result<Credential, AuthError> {
+    let Some(header) = header.map(str::trim_start).filter(|header| !header.is_empty()) else {
+        return Err(AuthError::Missing);
+    };
+    let (scheme, rest) = header.split_once(' ').unwrap_or((header, ""));
+    if scheme.eq_ignore_ascii_case("Bearer") || scheme.eq_ignore_ascii_case("ApiKey") {
+        return Err(AuthError::Unknown);
+    }
+    if !scheme.eq_ignore_ascii_case("Basic") {
+        return Err(AuthError::Missing);
+    }
+    let encoding = AuthError::Malformed { reason: "invalid basic authentication header encoding" };
+    let value = AuthError::Malformed { reason: "invalid basic authentication header value" };
+    if header.len() > HEADER_BYTES_MAX {
+        return Err(value);
+    }
+    let decoded = STANDARD.decode(rest.trim()).map_err(|_| encoding.clone())?;
+    let decoded = Secret::new(String::from_utf8(decoded).map_err(|_| encoding)?);
+    let (user, password) = decoded.reveal().split_once(':').ok_or(value)?;
+    Ok(Credential::Basic { user: user.to_owned(), password: Secret::new(password.to_owned()) })
+}
+
+/// A password that was found right.
+struct Verified {
+    principal: Principal,
+    tag: hmac::Tag,
+    until: Duration,
+}
+
+/// Name and tag of a credential that is being checked, and who waits for the result.
+type Pending = Map<(String, Vec<u8>), Vec<Reply<Result<Principal, AuthError>>>>;
+
+/// One core's doorkeeper; clones share what it remembers.
+pub struct Authenticator<E: Env> {
+    inner: Rc<Inner<E>>,
+}
+
+struct Inner<E: Env> {
+    env: E,
+    key: hmac::Key,
+    state: RefCell<Watch<State>>,
+    verified: RefCell<Map<String, Verified>>,
+    pending: RefCell<Pending>,
+}
+
+impl<E: Env> Clone for Authenticator<E> {
+    fn clone(&self) -> Self {
+        Self { inner: Rc::clone(&self.inner) }
+    }
+}
+
+impl<E: Env> fmt::Debug for Authenticator<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Authenticator({} remembered)", self.inner.verified.borrow().len())
+    }
+}
+
+impl<E: Env> Authenticator<E> {
+    /// A doorkeeper for this core that goes by the published `state`.
+    pub fn new(env: E, state: Watch<State>) -> Self {
+        let mut key = [0; 32];
+        env.random().fill(&mut key);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        Self {
+            inner: Rc::new(Inner {
+                env,
+                key,
+                state: RefCell::new(state),
+                verified: RefCell::default(),
+                pending: RefCell::default(),
+            }),
+        }
+    }
+
+    /// Who sends this `Authorization` header.
+    pub async fn authenticate(&self, header: Option<&str>) -> Result<Principal, AuthError> {
+        let Credential::Basic { user, password } = credential(header)?;
+        let tag = self.inner.tag(&user, &password);
+        if let Some(principal) = self.inner.remembered(&user, &tag) {
+            return Ok(principal);
+        }
+        let (reply, answer) = env::reply::channel();
+        let place = (user, tag.as_ref().to_vec());
+        let is_first = {
+            let mut pending = self.inner.pending.borrow_mut();
+            let waiting = pending.entry(place.clone()).or_default();
+            if waiting.len() >= WAITING_MAX {
+                return Err(AuthError::Busy);
+            }
+            waiting.push(reply);
+            waiting.len() == 1
+        };
+        if is_first {
+            // A task of its own: whoever asked first may leave, the others still wait.
+            let inner = Rc::clone(&self.inner);
+            self.inner.env.spawn().spawn(async move {
+                let result = inner.check(&place.0, password, tag).await;
+                let waiting = inner.pending.borrow_mut().remove(&place).unwrap_or_default();
+                for reply in waiting {
+                    reply.send(result.clone());
+                }
+            });
+        }
+        answer.await.unwrap_or(Err(AuthError::Busy))
+    }
+}
+
+impl<E: Env> Inner<E> {
+    /// What stands for a credential in this core's memory.
+    fn tag(&self, user: &str, password: &Secret) -> hmac::Tag {
+        let mut context = hmac::Context::with_key(&self.key);
+        context.update(&(user.len() as u64).to_le_bytes());
+        context.update(user.as_bytes());
+        context.update(password.reveal().as_bytes());
+        context.sign()
+    }
+
+    /// The principal of a credential verified lately, where the user did not change since.
+    fn remembered(&self, user: &str, tag: &hmac::Tag) -> Option<Principal> {
+        let mut state = self.state.borrow_mut();
+        let mut verified = self.verified.borrow_mut();
+        let known = verified.get(user)?;
+        let current = state.get().user(user);
+        let is_same = current.is_some_and(|current| known.principal.is_of(current));
+        if !is_same || known.until <= self.env.clock().monotonic() {
+            verified.remove(user);
+            return None;
+        }
+        crate::secret::is_equal(known.tag.as_ref(), tag.as_ref()).then(|| known.principal.clone())
+    }
+
+    /// Checks the password by its slow hash.
+    async fn check(
+        &self,
+        name: &str,
+        password: Secret,
+        tag: hmac::Tag,
+    ) -> Result<Principal, AuthError> {
+        let user = self.state.borrow_mut().get().user(name).filter(|user| user.enabled).cloned();
+        let hash = user.as_ref().map_or_else(PasswordHash::nobody, |user| user.password.clone());
+        let is_right = self
+            .env
+            .spawn()
+            .work_short(move || hash.verify(&password))
+            .await
+            .map_err(|_| AuthError::Busy)?;
+        let wrong = || AuthError::Wrong { user: name.to_owned() };
+        let user = user.filter(|_| is_right).ok_or_else(wrong)?;
+        let mut state = self.state.borrow_mut();
+        // The user may have changed while the hash was made: what was right then is not now.
+        let state = state.get();
+        if !state.user(name).is_some_and(|current| std::sync::Arc::ptr_eq(current, &user)) {
+            return Err(wrong());
+        }
+        let principal = Principal::new(user, state);
+        let until = self.env.clock().monotonic() + REMEMBERED;
+        let remembered = Verified { principal: principal.clone(), tag, until };
+        self.verified.borrow_mut().insert(name.to_owned(), remembered);
+        Ok(principal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basic(text: &str) -> String {
+        format!("Basic {}", STANDARD.encode(text))
+    }
+
+    #[test]
+    fn basic_credentials_are_read() {
+        for (header, user, password) in [
+            (basic("elastic:secret"), "elastic", "secret"),
+            (basic("a:b:c"), "a", "b:c"),
+            (basic("ann:"), "ann", ""),
+            (basic("é:ü€"), "é", "ü€"),
+            (basic("a:b").replace("Basic", "bAsIc"), "a", "b"),
+        ] {
+            let Credential::Basic { user: found, password: secret } =
+                credential(Some(&header)).unwrap_or_else(|error| panic!("{header}: {error}"));
+            assert_eq!((found.as_str(), secret.reveal()), (user, password));
+        }
+    }
+
+    #[test]
+    fn what_is_no_basic_credential_is_told_apart() {
+        let failure = |header: &str| match credential(Some(header)) {
+            Ok(_) => panic!("{header} was accepted"),
+            Err(error) => error,
+        };
+        assert_eq!(credential(None).err(), Some(AuthError::Missing));
+        assert_eq!(failure(""), AuthError::Missing);
+        assert_eq!(failure("Digest username=x"), AuthError::Missing);
+        assert_eq!(failure("Bearer abc"), AuthError::Unknown);
+        assert_eq!(failure("ApiKey abc"), AuthError::Unknown);
+        for bad in ["Basic", "Basic ", "Basic !!!", "Basic /w==", &basic("no colon")] {
+            assert!(matches!(failure(bad), AuthError::Malformed { .. }), "{bad}");
+        }
+        let long = basic(&format!("a:{}", "x".repeat(HEADER_BYTES_MAX)));
+        assert!(matches!(failure(&long), AuthError::Malformed { .. }));
+    }
+}

@@ -1,0 +1,4 @@
+//! What authz state is made of: one kind of record a file.
+
+pub mod role;
+pub mod user;

@@ -1,0 +1,142 @@
+//! A user: a name, a password's hash, roles.
+
+use json::{Object, Value, json};
+
+use crate::error::{Error, Result};
+use crate::password::PasswordHash;
+
+/// The user that is there from the first start, with every right.
+pub const ELASTIC: &str = "elastic";
+
+/// Longest name in characters.
+const NAME_CHARACTERS_MAX: usize = 507;
+
+/// A user as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct User {
+    /// Name at the door.
+    pub name: String,
+    /// Hash of the password.
+    pub password: PasswordHash,
+    /// Names of roles, in the order given.
+    pub roles: Vec<String>,
+    /// Name for people.
+    pub full_name: Option<String>,
+    /// Address for letters.
+    pub email: Option<String>,
+    /// Anything the operator notes.
+    pub metadata: Object,
+    /// A user that is not enabled cannot come in.
+    pub enabled: bool,
+}
+
+impl User {
+    /// The built-in user.
+    pub fn elastic(password: PasswordHash) -> Self {
+        Self {
+            name: ELASTIC.to_owned(),
+            password,
+            roles: vec![crate::record::role::SUPERUSER.to_owned()],
+            full_name: None,
+            email: None,
+            metadata: [("_reserved", true)].into_iter().collect(),
+            enabled: true,
+        }
+    }
+
+    /// Built-in users can only get another password.
+    pub fn is_reserved(&self) -> bool {
+        self.name == ELASTIC
+    }
+
+    /// Name and type of the realm that knows this user.
+    pub fn realm(&self) -> (&'static str, &'static str) {
+        if self.is_reserved() { ("reserved", "reserved") } else { ("default_native", "native") }
+    }
+
+    /// Form in log and snapshot.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name.as_str(),
+            "password": self.password.as_str(),
+            "roles": (self.roles.clone()),
+            "full_name": (self.full_name.clone()),
+            "email": (self.email.clone()),
+            "metadata": (Value::Object(self.metadata.clone())),
+            "enabled": self.enabled,
+        })
+    }
+
+    /// From log or snapshot.
+    pub fn from_json(value: &Value) -> Result<Self> {
+        let malformed =
+            |reason: &str| Error::Malformed { what: "user record", reason: reason.to_owned() };
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let password = text("password").ok_or_else(|| malformed("no password hash"))?;
+        let roles = value.get("roles").and_then(Value::as_array).unwrap_or_default();
+        Ok(Self {
+            name: text("name").ok_or_else(|| malformed("no name"))?,
+            password: PasswordHash::parse(&password)
+                .ok_or_else(|| malformed("the password hash is no PHC string"))?,
+            roles: roles
+                .iter()
+                .map(|role| role.as_str().map(str::to_owned))
+                .collect::<Option<_>>()
+                .ok_or_else(|| malformed("a role is no text"))?,
+            full_name: text("full_name"),
+            email: text("email"),
+            metadata: value.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default(),
+            enabled: value
+                .get("enabled")
+                .and_then(Value::as_bool)
+                .ok_or_else(|| malformed("it is neither enabled nor disabled"))?,
+        })
+    }
+}
+
+/// Whether `name` may name a user: 1 to 507 printable characters without spaces at its ends.
+pub fn is_name(name: &str) -> bool {
+    let count = name.chars().count();
+    (1..=NAME_CHARACTERS_MAX).contains(&count)
+        && name.trim() == name
+        && !name.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let mut user = User::elastic(PasswordHash::nobody());
+        user.full_name = Some("Ann Example".into());
+        assert_eq!(User::from_json(&user.to_json()), Ok(user));
+    }
+
+    #[test]
+    fn a_record_that_lacks_something_is_refused() {
+        let good = User::elastic(PasswordHash::nobody()).to_json();
+        for key in ["name", "password", "enabled"] {
+            let mut bad = good.clone();
+            bad.as_object_mut().expect("an object").remove(key);
+            assert!(matches!(User::from_json(&bad), Err(Error::Malformed { .. })), "{key}");
+        }
+        assert!(User::from_json(&Value::Null).is_err());
+    }
+
+    #[test]
+    fn names_are_printable_and_bounded() {
+        for good in ["elastic", "Ann Example", "é", "a@b.example", &"x".repeat(507)] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", " ann", "ann ", "a\nb", &"x".repeat(508)] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_hash() {
+        let shown = format!("{:?}", User::elastic(PasswordHash::nobody()));
+        assert!(!shown.contains("argon2"), "{shown}");
+    }
+}
