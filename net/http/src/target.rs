@@ -1,0 +1,214 @@
+//! The request target: path and query, and what percent signs mean in them.
+//!
+//! A path is cut at its slashes before it is decoded, so an encoded slash (`%2F`) belongs to its
+//! segment; a plus sign stays one. In the query, plus means space. Bytes that are not UTF-8 after
+//! decoding become U+FFFD, as in Elasticsearch.
+
+use std::borrow::Cow;
+
+/// A target, cut but not decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target<'a> {
+    path: &'a [u8],
+    query: &'a [u8],
+}
+
+/// A percent sign that is no escape: the words Elasticsearch has for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEscape(pub String);
+
+impl std::fmt::Display for BadEscape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadEscape {}
+
+impl<'a> Target<'a> {
+    /// Cuts a target: origin form (`/a?b`), absolute form (`http://host/a?b`), or anything else,
+    /// which then is a path that no route has.
+    pub fn new(target: &'a [u8]) -> Self {
+        let rest = match after_authority(target) {
+            Some(rest) => rest,
+            None => target,
+        };
+        match memchr::memchr(b'?', rest) {
+            Some(at) => Self { path: &rest[..at], query: &rest[at + 1..] },
+            None => Self { path: rest, query: &[] },
+        }
+    }
+
+    /// The path as it was sent.
+    pub fn path(&self) -> &'a [u8] {
+        self.path
+    }
+
+    /// The query as it was sent, without its question mark.
+    pub fn query(&self) -> &'a [u8] {
+        self.query
+    }
+
+    /// Segments of the path, not decoded: `/a//b/` has `a`, an empty one, and `b`.
+    pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
+        let path = self.path.strip_prefix(b"/").unwrap_or(self.path);
+        let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+        path[..end].split(|byte| *byte == b'/').skip(usize::from(end == 0))
+    }
+
+    /// Names and values of the query in order, decoded; a name without `=` has an empty value.
+    pub fn params(&self) -> impl Iterator<Item = Result<(Cow<'a, str>, Cow<'a, str>), BadEscape>> {
+        self.query.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty()).map(|piece| {
+            let (name, value) = match memchr::memchr(b'=', piece) {
+                Some(at) => (&piece[..at], &piece[at + 1..]),
+                None => (piece, &[][..]),
+            };
+            Ok((decode(name, Plus::Space)?, decode(value, Plus::Space)?))
+        })
+    }
+}
+
+/// What follows scheme and authority, where there are any.
+fn after_authority(target: &[u8]) -> Option<&[u8]> {
+    let scheme =
+        |name: &[u8]| target.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name));
+    let len = if scheme(b"http://") {
+        7
+    } else if scheme(b"https://") {
+        8
+    } else {
+        return None;
+    };
+    let rest = &target[len..];
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
+    Some(&rest[end..])
+}
+
+/// What a plus sign stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plus {
+    /// Itself: in paths.
+    Plus,
+    /// A space: in queries.
+    Space,
+}
+
+/// Undoes percent escapes.
+///
+/// # Errors
+/// A percent sign without two hex digits.
+pub fn decode(text: &[u8], plus: Plus) -> Result<Cow<'_, str>, BadEscape> {
+    let special = |byte: &u8| *byte == b'%' || (*byte == b'+' && plus == Plus::Space);
+    if !text.iter().any(special) {
+        return Ok(String::from_utf8_lossy(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'+' if plus == Plus::Space => out.push(b' '),
+            b'%' => {
+                out.push(escape(text, at)?);
+                at += 2;
+            }
+            byte => out.push(byte),
+        }
+        at += 1;
+    }
+    Ok(Cow::Owned(match String::from_utf8(out) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }))
+}
+
+fn escape(text: &[u8], at: usize) -> Result<u8, BadEscape> {
+    let hex = |byte: u8| char::from(byte).to_digit(16);
+    let whole = String::from_utf8_lossy(text);
+    match text[at + 1..] {
+        [] => Err(BadEscape(format!("unterminated escape sequence at end of string: {whole}"))),
+        [_] => Err(BadEscape(format!("partial escape sequence at end of string: {whole}"))),
+        [high, low, ..] => match (hex(high), hex(low)) {
+            (Some(high), Some(low)) => Ok(u8::try_from(high * 16 + low).expect("two hex digits")),
+            _ => Err(BadEscape(format!(
+                "invalid escape sequence `%{}{}' at index {at} of: {whole}",
+                char::from(high),
+                char::from(low)
+            ))),
+        },
+    }
+}
+
+/// Appends `text` as one segment of a path, percent escapes where they are needed.
+pub fn encode_segment(text: &str, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    for &byte in text.as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte);
+        } else {
+            let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+            out.extend_from_slice(&[b'%', digits[0], digits[1]]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segments(target: &str) -> Vec<String> {
+        let target = Target::new(target.as_bytes());
+        target.segments().map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+    }
+
+    fn params(target: &str) -> Result<Vec<(String, String)>, BadEscape> {
+        Target::new(target.as_bytes())
+            .params()
+            .map(|pair| pair.map(|(name, value)| (name.into_owned(), value.into_owned())))
+            .collect()
+    }
+
+    #[test]
+    fn paths_are_cut_before_they_are_decoded() {
+        assert_eq!(segments("/a/_doc/x%2Fy?q=/z"), ["a", "_doc", "x%2Fy"]);
+        assert_eq!(segments("/"), [""; 0]);
+        assert_eq!(segments(""), [""; 0]);
+        assert_eq!(segments("/a/"), ["a"]);
+        assert_eq!(segments("/a//b"), ["a", "", "b"]);
+        assert_eq!(segments("http://h:9200/a/b?x"), ["a", "b"]);
+        assert_eq!(segments("HTTPS://h"), [""; 0]);
+        assert_eq!(segments("*"), ["*"]);
+        assert_eq!(decode(b"x%2Fy+z", Plus::Plus).as_deref(), Ok("x/y+z"));
+    }
+
+    #[test]
+    fn queries_are_pairs() {
+        let pairs = params("/?a=1&b&c=x+y%26z&&=v&d=%E2%82%AC&e=a=b").expect("good escapes");
+        let shown: Vec<(&str, &str)> =
+            pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let expected = [("a", "1"), ("b", ""), ("c", "x y&z"), ("", "v"), ("d", "€"), ("e", "a=b")];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn broken_escapes_are_named() {
+        let words = |target: &str| params(target).expect_err("broken").0;
+        assert_eq!(words("/?q=%zz"), "invalid escape sequence `%zz' at index 0 of: %zz");
+        assert_eq!(words("/?q=a%2"), "partial escape sequence at end of string: a%2");
+        assert_eq!(words("/?q=a%"), "unterminated escape sequence at end of string: a%");
+        assert_eq!(words("/?%+=a"), "partial escape sequence at end of string: %+");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(decode(b"%ff", Plus::Plus).as_deref(), Ok("\u{fffd}"));
+        assert_eq!(decode(b"a\xff", Plus::Plus).as_deref(), Ok("a\u{fffd}"));
+    }
+
+    #[test]
+    fn segments_survive_the_way_out_and_back() {
+        let mut out = Vec::new();
+        encode_segment("a b/ü%+~", &mut out);
+        assert_eq!(out, b"a%20b%2F%C3%BC%25%2B~");
+        assert_eq!(decode(&out, Plus::Plus).as_deref(), Ok("a b/ü%+~"));
+    }
+}
