@@ -10,11 +10,15 @@
 //!    answer. Hashes wait in a bounded queue; beyond it the answer is [`AuthError::Busy`].
 //! 4. No credential is kept, printed, or compared in time that depends on it.
 //!
+//! Realms, in order: users of authz state (reserved and native), then the operator's file
+//! ([`crate::file_realm`]), which is read when a name is not found in the state.
+//!
 //! Not here yet: bearer tokens and API keys; such a header is a credential that nobody accepts.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::hash::Map;
@@ -25,10 +29,13 @@ use env::reply::Reply;
 use env::{Clock, Env, Random, Spawn};
 use ring::hmac;
 
+use crate::file_realm::FileRealm;
 use crate::password::PasswordHash;
 use crate::principal::Principal;
+use crate::record::user::User;
 use crate::secret::Secret;
 use crate::state::State;
+use crate::store::Keeper;
 
 /// How long a verified password is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);
@@ -122,6 +129,8 @@ pub struct Authenticator<E: Env> {
 
 struct Inner<E: Env> {
     env: E,
+    keeper: Keeper,
+    file: FileRealm,
     key: hmac::Key,
     state: RefCell<Watch<State>>,
     verified: RefCell<Map<String, Verified>>,
@@ -141,16 +150,20 @@ impl<E: Env> fmt::Debug for Authenticator<E> {
 }
 
 impl<E: Env> Authenticator<E> {
-    /// A doorkeeper for this core that goes by the published `state`.
-    pub fn new(env: E, state: Watch<State>) -> Self {
+    /// A doorkeeper for this core that goes by the state that `keeper` publishes, and by the
+    /// operator's `file`.
+    pub fn new(env: E, keeper: Keeper, file: FileRealm) -> Self {
         let mut key = [0; 32];
         env.random().fill(&mut key);
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let state = RefCell::new(keeper.watch());
         Self {
             inner: Rc::new(Inner {
                 env,
+                keeper,
+                file,
                 key,
-                state: RefCell::new(state),
+                state,
                 verified: RefCell::default(),
                 pending: RefCell::default(),
             }),
@@ -221,27 +234,48 @@ impl<E: Env> Inner<E> {
         password: Secret,
         tag: hmac::Tag,
     ) -> Result<Principal, AuthError> {
-        let user = self.state.borrow_mut().get().user(name).filter(|user| user.enabled).cloned();
+        let known = self.state.borrow_mut().get().user(name).cloned();
+        let is_in_state = known.is_some();
+        let user = match known {
+            Some(user) => Some(user),
+            None => self.file.user(&self.env, name).await,
+        };
+        let user = user.filter(|user| user.enabled);
         let hash = user.as_ref().map_or_else(PasswordHash::nobody, |user| user.password.clone());
-        let is_right = self
-            .env
-            .spawn()
-            .work_short(move || hash.verify(&password))
-            .await
-            .map_err(|_| AuthError::Busy)?;
+        let checked = {
+            let (hash, password) = (hash.clone(), password.clone());
+            self.env.spawn().work_short(move || hash.verify(&password)).await
+        };
+        let is_right = checked.map_err(|_| AuthError::Busy)?;
         let wrong = || AuthError::Wrong { user: name.to_owned() };
         let user = user.filter(|_| is_right).ok_or_else(wrong)?;
-        let mut state = self.state.borrow_mut();
+        let state = Arc::clone(self.state.borrow_mut().get());
+        if !is_in_state {
+            // Not remembered: a user of the file is gone as soon as its line is.
+            return Ok(Principal::new(user, &state));
+        }
         // The user may have changed while the hash was made: what was right then is not now.
-        let state = state.get();
-        if !state.user(name).is_some_and(|current| std::sync::Arc::ptr_eq(current, &user)) {
+        if !state.user(name).is_some_and(|current| Arc::ptr_eq(current, &user)) {
             return Err(wrong());
         }
-        let principal = Principal::new(user, state);
+        if hash.is_outdated() {
+            self.harden(&user, password);
+        }
+        let principal = Principal::new(user, &state);
         let until = self.env.clock().monotonic() + REMEMBERED;
         let remembered = Verified { principal: principal.clone(), tag, until };
         self.verified.borrow_mut().insert(name.to_owned(), remembered);
         Ok(principal)
+    }
+
+    /// Replaces a hash of weaker parameters, beside whatever else goes on.
+    fn harden(&self, user: &User, password: Secret) {
+        let (env, keeper) = (self.env.clone(), self.keeper.clone());
+        let (name, old) = (user.name.clone(), user.password.clone());
+        self.env.spawn().spawn(async move {
+            // Best effort: where it fails, the next login tries again.
+            drop(keeper.set_password(&env, &name, password, Some(old)).await);
+        });
     }
 }
 

@@ -7,7 +7,6 @@ use json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::password::PasswordHash;
-use crate::state::{FORMAT, check_format};
 
 /// A change of authz state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +42,7 @@ pub enum Outcome {
 impl Command {
     /// Form in the log.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut value = match self {
+        let value = match self {
             Self::Bootstrap { password } => {
                 json!({"command": "bootstrap", "password": password.as_str()})
             }
@@ -54,9 +53,6 @@ impl Command {
                 "instead_of": (instead_of.as_ref().map(|hash| hash.as_str().to_owned())),
             }),
         };
-        if let Some(object) = value.as_object_mut() {
-            object.insert("format", FORMAT);
-        }
         json::to_vec(&value)
     }
 
@@ -65,7 +61,6 @@ impl Command {
         let malformed =
             |reason: &str| Error::Malformed { what: "authz command", reason: reason.to_owned() };
         let value = json::parse(bytes).map_err(|error| malformed(&error.to_string()))?;
-        check_format(&value)?;
         let text = |key: &str| value.get(key).and_then(Value::as_str);
         let hash = |text: &str| {
             PasswordHash::parse(text).ok_or_else(|| malformed("the password hash is no PHC string"))
@@ -111,9 +106,8 @@ mod tests {
     fn rubbish_is_refused() {
         for bad in [
             &b"x"[..],
-            br#"{"command":"bootstrap","password":"x"}"#,
-            br#"{"format":1,"command":"bootstrap","password":"plain"}"#,
-            br#"{"format":1,"command":"bootstrap"}"#,
+            br#"{"command":"bootstrap","password":"plain"}"#,
+            br#"{"command":"bootstrap"}"#,
         ] {
             assert!(matches!(Command::from_bytes(bad), Err(Error::Malformed { .. })), "{bad:?}");
         }

@@ -27,13 +27,6 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// Stored by a later version of the program.
-    NewerFormat {
-        /// Its version.
-        found: u64,
-        /// The latest this program knows.
-        known: u64,
-    },
     /// The log of authz state failed, or the core that keeps it has stopped.
     Log {
         /// What the log said.
@@ -49,10 +42,6 @@ impl fmt::Display for Error {
             Self::UnknownUser { name } => write!(f, "user [{name}] does not exist"),
             Self::Refused { reason } => f.write_str(reason),
             Self::Malformed { what, reason } => write!(f, "{what}: {reason}"),
-            Self::NewerFormat { found, known } => write!(
-                f,
-                "authz state has format version {found}, this program knows {known} at most"
-            ),
             Self::Log { reason } => write!(f, "authz log: {reason}"),
             Self::Busy => f.write_str("too many password checks wait"),
         }

@@ -4,20 +4,19 @@
 //! 1. A state never changes; `apply` makes the next one. Records are shared between the two.
 //! 2. Only `apply` makes states, but for the empty one and one read from a snapshot.
 //!
-//! Form: JSON with a format version of its own, `{"format":1,"version":N,"users":[…]}`. A later
-//! format is refused by name, never guessed at.
+//! Form 1: JSON, `{"version":N,"users":[…]}`. The log and the snapshot around it name the form, and
+//! refuse a later one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use consensus::Decode;
 use json::{Value, json};
 
+use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};
 use crate::record::role::Role;
 use crate::record::user::User;
-
-/// The latest form that this program writes and reads.
-pub const FORMAT: u64 = 1;
 
 /// All that authz knows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,14 +41,13 @@ impl State {
     /// Form in a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
         let users: Vec<Value> = self.users.values().map(|user| user.to_json()).collect();
-        json::to_vec(&json!({"format": FORMAT, "version": self.version, "users": users}))
+        json::to_vec(&json!({"version": self.version, "users": users}))
     }
 
     /// From a snapshot.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |reason: String| Error::Malformed { what: "authz snapshot", reason };
         let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
-        check_format(&value)?;
         let version = value.get("version").and_then(Value::as_u64);
         let mut state = Self {
             version: version.ok_or_else(|| malformed("it has no version".into()))?,
@@ -67,15 +65,30 @@ impl State {
     }
 }
 
-/// Refuses what a later program wrote.
-pub(crate) fn check_format(value: &Value) -> Result<()> {
-    match value.get("format").and_then(Value::as_u64) {
-        Some(found) if found > FORMAT => Err(Error::NewerFormat { found, known: FORMAT }),
-        Some(_) => Ok(()),
-        None => Err(Error::Malformed {
-            what: "authz record",
-            reason: "it has no format version".into(),
-        }),
+impl consensus::State for State {
+    type Command = Command;
+    type Outcome = Outcome;
+
+    const FORMAT: u32 = 1;
+
+    fn apply(&self, command: &Command) -> (Self, Outcome) {
+        crate::apply::apply(self, command)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_bytes());
+    }
+
+    fn decode(_format: u32, bytes: &[u8]) -> std::result::Result<Self, Decode> {
+        Self::from_bytes(bytes).map_err(|error| Decode(error.to_string()))
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        out.extend_from_slice(&command.to_bytes());
+    }
+
+    fn decode_command(_format: u32, bytes: &[u8]) -> std::result::Result<Command, Decode> {
+        Command::from_bytes(bytes).map_err(|error| Decode(error.to_string()))
     }
 }
 
@@ -95,16 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn later_formats_and_rubbish_are_refused() {
-        let later = br#"{"format":2,"version":1,"users":[]}"#;
-        assert_eq!(State::from_bytes(later), Err(Error::NewerFormat { found: 2, known: 1 }));
+    fn rubbish_is_refused() {
         for bad in [
             &b""[..],
             b"{}",
             b"[]",
-            br#"{"format":1,"users":[]}"#,
-            br#"{"format":1,"version":1}"#,
-            br#"{"format":1,"version":1,"users":[{}]}"#,
+            br#"{"users":[]}"#,
+            br#"{"version":1}"#,
+            br#"{"version":1,"users":[{}]}"#,
         ] {
             assert!(matches!(State::from_bytes(bad), Err(Error::Malformed { .. })), "{bad:?}");
         }

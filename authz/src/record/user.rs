@@ -11,6 +11,28 @@ pub const ELASTIC: &str = "elastic";
 /// Longest name in characters.
 const NAME_CHARACTERS_MAX: usize = 507;
 
+/// Where users are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Realm {
+    /// Built into the program.
+    Reserved,
+    /// Kept in authz state.
+    Native,
+    /// A line of the operator's file.
+    File,
+}
+
+impl Realm {
+    /// Name and type, as Elasticsearch shows them.
+    pub fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Reserved => ("reserved", "reserved"),
+            Self::Native => ("default_native", "native"),
+            Self::File => ("default_file", "file"),
+        }
+    }
+}
+
 /// A user as it is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct User {
@@ -26,6 +48,8 @@ pub struct User {
     pub email: Option<String>,
     /// Anything the operator notes.
     pub metadata: Object,
+    /// Which realm knows it.
+    pub realm: Realm,
     /// A user that is not enabled cannot come in.
     pub enabled: bool,
 }
@@ -40,18 +64,14 @@ impl User {
             full_name: None,
             email: None,
             metadata: [("_reserved", true)].into_iter().collect(),
+            realm: Realm::Reserved,
             enabled: true,
         }
     }
 
     /// Built-in users can only get another password.
     pub fn is_reserved(&self) -> bool {
-        self.name == ELASTIC
-    }
-
-    /// Name and type of the realm that knows this user.
-    pub fn realm(&self) -> (&'static str, &'static str) {
-        if self.is_reserved() { ("reserved", "reserved") } else { ("default_native", "native") }
+        self.realm == Realm::Reserved
     }
 
     /// Form in log and snapshot.
@@ -74,8 +94,10 @@ impl User {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let password = text("password").ok_or_else(|| malformed("no password hash"))?;
         let roles = value.get("roles").and_then(Value::as_array).unwrap_or_default();
+        let name = text("name").ok_or_else(|| malformed("no name"))?;
         Ok(Self {
-            name: text("name").ok_or_else(|| malformed("no name"))?,
+            realm: if name == ELASTIC { Realm::Reserved } else { Realm::Native },
+            name,
             password: PasswordHash::parse(&password)
                 .ok_or_else(|| malformed("the password hash is no PHC string"))?,
             roles: roles

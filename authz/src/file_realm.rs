@@ -1,0 +1,130 @@
+//! Users of the operator's local file `node/users`: whoever may write there owns the node anyway.
+//!
+//! A line is `NAME:ROLE,ROLE:HASH`, the hash a PHC string; empty lines and lines that begin with
+//! `#` say nothing. The file is written by the program's commands, whole and by rename, and read
+//! when a name is not found in authz state. A line that does not read is skipped and logged by its
+//! number, so one typing error does not lock everybody out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use env::{Disk, Env, ErrorKind, File};
+use json::Object;
+
+use crate::password::PasswordHash;
+use crate::record::user::{Realm, User, is_name};
+
+/// A longer file is not read.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// Where the file lies.
+#[derive(Clone, Debug)]
+pub struct FileRealm {
+    path: PathBuf,
+}
+
+impl FileRealm {
+    /// The realm of the file at `path`, which need not exist.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where the file lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The user of this name, as the file says now. A file that cannot be read knows nobody.
+    pub(crate) async fn user<E: Env>(&self, env: &E, name: &str) -> Option<Arc<User>> {
+        match self.read(env).await {
+            Ok(text) => parse(&text).into_iter().find(|user| user.name == name).map(Arc::new),
+            Err(error) if error.kind == ErrorKind::NotFound => None,
+            Err(error) => {
+                log::warn!("the file of users: {error}");
+                None
+            }
+        }
+    }
+
+    async fn read<E: Env>(&self, env: &E) -> env::Result<String> {
+        let file = env.disk().open(&self.path).await?;
+        let len = file.len().await?;
+        let foreign =
+            |what: &str| env::Error::new(ErrorKind::Io, format!("{}: {what}", self.path.display()));
+        if len > BYTES_MAX {
+            return Err(foreign("is longer than 1 MiB"));
+        }
+        let bytes = file.read_at(0, usize::try_from(len).expect("bounded above")).await?;
+        String::from_utf8(bytes.to_vec()).map_err(|_| foreign("is not UTF-8"))
+    }
+}
+
+/// The users of a file.
+pub fn parse(text: &str) -> Vec<User> {
+    let mut users = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match parse_line(line) {
+            Some(user) => users.push(user),
+            None => log::warn!("the file of users: line {} does not read", number + 1),
+        }
+    }
+    users
+}
+
+fn parse_line(line: &str) -> Option<User> {
+    // From the right: a name may hold a colon, roles and hash never do.
+    let (rest, hash) = line.rsplit_once(':')?;
+    let (name, roles) = rest.rsplit_once(':')?;
+    let password = PasswordHash::parse(hash.trim())?;
+    if !is_name(name) {
+        return None;
+    }
+    let roles = roles.split(',').map(str::trim).filter(|role| !role.is_empty());
+    Some(User {
+        name: name.to_owned(),
+        password,
+        roles: roles.map(str::to_owned).collect(),
+        full_name: None,
+        email: None,
+        metadata: Object::new(),
+        realm: Realm::File,
+        enabled: true,
+    })
+}
+
+/// The line of a user.
+pub fn line(name: &str, roles: &[&str], password: &PasswordHash) -> String {
+    format!("{name}:{}:{}", roles.join(","), password.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let hash = PasswordHash::nobody();
+        let text = format!(
+            "# who may come in\n\n{}\n{}\n",
+            line("ann", &["superuser", "viewer"], &hash),
+            line("a:b", &[], &hash)
+        );
+        let users = parse(&text);
+        assert_eq!(users.len(), 2);
+        assert_eq!((users[0].name.as_str(), users[0].roles.len()), ("ann", 2));
+        assert_eq!(users[0].realm, Realm::File);
+        assert_eq!((users[1].name.as_str(), users[1].roles.len()), ("a:b", 0));
+    }
+
+    #[test]
+    fn a_bad_line_does_not_hide_the_others() {
+        let good = line("ann", &["superuser"], &PasswordHash::nobody());
+        let text = format!("rubbish\nbob:superuser:plain\n:superuser:{good}\n{good}");
+        let names: Vec<_> = parse(&text).into_iter().map(|user| user.name).collect();
+        assert_eq!(names.last().map(String::as_str), Some("ann"));
+        assert!(!names.contains(&"bob".to_owned()));
+    }
+}

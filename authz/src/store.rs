@@ -1,0 +1,181 @@
+//! Where authz state is kept: one core owns the log, the others ask it.
+//!
+//! Always true
+//! 1. A change is answered when it is committed and published, so the next look on any core that
+//!    heard the answer sees it.
+//! 2. What crosses cores is hashed already; no password travels.
+//! 3. There is always the user `elastic`: opening makes it where it is missing, also where an
+//!    earlier first start was cut short.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use consensus::{Replicated, Setup};
+use env::mailbox::{Receiver, Sender};
+use env::published::{Published, Watch};
+use env::reply::Reply;
+use env::{Env, Spawn};
+
+use crate::command::{Command, Outcome};
+use crate::error::{Error, Result};
+use crate::password::{self, CHARACTERS_MIN, PasswordHash};
+use crate::record::user::ELASTIC;
+use crate::secret::Secret;
+use crate::state::State;
+
+/// Commands that may wait for the keeper, in bytes.
+const WAITING_BYTES: usize = 1 << 20;
+
+/// What a command weighs in the mailbox: a little more than any of them holds.
+const COMMAND_BYTES: usize = 4 << 10;
+
+/// A command on its way to the keeper.
+pub struct Ask {
+    command: Command,
+    reply: Reply<Result<Outcome>>,
+}
+
+/// The mailbox through which the other cores reach the keeper.
+pub fn mailbox() -> (Sender<Ask>, Receiver<Ask>) {
+    env::mailbox::channel(WAITING_BYTES)
+}
+
+/// Authz state on the core that keeps it.
+pub struct Store<E: Env> {
+    env: E,
+    replicated: Replicated<E, State>,
+}
+
+/// How the user `elastic` came into being.
+#[derive(Debug)]
+pub enum First {
+    /// This was the first start, with this new password.
+    Generated(Secret),
+    /// This was the first start, with the password that was given.
+    Preset,
+    /// It was there.
+    No,
+}
+
+impl<E: Env> Store<E> {
+    /// Opens the state in `dir`, or makes it at the first start, with the password `preset` for
+    /// `elastic` or else a generated one.
+    pub async fn open(env: E, dir: &Path, preset: Option<Secret>) -> Result<(Self, First)> {
+        let setup = Setup::new(dir, "authz");
+        let failed = |error: consensus::Error| Error::Log { reason: error.to_string() };
+        let replicated = if Replicated::<E, State>::exists(&env, &setup).await.map_err(failed)? {
+            Replicated::open(&env, setup, None).await.map_err(failed)?
+        } else {
+            Replicated::create(&env, setup, None).await.map_err(failed)?
+        };
+        let store = Self { env, replicated };
+        if store.replicated.state().user(ELASTIC).is_some() {
+            return Ok((store, First::No));
+        }
+        let (password, first) = match preset {
+            Some(password) => (password, First::Preset),
+            None => {
+                let password = password::generate(store.env.random());
+                (password.clone(), First::Generated(password))
+            }
+        };
+        let password = hash(&store.env, password).await?;
+        store.propose(Command::Bootstrap { password }).await?;
+        Ok((store, first))
+    }
+
+    /// The state, for all cores.
+    pub fn published(&self) -> Arc<Published<State>> {
+        self.replicated.published()
+    }
+
+    /// Carries out one command.
+    pub async fn propose(&self, command: Command) -> Result<Outcome> {
+        let outcome = self.replicated.propose(command).await;
+        outcome.map_err(|error| Error::Log { reason: error.to_string() })
+    }
+
+    /// Carries out what the other cores ask, until all of them are gone.
+    pub async fn serve(&self, mut asks: Receiver<Ask>) {
+        let mut batch = Vec::new();
+        while asks.receive(&mut batch).await {
+            for Ask { command, reply } in batch.drain(..) {
+                reply.send(self.propose(command).await);
+            }
+        }
+    }
+
+    /// Ends when the log fails: the process must then end.
+    pub async fn failed(&self) -> Error {
+        Error::Log { reason: self.replicated.failed().await.to_string() }
+    }
+
+    /// Saves a snapshot, so that the next start replays nothing, and lets go of the files.
+    pub async fn close(&self) -> Result<()> {
+        let failed = |error: consensus::Error| Error::Log { reason: error.to_string() };
+        self.replicated.save().await.map_err(failed)?;
+        self.replicated.close().await.map_err(failed)
+    }
+}
+
+/// The way of any core to authz state: reads at once, changes through the keeper.
+#[derive(Clone, Debug)]
+pub struct Keeper {
+    published: Arc<Published<State>>,
+    asks: Sender<Ask>,
+}
+
+impl Keeper {
+    /// Joins what the keeper publishes with the way to ask it.
+    pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>) -> Self {
+        Self { published, asks }
+    }
+
+    /// A reader of the state for one core.
+    pub fn watch(&self) -> Watch<State> {
+        Watch::new(Arc::clone(&self.published))
+    }
+
+    /// The newest state.
+    pub fn state(&self) -> Arc<State> {
+        self.published.load()
+    }
+
+    /// Gives `user` another password; where `instead_of` is given, only in place of that one.
+    pub async fn set_password<E: Env>(
+        &self,
+        env: &E,
+        user: &str,
+        password: Secret,
+        instead_of: Option<PasswordHash>,
+    ) -> Result<()> {
+        if password.reveal().chars().count() < CHARACTERS_MIN {
+            return Err(Error::Refused {
+                reason: format!("passwords must be at least [{CHARACTERS_MIN}] characters long"),
+            });
+        }
+        if self.state().user(user).is_none() {
+            return Err(Error::UnknownUser { name: user.to_owned() });
+        }
+        let password = hash(env, password).await?;
+        let command = Command::SetPassword { user: user.to_owned(), password, instead_of };
+        match self.ask(command).await? {
+            Outcome::Changed | Outcome::Unchanged => Ok(()),
+            Outcome::Refused(error) => Err(error),
+        }
+    }
+
+    async fn ask(&self, command: Command) -> Result<Outcome> {
+        let (reply, answer) = env::reply::channel();
+        self.asks.send(Ask { command, reply }, COMMAND_BYTES).map_err(|_| Error::Busy)?;
+        let gone = || Error::Log { reason: "the core that keeps authz state has stopped".into() };
+        answer.await.ok_or_else(gone)?
+    }
+}
+
+/// Hashes a password on a worker.
+async fn hash<E: Env>(env: &E, password: Secret) -> Result<PasswordHash> {
+    let salt = password::salt(env.random());
+    let hashed = env.spawn().work_short(move || PasswordHash::make(&password, salt)).await;
+    hashed.map_err(|_| Error::Busy)
+}
