@@ -74,6 +74,16 @@ impl Filter {
     }
 }
 
+/// The parts of a source that includes and excludes choose, as text of their own.
+///
+/// # Errors
+/// Where `json` is not JSON.
+pub fn filter_source(json: &[u8], includes: &[String], excludes: &[String]) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(json.len());
+    Filter::source(includes, excludes).apply(json, &mut out)?;
+    Ok(out)
+}
+
 /// What a set of patterns says about a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
