@@ -1,1 +1,41 @@
-//! Placeholder.
+//! The outside, simulated: time, chance, files, tasks and streams, all from one seed on one thread.
+//!
+//! Always true
+//! 1. The same seed and the same program give the same trace ([`Sim::trace`]): whatever happens,
+//!    happens again. (A program that walks a hash table with a random seed breaks this itself.)
+//! 2. What was synced survives [`Sim::crash`]; of what was not, each sector and each name is kept,
+//!    dropped, torn or turned to garbage, as the seed says ([`storage`]).
+//! 3. Nothing of a life before a crash acts on the world after it: its tasks are gone, its calls
+//!    never end.
+//! 4. Time passes only here: a sleep of an hour costs nothing.
+//!
+//! ```
+//! use env::{Clock, Env};
+//! let sim = sim::Sim::new(7);
+//! let env = sim.env();
+//! let hour = std::time::Duration::from_secs(3600);
+//! sim.run(async move { env.clock().sleep(hour).await });
+//! assert!(sim.now() >= hour);
+//! ```
+//!
+//! Not here: several cores. A core's mailbox works, but its other side runs on the same thread.
+
+#![forbid(unsafe_code)]
+
+mod chance;
+mod clock;
+mod disk;
+mod fault;
+mod life;
+mod outside;
+mod scheduler;
+mod storage;
+mod stream;
+mod world;
+
+pub use clock::SimClock;
+pub use disk::{SimBuffer, SimDisk, SimFile};
+pub use fault::Call;
+pub use outside::{SimEnv, SimRandom, SimSpawn};
+pub use stream::SimStream;
+pub use world::Sim;

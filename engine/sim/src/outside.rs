@@ -1,0 +1,99 @@
+//! The simulated answers together, with chance and tasks.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use env::{Env, Random, Result, Spawn};
+
+use crate::clock::SimClock;
+use crate::disk::SimDisk;
+use crate::life::Life;
+use crate::world::World;
+
+/// The outside of a simulated process.
+#[derive(Clone)]
+pub struct SimEnv {
+    disk: SimDisk,
+    clock: SimClock,
+    random: SimRandom,
+    spawn: SimSpawn,
+}
+
+impl SimEnv {
+    pub(crate) fn new(world: &Rc<World>) -> Self {
+        let life = Life::new(world);
+        Self {
+            disk: SimDisk(life.clone()),
+            clock: SimClock(life.clone()),
+            random: SimRandom(life.clone()),
+            spawn: SimSpawn(life),
+        }
+    }
+}
+
+impl Env for SimEnv {
+    type Disk = SimDisk;
+    type Clock = SimClock;
+    type Random = SimRandom;
+    type Spawn = SimSpawn;
+
+    fn disk(&self) -> &SimDisk {
+        &self.disk
+    }
+
+    fn clock(&self) -> &SimClock {
+        &self.clock
+    }
+
+    fn random(&self) -> &SimRandom {
+        &self.random
+    }
+
+    fn spawn(&self) -> &SimSpawn {
+        &self.spawn
+    }
+}
+
+/// Chance, by the seed.
+#[derive(Clone)]
+pub struct SimRandom(Life);
+
+impl Random for SimRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.0.any_world().chance.borrow_mut().fill(bytes);
+    }
+}
+
+/// Tasks on the simulated core. Work of other threads happens here too, at a later moment.
+#[derive(Clone)]
+pub struct SimSpawn(Life);
+
+impl Spawn for SimSpawn {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        if let Some(world) = self.0.world() {
+            world.scheduler.spawn(task);
+        }
+    }
+
+    async fn yield_if_needed(&self) {
+        if !self.0.any_world().percent(30) {
+            return;
+        }
+        let yielded = Cell::new(false);
+        poll_fn(|context| {
+            if yielded.replace(true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let delay = self.0.any_world().latency();
+        Ok(self.0.later(delay, |_| job()).await)
+    }
+}
