@@ -1,6 +1,6 @@
 //! One node: indices, routing, operations.
 //!
-//! A [`Node`] is what all cores of a process share; each core runs a [`Core`], which takes any
+//! [`Shared`] is what all cores of a process share; each core runs a [`Core`], which takes any
 //! operation (`ops`), parses on the spot, and sends each shard's part to the shard's home core
 //! (`host`). Cluster state lives on core 0 and is published to all.
 //!
@@ -8,9 +8,15 @@
 
 #![forbid(unsafe_code)]
 
+mod core;
 pub mod error;
 pub mod gate;
+mod host;
+pub mod index;
+pub mod node;
 pub mod ops;
 
+pub use core::Core;
 pub use error::{Error, Result};
 pub use gate::{Everything, Gate, Limits};
+pub use node::{Config, Inbox, Shared, prepare};

@@ -1,78 +1,61 @@
-//! State and commands as bytes: JSON text behind one version byte.
-//!
-//! | bytes | what                                            |
-//! |-------|-------------------------------------------------|
-//! | 1     | format version, now 1                           |
-//! | rest  | one JSON object, keys as written below          |
+//! State and commands as bytes: one JSON object each, keys as written below.
 //!
 //! JSON, since both are small, rarely written, and hold mappings and settings that are JSON
-//! themselves; `corelode inspect` shows them as they lie. Checksums are the log's and snapshot's.
+//! themselves; `corelode inspect` shows them as they lie. The format version and the checksums are
+//! those of the log's batches and of the snapshot (`consensus`).
 //!
-//! Example of a command: `01 {"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
+//! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
+use consensus::Decode;
 use json::{Object, Value};
 use mapping::{Delta, Mapping};
 
+use crate::apply::{Outcome, apply};
 use crate::command::Command;
 use crate::settings::IndexSettings;
 use crate::state::{Alias, Index, State, uuid_from_text, uuid_text};
 
-/// The version written here.
-pub const FORMAT_VERSION: u8 = 1;
+/// The version of both forms that is written.
+pub const FORMAT: u32 = 1;
 
-/// Bytes that are no state or command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DecodeError {
-    /// Written by a newer program.
-    Newer {
-        /// The version found.
-        found: u8,
-    },
-    /// Not what was written.
-    Damaged {
-        /// What is wrong.
-        what: String,
-    },
+type Result<T> = std::result::Result<T, Decode>;
+
+fn damaged(what: impl Into<String>) -> Decode {
+    Decode(what.into())
 }
 
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Newer { found } => write!(
-                f,
-                "cluster state has format version {found}, this program reads {FORMAT_VERSION}"
-            ),
-            Self::Damaged { what } => write!(f, "cluster state is damaged: {what}"),
-        }
+impl consensus::State for State {
+    type Command = Command;
+    type Outcome = Outcome;
+
+    const FORMAT: u32 = FORMAT;
+
+    fn apply(&self, command: &Command) -> (Self, Outcome) {
+        apply(self, command)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(json::to_string(&state_json(self)).as_bytes());
+    }
+
+    fn decode(_format: u32, bytes: &[u8]) -> Result<Self> {
+        read_state(&parse(bytes)?)
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        out.extend_from_slice(json::to_string(&command_json(command)).as_bytes());
+    }
+
+    fn decode_command(_format: u32, bytes: &[u8]) -> Result<Command> {
+        read_command(&parse(bytes)?)
     }
 }
 
-impl std::error::Error for DecodeError {}
-
-type Result<T> = std::result::Result<T, DecodeError>;
-
-fn damaged(what: impl Into<String>) -> DecodeError {
-    DecodeError::Damaged { what: what.into() }
-}
-
-fn frame(value: &Value) -> Vec<u8> {
-    let mut bytes = vec![FORMAT_VERSION];
-    bytes.extend_from_slice(json::to_string(value).as_bytes());
-    bytes
-}
-
-fn unframe(bytes: &[u8]) -> Result<Value> {
-    match bytes.split_first() {
-        Some((&FORMAT_VERSION, text)) => {
-            json::parse(text).map_err(|error| damaged(error.to_string()))
-        }
-        Some((&found, _)) if found > FORMAT_VERSION => Err(DecodeError::Newer { found }),
-        _ => Err(damaged("no version")),
-    }
+fn parse(bytes: &[u8]) -> Result<Value> {
+    json::parse(bytes).map_err(|error| damaged(error.to_string()))
 }
 
 fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
@@ -112,8 +95,7 @@ fn uuids(value: &Value) -> Result<Vec<[u8; 16]>> {
         .collect()
 }
 
-/// A command as bytes.
-pub fn encode_command(command: &Command) -> Vec<u8> {
+fn command_json(command: &Command) -> Value {
     let (name, body) = match command {
         Command::Bootstrap { uuid } => ("bootstrap", object([("uuid", uuid_text(*uuid).into())])),
         Command::CreateIndex { name, uuid, created_ms, settings, mappings, aliases } => (
@@ -154,15 +136,10 @@ pub fn encode_command(command: &Command) -> Vec<u8> {
             ("set_open", object([("uuids", uuids_json(uuids)), ("open", (*open).into())]))
         }
     };
-    frame(&object([(name, body)]))
+    object([(name, body)])
 }
 
-/// Undoes [`encode_command`].
-///
-/// # Errors
-/// A newer version, or bytes that are no command.
-pub fn decode_command(bytes: &[u8]) -> Result<Command> {
-    let value = unframe(bytes)?;
+fn read_command(value: &Value) -> Result<Command> {
     let (name, body) = value
         .as_object()
         .filter(|object| object.len() == 1)
@@ -202,8 +179,7 @@ pub fn decode_command(bytes: &[u8]) -> Result<Command> {
     })
 }
 
-/// The whole state as bytes.
-pub fn encode_state(state: &State) -> Vec<u8> {
+fn state_json(state: &State) -> Value {
     let indices = state
         .indices
         .values()
@@ -219,30 +195,25 @@ pub fn encode_state(state: &State) -> Vec<u8> {
             Value::Object(fields)
         })
         .collect();
-    frame(&object([
+    object([
         ("version", state.version.into()),
         ("uuid", uuid_text(state.uuid).into()),
         ("indices", Value::Array(indices)),
-    ]))
+    ])
 }
 
-/// Undoes [`encode_state`].
-///
-/// # Errors
-/// A newer version, or bytes that are no state.
-pub fn decode_state(bytes: &[u8]) -> Result<State> {
-    let value = unframe(bytes)?;
+fn read_state(value: &Value) -> Result<State> {
     let mut indices = BTreeMap::new();
-    for item in part(&value, "indices")?.as_array().ok_or_else(|| damaged("no indices"))? {
+    for item in part(value, "indices")?.as_array().ok_or_else(|| damaged("no indices"))? {
         let index = decode_index(item)?;
         if indices.insert(Arc::clone(&index.name), Arc::new(index)).is_some() {
             return Err(damaged("one name, two indices"));
         }
     }
-    let empty = State { uuid: uuid(&value, "uuid")?, ..State::default() };
+    let empty = State { uuid: uuid(value, "uuid")?, ..State::default() };
     let mut state = empty.with_indices(indices, true);
     state.version =
-        part(&value, "version")?.as_u64().ok_or_else(|| damaged("[version] is no number"))?;
+        part(value, "version")?.as_u64().ok_or_else(|| damaged("[version] is no number"))?;
     Ok(state)
 }
 

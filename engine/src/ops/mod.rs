@@ -4,8 +4,11 @@
 //! requests, answers and work.
 
 pub mod admin;
+pub mod analyze;
 pub mod bulk;
 pub mod document;
+mod failure;
+pub mod get;
 pub mod observe;
 pub mod search;
 

@@ -1,4 +1,20 @@
-//! What the node tells about itself.
+//! What the node tells about itself: measured, never invented.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::ShardId;
+use cluster::Index;
+use env::{Clock, Env};
+
+use super::IndicesOptions;
+use crate::core::Core;
+use crate::error::Result;
+use crate::gate::Gate;
+use crate::host::call::{Called, ShardCall};
+use crate::index::resolve::Call;
+use crate::node::Entry;
 
 /// `GET /`, `_nodes/http`: fixed at start.
 #[derive(Clone, Debug, Default)]
@@ -98,4 +114,139 @@ pub struct HealthWait {
     pub active_shards: Option<u32>,
     /// At most this long, in milliseconds.
     pub timeout_ms: u64,
+}
+
+/// How often a wait looks again.
+const POLL: Duration = Duration::from_millis(5);
+
+impl<E: Env> Core<E> {
+    /// `_cluster/health`, for all or the named indices, after what is waited for (or the time).
+    ///
+    /// # Errors
+    /// What the gate says.
+    pub async fn cluster_health(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        wait: &HealthWait,
+    ) -> Result<HealthReply> {
+        gate.cluster("cluster:monitor/health")?;
+        let begin = self.env.clock().monotonic();
+        let limit = Duration::from_millis(wait.timeout_ms);
+        loop {
+            let call = Call { forbid_closed: false, ..Call::new(options) };
+            let named = if expression.is_empty() {
+                let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..options };
+                let call = Call { forbid_closed: false, ..Call::new(all) };
+                self.indices(gate, "cluster:monitor/health", "*", call)
+            } else {
+                self.indices(gate, "cluster:monitor/health", expression, call)
+            };
+            let (indices, missing) = match named {
+                Ok(indices) => (indices, false),
+                // Health waits for an index that is not there yet, and then says so.
+                Err(error) if error.status == 404 => (Vec::new(), true),
+                Err(error) => return Err(error),
+            };
+            let mut rows: Vec<IndexRow> = indices.iter().map(|index| self.health_row(index)).collect();
+            rows.sort_by(|a, b| a.name.cmp(&b.name));
+            let worst = rows.iter().map(|row| row.health).max().unwrap_or(Health::Green);
+            let status = if missing { Health::Red } else { worst };
+            let active: u32 = rows.iter().map(|row| row.active).sum();
+            let met = !missing
+                && wait.status.is_none_or(|wanted| status <= wanted)
+                && (!wait.no_initializing || rows.iter().all(|row| row.initializing == 0))
+                && wait.active_shards.is_none_or(|wanted| active >= wanted);
+            let waited = self.env.clock().monotonic().saturating_sub(begin);
+            if met || waited >= limit {
+                return Ok(HealthReply { status, timed_out: !met, indices: rows });
+            }
+            self.env.clock().sleep(POLL).await;
+        }
+    }
+
+    /// `_cat/indices`: one row an index, counts asked of the shards.
+    ///
+    /// # Errors
+    /// A missing index.
+    pub async fn index_rows(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<IndexRow>> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:monitor/stats", expression, call)?;
+        let wanted: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        Ok(self.health_rows(|index| wanted.contains(&index.uuid)).await)
+    }
+
+    /// Rows with counts of the indices that `keep` names, sorted by name.
+    pub(crate) async fn health_rows(
+        self: &Rc<Self>,
+        keep: impl Fn(&Index) -> bool,
+    ) -> Vec<IndexRow> {
+        let state = self.state();
+        let mut under_way = Vec::new();
+        for index in state.indices.values().filter(|index| keep(index)) {
+            let sent: Vec<_> = (0..index.settings.shard_count())
+                .filter(|_| index.open)
+                .map(|number| {
+                    let shard = ShardId { index: index.uuid, number };
+                    self.send(shard, |reply| ShardCall::Stats { reply })
+                })
+                .collect();
+            under_way.push((index, sent));
+        }
+        let mut rows = Vec::with_capacity(under_way.len());
+        for (index, sent) in under_way {
+            let mut row = self.health_row(index);
+            for answer in sent {
+                let stats: Called<shard::Stats> = answer.answer().await;
+                if let Ok(stats) = stats {
+                    row.docs_count += stats.docs_count;
+                    row.docs_deleted += stats.docs_deleted;
+                    row.store_bytes += stats.store_bytes;
+                }
+            }
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// A row without counts.
+    fn health_row(&self, index: &Arc<Index>) -> IndexRow {
+        let directory = self.directory();
+        let primaries = index.settings.shard_count();
+        let (mut active, mut initializing) = (0, 0);
+        for number in 0..primaries {
+            match directory.shards.get(&ShardId { index: index.uuid, number }) {
+                Some(Entry::Open(_)) => active += 1,
+                Some(Entry::Opening) => initializing += 1,
+                Some(Entry::Failed(_)) | None => {}
+            }
+        }
+        let replicas = index.settings.replica_count();
+        let health = match () {
+            () if index.open && active < primaries => Health::Red,
+            () if index.open && replicas > 0 => Health::Yellow,
+            () => Health::Green,
+        };
+        IndexRow {
+            name: index.name.to_string(),
+            uuid: index.uuid_text(),
+            health,
+            open: index.open,
+            hidden: index.hidden(),
+            primaries,
+            replicas,
+            active,
+            initializing,
+            docs_count: 0,
+            docs_deleted: 0,
+            store_bytes: 0,
+            created_ms: index.created_ms,
+        }
+    }
 }

@@ -1,0 +1,246 @@
+//! One core's part of the node: takes any operation, and answers for the shards whose home it is.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{CoreId, ShardId};
+use env::budget::Lease;
+use env::published::Watch;
+use env::reply::{self, Reply};
+use env::{Clock, Env, Random, Spawn};
+use mapping::document::Parser;
+
+use crate::error::{Error, Result};
+use crate::host::call::{Called, Down, Message, ShardCall};
+use crate::host::keeper::Keeper;
+use crate::host::serve::{self, Shards};
+use crate::index::route::home_of;
+use crate::node::{Directory, Entry, Inbox, Shared};
+
+/// How long a request waits for a shard that still replays.
+const OPENING_WAIT: Duration = Duration::from_secs(30);
+
+/// How often such a request looks again.
+const OPENING_POLL: Duration = Duration::from_millis(2);
+
+/// The core that keeps the cluster state.
+pub(crate) const KEEPER: CoreId = CoreId(0);
+
+/// One core of a node.
+pub struct Core<E: Env> {
+    pub(crate) env: E,
+    pub(crate) id: CoreId,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) lease: Lease,
+    pub(crate) shards: RefCell<Shards<E>>,
+    pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
+    pub(crate) parser: RefCell<Parser>,
+    state: RefCell<Watch<cluster::State>>,
+    directory: RefCell<Watch<Directory>>,
+}
+
+impl<E: Env> Core<E> {
+    /// Starts core `id`: it answers messages from now on. Core 0 also opens the cluster state and
+    /// begins to open every shard; when this returns there, every index is known.
+    ///
+    /// # Errors
+    /// Where the cluster state cannot be opened.
+    pub async fn start(
+        env: E,
+        id: CoreId,
+        shared: Arc<Shared>,
+        inbox: Inbox,
+    ) -> std::result::Result<Rc<Self>, consensus::Error> {
+        let core = Rc::new(Self {
+            lease: shared.budget.lease(),
+            state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
+            directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
+            shards: RefCell::default(),
+            keeper: RefCell::default(),
+            parser: RefCell::default(),
+            env,
+            id,
+            shared,
+        });
+        let serving = Rc::clone(&core);
+        core.env.spawn().spawn(serve::serve(serving, inbox));
+        if id == KEEPER {
+            Keeper::start(&core).await?;
+        }
+        Ok(core)
+    }
+
+    /// The newest cluster state.
+    pub fn state(&self) -> Arc<cluster::State> {
+        Arc::clone(self.state.borrow_mut().get())
+    }
+
+    /// Where the shards are.
+    pub fn directory(&self) -> Arc<Directory> {
+        Arc::clone(self.directory.borrow_mut().get())
+    }
+
+    /// What all cores share.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The outside.
+    pub fn env(&self) -> &E {
+        &self.env
+    }
+
+    /// Ends when every shard is open or has failed.
+    pub async fn all_settled(&self) {
+        loop {
+            let opening = self
+                .directory()
+                .shards
+                .values()
+                .any(|entry| matches!(entry, Entry::Opening));
+            if !opening {
+                return;
+            }
+            self.env.clock().sleep(OPENING_POLL).await;
+        }
+    }
+
+    /// Flushes and closes every shard of every core, then the cluster state. For core 0, once no
+    /// request is in flight.
+    pub async fn stop(&self) {
+        let mut answers = Vec::new();
+        for sender in &self.shared.cores {
+            let (reply, answer) = reply::channel();
+            sender.send_reply(Message::Stop { reply });
+            answers.push(answer);
+        }
+        for answer in answers {
+            answer.await;
+        }
+        let keeper = self.keeper.borrow_mut().take();
+        if let Some(keeper) = keeper {
+            keeper.close().await;
+        }
+    }
+
+    /// Ends with the reason when a log fails: whoever runs the process ends it then. Never ends on
+    /// cores that keep no log of the cluster.
+    pub async fn log_failed(&self) -> String {
+        let keeper = self.keeper.borrow().clone();
+        match keeper {
+            Some(keeper) => keeper.failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Tells whoever runs the process.
+    pub(crate) fn warn(&self, message: &str) {
+        (self.shared.config.warn)(message);
+    }
+
+    /// 16 random bytes.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        self.env.random().fill(&mut bytes);
+        bytes
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.env.clock().unix_ms()
+    }
+
+    /// Sends a call to the shard's home and gives the place where its answer will be; a shard of
+    /// this core begins on it at once, beside the caller.
+    pub(crate) fn send<T: 'static>(
+        self: &Rc<Self>,
+        shard: ShardId,
+        make: impl FnOnce(Reply<Called<T>>) -> ShardCall,
+    ) -> Sent<T> {
+        let (reply, answer) = reply::channel();
+        let call = make(reply);
+        let home = home_of(shard, self.shared.config.cores);
+        if home == self.id {
+            let core = Rc::clone(self);
+            self.env.spawn().spawn(async move { serve::answer(&core, shard, call).await });
+            return Sent(Ok(answer));
+        }
+        let weight = call.weight();
+        match self.shared.core(home).send(Message::Shard { shard, call }, weight) {
+            Ok(()) => Sent(Ok(answer)),
+            Err(_) => Sent(Err(Down::Full)),
+        }
+    }
+
+    /// Waits while the shard still replays; then says whether it serves.
+    pub(crate) async fn settled(&self, shard: ShardId) -> Called<()> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.directory().shards.get(&shard) {
+                Some(Entry::Open(_)) => return Ok(()),
+                Some(Entry::Failed(why)) => return Err(Down::Failed(Arc::clone(why))),
+                Some(Entry::Opening) if waited >= OPENING_WAIT => return Err(Down::Opening),
+                // Known to the state, not yet to the directory: it is about to be opened.
+                None if self.state().index_by_uuid(shard.index).is_none()
+                    || waited >= OPENING_WAIT =>
+                {
+                    return Err(Down::Gone);
+                }
+                Some(Entry::Opening) | None => {}
+            }
+            self.env.clock().sleep(OPENING_POLL).await;
+            waited += OPENING_POLL;
+        }
+    }
+
+    /// Asks a shard and waits for its answer.
+    pub(crate) async fn ask<T: 'static>(
+        self: &Rc<Self>,
+        shard: ShardId,
+        make: impl FnOnce(Reply<Called<T>>) -> ShardCall,
+    ) -> Called<T> {
+        self.settled(shard).await?;
+        self.send(shard, make).answer().await
+    }
+
+    /// Changes the cluster state; done when it is durable, published, and new shards are open.
+    pub(crate) async fn change(&self, command: cluster::Command) -> Result<cluster::Outcome> {
+        if self.id == KEEPER {
+            return self.change_here(command).await;
+        }
+        let (reply, answer) = reply::channel();
+        let message = Message::Change { command, reply };
+        if self.shared.core(KEEPER).send(message, 4096).is_err() {
+            return Err(Error::rejected("the queue of cluster state changes is full"));
+        }
+        answer.await.unwrap_or_else(|| Err(Error::internal("the node is stopping")))
+    }
+
+    /// As [`Core::change`], on the keeper.
+    pub(crate) async fn change_here(&self, command: cluster::Command) -> Result<cluster::Outcome> {
+        let keeper = self.keeper.borrow().clone();
+        match keeper {
+            Some(keeper) => keeper.change(command).await,
+            None => Err(Error::new(
+                503,
+                "cluster_block_exception",
+                "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];",
+            )),
+        }
+    }
+}
+
+/// An answer under way.
+pub(crate) struct Sent<T>(std::result::Result<env::reply::Answer<Called<T>>, Down>);
+
+impl<T> Sent<T> {
+    /// The answer. A call whose core went away is answered as a closed shard.
+    pub(crate) async fn answer(self) -> Called<T> {
+        match self.0 {
+            Ok(answer) => answer.await.unwrap_or(Err(Down::Gone)),
+            Err(down) => Err(down),
+        }
+    }
+}

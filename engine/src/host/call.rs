@@ -1,0 +1,187 @@
+//! Messages between cores: plain data with a place for the answer.
+
+use std::sync::Arc;
+
+use base::{SeqNo, ShardId};
+use cluster::{Command, Outcome};
+use env::reply::Reply;
+use mapping::Mapping;
+use shard::{Answers, Found, Reader, Realtime, ShardConfig, Stats, WriteBatch};
+
+use crate::error::{Error, Result};
+use crate::ops::Refresh;
+
+/// What one core asks of another.
+pub enum Message {
+    /// Something of a shard, asked of its home.
+    Shard {
+        /// Which shard.
+        shard: ShardId,
+        /// What.
+        call: ShardCall,
+    },
+    /// Opens a shard, asked of its home by the keeper.
+    Open(Box<OpenCall>),
+    /// Closes a shard, asked of its home by the keeper.
+    Close {
+        /// Which shard.
+        shard: ShardId,
+        /// When it is closed.
+        reply: Reply<()>,
+    },
+    /// Changes the cluster state, asked of the keeper.
+    Change {
+        /// The change.
+        command: Command,
+        /// What became of it.
+        reply: Reply<Result<Outcome>>,
+    },
+    /// A part of a search that this core is to do.
+    Work(Box<dyn FnOnce() -> Task + Send>),
+    /// Closes all shards of the core; nothing is asked of it afterwards.
+    Stop {
+        /// When they are closed.
+        reply: Reply<()>,
+    },
+}
+
+/// A future made on the core that runs it.
+pub type Task = std::pin::Pin<Box<dyn Future<Output = ()>>>;
+
+/// What is asked of a shard.
+pub enum ShardCall {
+    /// Writes a batch.
+    Write {
+        /// The operations, prepared.
+        batch: WriteBatch,
+        /// The mapping they were prepared with.
+        mapping: Arc<Mapping>,
+        /// When the answer may leave.
+        refresh: Refresh,
+        /// The answers.
+        reply: Reply<Called<WriteAnswer>>,
+    },
+    /// Reads a document.
+    Get {
+        /// Its id.
+        id: String,
+        /// Whether unrefreshed writes count.
+        realtime: Realtime,
+        /// Refreshes first.
+        refresh: bool,
+        /// The document.
+        reply: Reply<Called<Option<Found>>>,
+    },
+    /// Makes everything searchable.
+    Refresh {
+        /// When it is.
+        reply: Reply<Called<()>>,
+    },
+    /// Writes everything to files.
+    Flush {
+        /// When it is.
+        reply: Reply<Called<()>>,
+    },
+    /// Merges.
+    ForceMerge {
+        /// Segments that may be left.
+        segments_max: Option<usize>,
+        /// Flushes afterwards.
+        flush: bool,
+        /// When it is done.
+        reply: Reply<Called<()>>,
+    },
+    /// Counts.
+    Stats {
+        /// The counts.
+        reply: Reply<Called<Stats>>,
+    },
+    /// Changes settings.
+    Configure {
+        /// The settings.
+        config: ShardConfig,
+        /// When they count.
+        reply: Reply<Called<()>>,
+    },
+}
+
+impl ShardCall {
+    /// Bytes it keeps in a mailbox.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Write { batch, .. } => {
+                let sources: usize = batch.ops.iter().map(operation_bytes).sum();
+                256 + batch.arena.size_bytes() + sources
+            }
+            _ => 256,
+        }
+    }
+}
+
+fn operation_bytes(op: &shard::Operation) -> usize {
+    let source = match &op.kind {
+        shard::Kind::Index { source, .. } => source.len(),
+        shard::Kind::Delete => 0,
+    };
+    128 + op.id.len() + source
+}
+
+/// Answer of a shard, or why there is none.
+pub type Called<T> = std::result::Result<T, Down>;
+
+/// Why a shard does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Down {
+    /// It is not there (its index was deleted or closed).
+    Gone,
+    /// It still replays.
+    Opening,
+    /// It failed.
+    Failed(Arc<str>),
+    /// The home core has no room for the call.
+    Full,
+}
+
+impl Down {
+    /// As Elasticsearch says it.
+    pub fn error(&self, index: &str, shard: u32) -> Error {
+        match self {
+            Self::Gone => Error::index_not_found(index, "index_or_alias"),
+            Self::Opening => Error::shard_unavailable(index, shard, "it is recovering"),
+            Self::Failed(why) => Error::shard_unavailable(index, shard, why),
+            Self::Full => Error::rejected(format!(
+                "rejected execution of an operation on [{index}][{shard}]: the queue of its core \
+                 is full"
+            )),
+        }
+    }
+}
+
+/// What a write batch answers.
+pub struct WriteAnswer {
+    /// One an operation, in order.
+    pub answers: Answers,
+    /// A refresh was forced for them.
+    pub forced_refresh: bool,
+}
+
+impl WriteAnswer {
+    /// The highest sequence number given.
+    pub(crate) fn seq_no_max(answers: &Answers) -> Option<SeqNo> {
+        answers.iter().filter_map(|answer| answer.as_ref().ok()).map(|done| done.seq_no).max()
+    }
+}
+
+/// What opening a shard needs.
+pub struct OpenCall {
+    /// Which shard.
+    pub shard: ShardId,
+    /// It is new: there must be no data.
+    pub create: bool,
+    /// Settings.
+    pub config: ShardConfig,
+    /// The index's mapping.
+    pub mapping: Arc<Mapping>,
+    /// What searching cores hold, or why it failed.
+    pub reply: Reply<std::result::Result<Reader, Arc<str>>>,
+}

@@ -1,0 +1,258 @@
+//! The keeper: owns the cluster state on core 0, and makes the shards follow it.
+//!
+//! Always true
+//! 1. A change is answered after it is durable, published to all cores, and acted upon: shards of a
+//!    new index are open (or failed), those of a deleted one closed and their folder removed.
+//! 2. A folder is removed only after the state that names its index no more is durable.
+//! 3. The shards of a new index are made before the state names it: from then on a missing manifest
+//!    is a failure, never an empty shard. What a crash leaves of an index that was never named is
+//!    removed at the next start.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::ShardId;
+use base::hash::Set;
+use cluster::{Command, Index, Outcome, State};
+use consensus::{Replicated, Setup};
+use env::{Clock, Disk, Env, ErrorKind, Spawn, reply};
+
+use super::call::{Message, OpenCall};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::index::route::home_of;
+use crate::index::settings::shard_config;
+use crate::node::{Directory, Entry, Shared};
+
+/// See the head of the file.
+pub(crate) struct Keeper<E: Env> {
+    env: E,
+    shared: Arc<Shared>,
+    value: Replicated<E, State>,
+    directory: RefCell<Directory>,
+    /// Indices whose shards are there and whose name is not yet (rule 3).
+    coming: RefCell<Set<[u8; 16]>>,
+    warn: fn(&str),
+}
+
+impl<E: Env> Keeper<E> {
+    /// Opens the state, publishes it, and begins to open every shard.
+    pub(crate) async fn start(core: &Rc<Core<E>>) -> std::result::Result<(), consensus::Error> {
+        let shared = Arc::clone(&core.shared);
+        let setup = Setup::new(shared.config.data.join("cluster"), "cluster");
+        let env = core.env.clone();
+        let value = if Replicated::<E, State>::exists(&env, &setup).await? {
+            Replicated::open(&env, setup, None).await?
+        } else {
+            Replicated::create(&env, setup, None).await?
+        };
+        if value.state().uuid == [0; 16] {
+            value.propose(Command::Bootstrap { uuid: core.uuid() }).await?;
+        }
+        let keeper = Rc::new(Self {
+            warn: shared.config.warn,
+            shared,
+            value,
+            env,
+            directory: RefCell::default(),
+            coming: RefCell::default(),
+        });
+        keeper.publish_state();
+        keeper.remove_orphans().await;
+        let state = keeper.value.state();
+        for index in state.indices.values().filter(|index| index.open) {
+            keeper.open_index(index, false);
+        }
+        *core.keeper.borrow_mut() = Some(keeper);
+        Ok(())
+    }
+
+    /// Does a change; see rule 1.
+    pub(crate) async fn change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
+        let coming = match &command {
+            Command::CreateIndex { uuid, .. } => {
+                // The command is tried on the state as it is: what it refuses need not be logged,
+                // and the index it would make tells how to make the shards.
+                let (after, outcome) = cluster::apply(&self.value.state(), &command);
+                let Some(index) = after.index_by_uuid(*uuid) else { return Ok(outcome) };
+                self.coming.borrow_mut().insert(*uuid);
+                self.open_index(index, true);
+                self.settled().await;
+                Some(*uuid)
+            }
+            _ => None,
+        };
+        let outcome = self.value.propose(command).await;
+        if let Some(uuid) = coming {
+            self.coming.borrow_mut().remove(&uuid);
+        }
+        self.publish_state();
+        self.follow().await;
+        outcome.map_err(|error| {
+            if error.is_refusal() {
+                Error::rejected(format!("the cluster state takes no change now: {error}"))
+            } else {
+                Error::new(503, "master_not_discovered_exception", error.to_string())
+            }
+        })
+    }
+
+    /// Ends when the log of the state fails.
+    pub(crate) async fn failed(&self) -> String {
+        self.value.failed().await.to_string()
+    }
+
+    /// Saves and closes the state.
+    pub(crate) async fn close(&self) {
+        if let Err(error) = self.value.save().await {
+            (self.warn)(&format!("the cluster state was not saved: {error}"));
+        }
+        if let Err(error) = self.value.close().await {
+            (self.warn)(&format!("the cluster state closed with a failure: {error}"));
+        }
+    }
+
+    fn publish_state(&self) {
+        self.shared.state.store(self.value.state());
+    }
+
+    fn publish_directory(&self) {
+        self.shared.directory.store(Arc::new(self.directory.borrow().clone()));
+    }
+
+    /// Makes the shards what the state says: opens those that are missing, closes those that are
+    /// named no more, tells settings, and ends when all of that is done.
+    async fn follow(self: &Rc<Self>) {
+        let state = self.value.state();
+        let mut wanted = Set::default();
+        for index in state.indices.values().filter(|index| index.open) {
+            if !self.directory.borrow().shards.contains_key(&shard_id(index, 0)) {
+                self.open_index(index, false);
+            }
+            wanted.extend((0..index.settings.shard_count()).map(|at| shard_id(index, at)));
+        }
+        let gone: Vec<ShardId> = {
+            let directory = self.directory.borrow();
+            let coming = self.coming.borrow();
+            let unnamed = |shard: &&ShardId| {
+                !wanted.contains(*shard) && !coming.contains(&shard.index)
+            };
+            directory.shards.keys().filter(unnamed).copied().collect()
+        };
+        self.close_shards(&gone).await;
+        let removed: Set<[u8; 16]> = gone.iter().map(|shard| shard.index).collect();
+        for uuid in removed {
+            if state.index_by_uuid(uuid).is_none() {
+                self.remove_folder(uuid).await;
+            }
+        }
+        self.settled().await;
+    }
+
+    /// Ends when no shard is being opened, by this or another change.
+    async fn settled(&self) {
+        while self.directory.borrow().shards.values().any(|entry| matches!(entry, Entry::Opening)) {
+            self.env.clock().sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Begins to open the shards of an index.
+    fn open_index(self: &Rc<Self>, index: &Arc<Index>, create: bool) {
+        for number in 0..index.settings.shard_count() {
+            let shard = shard_id(index, number);
+            self.directory.borrow_mut().shards.insert(shard, Entry::Opening);
+            let keeper = Rc::clone(self);
+            let index = Arc::clone(index);
+            self.env.spawn().spawn(async move {
+                let entry = keeper.open_shard(&index, shard, create).await;
+                keeper.settle(shard, entry);
+            });
+        }
+        self.publish_directory();
+    }
+
+    async fn open_shard(&self, index: &Index, shard: ShardId, create: bool) -> Entry {
+        if create {
+            let dir = self.shared.shard_dir(shard);
+            if let Err(error) = self.env.disk().create_dir(&dir).await {
+                return Entry::Failed(error.to_string().into());
+            }
+        }
+        let (reply, answer) = reply::channel();
+        let call = OpenCall {
+            shard,
+            create,
+            config: shard_config(&index.settings),
+            mapping: Arc::clone(&index.mapping),
+            reply,
+        };
+        let home = home_of(shard, self.shared.config.cores);
+        self.shared.core(home).send_reply(Message::Open(Box::new(call)));
+        match answer.await {
+            Some(Ok(reader)) => Entry::Open(reader),
+            Some(Err(why)) => {
+                (self.warn)(&format!("shard [{}][{}] failed: {why}", index.name, shard.number));
+                Entry::Failed(why)
+            }
+            None => Entry::Failed("the node is stopping".into()),
+        }
+    }
+
+    /// Notes how an opening ended, unless the shard was given up meanwhile.
+    fn settle(&self, shard: ShardId, entry: Entry) {
+        if let Some(known) = self.directory.borrow_mut().shards.get_mut(&shard) {
+            *known = entry;
+        }
+        self.publish_directory();
+    }
+
+    async fn close_shards(&self, shards: &[ShardId]) {
+        if shards.is_empty() {
+            return;
+        }
+        for shard in shards {
+            self.directory.borrow_mut().shards.remove(shard);
+        }
+        self.publish_directory();
+        let mut answers = Vec::new();
+        for &shard in shards {
+            let (reply, answer) = reply::channel();
+            let home = home_of(shard, self.shared.config.cores);
+            self.shared.core(home).send_reply(Message::Close { shard, reply });
+            answers.push(answer);
+        }
+        for answer in answers {
+            answer.await;
+        }
+    }
+
+    async fn remove_folder(&self, uuid: [u8; 16]) {
+        let dir = self.shared.index_dir(uuid);
+        match self.env.disk().remove_dir(&dir).await {
+            Ok(()) => {}
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            Err(error) => (self.warn)(&format!("[{}] was not removed: {error}", dir.display())),
+        }
+    }
+
+    /// Folders of indices that were deleted just before a crash.
+    async fn remove_orphans(&self) {
+        let dir = self.shared.config.data.join("indices");
+        let Ok(entries) = self.env.disk().list(&dir).await else { return };
+        let state = self.value.state();
+        for entry in entries.into_iter().filter(|entry| entry.is_dir) {
+            // Only names that we make are ours.
+            if let Some(uuid) = cluster::state::uuid_from_text(&entry.name)
+                && state.index_by_uuid(uuid).is_none()
+            {
+                self.remove_folder(uuid).await;
+            }
+        }
+    }
+}
+
+fn shard_id(index: &Index, number: u32) -> ShardId {
+    ShardId { index: index.uuid, number }
+}

@@ -1,0 +1,186 @@
+//! A core answers: its mailbox, the shards whose home it is.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::hash::Map;
+use env::{Env, Spawn};
+use shard::{Setup, Shard};
+
+use super::call::{Called, Down, Message, OpenCall, ShardCall, WriteAnswer};
+use crate::core::Core;
+use crate::node::Inbox;
+use crate::ops::Refresh;
+
+/// A shard of this core.
+pub(crate) enum Slot<E: Env> {
+    /// Opens or replays.
+    Opening,
+    /// Serves.
+    Open(Shard<E>),
+    /// Serves no more; why.
+    Failed(Arc<str>),
+}
+
+/// The shards whose home a core is.
+pub(crate) type Shards<E> = Map<base::ShardId, Slot<E>>;
+
+/// Answers messages until every sender is gone.
+pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
+    let mut receiver = inbox.0;
+    let mut messages = Vec::new();
+    while receiver.receive(&mut messages).await {
+        for message in messages.drain(..) {
+            let core = Rc::clone(&core);
+            match message {
+                Message::Shard { shard, call } => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move { answer(&core, shard, call).await });
+                }
+                Message::Open(call) => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move { open(&core, *call).await });
+                }
+                Message::Close { shard, reply } => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move {
+                        close(&core, shard).await;
+                        reply.send(());
+                    });
+                }
+                Message::Change { command, reply } => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move {
+                        reply.send(core.change_here(command).await);
+                    });
+                }
+                Message::Work(make) => {
+                    let task = make();
+                    core.env.spawn().spawn(task);
+                }
+                Message::Stop { reply } => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move {
+                        stop(&core).await;
+                        reply.send(());
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Opens a shard and tells the keeper.
+async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
+    core.shards.borrow_mut().insert(call.shard, Slot::Opening);
+    let setup = Setup {
+        id: call.shard,
+        dir: core.shared.shard_dir(call.shard),
+        config: call.config,
+        mapping: call.mapping,
+        lease: core.lease.clone(),
+    };
+    let opened = if call.create {
+        Shard::create(&core.env, setup).await
+    } else {
+        Shard::open(&core.env, setup).await
+    };
+    match opened {
+        Ok(shard) => {
+            let reader = shard.reader();
+            core.shards.borrow_mut().insert(call.shard, Slot::Open(shard));
+            call.reply.send(Ok(reader));
+        }
+        Err(error) => {
+            let why: Arc<str> = error.to_string().into();
+            core.shards.borrow_mut().insert(call.shard, Slot::Failed(Arc::clone(&why)));
+            call.reply.send(Err(why));
+        }
+    }
+}
+
+async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId) {
+    let slot = core.shards.borrow_mut().remove(&shard);
+    if let Some(Slot::Open(open)) = slot
+        && let Err(error) = open.close().await
+    {
+        core.warn(&format!("shard [{}] closed with a failure: {error}", shard.number));
+    }
+}
+
+async fn stop<E: Env>(core: &Rc<Core<E>>) {
+    let shards: Vec<base::ShardId> = core.shards.borrow().keys().copied().collect();
+    for shard in shards {
+        close(core, shard).await;
+    }
+}
+
+/// The open shard, or why there is none.
+fn find<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<Shard<E>> {
+    match core.shards.borrow().get(&shard) {
+        Some(Slot::Open(open)) => Ok(open.clone()),
+        Some(Slot::Opening) => Err(Down::Opening),
+        Some(Slot::Failed(why)) => Err(Down::Failed(Arc::clone(why))),
+        None => Err(Down::Gone),
+    }
+}
+
+/// Does what is asked of a shard of this core.
+pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
+    let found = find(core, id);
+    match call {
+        ShardCall::Write { batch, mapping, refresh, reply } => {
+            let shard = match found {
+                Ok(shard) => shard,
+                Err(down) => return reply.send(Err(down)),
+            };
+            shard.set_mapping(mapping);
+            let answers = shard.write(batch).await;
+            let forced_refresh = match (refresh, WriteAnswer::seq_no_max(&answers)) {
+                (Refresh::Now, Some(_)) => shard.refresh().await.is_ok(),
+                (Refresh::Wait, Some(seq_no)) => shard.wait_for(seq_no).await.unwrap_or(false),
+                _ => false,
+            };
+            reply.send(Ok(WriteAnswer { answers, forced_refresh }));
+        }
+        ShardCall::Get { id: document, realtime, refresh, reply } => {
+            let answer = async {
+                let shard = found?;
+                if refresh {
+                    shard.refresh().await.map_err(failed)?;
+                }
+                shard.get(&document, realtime).await.map_err(failed)
+            };
+            reply.send(answer.await);
+        }
+        ShardCall::Refresh { reply } => {
+            let answer = async { found?.refresh().await.map(drop).map_err(failed) };
+            reply.send(answer.await);
+        }
+        ShardCall::Flush { reply } => {
+            let answer = async { found?.flush().await.map_err(failed) };
+            reply.send(answer.await);
+        }
+        ShardCall::ForceMerge { segments_max, flush, reply } => {
+            let answer = async {
+                let shard = found?;
+                shard.force_merge(segments_max).await.map_err(failed)?;
+                if flush { shard.flush().await.map_err(failed) } else { Ok(()) }
+            };
+            reply.send(answer.await);
+        }
+        ShardCall::Stats { reply } => {
+            reply.send(found.map(|shard| shard.stats()));
+        }
+        ShardCall::Configure { config, reply } => {
+            reply.send(found.map(|shard| shard.set_config(config)));
+        }
+    }
+}
+
+fn failed(error: shard::Error) -> Down {
+    match error {
+        shard::Error::Closed => Down::Gone,
+        other => Down::Failed(other.to_string().into()),
+    }
+}

@@ -1,0 +1,7 @@
+//! Names to indices, documents to shards, settings to what a shard reads.
+
+pub mod date_math;
+mod names;
+pub mod resolve;
+pub mod route;
+pub(crate) mod settings;

@@ -1,0 +1,37 @@
+//! The cluster state as the resolver asks it.
+
+use std::borrow::Cow;
+
+use cluster::State;
+
+use super::resolve::{AliasTarget, Facts, Names};
+
+impl Names for State {
+    fn index(&self, name: &str) -> Option<Facts> {
+        let index = State::index(self, name)?;
+        Some(Facts { open: index.open, hidden: index.hidden() })
+    }
+
+    fn alias(&self, name: &str) -> Option<Vec<AliasTarget>> {
+        let names = self.aliases.get(name)?;
+        let targets = names.iter().filter_map(|index| {
+            let alias = State::index(self, index)?.aliases.get(name)?;
+            Some(AliasTarget {
+                index: index.to_string(),
+                filter: alias.filter.clone(),
+                search_routing: alias.search_routing.clone(),
+                index_routing: alias.index_routing.clone(),
+                is_write_index: alias.is_write_index,
+            })
+        });
+        Some(targets.collect())
+    }
+
+    fn indices(&self) -> Vec<Cow<'_, str>> {
+        self.indices.keys().map(|name| Cow::from(&**name)).collect()
+    }
+
+    fn aliases(&self) -> Vec<Cow<'_, str>> {
+        self.aliases.keys().map(|name| Cow::from(&**name)).collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! Stories of names.
+
+use super::*;
+
+/// Indices: a1, a2, b (hidden), .sys, shut (closed); aliases: both → a1, a2; one → a1 filtered.
+struct Sample;
+
+impl Names for Sample {
+    fn index(&self, name: &str) -> Option<Facts> {
+        match name {
+            "a1" | "a2" | ".sys" => Some(Facts { open: true, hidden: false }),
+            "b" => Some(Facts { open: true, hidden: true }),
+            "shut" => Some(Facts { open: false, hidden: false }),
+            _ => None,
+        }
+    }
+
+    fn alias(&self, name: &str) -> Option<Vec<AliasTarget>> {
+        let target = |index: &str, filter| AliasTarget {
+            index: index.to_owned(),
+            filter,
+            search_routing: None,
+            index_routing: None,
+            is_write_index: None,
+        };
+        match name {
+            "both" => Some(vec![target("a1", None), target("a2", None)]),
+            "one" => Some(vec![target("a1", Some(Value::Null))]),
+            _ => None,
+        }
+    }
+
+    fn indices(&self) -> Vec<Cow<'_, str>> {
+        [".sys", "a1", "a2", "b", "shut"].map(Cow::from).to_vec()
+    }
+
+    fn aliases(&self) -> Vec<Cow<'_, str>> {
+        ["both", "one"].map(Cow::from).to_vec()
+    }
+}
+
+fn names(expression: &str, options: IndicesOptions) -> Result<Vec<String>> {
+    resolve(&Sample, expression, Call::new(options), 0, |_| true)
+        .map(|list| list.into_iter().map(|resolved| resolved.index).collect())
+}
+
+#[test]
+fn lists_wildcards_and_exclusions() {
+    let options = IndicesOptions::default();
+    assert_eq!(names("a*", options), Ok(vec!["a1".into(), "a2".into()]));
+    assert_eq!(names("a*,-a1", options), Ok(vec!["a2".into()]));
+    assert_eq!(names("a2,a1,a2", options), Ok(vec!["a2".into(), "a1".into()]));
+    assert_eq!(names("", options), Ok(vec![".sys".into(), "a1".into(), "a2".into()]));
+    assert_eq!(names("_all", options), names("*", options));
+    assert_eq!(names("both", options), Ok(vec!["a1".into(), "a2".into()]));
+    assert_eq!(names("nope*", options), Ok(vec![]));
+}
+
+#[test]
+fn a_hidden_index_hides_from_wildcards_only() {
+    let options = IndicesOptions::default();
+    assert_eq!(names("b", options), Ok(vec!["b".into()]));
+    let hidden = IndicesOptions { expand_hidden: true, ..options };
+    assert_eq!(names("b*", hidden), Ok(vec!["b".into(), "a1".into(), "a2".into()]));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let options = IndicesOptions::default();
+    let error = names("a1,gone", options).expect_err("gone is missing");
+    assert_eq!((error.status, error.reason.as_str()), (404, "no such index [gone]"));
+    let error = names("-a1", options).expect_err("an exclusion needs a wildcard before it");
+    assert_eq!(error.reason, "no such index [-a1]");
+    assert_eq!(names("a1,gone", IndicesOptions { ignore_unavailable: true, ..options }), Ok(vec!["a1".into()]));
+    let strict = IndicesOptions { allow_no_indices: false, ..options };
+    assert_eq!(names("nope*", strict).expect_err("no match").reason, "no such index [nope*]");
+    assert_eq!(names("x:y", options).expect_err("no remote").kind, "no_such_remote_cluster_exception");
+    assert_eq!(names("_foo", options).expect_err("bad name").kind, "invalid_index_name_exception");
+}
+
+#[test]
+fn a_closed_index_is_refused_by_name_and_skipped_by_wildcard() {
+    let options = IndicesOptions::default();
+    assert_eq!(names("shut", options).expect_err("closed").kind, "index_closed_exception");
+    assert_eq!(names("s*", options), Ok(vec![]));
+    let closed_too = IndicesOptions { expand_closed: true, ..options };
+    assert_eq!(names("s*", closed_too), Ok(vec!["shut".into()]));
+}
+
+#[test]
+fn a_way_without_filter_shows_everything() {
+    let call = Call::new(IndicesOptions::default());
+    let by_alias = resolve(&Sample, "one", call, 0, |_| true).expect("resolves");
+    assert_eq!(by_alias[0].filters, [Value::Null]);
+    let both_ways = resolve(&Sample, "one,a1", call, 0, |_| true).expect("resolves");
+    assert!(both_ways[0].filters.is_empty());
+}
+
+#[test]
+fn wildcards_name_only_what_the_caller_may_see() {
+    let call = Call::new(IndicesOptions::default());
+    let list = resolve(&Sample, "a*", call, 0, |name| name == "a2").expect("resolves");
+    assert_eq!(list.len(), 1);
+    assert_eq!(list[0].index, "a2");
+}
+
+#[test]
+fn writes_go_to_one_index() {
+    let write = |name| resolve_one(&Sample, name, 0, Purpose::Write);
+    let one = One::Index { name: "a1".into(), routing: None, is_alias: true };
+    assert_eq!(write("one"), Ok(one));
+    assert!(write("both").expect_err("two indices").reason.starts_with("no write index is defined"));
+    assert_eq!(write("new"), Ok(One::Missing { name: "new".into() }));
+    let read = resolve_one(&Sample, "both", 0, Purpose::Read).expect_err("two indices");
+    assert!(read.reason.contains("more than one index associated with it [a1, a2]"));
+}
+
+#[test]
+fn stars_match_as_a_plain_search_would() {
+    for (pattern, name, expected) in [
+        ("*", "", true),
+        ("a*b*c", "aXbYc", true),
+        ("a*b*c", "aXbY", false),
+        ("*a", "ba", true),
+        ("*a*a", "a", false),
+        ("a", "ab", false),
+        ("**", "x", true),
+    ] {
+        assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+    }
+}

@@ -1,0 +1,44 @@
+//! Index settings as a shard reads them.
+
+use cluster::IndexSettings;
+use shard::{Durability, MergeConfig, RefreshInterval, ShardConfig};
+
+/// The shard's part of an index's settings; what is not set has the shard's default.
+pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
+    let default = ShardConfig::default();
+    let time = |name: &str| settings.time(name).flatten();
+    ShardConfig {
+        refresh_interval: match settings.time("index.refresh_interval") {
+            None => RefreshInterval::Unset,
+            Some(None) => RefreshInterval::Never,
+            Some(Some(period)) => RefreshInterval::Every(period),
+        },
+        idle_after: time("index.search.idle.after").unwrap_or(default.idle_after),
+        durability: match settings.text("index.translog.durability") {
+            Some("async") => Durability::Async,
+            _ => Durability::Request,
+        },
+        sync_interval: time("index.translog.sync_interval").unwrap_or(default.sync_interval),
+        flush_log_bytes: settings
+            .bytes("index.translog.flush_threshold_size")
+            .unwrap_or(default.flush_log_bytes),
+        refresh_listeners_max: settings
+            .int("index.max_refresh_listeners")
+            .map_or(default.refresh_listeners_max, |count| count as usize),
+        gc_deletes: time("index.gc_deletes").unwrap_or(default.gc_deletes),
+        merge: MergeConfig {
+            segments_per_tier: settings
+                .text("index.merge.policy.segments_per_tier")
+                .and_then(|text| text.parse::<f64>().ok())
+                .map_or(default.merge.segments_per_tier, |count| count.max(2.0) as u32),
+            segment_bytes_max: settings
+                .bytes("index.merge.policy.max_merged_segment")
+                .unwrap_or(default.merge.segment_bytes_max),
+            floor_bytes: settings
+                .bytes("index.merge.policy.floor_segment")
+                .unwrap_or(default.merge.floor_bytes),
+            ..default.merge
+        },
+        ..default
+    }
+}

@@ -1,0 +1,102 @@
+//! What all cores of a process share, made before the executors start.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::hash::Map;
+use base::{CoreId, ShardId};
+use env::budget::Budget;
+use env::mailbox::{self, Receiver, Sender};
+use env::published::Published;
+use shard::Reader;
+
+use crate::host::call::Message;
+use crate::ops::observe::NodeInfo;
+
+/// Weight, in bytes, that the messages waiting for one core may have together.
+const MAILBOX_BYTES: usize = 64 << 20;
+
+/// How a node is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Executors.
+    pub cores: u16,
+    /// The data folder.
+    pub data: PathBuf,
+    /// What the node tells about itself.
+    pub info: NodeInfo,
+    /// Memory of buffers, caches and requests in flight.
+    pub memory_bytes: usize,
+    /// Takes a sentence for the log.
+    pub warn: fn(&str),
+}
+
+/// What all cores share.
+pub struct Shared {
+    /// How the node is set up.
+    pub config: Config,
+    /// The newest cluster state.
+    pub state: Arc<Published<cluster::State>>,
+    /// Where the shards are.
+    pub directory: Arc<Published<Directory>>,
+    /// Memory.
+    pub budget: Budget,
+    pub(crate) cores: Vec<Sender<Message>>,
+}
+
+/// Where each shard is, and how it does.
+#[derive(Clone, Default)]
+pub struct Directory {
+    /// By shard.
+    pub shards: Map<ShardId, Entry>,
+}
+
+/// One shard of the directory.
+#[derive(Clone)]
+pub enum Entry {
+    /// Opens or replays.
+    Opening,
+    /// Serves.
+    Open(Reader),
+    /// Serves no more; why.
+    Failed(Arc<str>),
+}
+
+/// The mailbox of one core, to be given to [`crate::Core::start`].
+pub struct Inbox(pub(crate) Receiver<Message>);
+
+/// Makes what the cores share, and a mailbox for each.
+pub fn prepare(config: Config) -> (Arc<Shared>, Vec<Inbox>) {
+    let mut senders = Vec::new();
+    let mut inboxes = Vec::new();
+    for _ in 0..config.cores {
+        let (sender, receiver) = mailbox::channel(MAILBOX_BYTES);
+        senders.push(sender);
+        inboxes.push(Inbox(receiver));
+    }
+    let shared = Shared {
+        state: Arc::new(Published::new(Arc::new(cluster::State::default()))),
+        directory: Arc::new(Published::new(Arc::new(Directory::default()))),
+        budget: Budget::new(config.memory_bytes),
+        cores: senders,
+        config,
+    };
+    (Arc::new(shared), inboxes)
+}
+
+impl Shared {
+    /// The mailbox of a core.
+    pub(crate) fn core(&self, core: CoreId) -> &Sender<Message> {
+        &self.cores[usize::from(core.get())]
+    }
+
+    /// The folder of a shard.
+    pub(crate) fn shard_dir(&self, shard: ShardId) -> PathBuf {
+        self.index_dir(shard.index).join(shard.number.to_string())
+    }
+
+    /// The folder of an index.
+    pub(crate) fn index_dir(&self, uuid: [u8; 16]) -> PathBuf {
+        self.config.data.join("indices").join(cluster::state::uuid_text(uuid))
+    }
+}

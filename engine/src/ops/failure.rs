@@ -1,0 +1,84 @@
+//! Failures of the floors below, put into Elasticsearch's words with their status.
+
+use cluster::Index;
+use shard::{Conflict, WriteError};
+
+use crate::error::Error;
+use crate::host::call::Down;
+
+/// A mapping or a document that is wrong.
+pub(crate) fn of_mapping(error: mapping::Error) -> Error {
+    let status = match error.kind {
+        mapping::ErrorKind::Mapper => 400,
+        _ => 400,
+    };
+    let cause = error.caused_by.map(|cause| of_mapping(*cause));
+    let made = Error::new(status, error.kind.name(), error.reason);
+    match cause {
+        Some(cause) => made.caused_by(cause),
+        None => made,
+    }
+}
+
+/// A command that the cluster state refused.
+pub(crate) fn of_cluster(error: cluster::Error) -> Error {
+    let reason = error.to_string();
+    match error {
+        cluster::Error::IndexName { name, .. } => {
+            Error::new(400, "invalid_index_name_exception", reason)
+                .with("index_uuid", "_na_")
+                .with("index", name)
+        }
+        cluster::Error::AliasName { .. } => {
+            Error::new(400, "invalid_alias_name_exception", reason)
+        }
+        cluster::Error::Exists { name, uuid } => {
+            Error::new(400, "resource_already_exists_exception", reason)
+                .with("index_uuid", uuid)
+                .with("index", name)
+        }
+        cluster::Error::NotFound { name } => Error::index_not_found(&name, "index_or_alias"),
+        cluster::Error::Argument { number: Some(text), .. } => Error::illegal_argument(reason)
+            .caused_by(Error::new(
+                400,
+                "number_format_exception",
+                format!("For input string: \"{text}\""),
+            )),
+        cluster::Error::Argument { number: None, .. } => Error::illegal_argument(reason),
+        cluster::Error::Parse { .. } => Error::parse(reason),
+        cluster::Error::Mapping(error) => of_mapping(error),
+    }
+}
+
+/// An operation that a shard did not do.
+pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) -> Error {
+    match error {
+        WriteError::Conflict(conflict) => of_conflict(index, number, id, &conflict),
+        WriteError::Rejected { needed_bytes } => Error::rejected(format!(
+            "rejected execution of coordinating operation [{}][{number}]: no memory for \
+             [{needed_bytes}] bytes",
+            index.name
+        )),
+        WriteError::Failed { error: shard::Error::Closed, .. } => Down::Gone.error(&index.name, number),
+        WriteError::Failed { error, .. } => {
+            Error::shard_unavailable(&index.name, number, &error.to_string())
+        }
+    }
+}
+
+fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Error {
+    Error::new(409, "version_conflict_engine_exception", format!("[{id}]: {conflict}"))
+        .at_shard(&index.uuid_text(), number, &index.name)
+}
+
+/// A request or query that cannot be read, or that an index cannot answer.
+pub(crate) fn of_search(error: search::Error) -> Error {
+    let mut made = Error::new(400, error.kind.name(), error.reason);
+    if let Some(place) = error.place {
+        made = made.with("line", place.line).with("col", place.column);
+    }
+    match error.cause {
+        Some(cause) => made.caused_by(of_search(*cause)),
+        None => made,
+    }
+}

@@ -1,0 +1,161 @@
+//! Reading one document, or several, by id.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::ShardId;
+use cluster::Index;
+use env::{Bytes, Env};
+use shard::Realtime;
+
+use super::bulk::routing_missing;
+use super::document::{Found, GetReply, GetRequest, SourceFilter, VersionType};
+use crate::core::{Core, Sent};
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::host::call::ShardCall;
+use crate::index::resolve::{One, Purpose, resolve_one};
+use crate::index::route::shard_of;
+
+/// A get on its way.
+struct Aim {
+    index: Arc<Index>,
+    number: u32,
+}
+
+impl<E: Env> Core<E> {
+    /// Reads one document.
+    ///
+    /// # Errors
+    /// A missing index, a version that is not the one asked for, a shard that does not serve.
+    pub async fn get(self: &Rc<Self>, gate: &dyn Gate, request: &GetRequest) -> Result<GetReply> {
+        let (aim, sent) = self.begin_get(gate, "indices:data/read/get", request).await?;
+        finish_get(&aim, request, sent).await
+    }
+
+    /// Reads several, at the same time; each stands alone.
+    pub async fn multi_get(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        requests: &[GetRequest],
+    ) -> Vec<Result<GetReply>> {
+        let mut under_way = Vec::with_capacity(requests.len());
+        for request in requests {
+            under_way.push(self.begin_get(gate, "indices:data/read/mget[shard]", request).await);
+        }
+        let mut replies = Vec::with_capacity(requests.len());
+        for (request, begun) in requests.iter().zip(under_way) {
+            replies.push(match begun {
+                Ok((aim, sent)) => finish_get(&aim, request, sent).await,
+                Err(error) => Err(error),
+            });
+        }
+        replies
+    }
+
+    async fn begin_get(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        request: &GetRequest,
+    ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
+        let state = self.state();
+        let (name, alias_routing) =
+            match resolve_one(&*state, &request.index, self.now_ms(), Purpose::Read)? {
+                One::Index { name, routing, .. } => (name, routing),
+                One::Missing { name } => {
+                    // Whoever may not see the name learns nothing of it.
+                    gate.index(action, &name)?;
+                    return Err(Error::index_not_found(&name, "index_expression"));
+                }
+            };
+        let limits = gate.index(action, &name)?;
+        if !limits.is_unlimited() {
+            return Err(Error::new(
+                403,
+                "security_exception",
+                format!("[{name}] is limited for this caller, and a single document cannot be read"),
+            ));
+        }
+        let Some(index) = state.index(&name) else {
+            return Err(Error::index_not_found(&name, "index_expression"));
+        };
+        let routing = request.routing.clone().or(alias_routing);
+        if routing.is_none() && index.mapping.routing_required() {
+            return Err(routing_missing(&index.name, &request.id));
+        }
+        let number = shard_of(
+            routing.as_deref().unwrap_or(&request.id),
+            index.settings.shard_count(),
+            index.settings.routing_shard_count(),
+        );
+        let shard = ShardId { index: index.uuid, number };
+        let aim = Aim { index: Arc::clone(index), number };
+        self.settled(shard).await.map_err(|down| down.error(&aim.index.name, number))?;
+        let sent = self.send(shard, |reply| ShardCall::Get {
+            id: request.id.clone(),
+            realtime: if request.realtime { Realtime::Yes } else { Realtime::No },
+            refresh: request.refresh,
+            reply,
+        });
+        Ok((aim, sent))
+    }
+}
+
+async fn finish_get(
+    aim: &Aim,
+    request: &GetRequest,
+    sent: Sent<Option<shard::Found>>,
+) -> Result<GetReply> {
+    let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
+    if let (Some(found), Some(wanted)) = (&found, request.version) {
+        let current = found.version as i64;
+        let wrong = match request.version_type {
+            VersionType::Internal | VersionType::External => current != wanted,
+            VersionType::ExternalGte => current > wanted,
+        };
+        if wrong {
+            return Err(Error::new(
+                409,
+                "version_conflict_engine_exception",
+                format!(
+                    "[{}]: version conflict, current version [{current}] is different than the one \
+                     provided [{wanted}]",
+                    request.id
+                ),
+            )
+            .at_shard(&aim.index.uuid_text(), aim.number, &aim.index.name));
+        }
+    }
+    Ok(GetReply {
+        index: aim.index.name.to_string(),
+        id: request.id.clone(),
+        found: found.map(|found| present(found, &request.source)).transpose()?,
+    })
+}
+
+fn present(found: shard::Found, filter: &SourceFilter) -> Result<Found> {
+    Ok(Found {
+        version: found.version,
+        seq_no: found.seq_no.get(),
+        primary_term: found.primary_term.get(),
+        routing: found.routing,
+        ignored: found.ignored,
+        source: filter_source(found.source, filter)?,
+    })
+}
+
+/// The source as it was asked for; the whole passes through as the text it is.
+fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
+    if filter.disabled {
+        return Ok(None);
+    }
+    if filter.is_whole() {
+        return Ok(Some(source));
+    }
+    let mut filtered = Vec::with_capacity(source.len());
+    json::path::Filter::source(&filter.includes, &filter.excludes)
+        .apply(&source, &mut filtered)
+        .map_err(|error| Error::internal(format!("a stored document is no JSON: {error}")))?;
+    Ok(Some(Bytes::from(filtered)))
+}
