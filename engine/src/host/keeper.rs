@@ -43,7 +43,7 @@ impl<E: Env> Keeper<E> {
         let shared = Arc::clone(&core.shared);
         let setup = Setup::new(shared.config.data.join("cluster"), "cluster");
         let env = core.env.clone();
-        let value = if Replicated::<E, State>::exists(&env, &setup).await? {
+        let value: Replicated<E, State> = if Replicated::<E, State>::exists(&env, &setup).await? {
             Replicated::open(&env, setup, None).await?
         } else {
             Replicated::create(&env, setup, None).await?
