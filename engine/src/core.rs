@@ -11,6 +11,7 @@ use env::published::Watch;
 use env::reply::{self, Reply};
 use env::{Clock, Env, Random, Spawn};
 use mapping::document::Parser;
+use segment::BlockCache;
 
 use crate::error::{Error, Result};
 use crate::host::call::{Called, Down, Message, ShardCall};
@@ -25,6 +26,9 @@ const OPENING_WAIT: Duration = Duration::from_secs(30);
 /// How often such a request looks again.
 const OPENING_POLL: Duration = Duration::from_millis(2);
 
+/// Decoded blocks of term dictionaries that one core keeps.
+const BLOCK_CACHE_BYTES: usize = 8 << 20;
+
 /// The core that keeps the cluster state.
 pub(crate) const KEEPER: CoreId = CoreId(0);
 
@@ -37,6 +41,7 @@ pub struct Core<E: Env> {
     pub(crate) shards: RefCell<Shards<E>>,
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
+    pub(crate) blocks: RefCell<BlockCache>,
     state: RefCell<Watch<cluster::State>>,
     directory: RefCell<Watch<Directory>>,
 }
@@ -60,6 +65,7 @@ impl<E: Env> Core<E> {
             shards: RefCell::default(),
             keeper: RefCell::default(),
             parser: RefCell::default(),
+            blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             env,
             id,
             shared,

@@ -29,6 +29,8 @@ pub struct Error {
     /// Roots that the outer failure names where they cannot be found by walking the causes
     /// (failures of several shards); empty otherwise.
     pub root_causes: Vec<Error>,
+    /// Of a search that failed on all shards: the failures, which `failed_shards` lists.
+    pub failed_shards: Vec<crate::ops::ShardFailure>,
 }
 
 impl Error {
@@ -41,6 +43,7 @@ impl Error {
             meta: Vec::new(),
             caused_by: None,
             root_causes: Vec::new(),
+            failed_shards: Vec::new(),
         }
     }
 

@@ -1,11 +1,14 @@
 //! Messages between cores: plain data with a place for the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{SeqNo, ShardId};
 use cluster::{Command, Outcome};
 use env::reply::Reply;
 use mapping::Mapping;
+use search::phase::Slice;
+use search::result::Partial;
 use shard::{Answers, Found, Reader, Realtime, ShardConfig, Stats, WriteBatch};
 
 use crate::error::{Error, Result};
@@ -37,7 +40,7 @@ pub enum Message {
         reply: Reply<Result<Outcome>>,
     },
     /// A part of a search that this core is to do.
-    Work(Box<dyn FnOnce() -> Task + Send>),
+    Slices(Box<SliceCall>),
     /// Closes all shards of the core; nothing is asked of it afterwards.
     Stop {
         /// When they are closed.
@@ -45,8 +48,15 @@ pub enum Message {
     },
 }
 
-/// A future made on the core that runs it.
-pub type Task = std::pin::Pin<Box<dyn Future<Output = ()>>>;
+/// Slices of one search.
+pub struct SliceCall {
+    /// Which of the shards asked, and a slice of its plan.
+    pub slices: Vec<(u32, Slice)>,
+    /// When to stop and bring what is there, on the monotonic clock.
+    pub deadline: Option<Duration>,
+    /// What they found, in the same order.
+    pub reply: Reply<Vec<(u32, Partial)>>,
+}
 
 /// What is asked of a shard.
 pub enum ShardCall {

@@ -7,10 +7,11 @@ use base::hash::Map;
 use env::{Env, Spawn};
 use shard::{Setup, Shard};
 
-use super::call::{Called, Down, Message, OpenCall, ShardCall, WriteAnswer};
+use super::call::{Called, Down, Message, OpenCall, ShardCall, SliceCall, WriteAnswer};
 use crate::core::Core;
 use crate::node::Inbox;
 use crate::ops::Refresh;
+use crate::ops::slices::run_slices;
 
 /// A shard of this core.
 pub(crate) enum Slot<E: Env> {
@@ -54,9 +55,12 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         reply.send(core.change_here(command).await);
                     });
                 }
-                Message::Work(make) => {
-                    let task = make();
-                    core.env.spawn().spawn(task);
+                Message::Slices(call) => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move {
+                        let SliceCall { slices, deadline, reply } = *call;
+                        reply.send(run_slices(&core.env, slices, deadline).await);
+                    });
                 }
                 Message::Stop { reply } => {
                     let spawner = core.env.clone();

@@ -3,6 +3,7 @@
 use cluster::Index;
 use shard::{Conflict, WriteError};
 
+use super::ShardFailure;
 use crate::error::Error;
 use crate::host::call::Down;
 
@@ -81,4 +82,37 @@ pub(crate) fn of_search(error: search::Error) -> Error {
         Some(cause) => made.caused_by(of_search(*cause)),
         None => made,
     }
+}
+
+/// A search that failed on every shard it asked: the first cause outside, equal failures of one
+/// index told once.
+pub(crate) fn of_all_shards(failures: &[ShardFailure]) -> Error {
+    let mut distinct: Vec<ShardFailure> = Vec::new();
+    for failure in failures {
+        let known = distinct.iter().any(|other| {
+            other.index == failure.index
+                && other.reason.kind == failure.reason.kind
+                && other.reason.reason == failure.reason.reason
+        });
+        if !known {
+            distinct.push(failure.clone());
+        }
+    }
+    let status = failures.iter().map(|failure| failure.reason.status).max().unwrap_or(503);
+    let mut error = Error::new(status, "search_phase_execution_exception", "all shards failed");
+    if let Some(first) = distinct.first() {
+        let mut cause = first.reason.clone();
+        if cause.kind == "illegal_argument_exception" && cause.caused_by.is_none() {
+            // Elasticsearch shows a plain Java exception twice here.
+            let inner = cause.clone();
+            cause = cause.caused_by(inner);
+        }
+        error = error.caused_by(cause);
+    }
+    error.root_causes = distinct
+        .iter()
+        .map(|failure| Error { caused_by: None, ..failure.reason.clone() })
+        .collect();
+    error.failed_shards = distinct;
+    error
 }

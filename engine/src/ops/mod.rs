@@ -11,6 +11,7 @@ mod failure;
 pub mod get;
 pub mod observe;
 pub mod search;
+pub(crate) mod slices;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

@@ -1,8 +1,32 @@
 //! `_search` and `_count`.
+//!
+//! The request is read once; each index gives it a meaning of its own (`plan::bind`), each shard
+//! its statistics (`plan::weigh`). The views that are searched are held until the hits are read, so
+//! a refresh or merge in between changes nothing.
 
-use env::Bytes;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{IndicesOptions, Shards};
+use base::ShardId;
+use cluster::Index;
+use env::{Bytes, Clock, Env, Spawn};
+use search::ast::Query;
+use search::dsl;
+use search::plan::{self, Bound, Plan};
+use search::request::SearchRequest;
+use search::result::{Hit, Merged, Partial, Ranked, SearchResult};
+use segment::View;
+use segment::section::Missing;
+use shard::Touched;
+
+use super::{IndicesOptions, ShardFailure, Shards, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::host::call::{Called, Down, ShardCall};
+use crate::index::resolve::{Call, Resolved, resolve};
+use crate::node::Entry;
 
 /// A search as it came: the parsed form is made here, once.
 #[derive(Clone, Debug, Default)]
@@ -13,8 +37,12 @@ pub struct SearchCall {
     pub options: IndicesOptions,
     /// The body; empty where there is none.
     pub body: Bytes,
-    /// Query parameters that a body key has too, decoded, in order: `size`, `from`, `sort`, `q`, …
+    /// Query parameters among `search::dsl::SEARCH_PARAMS`, decoded, in order.
     pub params: Vec<(String, String)>,
+    /// A shard that fails is told beside the hits of the others; else it fails the search.
+    pub partial_results: bool,
+    /// Only shards of these routing values; empty is all.
+    pub routing: Vec<String>,
 }
 
 /// Answer of a search.
@@ -29,7 +57,7 @@ pub struct SearchReply {
     /// Which shards took part.
     pub shards: Shards,
     /// Totals and hits.
-    pub result: search::result::SearchResult,
+    pub result: SearchResult,
 }
 
 /// Answer of a count.
@@ -37,6 +65,293 @@ pub struct SearchReply {
 pub struct CountReply {
     /// Matching documents.
     pub count: u64,
+    /// `terminate_after` stopped it, where asked for.
+    pub terminated_early: Option<bool>,
     /// Which shards took part.
     pub shards: Shards,
+}
+
+/// One shard that is asked.
+struct Target {
+    index: Arc<Index>,
+    number: u32,
+    state: State,
+}
+
+enum State {
+    /// Its view, and what the request means in its index.
+    Ready(Arc<View>, Arc<Bound>),
+    /// Why it cannot answer.
+    Failed(Error),
+}
+
+/// What all shards together found.
+struct Run {
+    targets: Vec<Target>,
+    shards: Shards,
+    merged: Merged,
+}
+
+impl<E: Env> Core<E> {
+    /// Searches.
+    ///
+    /// # Errors
+    /// A request that cannot be read, a missing index, or the failure of every shard.
+    pub async fn search(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<SearchReply> {
+        let begin = self.env.clock().monotonic();
+        let request = dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
+        let run = self.run(gate, "indices:data/read/search", call, &request, begin).await?;
+        let Run { targets, mut shards, merged } = run;
+        let mut hits = Vec::with_capacity(merged.winners.len());
+        for winner in &merged.winners {
+            let target = &targets[winner.target as usize];
+            match fetch(&request, target, &winner.ranked) {
+                Ok(hit) => hits.push(hit),
+                Err(error) => fail(&mut shards, target, error),
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        if shards.failed > 0 && (!call.partial_results || shards.successful == 0) {
+            return Err(failure::of_all_shards(&shards.failures));
+        }
+        let took = self.env.clock().monotonic().saturating_sub(begin);
+        Ok(SearchReply {
+            took_ms: took.as_millis() as u64,
+            timed_out: merged.timed_out,
+            terminated_early: merged.terminated_early,
+            shards,
+            result: SearchResult { total: merged.total, max_score: merged.max_score, hits },
+        })
+    }
+
+    /// Counts.
+    ///
+    /// # Errors
+    /// As [`Core::search`].
+    pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
+        let begin = self.env.clock().monotonic();
+        let request = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        let run = self.run(gate, "indices:data/read/search", call, &request, begin).await?;
+        Ok(CountReply {
+            count: run.merged.total.map_or(0, |total| total.value),
+            terminated_early: run.merged.terminated_early,
+            shards: run.shards,
+        })
+    }
+
+    async fn run(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        call: &SearchCall,
+        request: &SearchRequest,
+        begin: Duration,
+    ) -> Result<Run> {
+        let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
+        let mut targets = self.targets_of(gate, action, call, request).await?;
+        let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
+        let mut plans = Vec::with_capacity(targets.len());
+        for (at, target) in targets.iter_mut().enumerate() {
+            match &target.state {
+                State::Ready(view, bound) => plans.push((at as u32, self.weigh(bound, view))),
+                State::Failed(error) => {
+                    let error = error.clone();
+                    fail(&mut shards, target, error);
+                }
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        let mut partials = self.run_plans(&plans, deadline).await?;
+        drop(plans);
+        // A damaged block may have cost hits: its shard has failed, and what it found is not told.
+        for (at, target) in targets.iter_mut().enumerate() {
+            let State::Ready(view, _) = &target.state else { continue };
+            if let Some(damage) = fault(view) {
+                let error = damaged(&damage);
+                fail(&mut shards, target, error.clone());
+                target.state = State::Failed(error);
+                partials.retain(|(target, _)| *target != at as u32);
+            }
+        }
+        shards.successful = shards.total - shards.failed;
+        if shards.failed > 0 && (!call.partial_results || shards.successful == 0) {
+            return Err(failure::of_all_shards(&shards.failures));
+        }
+        partials.sort_by_key(|(target, _)| *target);
+        let merged = merge(request, partials);
+        Ok(Run { targets, shards, merged })
+    }
+
+    /// The shards that are asked, sorted by index and number.
+    async fn targets_of(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        call: &SearchCall,
+        request: &SearchRequest,
+    ) -> Result<Vec<Target>> {
+        let state = self.state();
+        let sees = |name: &str| gate.sees(action, name);
+        let names = Call::new(call.options);
+        let mut resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees)?;
+        resolved.sort_by(|a, b| a.index.cmp(&b.index));
+        let mut targets = Vec::new();
+        for one in &resolved {
+            let limits = gate.index(action, &one.index)?;
+            let Some(index) = state.index(&one.index) else { continue };
+            if limits.fields.is_some() {
+                return Err(Error::new(
+                    403,
+                    "security_exception",
+                    format!("fields of [{}] are limited for this caller", one.index),
+                ));
+            }
+            let filter = filter_of(one, limits.filter.as_deref())?;
+            let bound = self.bind(index, request, filter.as_ref());
+            for number in wanted_shards(index, &call.routing) {
+                let state = match &bound {
+                    Err(error) => State::Failed(error.clone()),
+                    Ok(bound) => {
+                        let shard = ShardId { index: index.uuid, number };
+                        match self.view(shard).await {
+                            Ok(view) => State::Ready(view, Arc::clone(bound)),
+                            Err(down) => State::Failed(down.error(&index.name, number)),
+                        }
+                    }
+                };
+                targets.push(Target { index: Arc::clone(index), number, state });
+            }
+        }
+        Ok(targets)
+    }
+
+    fn bind(
+        &self,
+        index: &Index,
+        request: &SearchRequest,
+        filter: Option<&Query>,
+    ) -> Result<Arc<Bound>> {
+        let settings = &index.settings;
+        let context = plan::Context {
+            filter,
+            result_window: settings.int("index.max_result_window").unwrap_or(10_000),
+            terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
+            ..plan::Context::new(&index.name, self.now_ms())
+        };
+        plan::bind(request, &index.mapping, &context).map_err(|error| {
+            let error = failure::of_search(error);
+            if error.kind == "illegal_argument_exception" {
+                return error;
+            }
+            let mut error = error;
+            error.meta.push(("index_uuid".into(), index.uuid_text().into()));
+            error.meta.push(("index".into(), (&*index.name).into()));
+            error
+        })
+    }
+
+    /// What a search of the shard sees now; a shard that slept is woken.
+    async fn view(self: &Rc<Self>, shard: ShardId) -> Called<Arc<View>> {
+        self.settled(shard).await?;
+        let directory = self.directory();
+        let reader = match directory.shards.get(&shard) {
+            Some(Entry::Open(reader)) => reader,
+            Some(Entry::Failed(why)) => return Err(Down::Failed(Arc::clone(why))),
+            Some(Entry::Opening) => return Err(Down::Opening),
+            None => return Err(Down::Gone),
+        };
+        if reader.touch(self.env.clock().monotonic()) == Touched::RefreshFirst {
+            self.send(shard, |reply| ShardCall::Refresh { reply }).answer().await?;
+        }
+        Ok(reader.view.load())
+    }
+
+    /// Statistics of a shard, weights, postings.
+    fn weigh(&self, bound: &Arc<Bound>, view: &Arc<View>) -> Arc<Plan> {
+        let mut blocks = self.blocks.borrow_mut();
+        let mut missing = Missing::new();
+        loop {
+            if let Some(plan) = plan::weigh(bound, view, &mut blocks, &mut missing) {
+                return plan;
+            }
+            missing.fetch();
+        }
+    }
+}
+
+/// The filters of the aliases that led here (any of them), and the caller's own.
+fn filter_of(resolved: &Resolved, limit: Option<&json::Value>) -> Result<Option<Query>> {
+    let mut clauses = json::Object::new();
+    if !resolved.filters.is_empty() {
+        clauses.insert("should", json::Value::Array(resolved.filters.clone()));
+        clauses.insert("minimum_should_match", 1);
+    }
+    if let Some(limit) = limit {
+        clauses.insert("filter", json::Value::Array(vec![limit.clone()]));
+    }
+    if clauses.is_empty() {
+        return Ok(None);
+    }
+    let mut query = json::Object::new();
+    query.insert("bool", json::Value::Object(clauses));
+    dsl::parse_query_value(&json::Value::Object(query)).map(Some).map_err(failure::of_search)
+}
+
+/// Shards that hold documents of these routing values; all where there is none.
+fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
+    let count = index.settings.shard_count();
+    if routing.is_empty() {
+        return (0..count).collect();
+    }
+    let routing_shards = index.settings.routing_shard_count();
+    let mut numbers: Vec<u32> = routing
+        .iter()
+        .map(|routing| crate::index::route::shard_of(routing, count, routing_shards))
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn fetch(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit> {
+    let State::Ready(view, bound) = &target.state else {
+        return Err(Error::internal("a hit of a shard that failed"));
+    };
+    let mut missing = Missing::new();
+    loop {
+        let hit = search::fetch::hit(request, bound, view, &target.index.name, ranked, &mut missing);
+        match hit.map_err(|error| damaged(&error))? {
+            Some(hit) => return Ok(hit),
+            None => missing.fetch(),
+        }
+    }
+}
+
+fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
+    search::phase::merge(request, partials)
+}
+
+fn fail(shards: &mut Shards, target: &Target, error: Error) {
+    let known = shards
+        .failures
+        .iter()
+        .any(|failure| failure.shard == target.number && failure.index == *target.index.name);
+    if !known {
+        shards.failed += 1;
+        shards.successful = shards.successful.saturating_sub(1);
+        shards.failures.push(ShardFailure {
+            shard: target.number,
+            index: target.index.name.to_string(),
+            reason: error,
+        });
+    }
+}
+
+/// The first damage that a reader of the view met.
+fn fault(view: &View) -> Option<segment::Error> {
+    view.segments().iter().find_map(|one| one.segment.fault().cloned())
+}
+
+fn damaged(error: &segment::Error) -> Error {
+    Error::new(500, "corrupt_index_exception", error.to_string())
 }

@@ -1,0 +1,106 @@
+//! Cutting a search into slices, choosing cores for them, and running them in steps.
+//!
+//! A cheap plan runs where it was asked. A dear one is cut so that every core of the process has a
+//! part: slices of one shard share a rising score, so each tells the others what is no longer worth
+//! finding. Between steps a core runs its other tasks and looks at the deadline.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::CoreId;
+use env::{Clock, Env, Spawn, reply};
+use search::phase::{Progress, Shared, Slice};
+use search::plan::Plan;
+use search::result::Partial;
+
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::host::call::{Message, SliceCall};
+
+/// Postings, points or documents that one core looks at before cutting pays: a hop costs about
+/// 10 µs there and back.
+const CUT_COST: u64 = 100_000;
+
+/// Work of one step, in postings or documents: well below 500 µs.
+const STEP_WORK: u32 = 16_384;
+
+impl<E: Env> Core<E> {
+    /// Runs plans (each with the place of its shard among those asked) on as many cores as pay.
+    pub(crate) async fn run_plans(
+        self: &Rc<Self>,
+        plans: &[(u32, Arc<Plan>)],
+        deadline: Option<Duration>,
+    ) -> Result<Vec<(u32, Partial)>> {
+        let cores = usize::from(self.shared.config.cores);
+        let cost: u64 = plans.iter().map(|(_, plan)| plan.cost()).sum();
+        let wide = cores > 1 && cost > CUT_COST;
+        let mut hands: Vec<Vec<(u32, Slice)>> = (0..cores).map(|_| Vec::new()).collect();
+        let here = usize::from(self.id.get());
+        for (at, (target, plan)) in plans.iter().enumerate() {
+            let shared = Arc::new(Shared::default());
+            let parts = plan.cut(if wide { cores } else { 1 });
+            for (part_at, parts) in parts.into_iter().enumerate() {
+                let hand = if wide { (here + at + part_at) % cores } else { here };
+                let slice = Slice::new(Arc::clone(plan), parts, Arc::clone(&shared));
+                hands[hand].push((*target, slice));
+            }
+        }
+        let mut under_way = Vec::new();
+        let mut own = Vec::new();
+        for (hand, slices) in hands.into_iter().enumerate() {
+            if slices.is_empty() {
+                continue;
+            }
+            if hand == here {
+                own = slices;
+                continue;
+            }
+            let (reply, answer) = reply::channel();
+            let call = Box::new(SliceCall { slices, deadline, reply });
+            let weight = 1024 * call.slices.len();
+            match self.shared.core(CoreId(hand as u16)).send(Message::Slices(call), weight) {
+                Ok(()) => under_way.push(answer),
+                Err(full) => {
+                    // That core has enough to do: its part is done here.
+                    if let Message::Slices(call) = full.0 {
+                        own.extend(call.slices);
+                    }
+                }
+            }
+        }
+        let mut partials = run_slices(&self.env, own, deadline).await;
+        for answer in under_way {
+            let Some(found) = answer.await else {
+                return Err(Error::internal("a core stopped in the middle of a search"));
+            };
+            partials.extend(found);
+        }
+        Ok(partials)
+    }
+}
+
+/// Runs slices one after the other in steps.
+pub(crate) async fn run_slices<E: Env>(
+    env: &E,
+    slices: Vec<(u32, Slice)>,
+    deadline: Option<Duration>,
+) -> Vec<(u32, Partial)> {
+    let mut partials = Vec::with_capacity(slices.len());
+    for (target, mut slice) in slices {
+        loop {
+            match slice.step(STEP_WORK) {
+                Progress::Done => break,
+                Progress::More => {}
+                Progress::Missing(mut missing) => missing.fetch(),
+            }
+            if deadline.is_some_and(|deadline| env.clock().monotonic() >= deadline) {
+                slice.stop();
+                break;
+            }
+            env.spawn().yield_if_needed().await;
+        }
+        partials.push((target, slice.finish()));
+    }
+    partials
+}
