@@ -39,6 +39,8 @@ pub enum ErrorKind {
     MaxBytesLengthExceeded,
     /// A name of a time zone that nobody knows.
     ZoneRules,
+    /// A request that lacks something.
+    Validation,
 }
 
 impl ErrorKind {
@@ -59,6 +61,7 @@ impl ErrorKind {
             Self::JsonParse => "json_parse_exception",
             Self::MaxBytesLengthExceeded => "max_bytes_length_exceeded_exception",
             Self::ZoneRules => "zone_rules_exception",
+            Self::Validation => "action_request_validation_exception",
         }
     }
 }

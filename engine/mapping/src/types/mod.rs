@@ -85,6 +85,8 @@ pub struct Keyword {
     pub ignore_above: u32,
     /// Stands for an explicit null.
     pub null_value: Option<String>,
+    /// Changes values before they are kept.
+    pub normalizer: Option<Arc<Analyzer>>,
 }
 
 /// Widths and kinds of numbers.
