@@ -1,0 +1,51 @@
+//! Mappings and documents: the first half of the input is a mapping, the rest a document. What is
+//! taken shows itself, reads again, and merging it into itself changes nothing.
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use mapping::document::{Arena, Mode, Parsed, Parser};
+use mapping::{Mapping, Settings};
+
+fuzz_target!(|bytes: &[u8]| {
+    let cut = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    let (definition, document) = bytes.split_at(cut);
+    let settings = Arc::new(Settings::default());
+    let read = json::parse(definition).ok().and_then(|value| {
+        value.as_object()?;
+        Mapping::parse(&value, Arc::clone(&settings)).ok()
+    });
+    let mut mapping = read.unwrap_or_else(|| Mapping::empty(Arc::clone(&settings)));
+    let shown = mapping.to_json();
+    let again = Mapping::parse(&shown, Arc::clone(&settings)).expect("what is shown is a mapping");
+    assert_eq!(again.to_json(), shown, "shown, read, shown");
+    let same = mapping.merge(&shown).expect("a mapping agrees with itself");
+    assert_eq!(same.to_json(), shown, "merging it into itself changes nothing");
+    let state = mapping.to_state_json();
+    let restored = Mapping::from_state_json(&state, settings).expect("a state reads back");
+    assert_eq!(restored.to_state_json(), state);
+
+    let document = document.strip_prefix(b"\n").unwrap_or(document);
+    let mut parser = Parser::new();
+    let mut arena = Arena::new();
+    for round in 0.. {
+        assert!(round < 8, "new fields suffice after a few rounds");
+        match parser.parse(&mapping, "1", document, Mode::Strict, &mut arena) {
+            Ok(Parsed::Ready(doc)) => {
+                assert!(arena.entries(doc).count() < 1 << 20);
+                // What was acknowledged once is never refused at replay.
+                let mut replayed = Arena::new();
+                parser
+                    .parse(&mapping, "1", document, Mode::Replay, &mut replayed)
+                    .expect("replay takes what was acknowledged");
+                break;
+            }
+            Ok(Parsed::NeedsMapping(delta)) => match mapping.apply_delta(&delta) {
+                Ok(grown) => mapping = grown,
+                Err(_) => break,
+            },
+            Err(_) => break,
+        }
+    }
+});
