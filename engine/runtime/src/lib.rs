@@ -20,6 +20,7 @@ pub mod random;
 pub mod suspect;
 pub mod system;
 pub mod tls;
+pub mod tls_client;
 pub mod watchdog;
 pub mod workers;
 

@@ -81,6 +81,34 @@ impl Listener {
     }
 }
 
+/// An address that is kept for later: bound, so that nobody else takes it, but not listening, so
+/// that whoever connects is refused.
+#[derive(Debug)]
+pub struct Reserved {
+    _socket: socket2::Socket,
+    address: SocketAddr,
+}
+
+impl Reserved {
+    /// Takes `address`; port 0 takes any free one.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        // Without SO_REUSEADDR: two sockets that have it and do not listen may share a port.
+        let socket = socket2::Socket::new(
+            socket2::Domain::for_address(address),
+            socket2::Type::STREAM,
+            Some(socket2::Protocol::TCP),
+        )?;
+        socket.bind(&address.into())?;
+        let bound = socket.local_addr()?.as_socket().unwrap_or(address);
+        Ok(Self { _socket: socket, address: bound })
+    }
+
+    /// The address taken, with its real port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
 /// The thread that accepts.
 struct Accepting {
     socket: TcpListener,

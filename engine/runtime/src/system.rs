@@ -104,6 +104,47 @@ pub fn io_uring_operations() -> io::Result<Vec<bool>> {
     Ok(probe[2..].iter().map(|word| (word.to_le() >> 16) & SUPPORTED != 0).collect())
 }
 
+/// Keeps what is typed at the terminal from being shown, until it is dropped.
+#[derive(Debug)]
+pub struct HiddenTyping {
+    terminal: OwnedFd,
+    before: Termios,
+}
+
+struct Termios(libc::termios);
+
+impl std::fmt::Debug for Termios {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Termios")
+    }
+}
+
+impl HiddenTyping {
+    /// Hides from now on. An error where standard input is no terminal.
+    pub fn begin() -> io::Result<Self> {
+        let terminal = duplicate(libc::STDIN_FILENO)?;
+        let mut before = MaybeUninit::<libc::termios>::zeroed();
+        // SAFETY: `before` is writable and of the right size; all-zero bytes are a valid `termios`.
+        let before = unsafe {
+            checked(libc::tcgetattr(terminal.as_raw_fd(), before.as_mut_ptr()))?;
+            before.assume_init()
+        };
+        let mut hidden = before;
+        hidden.c_lflag &= !libc::ECHO;
+        // SAFETY: `hidden` is a valid `termios`, only read.
+        checked(unsafe { libc::tcsetattr(terminal.as_raw_fd(), libc::TCSAFLUSH, &hidden) })?;
+        Ok(Self { terminal, before: Termios(before) })
+    }
+}
+
+impl Drop for HiddenTyping {
+    fn drop(&mut self) {
+        // SAFETY: `before` came from `tcgetattr`. A failure leaves the terminal without echo, and
+        // there is nobody to tell.
+        unsafe { libc::tcsetattr(self.terminal.as_raw_fd(), libc::TCSAFLUSH, &self.before.0) };
+    }
+}
+
 /// The signals that ask this process to stop: SIGTERM and SIGINT.
 ///
 /// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits

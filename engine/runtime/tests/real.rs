@@ -395,3 +395,15 @@ fn a_key_that_does_not_belong_is_refused() {
     assert!(ServerTls::new(b"", other_key.as_bytes()).is_err());
     assert!(ServerTls::new(chain.as_bytes(), b"rubbish").is_err());
 }
+
+#[test]
+fn a_reserved_address_is_taken_and_refuses() {
+    let reserved =
+        runtime::net::Reserved::bind("127.0.0.1:0".parse().expect("an address")).expect("bound");
+    let second = runtime::net::Reserved::bind(reserved.address()).expect_err("taken");
+    assert_eq!(second.kind(), std::io::ErrorKind::AddrInUse);
+    let listening = Listener::bind(reserved.address()).expect_err("taken for listeners too");
+    assert_eq!(listening.kind(), std::io::ErrorKind::AddrInUse);
+    let refused = std::net::TcpStream::connect(reserved.address()).expect_err("nobody listens");
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+}

@@ -1,0 +1,81 @@
+//! TLS from the other side: judging a certificate as a client would, and a blocking client for the
+//! program's own commands.
+//!
+//! Only the given authorities are trusted, never the system's.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::ring;
+use rustls::pki_types::{ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::tls::{BadCertificate, certificates};
+
+type Result<T> = std::result::Result<T, BadCertificate>;
+
+fn bad(error: impl std::fmt::Display) -> BadCertificate {
+    BadCertificate(error.to_string())
+}
+
+fn roots(authority_pem: &[u8]) -> Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(authority_pem)? {
+        roots.add(certificate).map_err(bad)?;
+    }
+    Ok(roots)
+}
+
+/// Whether a client that trusts `authority_pem` would accept `chain_pem` for `name` (a host name or
+/// an IP address) at `unix` since 1970.
+pub fn judge(chain_pem: &[u8], authority_pem: &[u8], name: &str, unix: Duration) -> Result<()> {
+    let chain = certificates(chain_pem)?;
+    let (leaf, rest) = chain.split_first().expect("at least one");
+    let provider = Arc::new(ring::default_provider());
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots(authority_pem)?), provider)
+            .build()
+            .map_err(bad)?;
+    let name = ServerName::try_from(name).map_err(bad)?;
+    let now = UnixTime::since_unix_epoch(unix);
+    verifier.verify_server_cert(leaf, rest, &name, &[], now).map(drop).map_err(bad)
+}
+
+/// A blocking TLS connection.
+pub type TlsClient = StreamOwned<ClientConnection, TcpStream>;
+
+/// Begins TLS on `socket` with the server called `name`, which must show a certificate of
+/// `authority_pem`. The handshake runs with the first read or write.
+pub fn connect(socket: TcpStream, name: &str, authority_pem: &[u8]) -> Result<TlsClient> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(bad)?
+        .with_root_certificates(roots(authority_pem)?)
+        .with_no_client_auth();
+    let name = ServerName::try_from(name.to_owned()).map_err(bad)?;
+    let connection = ClientConnection::new(Arc::new(config), name).map_err(bad)?;
+    Ok(StreamOwned::new(connection, socket))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_is_judged_by_name_time_and_authority() {
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
+        let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
+        let (pem, other) = (made.cert.pem(), other.cert.pem());
+        let now = Duration::from_secs(1_800_000_000);
+        let judge =
+            |authority: &str, name, when| judge(pem.as_bytes(), authority.as_bytes(), name, when);
+        assert!(judge(&pem, "localhost", now).is_ok());
+        assert!(judge(&pem, "example.org", now).is_err());
+        assert!(judge(&pem, "127.0.0.1", now).is_err());
+        assert!(judge(&other, "localhost", now).is_err());
+        assert!(judge(&pem, "localhost", Duration::ZERO).is_err(), "1970 is too early");
+    }
+}
