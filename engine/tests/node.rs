@@ -1,0 +1,177 @@
+//! A whole node below HTTP, of two cores, on a simulated machine: one thread, one seed.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use base::CoreId;
+use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
+use engine::ops::bulk::BulkRequest;
+use engine::ops::observe::NodeInfo;
+use engine::ops::search::SearchCall;
+use engine::ops::{IndicesOptions, Refresh};
+use engine::{Config, Core, Everything, prepare};
+use env::Bytes;
+use sim::{Sim, SimEnv};
+
+/// The cores of a node that was just started.
+async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
+    let (shared, inboxes) = prepare(Config {
+        cores: 2,
+        data: PathBuf::from("/data"),
+        info: NodeInfo::default(),
+        memory_bytes: 256 << 20,
+        warn: |text| println!("warn: {text}"),
+    });
+    let mut cores = Vec::new();
+    for (at, inbox) in inboxes.into_iter().enumerate() {
+        let core = Core::start(env.clone(), CoreId(at as u16), shared.clone(), inbox).await;
+        cores.push(core.expect("the state opens"));
+    }
+    cores[0].all_settled().await;
+    cores
+}
+
+fn item(action: WriteAction, index: &str, id: &str, source: &str) -> WriteItem {
+    WriteItem {
+        action,
+        index: index.to_owned(),
+        id: Some(id.to_owned()),
+        routing: None,
+        if_seq_no: None,
+        if_primary_term: None,
+        version: None,
+        version_type: VersionType::Internal,
+        require_alias: false,
+        source: Bytes::from(source.as_bytes().to_vec()),
+    }
+}
+
+fn get(index: &str, id: &str) -> GetRequest {
+    GetRequest {
+        index: index.to_owned(),
+        id: id.to_owned(),
+        routing: None,
+        realtime: true,
+        refresh: false,
+        version: None,
+        version_type: VersionType::Internal,
+        source: SourceFilter::default(),
+    }
+}
+
+fn search(indices: &str, body: &str) -> SearchCall {
+    SearchCall {
+        indices: indices.to_owned(),
+        options: IndicesOptions::default(),
+        body: Bytes::from(body.as_bytes().to_vec()),
+        params: Vec::new(),
+        partial_results: true,
+        routing: Vec::new(),
+    }
+}
+
+#[test]
+fn a_document_is_written_on_one_core_and_found_on_another() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        for (at, text) in ["red fox", "red hen", "blue fox"].iter().enumerate() {
+            let source = format!(r#"{{"text":"{text}","n":{at}}}"#);
+            let write = item(WriteAction::Index, "animals", &at.to_string(), &source);
+            let done = cores[at % 2].write(&Everything, write, Refresh::Now).await;
+            let done = done.expect("nothing is wrong with it");
+            assert_eq!((done.seq_no, done.version), (at as u64, 1));
+        }
+        for core in &cores {
+            let reply = core
+                .search(&Everything, &search("animals", r#"{"query":{"match":{"text":"fox"}}}"#))
+                .await
+                .expect("a good query");
+            let ids: Vec<_> = reply.result.hits.iter().filter_map(|hit| hit.id.clone()).collect();
+            assert_eq!(ids, ["0", "2"]);
+            let found = core.get(&Everything, &get("animals", "1")).await.expect("the index is there");
+            let source = found.found.and_then(|found| found.source).expect("it was written");
+            assert_eq!(&*source, br#"{"text":"red hen","n":1}"#);
+        }
+        cores[0].stop().await;
+    });
+}
+
+#[test]
+fn items_of_a_bulk_request_stand_alone_and_new_fields_are_agreed_on() {
+    let sim = Sim::new(2);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let items = vec![
+            item(WriteAction::Index, "mixed", "1", r#"{"n":1}"#),
+            item(WriteAction::Index, "mixed", "2", r#"{"n":"no number"}"#),
+            item(WriteAction::Create, "mixed", "1", r#"{"n":2}"#),
+            item(WriteAction::Index, "mixed", "3", r#"{"n":3,"later":"text"}"#),
+            item(WriteAction::Delete, "mixed", "1", ""),
+            item(WriteAction::Index, "Wrong", "1", "{}"),
+            item(WriteAction::Delete, "absent", "1", ""),
+        ];
+        let reply = cores[1].bulk(&Everything, BulkRequest { items, refresh: Refresh::No }).await;
+        let told: Vec<String> = reply
+            .items
+            .iter()
+            .map(|item| match &item.result {
+                Ok(done) => format!("{} {}", done.result.as_str(), done.seq_no),
+                Err(error) => format!("{} {}", error.status, error.kind),
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "created 0",
+                "400 document_parsing_exception",
+                "409 version_conflict_engine_exception",
+                "created 1",
+                "deleted 2",
+                "400 invalid_index_name_exception",
+                "404 index_not_found_exception",
+            ]
+        );
+        let state = cores[0].state();
+        let mapping = &state.index("mixed").expect("made on the way").mapping;
+        assert!(mapping.field("later.keyword").is_some());
+        cores[0].stop().await;
+    });
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_power_cut_and_deleted_indices_stay_deleted() {
+    for seed in 0..20 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async move {
+            let cores = start(&env).await;
+            for at in 0..30 {
+                let index = if at % 3 == 0 { "gone" } else { "kept" };
+                let source = format!(r#"{{"n":{at}}}"#);
+                let write = item(WriteAction::Index, index, &at.to_string(), &source);
+                cores[at % 2].write(&Everything, write, Refresh::No).await.expect("a healthy disk");
+            }
+            cores[1]
+                .delete_index(&Everything, "gone", IndicesOptions::default())
+                .await
+                .expect("it was there");
+        });
+        sim.crash();
+        let env = sim.env();
+        sim.run(async move {
+            let cores = start(&env).await;
+            let state = cores[0].state();
+            assert!(state.index("gone").is_none(), "seed {seed}");
+            for at in (0..30).filter(|at| at % 3 != 0) {
+                let found = cores[at % 2].get(&Everything, &get("kept", &at.to_string())).await;
+                let found = found.expect("the shard serves").found;
+                let found = found.unwrap_or_else(|| panic!("seed {seed}: {at} is lost"));
+                assert_eq!(found.source.as_deref(), Some(format!(r#"{{"n":{at}}}"#).as_bytes()));
+            }
+            cores[0].stop().await;
+        });
+    }
+}
