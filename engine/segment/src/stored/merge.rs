@@ -1,0 +1,82 @@
+//! Puts the stored documents of several segments behind one another.
+//!
+//! Always true
+//! 1. A block all of whose documents are kept is copied as it is, unless it is small; documents of
+//!    the others are packed anew. So a merge without deletes neither decompresses nor compresses.
+//! 2. Small blocks stay rare: before a copy the open block is ended early only where it is at least
+//!    half full, or eight copies follow. Otherwise the blocks of many small segments would survive
+//!    all merges.
+
+use base::{DocId, FieldNo};
+
+use super::BLOCK_BYTES;
+use super::reader::Stored;
+use super::writer::BlocksWriter;
+use crate::docmap::{DocMap, InputMap};
+use crate::error::Result;
+use crate::steps::Steps;
+use crate::toc::SectionKind;
+use crate::writer::SegmentWriter;
+
+/// So many copies make up for a block that is ended early.
+const RUN: usize = 8;
+
+/// Writes the documents of all inputs, in the order of `map`. An input without stored documents
+/// has `None`: its documents have no source.
+pub fn merge_stored(
+    writer: &mut SegmentWriter,
+    inputs: &[Option<&Stored>],
+    map: &DocMap,
+    steps: &mut Steps<'_>,
+) -> Result<()> {
+    assert_eq!(inputs.len(), map.inputs().len(), "each segment of the map");
+    if inputs.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let head = writer.put_with(SectionKind::StoredBody, FieldNo(0), |file| {
+        let mut blocks = BlocksWriter::new(file.len());
+        for (stored, map) in inputs.iter().zip(map.inputs()) {
+            match stored {
+                Some(stored) => merge_one(stored, map, &mut blocks, file, steps)?,
+                None => (0..map.live_count()).try_for_each(|_| blocks.push(&[], file))?,
+            }
+        }
+        assert_eq!(blocks.doc_count(), map.doc_count(), "each kept document has an entry");
+        Ok::<_, crate::Error>(blocks.finish(file))
+    })?;
+    writer.put(SectionKind::StoredHead, FieldNo(0), &head);
+    Ok(())
+}
+
+/// Adds the kept documents of one input.
+fn merge_one(
+    stored: &Stored,
+    map: &InputMap,
+    blocks: &mut BlocksWriter,
+    file: &mut Vec<u8>,
+    steps: &mut Steps<'_>,
+) -> Result<()> {
+    let can_copy = |block: usize| {
+        block < stored.block_count()
+            && stored.decompressed_bytes(block) >= BLOCK_BYTES as u64 / 2
+            && map.keeps(stored.docs(block))
+    };
+    let mut reader = stored.reader();
+    for block in 0..stored.block_count() {
+        let docs = stored.docs(block);
+        let pending = blocks.pending_bytes();
+        let ready = pending == 0 || pending >= BLOCK_BYTES / 2;
+        if can_copy(block) && (ready || (block + 1..block + RUN).all(can_copy)) {
+            let (bytes, decompressed_bytes) = stored.block(block)?;
+            blocks.copy(bytes, decompressed_bytes, docs.len() as u32, file);
+        } else {
+            for doc in docs.map(DocId) {
+                if map.new_doc(doc).is_some() {
+                    blocks.push(reader.get(doc)?, file)?;
+                }
+            }
+        }
+        steps.step(stored.stored_bytes(block))?;
+    }
+    Ok(())
+}
