@@ -1,1 +1,8 @@
-//! Placeholder.
+//! HTTP in, HTTP out: connections, routes, and results as bytes.
+
+#![forbid(unsafe_code)]
+
+pub mod conn;
+pub mod limits;
+pub mod reply;
+pub mod request;

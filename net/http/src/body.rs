@@ -13,7 +13,9 @@ use crate::limits::Limits;
 #[derive(Debug)]
 pub struct Body {
     state: State,
+    /// Filled from the front; what lies behind `filled` is room.
     bytes: Vec<u8>,
+    filled: usize,
     limits: Limits,
 }
 
@@ -47,7 +49,7 @@ impl Body {
             }
             Framing::Chunked => State::Chunked(Chunked::default()),
         };
-        Ok(Self { state, bytes, limits: *limits })
+        Ok(Self { state, bytes, filled: 0, limits: *limits })
     }
 
     /// Takes what belongs to the body from the front of `input`; answers how much.
@@ -59,7 +61,9 @@ impl Body {
             State::Done => Ok(0),
             State::Length(left) => {
                 let take = usize::try_from(*left).map_or(input.len(), |left| left.min(input.len()));
+                self.bytes.truncate(self.filled);
                 self.bytes.extend_from_slice(&input[..take]);
+                self.filled += take;
                 *left -= take as u64;
                 if *left == 0 {
                     self.state = State::Done;
@@ -68,6 +72,7 @@ impl Body {
             }
             State::Chunked(chunked) => {
                 let taken = chunked.feed(input, &mut self.bytes, &self.limits)?;
+                self.filled = self.bytes.len();
                 if chunked.state == Chunk::End {
                     self.state = State::Done;
                 }
@@ -80,16 +85,17 @@ impl Body {
     /// bytes must go through [`Body::feed`]. Follow with [`Body::filled`].
     pub fn spare(&mut self, max: usize) -> &mut [u8] {
         let State::Length(left) = self.state else { return &mut [] };
-        let have = self.bytes.len();
         let room = usize::try_from(left).map_or(max, |left| left.min(max));
-        self.bytes.resize(have + room, 0);
-        &mut self.bytes[have..]
+        if self.bytes.len() < self.filled + room {
+            self.bytes.resize(self.filled + room, 0);
+        }
+        &mut self.bytes[self.filled..self.filled + room]
     }
 
-    /// Of the place that [`Body::spare`] gave, `asked` bytes long, `read` were filled.
-    pub fn filled(&mut self, asked: usize, read: usize) {
-        assert!(read <= asked);
-        self.bytes.truncate(self.bytes.len() - (asked - read));
+    /// Of the place that [`Body::spare`] gave, the first `read` bytes were filled.
+    pub fn filled(&mut self, read: usize) {
+        assert!(self.filled + read <= self.bytes.len());
+        self.filled += read;
         if let State::Length(left) = &mut self.state {
             *left -= read as u64;
             if *left == 0 {
@@ -105,17 +111,18 @@ impl Body {
 
     /// Bytes taken so far.
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.filled
     }
 
     /// No bytes so far?
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.filled == 0
     }
 
     /// The bytes, once all are here.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub fn into_bytes(mut self) -> Vec<u8> {
         debug_assert!(self.is_done());
+        self.bytes.truncate(self.filled);
         self.bytes
     }
 }

@@ -121,6 +121,10 @@ impl Finder {
     /// # Errors
     /// A line end that is not CR LF, a line or head too long.
     pub fn find(&mut self, buffer: &[u8], limits: &Limits) -> Result<Option<usize>, Fault> {
+        // A TLS greeting and other strangers are told at once, not after the time for a head.
+        if buffer.first().is_some_and(|byte| *byte != b'\r' && !field::is_token(&[*byte])) {
+            return Err(Fault::Malformed("a request begins with its method"));
+        }
         while let Some(found) = memchr::memchr2(b'\r', b'\n', &buffer[self.seen..]) {
             let at = self.seen + found;
             if buffer[at] == b'\n' {

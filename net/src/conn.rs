@@ -1,0 +1,452 @@
+//! One connection: bytes in, answers out, in order.
+//!
+//! One read, then every complete request in the buffer is begun, and all answers that are ready go
+//! out in one write. A request that cannot answer at once (it waits for another core, or the log)
+//! becomes a task of its own; its place in the row of answers is kept ([`row`]).
+//!
+//! States, by what is waited for
+//!
+//! | state   | waits for                         | ends by                                   |
+//! |---------|-----------------------------------|-------------------------------------------|
+//! | idle    | the first byte of a head          | close of the other side, idle time, stop  |
+//! | head    | the rest of a head                | time for a head, stop                     |
+//! | body    | the rest of a body                | too slow                                  |
+//! | running | the first answer of the row       | (nothing: requests in flight finish)      |
+//! | refused | nothing; what comes is thrown away| time to linger                            |
+//!
+//! Always true
+//! 1. Answers leave in the order of their requests.
+//! 2. Safe requests may run beside each other; any other runs alone, after all before it.
+//! 3. Nothing is read while answers are owed, so what a connection holds is bounded by one buffer,
+//!    one body, and [`Limits::running_max`] requests with their answers.
+//! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
+//! 5. A refused message ends the connection.
+
+mod door;
+mod input;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use env::budget::Taken;
+use env::{Bytes, Clock, Env, Spawn, Stream};
+use http::head::{Finder, leading_blank_lines};
+use http::{Body, Fault, Framing, Head, Method, Version};
+
+pub use door::{Door, Refusal, Service};
+use input::Input;
+use row::{Manner, Row};
+
+use crate::limits::WRITE_BYTES;
+use crate::reply::Reply;
+use crate::request::Request;
+
+/// Memory that is taken ahead for a body without a known length.
+const CHUNKED_STEP_BYTES: usize = 256 * 1024;
+
+/// Serves one connection until it ends.
+pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, door: Rc<Door<E, S>>) {
+    let place = door.enter();
+    let mut connection = Connection {
+        stream,
+        input: Input::new(),
+        finder: Finder::default(),
+        incoming: None,
+        held: None,
+        row: Row::new(),
+        out: Vec::new(),
+        head_began: None,
+        refused: None,
+        timer: None,
+        last: false,
+        number: place.number(),
+        door: Rc::clone(&door),
+    };
+    connection.run().await;
+    // Whether the other side hears of it no longer matters.
+    connection.stream.close().await.ok();
+}
+
+/// When a timer fires, and what ends then.
+type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
+
+/// The other side is gone, or was too slow.
+struct Gone;
+
+/// Why no further request can begin now.
+enum Need {
+    /// More bytes.
+    Bytes,
+    /// The answers that are owed.
+    Answers,
+    /// Nothing: the message is refused.
+    Refuse(Refusal),
+    /// Nothing: the last request has begun.
+    End,
+}
+
+/// A request whose body is on its way.
+struct Incoming {
+    head: Head,
+    body: Body,
+    memory: Option<Taken>,
+    began: Duration,
+    /// The client waits to be told to go on.
+    ask: bool,
+}
+
+struct Connection<T, E: Env, S> {
+    stream: T,
+    door: Rc<Door<E, S>>,
+    number: u64,
+    input: Input,
+    finder: Finder,
+    incoming: Option<Incoming>,
+    /// A request that must wait for those before it.
+    held: Option<Request>,
+    row: Rc<Row>,
+    out: Vec<u8>,
+    /// When the head that is not yet complete began.
+    head_began: Option<Duration>,
+    /// Once a message was refused, nothing after it is read.
+    refused: Option<Refusal>,
+    timer: Timer,
+    /// No request follows those that have begun.
+    last: bool,
+}
+
+impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
+    async fn run(&mut self) {
+        while self.turn().await.is_ok() {}
+    }
+
+    /// Begins what can begin, then does the one thing that is next.
+    async fn turn(&mut self) -> Result<(), Gone> {
+        let need = self.begin_all();
+        self.gather().await?;
+        if !self.row.is_empty() {
+            self.write_out().await?;
+            self.row.first_ready().await;
+            return Ok(());
+        }
+        match need {
+            // The row has drained meanwhile, so there is room again.
+            Need::Answers => {}
+            Need::Bytes => {
+                self.write_out().await?;
+                self.ask_for_body().await?;
+                self.read().await?;
+            }
+            Need::Refuse(refusal) => {
+                let reply = self.door.service.refuse(refusal);
+                self.append(reply, Manner { close: true, ..Manner::default() }).await?;
+                self.write_out().await?;
+                self.linger().await;
+                return Err(Gone);
+            }
+            Need::End => {
+                self.write_out().await?;
+                return Err(Gone);
+            }
+        }
+        self.door.env.spawn().yield_if_needed().await;
+        Ok(())
+    }
+
+    /// Begins requests as long as whole ones are there and may run.
+    fn begin_all(&mut self) -> Need {
+        loop {
+            if self.last {
+                return Need::End;
+            }
+            if let Some(refusal) = self.refused {
+                return Need::Refuse(refusal);
+            }
+            if self.row.len() >= self.door.limits.running_max {
+                return Need::Answers;
+            }
+            let request = match self.held.take() {
+                Some(request) => request,
+                None => match self.next_request() {
+                    Ok(Some(request)) => request,
+                    Ok(None) => return Need::Bytes,
+                    Err(refusal) => {
+                        self.refused = Some(refusal);
+                        continue;
+                    }
+                },
+            };
+            let beside = request.is_safe() && self.row.is_safe();
+            if !self.row.is_empty() && !beside {
+                self.held = Some(request);
+                return Need::Answers;
+            }
+            self.begin(request);
+        }
+    }
+
+    fn begin(&mut self, request: Request) {
+        let keep_alive = request.head.keep_alive();
+        // After a stop, heads that are complete are still answered; the last one says so.
+        self.last = !keep_alive || (self.door.is_stopping() && !self.more_in_flight());
+        let manner = Manner {
+            bare: request.head.method() == Method::Head,
+            close: self.last,
+            keep_alive: keep_alive && request.head.version() == Version::Http10,
+        };
+        let safe = request.is_safe();
+        let mut task = self.door.service.call(request);
+        let mut context = Context::from_waker(Waker::noop());
+        match task.as_mut().poll(&mut context) {
+            Poll::Ready(reply) => self.row.push_ready(manner, safe, reply),
+            Poll::Pending => {
+                let (row, number) = (Rc::clone(&self.row), self.row.push(manner, safe));
+                self.door.env.spawn().spawn(async move { row.finish(number, task.await) });
+            }
+        }
+    }
+
+    /// Is the head of another request complete in the buffer?
+    fn more_in_flight(&self) -> bool {
+        let bytes = self.input.bytes();
+        let bytes = &bytes[leading_blank_lines(bytes)..];
+        matches!(Finder::default().find(bytes, &self.door.limits.http), Ok(Some(_)) | Err(_))
+    }
+
+    /// The next whole request of the buffer.
+    fn next_request(&mut self) -> Result<Option<Request>, Refusal> {
+        if self.incoming.is_none() {
+            self.incoming = self.next_head()?;
+        }
+        let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        if !incoming.body.is_done() {
+            let taken = incoming.body.feed(self.input.bytes())?;
+            self.input.consume(taken);
+            incoming.pay()?;
+        }
+        if !incoming.body.is_done() {
+            return Ok(None);
+        }
+        let Some(Incoming { head, body, memory, .. }) = self.incoming.take() else {
+            unreachable!("looked at above")
+        };
+        let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
+        Ok(Some(Request { head, body, memory }))
+    }
+
+    fn next_head(&mut self) -> Result<Option<Incoming>, Refusal> {
+        let limits = &self.door.limits.http;
+        let blank = leading_blank_lines(self.input.bytes());
+        if blank > 0 {
+            self.input.consume(blank);
+            self.finder = Finder::default();
+        }
+        let Some(len) = self.finder.find(self.input.bytes(), limits)? else { return Ok(None) };
+        self.finder = Finder::default();
+        let head = Head::parse(&self.input.bytes()[..len], limits)?;
+        self.input.consume(len);
+        let body = Body::new(head.framing(), limits)?;
+        let announced = match head.framing() {
+            Framing::Length(len) => usize::try_from(len).unwrap_or(usize::MAX),
+            Framing::Chunked => CHUNKED_STEP_BYTES,
+            Framing::Empty => 0,
+        };
+        let memory = match announced {
+            0 => None,
+            bytes => {
+                let taken = self.door.lease.take(bytes);
+                Some(taken.ok_or(Refusal::Memory { wanted_bytes: bytes })?)
+            }
+        };
+        self.head_began = None;
+        let began = self.door.env.clock().monotonic();
+        let ask = head.expects_continue() && !body.is_done();
+        Ok(Some(Incoming { head, body, memory, began, ask }))
+    }
+
+    /// Tells a client that waits with its body to send it.
+    async fn ask_for_body(&mut self) -> Result<(), Gone> {
+        let ask = self.incoming.as_mut().is_some_and(|incoming| {
+            // It has begun to send without being told.
+            let waits = incoming.ask && incoming.body.is_empty();
+            incoming.ask = false;
+            waits
+        });
+        if ask {
+            self.out.extend_from_slice(http::answer::CONTINUE);
+            self.write_out().await?;
+        }
+        Ok(())
+    }
+
+    /// Moves the answers that are ready, in order, to the output.
+    async fn gather(&mut self) -> Result<(), Gone> {
+        while let Some((reply, manner)) = self.row.pop_ready() {
+            let close = reply.close;
+            self.append(reply, manner).await?;
+            if close {
+                self.write_out().await?;
+                self.linger().await;
+                return Err(Gone);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends one answer; a large body goes out from its own place.
+    async fn append(&mut self, reply: Reply, manner: Manner) -> Result<(), Gone> {
+        reply.write_head(&mut self.out, manner.close || reply.close, manner.keep_alive);
+        if !manner.bare {
+            if reply.body.len() > WRITE_BYTES {
+                self.write_out().await?;
+                return self.write(&reply.body).await;
+            }
+            self.out.extend_from_slice(&reply.body);
+        }
+        if self.out.len() > WRITE_BYTES { self.write_out().await } else { Ok(()) }
+    }
+
+    async fn write_out(&mut self) -> Result<(), Gone> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let mut out = std::mem::take(&mut self.out);
+        let written = self.write(&out).await;
+        out.clear();
+        if out.capacity() <= WRITE_BYTES {
+            self.out = out;
+        }
+        written
+    }
+
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+        for piece in bytes.chunks(WRITE_BYTES) {
+            let deadline = self.door.env.clock().monotonic() + self.door.limits.write;
+            let Self { stream, door, timer, .. } = self;
+            let write = pin!(stream.write_all(piece));
+            match until(door.env.clock(), timer, deadline, write).await {
+                Some(Ok(())) => {}
+                Some(Err(_)) | None => return Err(Gone),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads some bytes, to the buffer or to the body that is on its way.
+    async fn read(&mut self) -> Result<(), Gone> {
+        let now = self.door.env.clock().monotonic();
+        let limits = self.door.limits;
+        let deadline = match &self.incoming {
+            Some(incoming) => {
+                let rate = u64::from(limits.body_bytes_per_second.max(1));
+                let allowed = Duration::from_secs(incoming.body.len() as u64 / rate);
+                incoming.began + limits.body + allowed
+            }
+            None if self.input.is_empty() => {
+                self.input.rest();
+                now + limits.idle
+            }
+            None => *self.head_began.get_or_insert(now) + limits.head,
+        };
+        let in_flight = self.incoming.is_some();
+        let Self { stream, door, timer, incoming, input, number, .. } = self;
+        let spare = match incoming {
+            Some(incoming) => incoming.body.spare(crate::limits::BUFFER_BYTES_MAX),
+            None => &mut [],
+        };
+        let direct = !spare.is_empty();
+        let place = if direct { spare } else { input.space() };
+        let read = {
+            let mut read = pin!(stream.read(place));
+            let stoppable = std::future::poll_fn(|context| {
+                if let Poll::Ready(read) = read.as_mut().poll(context) {
+                    return Poll::Ready(read.ok());
+                }
+                if !in_flight && door.poll_stopping(*number, context) {
+                    return Poll::Ready(None);
+                }
+                Poll::Pending
+            });
+            until(door.env.clock(), timer, deadline, pin!(stoppable)).await
+        };
+        let Some(Some(count @ 1..)) = read else { return Err(Gone) };
+        match &mut self.incoming {
+            Some(incoming) if direct => incoming.body.filled(count),
+            _ => self.input.filled(count),
+        }
+        Ok(())
+    }
+
+    /// Throws away what still comes.
+    async fn linger(&mut self) {
+        let deadline = self.door.env.clock().monotonic() + self.door.limits.linger;
+        let mut trash = vec![0; 16 * 1024];
+        loop {
+            let Self { stream, door, timer, .. } = self;
+            let read = pin!(stream.read(&mut trash));
+            match until(door.env.clock(), timer, deadline, read).await {
+                Some(Ok(1..)) => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Incoming {
+    /// Takes memory for what has come without being announced.
+    fn pay(&mut self) -> Result<(), Refusal> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        let have = memory.bytes();
+        if self.body.len() <= have {
+            return Ok(());
+        }
+        let wanted = self.body.len() - have + CHUNKED_STEP_BYTES;
+        if memory.grow(wanted) {
+            return Ok(());
+        }
+        Err(Refusal::Memory { wanted_bytes: have + wanted })
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// What `future` gives, or nothing once `deadline` has passed. The timer is kept for the next call:
+/// one that fires too early is set anew, so that a busy connection rarely touches it.
+async fn until<C: Clock, T>(
+    clock: &C,
+    timer: &mut Timer,
+    deadline: Duration,
+    mut future: Pin<&mut impl Future<Output = T>>,
+) -> Option<T> {
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(value) = future.as_mut().poll(context) {
+            return Poll::Ready(Some(value));
+        }
+        loop {
+            if timer.as_ref().is_none_or(|(fires, _)| *fires > deadline) {
+                let left = deadline.saturating_sub(clock.monotonic());
+                if left.is_zero() {
+                    return Poll::Ready(None);
+                }
+                let clock = clock.clone();
+                let sleep = Box::pin(async move { clock.sleep(left).await });
+                *timer = Some((deadline, sleep));
+            }
+            let Some((_, sleep)) = timer else { unreachable!("set above") };
+            if sleep.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            *timer = None;
+        }
+    })
+    .await
+}

@@ -1,0 +1,127 @@
+//! A connection's buffer: bytes that were read and not yet used.
+
+use crate::limits::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN};
+
+/// Used from the front, filled at the back; small while idle.
+#[derive(Debug)]
+pub(crate) struct Input {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Reads in a row that would have fitted into half of the buffer.
+    small_reads: u32,
+}
+
+impl Input {
+    /// An empty buffer of the smallest size.
+    pub(crate) fn new() -> Self {
+        Self { bytes: vec![0; BUFFER_BYTES_MIN], start: 0, end: 0, small_reads: 0 }
+    }
+
+    /// What was read and not used.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Nothing is left?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Uses up bytes of the front.
+    pub(crate) fn consume(&mut self, count: usize) {
+        assert!(count <= self.end - self.start);
+        self.start += count;
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+    }
+
+    /// Room to read into, never empty.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.bytes.len() {
+            // A head is refused before it fills the largest buffer, a body is used up at once.
+            assert!(self.bytes.len() < BUFFER_BYTES_MAX);
+            let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
+            self.bytes.resize(grown, 0);
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    /// So many bytes of the room were filled.
+    pub(crate) fn filled(&mut self, count: usize) {
+        let room = self.bytes.len() - self.end;
+        assert!(count <= room);
+        self.end += count;
+        if count == room && self.bytes.len() < BUFFER_BYTES_MAX {
+            let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
+            self.bytes.resize(grown, 0);
+        }
+        self.small_reads = if count * 2 > room { 0 } else { self.small_reads.saturating_add(1) };
+    }
+
+    /// The connection will wait with nothing in its buffer: gives back what it seems not to need.
+    pub(crate) fn rest(&mut self) {
+        const SMALL_READS_MIN: u32 = 8;
+        if self.bytes.len() > BUFFER_BYTES_MIN && self.small_reads >= SMALL_READS_MIN {
+            self.bytes = vec![0; BUFFER_BYTES_MIN];
+            self.small_reads = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_as_they_went_in() {
+        let mut input = Input::new();
+        let (mut put, mut taken) = (0u32, 0u32);
+        for round in 0..2_000u32 {
+            let space = input.space();
+            let count = (round as usize * 37 % 5_000).min(space.len());
+            for byte in &mut space[..count] {
+                *byte = put as u8;
+                put += 1;
+            }
+            input.filled(count);
+            let want = input.bytes().len().min(round as usize * 53 % 6_000);
+            let use_up = if input.bytes().len() > 30_000 { input.bytes().len() } else { want };
+            for byte in &input.bytes()[..use_up] {
+                assert_eq!(*byte, taken as u8);
+                taken += 1;
+            }
+            input.consume(use_up);
+            if input.is_empty() {
+                input.rest();
+            }
+        }
+        assert!(input.bytes.len() <= BUFFER_BYTES_MAX);
+    }
+
+    #[test]
+    fn an_idle_buffer_is_small_again() {
+        let mut input = Input::new();
+        while input.bytes.len() < BUFFER_BYTES_MAX {
+            let room = input.space().len();
+            input.filled(room);
+        }
+        input.consume(input.bytes().len());
+        for _ in 0..8 {
+            input.rest();
+            assert_eq!(input.bytes.len(), BUFFER_BYTES_MAX);
+            input.space();
+            input.filled(1);
+            input.consume(1);
+        }
+        input.rest();
+        assert_eq!(input.bytes.len(), BUFFER_BYTES_MIN);
+    }
+}

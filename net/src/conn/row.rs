@@ -1,0 +1,105 @@
+//! The row of answers that a connection owes, in the order of its requests.
+//!
+//! A request that cannot answer at once gets a number; its task puts the answer at its place.
+//! Only the first of the row is ever waited for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use crate::reply::Reply;
+
+/// How an answer is to be written, known from its request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    /// Without its body: to a `HEAD`.
+    pub(crate) bare: bool,
+    /// The connection closes after it.
+    pub(crate) close: bool,
+    /// The client must be told that the connection stays open: HTTP/1.0.
+    pub(crate) keep_alive: bool,
+}
+
+struct Place {
+    manner: Manner,
+    safe: bool,
+    reply: Option<Reply>,
+}
+
+/// Answers owed.
+#[derive(Default)]
+pub(crate) struct Row {
+    places: RefCell<VecDeque<Place>>,
+    /// Number of the first place.
+    first: Cell<u64>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Row {
+    pub(crate) fn new() -> Rc<Self> {
+        Rc::default()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.borrow().len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.borrow().is_empty()
+    }
+
+    /// All requests of the row are safe. (One that is not stands alone, so the first tells.)
+    pub(crate) fn is_safe(&self) -> bool {
+        self.places.borrow().front().is_none_or(|place| place.safe)
+    }
+
+    /// A place for an answer that is there.
+    pub(crate) fn push_ready(&self, manner: Manner, safe: bool, reply: Reply) {
+        self.places.borrow_mut().push_back(Place { manner, safe, reply: Some(reply) });
+    }
+
+    /// A place for an answer that will come; its number.
+    pub(crate) fn push(&self, manner: Manner, safe: bool) -> u64 {
+        let mut places = self.places.borrow_mut();
+        places.push_back(Place { manner, safe, reply: None });
+        self.first.get() + places.len() as u64 - 1
+    }
+
+    /// Puts an answer at its place.
+    pub(crate) fn finish(&self, number: u64, reply: Reply) {
+        let at = usize::try_from(number - self.first.get()).expect("the row is short");
+        let mut places = self.places.borrow_mut();
+        let Some(place) = places.get_mut(at) else { return };
+        debug_assert!(place.reply.is_none());
+        place.reply = Some(reply);
+        if at == 0
+            && let Some(waker) = self.waker.borrow_mut().take()
+        {
+            waker.wake();
+        }
+    }
+
+    /// The first answer, where it is there.
+    pub(crate) fn pop_ready(&self) -> Option<(Reply, Manner)> {
+        let mut places = self.places.borrow_mut();
+        let reply = places.front_mut()?.reply.take()?;
+        let place = places.pop_front()?;
+        self.first.set(self.first.get() + 1);
+        Some((reply, place.manner))
+    }
+
+    /// Ends when the first answer is there.
+    pub(crate) async fn first_ready(&self) {
+        poll_fn(|context| {
+            let places = self.places.borrow();
+            if places.front().is_none_or(|place| place.reply.is_some()) {
+                return Poll::Ready(());
+            }
+            *self.waker.borrow_mut() = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}

@@ -1,0 +1,410 @@
+//! Connections over simulated streams: bytes arrive late and cut anywhere.
+
+use std::cell::RefCell;
+
+use env::budget::Budget;
+use http::client::{Response, request};
+use sim::{Sim, SimEnv, SimStream};
+
+use super::*;
+use crate::limits::Limits;
+
+/// Answers `/later/N` after N milliseconds, everything else at once, with what it saw.
+struct Echo {
+    env: SimEnv,
+    seen: Rc<RefCell<Vec<String>>>,
+}
+
+impl Service for Echo {
+    fn call(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply>>> {
+        let target = String::from_utf8_lossy(request.head.target()).into_owned();
+        let method = request.head.method_text().to_owned();
+        self.seen.borrow_mut().push(format!("begin {target}"));
+        let (env, seen) = (self.env.clone(), Rc::clone(&self.seen));
+        Box::pin(async move {
+            if let Some(ms) = target.strip_prefix("/later/") {
+                let ms = ms.parse().expect("a number");
+                env.clock().sleep(Duration::from_millis(ms)).await;
+            }
+            seen.borrow_mut().push(format!("end {target}"));
+            if target == "/large" {
+                return Reply::text(200, vec![b'x'; 3_000_000]);
+            }
+            let body = format!("{method} {target} {}", request.body.len());
+            Reply::text(200, body)
+        })
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Reply {
+        match refusal {
+            Refusal::Fault(fault) => Reply::empty(fault.status()),
+            Refusal::Memory { .. } => Reply::empty(429),
+        }
+    }
+}
+
+struct Place {
+    sim: Sim,
+    door: Rc<Door<SimEnv, Echo>>,
+    seen: Rc<RefCell<Vec<String>>>,
+}
+
+fn place(seed: u64) -> Place {
+    with(seed, Limits::default(), 64 << 20)
+}
+
+fn with(seed: u64, limits: Limits, memory: usize) -> Place {
+    let sim = Sim::new(seed);
+    let seen = Rc::<RefCell<Vec<String>>>::default();
+    let service = Echo { env: sim.env(), seen: Rc::clone(&seen) };
+    let door = Door::new(sim.env(), limits, Budget::new(memory).lease(), service);
+    Place { sim, door, seen }
+}
+
+impl Place {
+    /// A connection to the door.
+    fn connect(&self) -> SimStream {
+        let (near, far) = self.sim.stream_pair();
+        let door = Rc::clone(&self.door);
+        self.sim.env().spawn().spawn(serve(far, door));
+        near
+    }
+
+    /// Sends all, then reads until so many answers are there or the server closes.
+    fn talk(&self, bytes: &[u8], methods: &[Method]) -> (Vec<Response>, bool) {
+        let mut stream = self.connect();
+        self.sim.run(async {
+            stream.write_all(bytes).await.ok();
+            answers(&mut stream, methods).await
+        })
+    }
+}
+
+/// Reads the answers to requests of these methods; also: has the server closed after them?
+async fn answers(stream: &mut SimStream, methods: &[Method]) -> (Vec<Response>, bool) {
+    let mut bytes = Vec::new();
+    let mut found = Vec::new();
+    let mut buffer = vec![0; 10_000];
+    loop {
+        while let Some(method) = methods.get(found.len()) {
+            match Response::parse(&bytes, *method).expect("an answer") {
+                Some((response, len)) => {
+                    bytes.drain(..len);
+                    found.push(response);
+                }
+                None => break,
+            }
+        }
+        if found.len() == methods.len() {
+            let closes = found.last().is_some_and(|r| r.field("connection") == Some("close"));
+            if !closes {
+                return (found, false);
+            }
+        }
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => {
+                assert!(bytes.is_empty(), "half an answer: {bytes:?}");
+                return (found, true);
+            }
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+        }
+    }
+}
+
+fn get(target: &str) -> Vec<u8> {
+    request("GET", target, &[], b"")
+}
+
+#[test]
+fn a_request_is_answered() {
+    for seed in 0..20 {
+        let place = place(seed);
+        let bytes = request("POST", "/a", &[], b"{\"a\":1}");
+        let (found, closed) = place.talk(&bytes, &[Method::Post]);
+        assert_eq!((found[0].status, found[0].text(), closed), (200, "POST /a 7".into(), false));
+        assert_eq!(found[0].field("x-elastic-product"), Some("Elasticsearch"));
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    for seed in 0..5 {
+        let place = place(seed);
+        let mut bytes = Vec::new();
+        let count = 1_200;
+        for n in 0..count {
+            // Some wait, the first of them longest.
+            let target =
+                if n % 7 == 3 { format!("/later/{}", 50 - n % 50) } else { format!("/{n}") };
+            bytes.extend(get(&target));
+        }
+        let (found, closed) = place.talk(&bytes, &vec![Method::Get; count]);
+        assert!(!closed, "seed {seed}");
+        for (n, response) in found.iter().enumerate() {
+            let target =
+                if n % 7 == 3 { format!("/later/{}", 50 - n % 50) } else { format!("/{n}") };
+            assert_eq!(response.text(), format!("GET {target} 0"), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn safe_requests_run_together_and_others_alone() {
+    let place = place(3);
+    let mut bytes = get("/later/30");
+    bytes.extend(get("/later/10"));
+    bytes.extend(request("PUT", "/later/20", &[], b"x"));
+    bytes.extend(get("/after"));
+    place.talk(&bytes, &[Method::Get, Method::Get, Method::Put, Method::Get]);
+    let seen = place.seen.borrow();
+    let at = |what: &str| seen.iter().position(|seen| seen == what).expect("seen");
+    assert!(at("begin /later/10") < at("end /later/30"));
+    assert!(at("begin /later/20") > at("end /later/30"));
+    assert!(at("begin /after") > at("end /later/20"));
+}
+
+#[test]
+fn no_more_than_allowed_run_at_once() {
+    let limits = Limits { running_max: 4, ..Limits::default() };
+    let place = with(1, limits, 64 << 20);
+    let bytes: Vec<u8> = (0..40).flat_map(|n| get(&format!("/later/{}", n % 5))).collect();
+    let (found, _) = place.talk(&bytes, &[Method::Get; 40]);
+    assert_eq!(found.len(), 40);
+    let mut running = 0;
+    for event in place.seen.borrow().iter() {
+        running += if event.starts_with("begin") { 1 } else { -1 };
+        assert!(running <= 4);
+    }
+}
+
+#[test]
+fn a_head_request_gets_the_length_alone() {
+    let place = place(1);
+    let mut bytes = request("HEAD", "/abc", &[], b"");
+    bytes.extend(get("/x"));
+    let (found, _) = place.talk(&bytes, &[Method::Head, Method::Get]);
+    assert_eq!(found[0].field("content-length"), Some("11"));
+    assert_eq!(found[1].text(), "GET /x 0");
+}
+
+#[test]
+fn a_client_that_expects_to_be_asked_is_asked() {
+    let place = place(5);
+    let mut stream = place.connect();
+    let head = b"PUT /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+    place.sim.run(async {
+        stream.write_all(head).await.expect("open");
+        let (asked, _) = answers(&mut stream, &[Method::Put]).await;
+        assert_eq!(asked[0].status, 100);
+        stream.write_all(b"abc").await.expect("open");
+        let (found, _) = answers(&mut stream, &[Method::Put]).await;
+        assert_eq!(found[0].text(), "PUT /a 3");
+    });
+    // One that sends its body along is not asked.
+    let (found, _) = place.talk(&[&head[..], b"abc"].concat(), &[Method::Put]);
+    assert!(found[0].status == 100 || found[0].text() == "PUT /a 3");
+    let (found, closed) =
+        place.talk(b"PUT /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: x\r\n\r\n", &[Method::Put]);
+    assert_eq!((found[0].status, closed), (417, true));
+}
+
+#[test]
+fn large_bodies_and_answers_pass() {
+    for seed in 0..3 {
+        let place = place(seed);
+        let body = vec![b'y'; 3_000_000];
+        let mut stream = place.connect();
+        place.sim.run(async {
+            stream.write_all(&request("POST", "/a", &[], &body)).await.expect("open");
+            let (found, _) = answers(&mut stream, &[Method::Post]).await;
+            assert_eq!(found[0].text(), "POST /a 3000000");
+            stream.write_all(&get("/large")).await.expect("open");
+            let (found, _) = answers(&mut stream, &[Method::Get]).await;
+            assert_eq!(found[0].body.len(), 3_000_000);
+            let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+            for _ in 0..30 {
+                chunked.extend_from_slice(b"186A0\r\n");
+                chunked.extend_from_slice(&body[..100_000]);
+                chunked.extend_from_slice(b"\r\n");
+            }
+            chunked.extend_from_slice(b"0\r\n\r\n");
+            stream.write_all(&chunked).await.expect("open");
+            let (found, _) = answers(&mut stream, &[Method::Post]).await;
+            assert_eq!(found[0].text(), "POST /c 3000000");
+        });
+    }
+}
+
+#[test]
+fn connections_close_when_asked() {
+    let place = place(2);
+    let bytes = [request("GET", "/1", &[("Connection", "close")], b""), get("/2")].concat();
+    let (found, closed) = place.talk(&bytes, &[Method::Get, Method::Get]);
+    assert_eq!((found.len(), closed), (1, true));
+    let (found, closed) = place.talk(b"GET /1 HTTP/1.0\r\n\r\n", &[Method::Get]);
+    assert_eq!((found[0].field("connection"), closed), (Some("close"), true));
+    let old = b"GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+    let (found, closed) = place.talk(old, &[Method::Get]);
+    assert_eq!((found[0].field("connection"), closed), (Some("keep-alive"), false));
+}
+
+#[test]
+fn faults_are_refused_and_close() {
+    let place = place(4);
+    for (bytes, status) in [
+        (&b"GET / HTTP/1.1\nHost: h\n\n"[..], 400),
+        (b"GET  / HTTP/1.1\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST / HTTP/1.1\r\nContent-Length: 999999999\r\n\r\nx", 413),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n", 400),
+    ] {
+        let (found, closed) = place.talk(bytes, &[Method::Get]);
+        assert_eq!((found[0].status, closed), (status, true), "{bytes:?}");
+        assert!(found[0].body.is_empty());
+        // What came before it is answered first.
+        let (found, closed) = place.talk(&[&get("/later/5"), bytes].concat(), &[Method::Get; 2]);
+        assert_eq!((found[0].status, found[1].status, closed), (200, status, true), "{bytes:?}");
+        // What comes after it is not.
+        let (found, closed) = place.talk(&[bytes, &get("/x")].concat(), &[Method::Get; 2]);
+        assert_eq!((found.len(), closed), (1, true), "{bytes:?}");
+    }
+    assert_eq!(place.door.open_count(), 0);
+}
+
+#[test]
+fn a_refusal_is_heard_by_a_client_that_still_sends() {
+    let limits = Limits {
+        http: http::Limits { body_bytes_max: 1_000, ..http::Limits::DEFAULT },
+        ..Limits::default()
+    };
+    for seed in 0..5 {
+        let place = with(seed, limits, 64 << 20);
+        let (found, _) = place.talk(&request("POST", "/", &[], &[b'x'; 500_000]), &[Method::Post]);
+        assert_eq!(found[0].status, 413, "seed {seed}");
+    }
+}
+
+#[test]
+fn memory_of_bodies_is_bounded() {
+    let place = with(1, Limits::default(), 1 << 20);
+    let (found, closed) = place.talk(&request("POST", "/", &[], &[b'x'; 2 << 20]), &[Method::Post]);
+    assert_eq!((found[0].status, closed), (429, true));
+    let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n".to_vec();
+    chunked.resize(chunked.len() + 0x20_0000, b'x');
+    let (found, closed) = place.talk(&chunked, &[Method::Post]);
+    assert_eq!((found[0].status, closed), (429, true));
+    // What was taken is given back.
+    let (found, _) = place.talk(&request("POST", "/", &[], &[b'x'; 900_000]), &[Method::Post]);
+    assert_eq!(found[0].status, 200);
+}
+
+#[test]
+fn time_is_bounded() {
+    let seconds = |place: &Place| place.sim.now().as_secs();
+    for (bytes, least, most) in [
+        (&b""[..], 3_600, 3_605),
+        (b"GET / HT", 30, 35),
+        (b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab", 60, 65),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 60, 65),
+    ] {
+        let place = place(9);
+        let mut stream = place.connect();
+        place.sim.run(async {
+            stream.write_all(bytes).await.expect("open");
+            assert_eq!(stream.read(&mut [0; 10]).await, Ok(0), "closed");
+        });
+        assert!((least..most).contains(&seconds(&place)), "{bytes:?} {}", seconds(&place));
+    }
+    // A byte now and then does not help a head.
+    let place = place(10);
+    let mut stream = place.connect();
+    place.sim.run(async {
+        for byte in b"GET / HTTP/1.1\r\n".iter().cycle().take(100) {
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+            if stream.write_all(&[*byte]).await.is_err() {
+                return;
+            }
+        }
+        panic!("a hundred seconds for a head");
+    });
+    assert!(seconds(&place) < 40);
+}
+
+#[test]
+fn a_client_that_does_not_read_is_left() {
+    let place = place(11);
+    let mut stream = place.connect();
+    place.sim.run(async {
+        stream.write_all(&get("/large")).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_secs(100)).await;
+    });
+    assert_eq!(place.door.open_count(), 0);
+}
+
+#[test]
+fn a_stop_lets_requests_in_flight_finish() {
+    for seed in 0..10 {
+        let place = place(seed);
+        let (mut idle, mut half, mut busy, mut body) =
+            (place.connect(), place.connect(), place.connect(), place.connect());
+        place.sim.run(async {
+            half.write_all(b"GET / HTT").await.expect("open");
+            let both = [get("/later/500"), request("PUT", "/last", &[], b"x")].concat();
+            busy.write_all(&both).await.expect("open");
+            body.write_all(b"PUT /b HTTP/1.1\r\nContent-Length: 4\r\n\r\nab").await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(200)).await;
+            place.door.stop();
+            assert_eq!(idle.read(&mut [0; 9]).await, Ok(0));
+            assert_eq!(half.read(&mut [0; 9]).await, Ok(0));
+            place.sim.env().clock().sleep(Duration::from_secs(5)).await;
+            body.write_all(b"cd").await.expect("open");
+            let (found, closed) = answers(&mut body, &[Method::Put]).await;
+            assert_eq!((found[0].text(), closed), ("PUT /b 4".into(), true));
+            let (found, closed) = answers(&mut busy, &[Method::Get, Method::Put]).await;
+            assert_eq!((found[1].text(), closed), ("PUT /last 1".into(), true), "seed {seed}");
+            place.door.closed().await;
+        });
+    }
+}
+
+#[test]
+fn requests_are_the_same_under_every_cut() {
+    let bytes = [
+        request("POST", "/a", &[], b"12345"),
+        b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nab\r\n0\r\nT: u\r\n\r\n"
+            .to_vec(),
+        b"\r\n".to_vec(),
+        get("/b"),
+    ]
+    .concat();
+    for cut in 1..bytes.len() {
+        let place = place(cut as u64);
+        let mut stream = place.connect();
+        place.sim.run(async {
+            stream.write_all(&bytes[..cut]).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(20)).await;
+            stream.write_all(&bytes[cut..]).await.expect("open");
+            let (found, _) = answers(&mut stream, &[Method::Post, Method::Post, Method::Get]).await;
+            let texts: Vec<String> = found.iter().map(Response::text).collect();
+            assert_eq!(texts, ["POST /a 5", "POST /c 2", "GET /b 0"], "cut at {cut}");
+        });
+    }
+}
+
+#[test]
+fn a_client_that_leaves_leaves_nothing_behind() {
+    for seed in 0..10 {
+        let place = place(seed);
+        let mut stream = place.connect();
+        place.sim.run(async {
+            stream.write_all(&[get("/later/50"), get("/large")].concat()).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(10)).await;
+            stream.reset();
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+        });
+        assert_eq!(place.door.open_count(), 0, "seed {seed}");
+        assert_eq!(place.seen.borrow().first().map(String::as_str), Some("begin /later/50"));
+    }
+}

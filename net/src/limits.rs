@@ -1,0 +1,49 @@
+//! What a connection may take: bytes, time, requests at once. One place for all bounds.
+
+use std::time::Duration;
+
+/// Bounds of every connection of a core.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of one message.
+    pub http: http::Limits,
+    /// An idle connection is closed after this; clients hold theirs open for minutes.
+    pub idle: Duration,
+    /// A head must be complete this long after its first byte.
+    pub head: Duration,
+    /// A body may be late by this much behind [`Limits::body_bytes_per_second`].
+    pub body: Duration,
+    /// The slowest body that is waited for.
+    pub body_bytes_per_second: u32,
+    /// One piece of [`WRITE_BYTES`] must be taken by the other side in this time.
+    pub write: Duration,
+    /// After a refusal, bytes that still come are thrown away for this long, so that the client
+    /// reads the refusal before it learns that nobody listens.
+    pub linger: Duration,
+    /// Requests of one connection that may run at the same time.
+    pub running_max: usize,
+}
+
+/// A connection's buffer while it is idle.
+pub const BUFFER_BYTES_MIN: usize = 4 * 1024;
+
+/// A connection's buffer at most; larger bodies are read into their own place.
+pub const BUFFER_BYTES_MAX: usize = 64 * 1024;
+
+/// Answers are gathered up to this before they are written, and written in such pieces.
+pub const WRITE_BYTES: usize = 256 * 1024;
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            http: http::Limits::DEFAULT,
+            idle: Duration::from_secs(3_600),
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(60),
+            body_bytes_per_second: 1_024,
+            write: Duration::from_secs(60),
+            linger: Duration::from_secs(3),
+            running_max: 64,
+        }
+    }
+}

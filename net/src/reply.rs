@@ -1,0 +1,70 @@
+//! An answer, and how its head is written.
+
+use std::borrow::Cow;
+
+use http::answer::Answer;
+
+/// An answer.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// Its `content-type`; none for an answer without one.
+    pub content_type: Option<Cow<'static, str>>,
+    /// Fields beside those that every answer has.
+    pub fields: Vec<(&'static str, Cow<'static, str>)>,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// The connection ends with it.
+    pub close: bool,
+}
+
+/// The type of JSON answers.
+pub const JSON: &str = "application/json";
+
+/// The type of text answers.
+pub const TEXT: &str = "text/plain; charset=UTF-8";
+
+impl Reply {
+    /// An answer without body.
+    pub fn empty(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+
+    /// A JSON answer.
+    pub fn json(status: u16, body: Vec<u8>) -> Self {
+        Self { status, content_type: Some(Cow::Borrowed(JSON)), body, ..Self::default() }
+    }
+
+    /// A text answer.
+    pub fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        let body = body.into();
+        Self { status, content_type: Some(Cow::Borrowed(TEXT)), body, ..Self::default() }
+    }
+
+    /// With a field more.
+    #[must_use]
+    pub fn field(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Appends status line and fields. `close`: the connection ends after it; `keep_alive`: the
+    /// client must be told that it does not.
+    pub fn write_head(&self, out: &mut Vec<u8>, close: bool, keep_alive: bool) {
+        let mut answer = Answer::new(out, self.status);
+        answer.field("X-elastic-product", b"Elasticsearch");
+        if let Some(kind) = &self.content_type {
+            answer.field("content-type", kind.as_bytes());
+        }
+        for (name, value) in &self.fields {
+            answer.field(name, value.as_bytes());
+        }
+        if close {
+            answer.field("connection", b"close");
+        } else if keep_alive {
+            answer.field("connection", b"keep-alive");
+        }
+        answer.length(self.body.len());
+    }
+}
