@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use base::FieldNo;
 
+use crate::bkd::Bkd;
+use crate::columns::{Binary, Numeric, Ordinals};
 use crate::error::Result;
 use crate::norms::Norms;
 use crate::section::File;
@@ -17,6 +19,10 @@ pub struct Field {
     kinds: Vec<SectionKind>,
     terms: Option<Arc<FieldTerms>>,
     norms: Option<Norms>,
+    numeric: Option<Numeric>,
+    ordinals: Option<Ordinals>,
+    binary: Option<Binary>,
+    points: Option<Bkd>,
 }
 
 impl Field {
@@ -44,6 +50,26 @@ impl Field {
     pub fn norms(&self) -> Option<Norms> {
         self.norms.clone()
     }
+
+    /// Its column of numbers.
+    pub fn numeric(&self) -> Option<&Numeric> {
+        self.numeric.as_ref()
+    }
+
+    /// Its column of terms.
+    pub fn ordinals(&self) -> Option<&Ordinals> {
+        self.ordinals.as_ref()
+    }
+
+    /// Its column of byte strings.
+    pub fn binary(&self) -> Option<&Binary> {
+        self.binary.as_ref()
+    }
+
+    /// Its points.
+    pub fn points(&self) -> Option<&Bkd> {
+        self.points.as_ref()
+    }
 }
 
 /// All fields, by number.
@@ -59,7 +85,16 @@ impl Fields {
             let kinds = chunk.iter().map(|entry| entry.kind).collect();
             let terms = FieldTerms::open(file, number)?.map(Arc::new);
             let norms = Norms::open(file, number)?;
-            fields.push(Field { number, kinds, terms, norms });
+            fields.push(Field {
+                number,
+                kinds,
+                terms,
+                norms,
+                numeric: Numeric::open(file, number)?,
+                ordinals: Ordinals::open(file, number)?,
+                binary: Binary::open(file, number)?,
+                points: Bkd::open(file, number)?,
+            });
         }
         Ok(Self(fields))
     }

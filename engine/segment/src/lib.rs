@@ -17,6 +17,7 @@
 
 pub mod bkd;
 pub mod bytes;
+pub mod columns;
 pub mod docmap;
 pub mod error;
 pub mod fields;
@@ -30,19 +31,24 @@ pub mod postings;
 pub mod reader;
 pub mod section;
 pub mod steps;
+pub mod stored;
 pub mod terms;
 pub mod toc;
+pub mod view;
 pub mod writer;
 
 pub use bkd::Bkd;
 pub use docmap::{DocMap, InputMap};
 pub use error::{Error, Result};
-pub use ids::Ids;
+pub use ids::{IdSource, Ids, MergedIds};
 pub use live::Live;
 pub use norms::Norms;
 pub use postings::{BlockMax, Impacts, Need, Postings};
 pub use reader::Segment;
 pub use section::{Check, Missing, Section};
-pub use terms::{BlockCache, Posting, TermCursor, TermInfo, TermOptions, TermSource, Terms};
+pub use terms::{
+    BlockCache, MergedTerms, Posting, TermCursor, TermInfo, TermOptions, TermSource, Terms,
+};
 pub use toc::SectionKind;
+pub use view::{View, ViewSegment};
 pub use writer::SegmentWriter;

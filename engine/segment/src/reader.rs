@@ -19,6 +19,7 @@ use crate::ids::Ids;
 use crate::meta::Meta;
 use crate::norms::Norms;
 use crate::section::{Check, File, Section};
+use crate::stored::Stored;
 use crate::terms::Terms;
 use crate::toc::SectionKind;
 
@@ -30,6 +31,7 @@ struct Inner {
     file: Arc<File>,
     fields: Fields,
     ids: Ids,
+    stored: Option<Stored>,
     merged_count: u32,
 }
 
@@ -57,8 +59,9 @@ impl Segment {
         }
         let fields = Fields::open(&file)?;
         let ids = Ids::open(&file)?;
+        let stored = Stored::open(&file)?;
         let merged_count = facts.get().merged_count.to_native();
-        Ok(Self(Arc::new(Inner { file, fields, ids, merged_count })))
+        Ok(Self(Arc::new(Inner { file, fields, ids, stored, merged_count })))
     }
 
     /// Number of the segment.
@@ -101,9 +104,19 @@ impl Segment {
         self.0.fields.iter()
     }
 
+    /// What there is of a field.
+    pub(crate) fn field(&self, field: FieldNo) -> Option<&Field> {
+        self.0.fields.get(field)
+    }
+
     /// Ids of the documents.
     pub fn ids(&self) -> &Ids {
         &self.0.ids
+    }
+
+    /// The stored documents; `None` where the segment keeps none.
+    pub fn stored(&self) -> Option<&Stored> {
+        self.0.stored.as_ref()
     }
 
     /// The terms of a field; `None` where it has none.

@@ -125,6 +125,17 @@ impl File {
         self.fault.get()
     }
 
+    /// Number of pages that have checksums.
+    pub fn page_count(&self) -> usize {
+        toc::page_count(self.frame.table.start)
+    }
+
+    /// Compares one page with its checksum.
+    pub fn verify_page(&self, page: usize) -> Result<()> {
+        assert!(page < self.page_count(), "a page of the file");
+        self.verify(page)
+    }
+
     /// Compares every page that is not yet known to be right.
     pub fn verify_all(&self) -> Result<()> {
         (0..toc::page_count(self.frame.table.start)).try_for_each(|page| self.verify(page))
@@ -241,8 +252,13 @@ impl Section {
 
     /// All bytes, shared: for heads that a reader keeps.
     pub fn shared(&self) -> Result<Bytes> {
-        self.all()?;
-        let at = self.locate(0..self.entry.len)?;
+        self.shared_range(0..self.entry.len)
+    }
+
+    /// The bytes of `range`, shared.
+    pub fn shared_range(&self, range: Range<u64>) -> Result<Bytes> {
+        self.bytes(range.clone())?;
+        let at = self.locate(range)?;
         Ok(self.file.bytes.slice(at).expect("located inside of the file"))
     }
 

@@ -93,6 +93,12 @@ impl SegmentWriter {
         Some(&self.file[entry.offset as usize..(entry.offset + entry.len) as usize])
     }
 
+    /// Forgets the section put last, which turned out empty.
+    pub(crate) fn take_back(&mut self) {
+        let entry = self.entries.pop().expect("a section was put");
+        assert_eq!(entry.len, 0, "only an empty section is taken back");
+    }
+
     /// Number of bytes written so far.
     pub fn len_bytes(&self) -> usize {
         self.file.len()

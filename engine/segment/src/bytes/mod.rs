@@ -3,5 +3,6 @@
 pub mod archive;
 pub mod bitmap;
 pub mod bitpack;
+pub mod keys;
 pub mod packed;
 pub mod zblock;

@@ -1,0 +1,370 @@
+//! Blocks of one term: where they are, what bounds them, and their documents decoded.
+//!
+//! Always true
+//! 1. Documents given rise strictly and are below the segment's document count, whatever the
+//!    bytes say. So they may index whatever has a place for each document.
+//! 2. Bounds, and what a window needs, come from resident skips; only decoding reads blocks.
+//!
+//! A term with fewer than 128 documents has one block and no skips: its end is not known before
+//! it is read, so the last document of the segment stands for it. A term with one document has
+//! it in its [`TermInfo`] and reads nothing.
+//!
+//! Not here: standing somewhere (`cursor`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::DocId;
+
+use super::block::{self, BLOCK, Full, first_after};
+use super::impact::{Impacts, NORM_NONE};
+use super::skip::{GROUP, Shape, Skips};
+use crate::error::{Error, Result};
+use crate::positions::PACKED_LEN_MAX;
+use crate::section::Missing;
+use crate::terms::{FieldTerms, TermInfo};
+
+/// The blocks of a term.
+pub(crate) struct Blocks {
+    pub(crate) terms: Arc<FieldTerms>,
+    pub(crate) info: TermInfo,
+    skips: Option<Skips>,
+    count: u32,
+}
+
+impl Blocks {
+    /// The blocks of the term that `info` describes; none where its skips are damaged.
+    pub(crate) fn new(terms: Arc<FieldTerms>, info: &TermInfo) -> Self {
+        let shape = Shape::new(info.doc_freq, terms.options());
+        let mut blocks = Self { info: *info, skips: None, count: shape.blocks(), terms };
+        if info.doc_freq as usize >= BLOCK {
+            let len = shape.len_bytes(info.doc_freq) as u64;
+            match blocks.terms.skips(info.skips, len) {
+                Ok(bytes) => blocks.skips = Some(Skips::new(bytes, shape)),
+                Err(error) => blocks.give_up(error),
+            }
+        }
+        blocks
+    }
+
+    /// Records damage; from now on there are no blocks.
+    #[cold]
+    pub(crate) fn give_up(&mut self, error: Error) {
+        self.terms.fail(error);
+        self.count = 0;
+    }
+
+    /// Number of blocks.
+    #[inline]
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Last document of a block, or, where that is not known before it is read, of the segment.
+    #[inline]
+    pub(crate) fn last(&self, block: u32) -> u32 {
+        match (&self.skips, self.info.single) {
+            (Some(skips), _) => skips.last(block),
+            (None, Some(single)) => single,
+            (None, None) => self.terms.segment_doc_count() - 1,
+        }
+    }
+
+    /// The first block, from `from` on, whose last document is at or after `target`; the number
+    /// of blocks where there is none.
+    #[inline]
+    pub(crate) fn of(&self, from: u32, target: u32) -> u32 {
+        if from >= self.count {
+            return self.count;
+        }
+        match &self.skips {
+            Some(skips) => skips.block_of(from, target),
+            None if self.last(0) < target => self.count,
+            None => 0,
+        }
+    }
+
+    /// Last document of a group.
+    pub(crate) fn group_last(&self, group: u32) -> u32 {
+        self.last(((group + 1) * GROUP).min(self.count) - 1)
+    }
+
+    /// The bound of a block.
+    pub(crate) fn impacts(&self, block: u32) -> Impacts {
+        let impacts = match &self.skips {
+            Some(skips) => skips.impacts(block),
+            None => self.small_impacts(),
+        };
+        impacts.unwrap_or_else(|| Impacts::one(1, NORM_NONE))
+    }
+
+    /// The bound of a group of blocks.
+    pub(crate) fn group_impacts(&self, group: u32) -> Impacts {
+        let impacts = match &self.skips {
+            Some(skips) => skips.group_impacts(group),
+            None => self.small_impacts(),
+        };
+        impacts.unwrap_or_else(|| Impacts::one(1, NORM_NONE))
+    }
+
+    /// Names what reading the documents of `blocks` will read.
+    pub(crate) fn need(&self, blocks: Range<u32>, missing: &mut Missing) -> Result<()> {
+        if blocks.is_empty() || self.info.single.is_some() {
+            return Ok(());
+        }
+        let start = self.bytes_of(blocks.start)?.start;
+        let end = self.bytes_of(blocks.end - 1)?.end;
+        self.terms.postings_section().need(start..end, missing)
+    }
+
+    /// Names what reading the positions of `blocks` will read.
+    pub(crate) fn need_positions(&self, blocks: Range<u32>, missing: &mut Missing) -> Result<()> {
+        let Some(section) = self.terms.positions_section() else { return Ok(()) };
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let all = self.positions_range();
+        let start = all.start.saturating_add(u64::from(self.positions_place(blocks.start).0));
+        // The last block's positions may end inside of the packed block where the next's begin.
+        let end = match &self.skips {
+            Some(skips) if blocks.end < self.count => {
+                let next = u64::from(skips.positions(blocks.end).0);
+                all.start.saturating_add(next + PACKED_LEN_MAX).min(all.end)
+            }
+            _ => all.end,
+        };
+        section.need(start.min(end)..end, missing)
+    }
+
+    /// Where the positions of a block's first document begin.
+    pub(crate) fn positions_place(&self, block: u32) -> (u32, u8) {
+        self.skips.as_ref().map_or((0, 0), |skips| skips.positions(block))
+    }
+
+    /// Where the term's positions lie in their section.
+    pub(crate) fn positions_range(&self) -> Range<u64> {
+        let start = self.info.positions;
+        start..start.saturating_add(self.info.positions_len)
+    }
+
+    /// Whether a block is the rest after the full ones.
+    #[inline]
+    pub(crate) fn is_rest(&self, block: u32) -> bool {
+        block == self.info.doc_freq / BLOCK as u32
+    }
+
+    /// Decodes the documents of a full block.
+    #[inline]
+    pub(crate) fn full_docs(&self, block: u32, docs: &mut [u32; BLOCK]) -> Result<()> {
+        self.docs_of(self.full(block)?, block, docs)
+    }
+
+    /// Decodes the frequencies of a full block: 1 where they are not kept.
+    #[inline]
+    pub(crate) fn full_freqs(&self, block: u32, freqs: &mut [u32; BLOCK]) -> Result<()> {
+        if !self.terms.options().freqs {
+            freqs.fill(1);
+            return Ok(());
+        }
+        self.full(block)?.freqs(freqs).map_err(|what| self.malformed(block, what))
+    }
+
+    /// Decodes the rest, or takes the one document that lies in the term itself; answers how many
+    /// documents there are. Places after them become `u32::MAX`.
+    pub(crate) fn rest(
+        &self,
+        block: u32,
+        docs: &mut [u32; BLOCK],
+        freqs: &mut [u32; BLOCK],
+    ) -> Result<usize> {
+        let count = self.info.doc_freq as usize % BLOCK;
+        if let Some(single) = self.info.single {
+            docs.fill(u32::MAX);
+            docs[0] = single;
+            freqs[0] = u32::try_from(self.info.total_freq).unwrap_or(u32::MAX);
+        } else {
+            let bytes = self.terms.postings_section().bytes(self.bytes_of(block)?)?;
+            let has_freqs = self.terms.options().freqs;
+            block::read_rest(bytes, has_freqs, self.before(block), count, docs, freqs)
+                .map_err(|what| self.malformed(block, what))?;
+        }
+        let last = docs[count - 1];
+        if last > self.last(block) || last >= self.terms.segment_doc_count() {
+            return Err(self.malformed(block, "documents pass the last of their block"));
+        }
+        Ok(count)
+    }
+
+    /// Sets bit `doc - range.start` for each document of the block that is in `range`.
+    pub(crate) fn fill_bits(&self, block: u32, range: &Range<u32>, bits: &mut [u64]) -> Result<()> {
+        let mut docs = [0; BLOCK];
+        let mut count = BLOCK;
+        if self.is_rest(block) {
+            count = self.rest(block, &mut docs, &mut [0; BLOCK])?;
+        } else {
+            let full = self.full(block)?;
+            let first = first_after(self.before(block));
+            let last = self.last(block);
+            if let Some(words) = full.bits() {
+                if words_end(words, first) != Some(last) || last >= self.terms.segment_doc_count() {
+                    return Err(self.malformed(block, "bits do not end at the last document"));
+                }
+                or_words(words, first, range, bits);
+                return Ok(());
+            }
+            self.docs_of(full, block, &mut docs)?;
+            if full.is_run() {
+                let low = first.max(range.start);
+                let high = (last + 1).min(range.end).max(low);
+                set_run(bits, low - range.start..high - range.start);
+                return Ok(());
+            }
+        }
+        for doc in &docs[..count] {
+            if range.contains(doc) {
+                let at = doc - range.start;
+                bits[at as usize / 64] |= 1 << (at % 64);
+            }
+        }
+        Ok(())
+    }
+
+    /// A full block's parts.
+    #[inline]
+    fn full(&self, block: u32) -> Result<Full<'_>> {
+        let bytes = self.terms.postings_section().bytes(self.bytes_of(block)?)?;
+        Full::parse(bytes, self.terms.options().freqs).map_err(|what| self.malformed(block, what))
+    }
+
+    #[inline]
+    fn docs_of(&self, full: Full<'_>, block: u32, docs: &mut [u32; BLOCK]) -> Result<()> {
+        let last = self.last(block);
+        if last >= self.terms.segment_doc_count() {
+            return Err(self.malformed(block, "document above the segment's"));
+        }
+        full.docs(self.before(block), last, docs).map_err(|what| self.malformed(block, what))
+    }
+
+    /// The last document before a block.
+    #[inline]
+    fn before(&self, block: u32) -> Option<u32> {
+        match &self.skips {
+            Some(skips) if block > 0 => Some(skips.last(block - 1)),
+            _ => None,
+        }
+    }
+
+    /// Where in the section of postings a block lies.
+    #[inline]
+    fn bytes_of(&self, block: u32) -> Result<Range<u64>> {
+        let len = u64::from(self.info.postings_len);
+        let (start, end) = match &self.skips {
+            Some(skips) => {
+                let start = if block == 0 { 0 } else { u64::from(skips.end(block - 1)) };
+                (start, u64::from(skips.end(block)))
+            }
+            None => (0, len),
+        };
+        if start > end || end > len {
+            return Err(self.malformed(block, "block of postings outside of its term"));
+        }
+        let at = self.info.postings;
+        Ok(at.saturating_add(start)..at.saturating_add(end))
+    }
+
+    /// The bound of a term without skips; `None` where frequencies are not kept.
+    fn small_impacts(&self) -> Option<Impacts> {
+        if !self.terms.options().freqs {
+            return None;
+        }
+        if self.info.single.is_some() {
+            // The norm of a single document is not kept; the shortest possible one bounds it.
+            let freq = u32::try_from(self.info.total_freq).unwrap_or(u32::MAX);
+            return Some(Impacts::one(freq, 0));
+        }
+        let pairs = TermInfo::pairs(self.info.doc_freq);
+        Some(Impacts::read(&self.info.impacts[..2 * pairs]))
+    }
+
+    #[cold]
+    fn malformed(&self, block: u32, what: &'static str) -> Error {
+        let at = self.info.postings;
+        let offset = match (&self.skips, block) {
+            (Some(skips), 1..) => at.saturating_add(u64::from(skips.end(block - 1))),
+            _ => at,
+        };
+        self.terms.postings_section().malformed(offset, what)
+    }
+
+    /// Puts the documents of any block, and, where wanted, frequencies, into places of the caller.
+    pub(crate) fn decode(
+        &self,
+        block: u32,
+        docs: &mut [u32; BLOCK],
+        freqs: Option<&mut [u32; BLOCK]>,
+    ) -> Result<usize> {
+        if self.is_rest(block) {
+            return match freqs {
+                Some(freqs) => self.rest(block, docs, freqs),
+                None => self.rest(block, docs, &mut [0; BLOCK]),
+            };
+        }
+        self.full_docs(block, docs)?;
+        if let Some(freqs) = freqs {
+            self.full_freqs(block, freqs)?;
+        }
+        Ok(BLOCK)
+    }
+
+    /// As [`Self::last`].
+    pub(crate) fn last_doc(&self, block: u32) -> DocId {
+        DocId(self.last(block))
+    }
+}
+
+/// The last document whose bit is set, if there are 128.
+fn words_end(words: &[[u8; 8]], first: u32) -> Option<u32> {
+    let count: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+    let last = u64::from_le_bytes(*words.last()?);
+    if count as usize != BLOCK || last == 0 {
+        return None;
+    }
+    let at = (words.len() as u32 - 1) * 64 + (63 - last.leading_zeros());
+    first.checked_add(at)
+}
+
+/// Sets the bits of `words`, which count from document `first`, that are in `range`.
+fn or_words(words: &[[u8; 8]], first: u32, range: &Range<u32>, bits: &mut [u64]) {
+    for (at, word) in (0u32..).zip(words) {
+        let mut word = u64::from_le_bytes(*word);
+        let base = first + at * 64;
+        if base >= range.end {
+            break;
+        }
+        if range.end - base < 64 {
+            word &= (1 << (range.end - base)) - 1;
+        }
+        let Some(shift) = base.checked_sub(range.start) else {
+            let before = range.start - base;
+            if before < 64 {
+                bits[0] |= word >> before;
+            }
+            continue;
+        };
+        let (index, shift) = (shift as usize / 64, shift % 64);
+        bits[index] |= word << shift;
+        if shift > 0 && word >> (64 - shift) != 0 {
+            bits[index + 1] |= word >> (64 - shift);
+        }
+    }
+}
+
+/// Sets the bits of `range`.
+fn set_run(bits: &mut [u64], range: Range<u32>) {
+    for at in range.start / 64..range.end.div_ceil(64) {
+        let low = range.start.saturating_sub(at * 64);
+        let high = (range.end - at * 64).min(64);
+        let mask = if high == 64 { u64::MAX } else { (1 << high) - 1 };
+        bits[at as usize] |= mask & !((1 << low) - 1);
+    }
+}
