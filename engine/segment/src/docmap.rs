@@ -75,6 +75,25 @@ impl DocMap {
         &self.inputs
     }
 
+    /// The alive documents of the new segment, when those of the inputs are `now`: what was deleted
+    /// while the merge ran is deleted in its result. `None` where nothing was.
+    ///
+    /// # Panics
+    ///
+    /// Where `now` are not those of the inputs.
+    pub fn carry(&self, now: &[Option<Arc<Live>>]) -> Option<Live> {
+        assert_eq!(now.len(), self.inputs.len(), "the live documents of each input");
+        let mut deleted = Vec::new();
+        for (input, live) in self.inputs.iter().zip(now) {
+            let Some(live) = live else { continue };
+            assert_eq!(live.doc_count(), input.doc_count, "live documents of this very segment");
+            // Those that were dead when the merge began have no new document.
+            let dead = (0..live.doc_count()).map(DocId).filter(|&doc| !live.is_alive(doc));
+            deleted.extend(dead.filter_map(|doc| input.new_doc(doc)));
+        }
+        (!deleted.is_empty()).then(|| Live::all(self.doc_count).without(deleted))
+    }
+
     /// Where a document of input `number` went; `None` where it was dropped.
     #[inline]
     pub fn new_doc(&self, number: usize, doc: DocId) -> Option<DocId> {
@@ -151,6 +170,17 @@ mod tests {
         assert_eq!(map.input(1).new_docs(), 3..5);
         let kept: Vec<_> = map.input(1).kept().collect();
         assert_eq!(kept, [(DocId(1), DocId(3)), (DocId(3), DocId(4))]);
+    }
+
+    #[test]
+    fn deletes_during_the_merge_are_carried_over() {
+        let before = Arc::new(Live::all(4).without([DocId(0)]));
+        let map = DocMap::new([(2, None), (4, Some(Arc::clone(&before)))]).unwrap();
+        assert_eq!(map.carry(&[None, Some(Arc::clone(&before))]), None, "nothing new");
+        let now = Arc::new(before.without([DocId(2)]));
+        let live = map.carry(&[Some(Arc::new(Live::all(2).without([DocId(1)]))), Some(now)]);
+        let expected = Live::all(5).without([DocId(1), DocId(3)]);
+        assert_eq!(live, Some(expected));
     }
 
     #[test]

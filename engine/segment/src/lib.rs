@@ -24,6 +24,7 @@ pub mod fields;
 pub mod footer;
 pub mod ids;
 pub mod live;
+pub mod merge;
 pub mod meta;
 pub mod norms;
 pub mod positions;
@@ -34,6 +35,7 @@ pub mod steps;
 pub mod stored;
 pub mod terms;
 pub mod toc;
+pub mod verify;
 pub mod view;
 pub mod writer;
 

@@ -50,8 +50,8 @@ fn merge(
 ) -> Result<Option<Vec<u8>>> {
     let Some((_, first)) = inputs.first() else { return Ok(None) };
     let shape = first.shape();
-    for (_, tree) in inputs {
-        assert_eq!(tree.shape(), shape, "a field's points have one shape");
+    if let Some((_, tree)) = inputs.iter().find(|(_, tree)| tree.shape() != shape) {
+        return Err(tree.malformed(0, "a field's points have one shape"));
     }
     if shape.dims() == 1 {
         run_along(inputs, shape, map, body, steps)

@@ -8,13 +8,13 @@ use env::Bytes;
 use proptest::prelude::*;
 
 use super::*;
+use crate::DocMap;
 use crate::error::Error;
 use crate::live::Live;
 use crate::section::{Check, File, Missing};
 use crate::steps::Steps;
 use crate::toc::SectionKind;
 use crate::writer::SegmentWriter;
-use crate::{DocMap, Section};
 
 const FIELD: FieldNo = FieldNo(20);
 
@@ -34,8 +34,7 @@ fn sealed(shape: Shape, points: &[Point], doc_count: u32) -> Vec<u8> {
 /// The tree of an open file.
 fn tree_of(file: File) -> Bkd {
     let file = Arc::new(file);
-    let section = |kind| -> Section { file.section(kind, FIELD).unwrap() };
-    Bkd::open(&section(SectionKind::PointsHead), section(SectionKind::PointsBody)).unwrap()
+    Bkd::open(&file, FIELD).unwrap().unwrap()
 }
 
 /// The tree of some points, of which there must be one.
@@ -232,7 +231,6 @@ fn a_merge_that_nobody_wants_ends_early() {
     let inputs = [(0, tree)];
     let answer = merge::merge_points(&mut writer, FIELD, &inputs, &map, &mut steps);
     assert_eq!(answer, Err(Error::Cancelled));
-    drop(steps);
     assert_eq!(asked, 2);
 }
 

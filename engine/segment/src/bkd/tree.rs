@@ -11,8 +11,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::FieldNo;
+
 use crate::error::{Error, Result};
-use crate::section::{Missing, Section};
+use crate::reader::Segment;
+use crate::section::{File, Missing, Section};
+use crate::toc::SectionKind;
 
 use super::LEAF_POINTS;
 use super::inner::{Inner, Node, root};
@@ -32,13 +36,24 @@ struct Open {
     doc_count: u32,
 }
 
+impl Segment {
+    /// The points of a field; `None` where no document has one.
+    pub fn points(&self, field: FieldNo) -> Option<&Bkd> {
+        self.field(field)?.points()
+    }
+}
+
 impl Bkd {
-    /// Opens the tree of a head and a body.
-    pub fn open(head: &Section, body: Section) -> Result<Self> {
-        let doc_count = body.file().doc_count();
+    /// Opens the tree of `field`, if the file has one.
+    pub(crate) fn open(file: &Arc<File>, field: FieldNo) -> Result<Option<Self>> {
+        let Some(head) = file.section(SectionKind::PointsHead, field) else { return Ok(None) };
+        let body = file
+            .section(SectionKind::PointsBody, field)
+            .ok_or_else(|| head.malformed(0, "a tree has a head and a body"))?;
+        let doc_count = file.doc_count();
         let inner = Inner::open(head.shared()?, body.len(), doc_count)
             .map_err(|what| head.malformed(0, what))?;
-        Ok(Self(Arc::new(Open { inner, body, doc_count })))
+        Ok(Some(Self(Arc::new(Open { inner, body, doc_count }))))
     }
 
     /// The shape of the points.

@@ -125,6 +125,11 @@ impl<'a> Packed<'a> {
         self.count
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Value `index`, which must be below [`Packed::len`].
     #[inline]
     pub fn get(&self, index: usize) -> u64 {

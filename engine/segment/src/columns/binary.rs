@@ -88,8 +88,8 @@ impl BinaryWriter {
     pub(super) fn push(&mut self, doc: DocId, bytes: &[u8], body: &mut Vec<u8>) -> Result<()> {
         assert!(doc.get() < self.doc_count, "a document of the segment");
         let (window, place) = place(doc);
-        assert!(window >= self.zones.len(), "documents rise");
-        while self.zones.len() < window {
+        assert!(window >= self.zones.window_count(), "documents rise");
+        while self.zones.window_count() < window {
             self.end_window(body);
         }
         let found = self.text.len() as u64 + bytes.len() as u64;
@@ -117,7 +117,7 @@ impl BinaryWriter {
 
     /// Appends a window that has strings.
     fn write_window(&mut self, body: &mut Vec<u8>) -> Zone {
-        let span = WINDOW.min(self.doc_count - self.zones.len() * WINDOW);
+        let span = WINDOW.min(self.doc_count - self.zones.window_count() * WINDOW);
         presence::write(&self.places, span, body);
         let bits = packed::width(self.text.len() as u64);
         body.push(bits);
@@ -149,7 +149,7 @@ impl BinaryWriter {
         if !self.any {
             return None;
         }
-        while self.zones.len() < self.doc_count.div_ceil(WINDOW) {
+        while self.zones.window_count() < self.doc_count.div_ceil(WINDOW) {
             self.end_window(body);
         }
         Some(self.zones.finish())

@@ -102,6 +102,11 @@ impl<'a> Presence<'a> {
         self.count
     }
 
+    /// Whether the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether the set holds the whole window.
     #[inline]
     pub fn is_all(&self) -> bool {

@@ -101,8 +101,8 @@ impl WindowsWriter {
     pub(super) fn push(&mut self, doc: DocId, value: i64, file: &mut Vec<u8>) {
         assert!(doc.get() < self.doc_count, "a document of the segment");
         let (window, place) = place(doc);
-        assert!(window >= self.zones.len(), "documents rise");
-        while self.zones.len() < window {
+        assert!(window >= self.zones.window_count(), "documents rise");
+        while self.zones.window_count() < window {
             self.end_window(file);
         }
         self.block.push(place, value);
@@ -110,20 +110,20 @@ impl WindowsWriter {
 
     /// Ends the window that is open.
     fn end_window(&mut self, file: &mut Vec<u8>) {
-        let span = WINDOW.min(self.doc_count - self.zones.len() * WINDOW);
+        let span = WINDOW.min(self.doc_count - self.zones.window_count() * WINDOW);
         let zone = self.block.finish(span, file);
         self.zones.push(zone, (file.len() - self.start) as u64);
     }
 
     /// Whether no value came.
     pub(super) fn is_empty(&self) -> bool {
-        self.zones.len() == 0 && self.block.is_empty()
+        self.zones.window_count() == 0 && self.block.is_empty()
     }
 
     /// Ends the column, and gives its zones.
     pub(super) fn finish(mut self, file: &mut Vec<u8>) -> Vec<u8> {
         assert!(!self.is_empty(), "a column has a value");
-        while self.zones.len() < self.doc_count.div_ceil(WINDOW) {
+        while self.zones.window_count() < self.doc_count.div_ceil(WINDOW) {
             self.end_window(file);
         }
         self.zones.finish()

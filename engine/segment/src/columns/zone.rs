@@ -89,14 +89,14 @@ impl ZonesWriter {
     }
 
     /// Number of windows so far.
-    pub fn len(&self) -> u32 {
+    pub fn window_count(&self) -> u32 {
         (self.bytes.len() / ZONE) as u32
     }
 
     /// The bytes of all zones.
     pub fn finish(self) -> Vec<u8> {
         let mut head = Vec::with_capacity(HEAD + self.bytes.len());
-        head.extend_from_slice(&self.len().to_le_bytes());
+        head.extend_from_slice(&self.window_count().to_le_bytes());
         head.extend_from_slice(&self.doc_count.to_le_bytes());
         head.extend_from_slice(&self.value_count.to_le_bytes());
         head.extend_from_slice(&self.bytes);

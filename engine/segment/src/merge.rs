@@ -1,0 +1,160 @@
+//! Makes one segment of several: the documents that are alive, in their order.
+//!
+//! Always true
+//! 1. Inputs follow one another as given, each in its own document order; dead documents, and
+//!    terms that none of the others has, are gone ([`DocMap`]).
+//! 2. What an input holds damaged is never carried over: every byte is read through its checksum,
+//!    and the merge ends with the error.
+//! 3. Beside the result, memory holds blocks of the inputs, four bytes for each term of a column
+//!    of terms, and all points of a field that has several dimensions.
+//!
+//! It runs on a worker, reads nothing but the inputs' bytes, and asks its watch after each block.
+//!
+//! Not here: which segments to merge (`shard/merge/policy`), writing the file, and index sorting.
+
+use std::sync::Arc;
+
+use base::{FieldNo, SegmentId};
+
+use crate::bkd::merge::merge_points;
+use crate::columns::merge::{merge_binary, merge_numeric, merge_ordinals};
+use crate::docmap::DocMap;
+use crate::error::{Error, Result};
+use crate::fields::Field;
+use crate::ids::MergedIds;
+use crate::live::Live;
+use crate::reader::Segment;
+use crate::steps::{Steps, Watch};
+use crate::stored::merge::merge_stored;
+use crate::terms::MergedTerms;
+use crate::toc::SectionKind;
+use crate::writer::{DOC_COUNT_MAX, SegmentWriter, TermBlocks};
+
+/// Merges `inputs`, each with its alive documents, to segment `id`: gives the bytes of its file,
+/// and where each document went. Ends with [`Error::Cancelled`] where the watch breaks.
+pub fn merge(
+    inputs: &[(Segment, Option<Arc<Live>>)],
+    id: SegmentId,
+    watch: &mut Watch<'_>,
+) -> Result<(Vec<u8>, DocMap)> {
+    let map =
+        DocMap::new(inputs.iter().map(|(segment, live)| (segment.doc_count(), live.clone())))?;
+    if map.doc_count() > DOC_COUNT_MAX {
+        return Err(Error::Limit {
+            what: "number of documents of a segment",
+            limit: u64::from(DOC_COUNT_MAX),
+            found: u64::from(map.doc_count()),
+        });
+    }
+    let total_bytes = inputs.iter().map(|(segment, _)| segment.len_bytes()).sum();
+    let segments: Vec<&Segment> = inputs.iter().map(|(segment, _)| segment).collect();
+    let writer = SegmentWriter::new(id, map.doc_count());
+    let mut merge = Merge {
+        writer: writer.merged(inputs.len() as u32, TermBlocks::Zstd),
+        segments,
+        map: &map,
+        steps: Steps::new(total_bytes, watch),
+    };
+    merge.ids()?;
+    for field in merge.fields() {
+        merge.norms(field)?;
+        merge.terms(field)?;
+        merge.columns(field)?;
+        merge.points(field)?;
+    }
+    merge.stored()?;
+    // What an inner loop met and could not say.
+    if let Some(fault) = merge.segments.iter().find_map(|segment| segment.fault()) {
+        return Err(fault.clone());
+    }
+    let bytes = merge.writer.seal()?;
+    Ok((bytes, map))
+}
+
+/// A merge under way.
+struct Merge<'a> {
+    writer: SegmentWriter,
+    segments: Vec<&'a Segment>,
+    map: &'a DocMap,
+    steps: Steps<'a>,
+}
+
+impl<'a> Merge<'a> {
+    /// The fields of all inputs, by number.
+    fn fields(&self) -> Vec<FieldNo> {
+        let fields = self.segments.iter().flat_map(|segment| segment.fields().map(Field::number));
+        let mut fields: Vec<FieldNo> = fields.collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
+    /// What `part` gives of each input that has it, with the input's number.
+    fn parts<P>(&self, part: impl Fn(&'a Segment) -> Option<P>) -> Vec<(usize, P)> {
+        let segments = self.segments.iter().enumerate();
+        segments.filter_map(|(number, segment)| Some((number, part(segment)?))).collect()
+    }
+
+    /// Notes that the sections of `kind` of `field` are behind.
+    fn passed(&mut self, kind: SectionKind, field: FieldNo) -> Result<()> {
+        let sections = self.segments.iter().filter_map(|segment| segment.section(kind, field));
+        let bytes = sections.map(|section| section.len()).sum();
+        self.steps.step(bytes)
+    }
+
+    fn ids(&mut self) -> Result<()> {
+        let inputs = self.segments.iter().zip(self.map.inputs());
+        let inputs = inputs.map(|(segment, map)| (segment.ids().clone(), map));
+        self.writer.ids_from(&mut MergedIds::new(inputs)?)?;
+        self.passed(SectionKind::IdBlocks, FieldNo::ID)
+    }
+
+    fn norms(&mut self, field: FieldNo) -> Result<()> {
+        let parts = self.parts(|segment| segment.norms(field));
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let mut merged = vec![0; self.map.doc_count() as usize];
+        for (number, norms) in parts {
+            let map = self.map.input(number);
+            if map.keeps_all() {
+                let docs = map.new_docs();
+                norms.copy(0..map.doc_count(), &mut merged[docs.start as usize..docs.end as usize]);
+            } else {
+                map.kept().for_each(|(old, new)| merged[new.index()] = norms.get(old));
+            }
+        }
+        self.writer.norms(field, &merged)?;
+        self.passed(SectionKind::Norms, field)
+    }
+
+    fn terms(&mut self, field: FieldNo) -> Result<()> {
+        let parts = self.parts(|segment| segment.terms(field));
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let inputs = parts.into_iter().map(|(number, terms)| (terms, self.map.input(number)));
+        let mut merged = MergedTerms::new(inputs, &mut self.steps)?;
+        let options = merged.options();
+        self.writer.terms(field, options, &mut merged)
+    }
+
+    fn columns(&mut self, field: FieldNo) -> Result<()> {
+        let numeric = self.parts(|segment| segment.numeric(field));
+        merge_numeric(&mut self.writer, field, &numeric, self.map, &mut self.steps)?;
+        let ordinals = self.parts(|segment| segment.ordinals(field));
+        merge_ordinals(&mut self.writer, field, &ordinals, self.map, &mut self.steps)?;
+        let binary = self.parts(|segment| segment.binary(field));
+        merge_binary(&mut self.writer, field, &binary, self.map, &mut self.steps)
+    }
+
+    fn points(&mut self, field: FieldNo) -> Result<()> {
+        let trees = self.parts(|segment| segment.points(field).cloned());
+        merge_points(&mut self.writer, field, &trees, self.map, &mut self.steps)
+    }
+
+    fn stored(&mut self) -> Result<()> {
+        let stored: Vec<_> = self.segments.iter().map(|segment| segment.stored()).collect();
+        merge_stored(&mut self.writer, &stored, self.map, &mut self.steps)
+    }
+}
