@@ -1,0 +1,246 @@
+//! A whole node in this process, one core, without HTTP: index a corpus, run a query list, print
+//! one JSON line a class in the form of the kit's peers.
+//!
+//!     inprocess index  INDEX FILE.ndjson DATA --id-field id --mapping BODY.json [--batch 5000]
+//!     inprocess search INDEX DATA QUERIES.search.ndjson [--class or,and,phrase] [--command top10] [--reps 10] [--warm 3] [--result FILE]
+//!
+//! Each query is a search body; it is read, planned and answered anew each time, as over HTTP. Per
+//! query the median of its repetitions; per class mean, median and p99 over its queries.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use base::CoreId;
+use engine::ops::bulk::BulkRequest;
+use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::observe::NodeInfo;
+use engine::ops::search::{SearchCall, SearchReply};
+use engine::ops::{IndicesOptions, Refresh};
+use engine::{Config, Core, Everything, prepare};
+use env::Bytes;
+use json::Value;
+use runtime::RuntimeEnv;
+
+type Node = Rc<Core<RuntimeEnv>>;
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome<()> {
+    let args = Args(std::env::args().skip(1).collect());
+    let data = match args.at(0)? {
+        "index" => args.at(3)?,
+        "search" => args.at(2)?,
+        other => return Err(format!("unknown command [{other}], see the head of the file").into()),
+    };
+    let (shared, mut inboxes) = prepare(Config {
+        cores: 1,
+        data: PathBuf::from(data),
+        info: NodeInfo::default(),
+        memory_bytes: 4 << 30,
+        warn: |text| eprintln!("{text}"),
+    });
+    let inbox = inboxes.pop().ok_or("one core has one mailbox")?;
+    let running = runtime::start(vec![(shared, inbox, args)], |core, (shared, inbox, args)| async move {
+        let told = async {
+            let node = Core::start(core.env, CoreId(0), shared, inbox).await?;
+            node.all_settled().await;
+            let told = match args.at(0)? {
+                "index" => index(&node, &args).await,
+                _ => search(&node, &args).await,
+            };
+            node.stop().await;
+            told
+        };
+        let told: Outcome<()> = told.await;
+        if let Err(error) = told {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    })?;
+    running.join()?;
+    Ok(())
+}
+
+/// Words of the command line.
+struct Args(Vec<String>);
+
+impl Args {
+    fn at(&self, number: usize) -> Outcome<&str> {
+        Ok(self.0.get(number).ok_or("an argument is missing, see the head of the file")?)
+    }
+
+    fn option<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        let at = self.0.iter().position(|word| word == name);
+        at.and_then(|at| self.0.get(at + 1)).map_or(default, String::as_str)
+    }
+}
+
+async fn index(node: &Node, args: &Args) -> Outcome<()> {
+    let (name, file) = (args.at(1)?, args.at(2)?);
+    let id_field = args.option("--id-field", "id");
+    let batch: usize = args.option("--batch", "5000").parse()?;
+    let body = std::fs::read(args.option("--mapping", ""))?;
+    node.create_index(&Everything, name, &json::parse(&body)?).await?;
+    let text = Bytes::from(std::fs::read(file)?);
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        lines.extend(text.slice(start..at));
+        start = at + 1;
+    }
+    let mut items = Vec::with_capacity(lines.len());
+    for source in lines {
+        let document = json::parse(&source)?;
+        let id = document.get(id_field).map(|id| match id {
+            Value::String(text) => text.clone(),
+            other => json::to_string(other),
+        });
+        items.push(WriteItem {
+            action: WriteAction::Index,
+            index: name.to_owned(),
+            id,
+            routing: None,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: VersionType::Internal,
+            require_alias: false,
+            source,
+        });
+    }
+    let count = items.len();
+    let begin = Instant::now();
+    let mut items = items.into_iter().peekable();
+    while items.peek().is_some() {
+        let items: Vec<WriteItem> = items.by_ref().take(batch).collect();
+        let reply = node.bulk(&Everything, BulkRequest { items, refresh: Refresh::No }).await;
+        if let Some(failed) = reply.items.into_iter().find_map(|item| item.result.err()) {
+            return Err(failed.into());
+        }
+    }
+    let written = begin.elapsed().as_secs_f64();
+    let options = IndicesOptions::default();
+    node.force_merge(&Everything, name, options, Some(1), true).await?;
+    node.refresh(&Everything, name, options).await?;
+    let settled = begin.elapsed().as_secs_f64();
+    println!(
+        "{{\"peer\":\"corelode\",\"job\":\"index\",\"docs\":{count},\"acknowledged_s\":{written:.3},\"one_segment_s\":{settled:.3},\"docs_per_s\":{:.0},\"mb_per_s\":{:.1}}}",
+        count as f64 / written,
+        text.len() as f64 / 1e6 / written
+    );
+    Ok(())
+}
+
+/// One query of the list.
+struct Job {
+    query: String,
+    call: SearchCall,
+    samples: RefCell<Vec<f64>>,
+}
+
+async fn search(node: &Node, args: &Args) -> Outcome<()> {
+    let (name, list) = (args.at(1)?, args.at(3)?);
+    let classes: Vec<&str> = args.option("--class", "").split(',').collect();
+    let command = args.option("--command", "");
+    let reps: usize = args.option("--reps", "10").parse()?;
+    let warm: usize = args.option("--warm", "3").parse()?;
+    let mut jobs: BTreeMap<(String, String), Vec<Job>> = BTreeMap::new();
+    for line in std::fs::read_to_string(list)?.lines() {
+        let line = json::parse(line.as_bytes())?;
+        let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (class, of) = (text("class"), text("command"));
+        let wanted = classes.iter().any(|prefix| class.starts_with(prefix));
+        if !wanted || !of.starts_with(command) {
+            continue;
+        }
+        let body = json::to_vec(line.get("body").unwrap_or(&Value::Null));
+        let call = SearchCall {
+            indices: name.to_owned(),
+            body: Bytes::from(body),
+            partial_results: true,
+            ..SearchCall::default()
+        };
+        let job = Job { query: text("query"), call, samples: RefCell::default() };
+        jobs.entry((class, of)).or_default().push(job);
+    }
+    for _ in 0..warm {
+        for job in jobs.values().flatten() {
+            node.search(&Everything, &job.call).await?;
+        }
+    }
+    let segments = node.index_rows(&Everything, name, IndicesOptions::default()).await?.len();
+    for ((class, command), jobs) in &jobs {
+        let mut matches = 0;
+        for rep in 0..=reps {
+            for job in jobs {
+                let before = Instant::now();
+                let reply = node.search(&Everything, &job.call).await?;
+                let us = before.elapsed().as_nanos() as f64 / 1e3;
+                if rep > 0 {
+                    job.samples.borrow_mut().push(us);
+                } else {
+                    matches += reply.result.total.map_or(0, |total| total.value);
+                }
+            }
+        }
+        let mut medians: Vec<f64> = jobs.iter().map(|job| median(&job.samples)).collect();
+        medians.sort_by(f64::total_cmp);
+        let at = |part: f64| {
+            let rank = (medians.len() as f64 * part).ceil() as usize;
+            medians[rank.clamp(1, medians.len()) - 1]
+        };
+        println!(
+            "{{\"peer\":\"corelode\",\"corpus\":\"{name}\",\"class\":\"{class}\",\"command\":\"{command}\",\"queries\":{},\"segments\":{segments},\"mean_us\":{:.1},\"p50_us\":{:.1},\"p99_us\":{:.1},\"matches\":{matches}}}",
+            medians.len(),
+            medians.iter().sum::<f64>() / medians.len() as f64,
+            at(0.5),
+            at(0.99)
+        );
+    }
+    let result = args.option("--result", "");
+    if !result.is_empty() {
+        let mut out = std::io::BufWriter::new(std::fs::File::create(result)?);
+        for ((class, command), jobs) in &jobs {
+            for job in jobs {
+                let reply = node.search(&Everything, &job.call).await?;
+                writeln!(out, "{}", answer_line(class, command, &job.query, &reply))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn median(samples: &RefCell<Vec<f64>>) -> f64 {
+    let mut samples = samples.borrow_mut();
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// One line for the kit's `compare.py`.
+fn answer_line(class: &str, command: &str, query: &str, reply: &SearchReply) -> String {
+    let hits: Vec<Value> = reply
+        .result
+        .hits
+        .iter()
+        .take(10)
+        .map(|hit| {
+            let id = Value::from(hit.id.clone().unwrap_or_default());
+            Value::Array(vec![id, hit.score.map_or(Value::Null, Value::from)])
+        })
+        .collect();
+    let mut line = json::Object::new();
+    line.insert("class", class);
+    line.insert("command", command);
+    line.insert("query", query);
+    let count = match command {
+        "top10" => Value::Null,
+        _ => reply.result.total.map_or(Value::Null, |total| Value::from(total.value)),
+    };
+    line.insert("count", count);
+    line.insert("hits", Value::Array(hits));
+    line.insert("aggregation", Value::Null);
+    json::to_string(&Value::Object(line))
+}
