@@ -330,6 +330,20 @@ impl Postings {
         self.count_or_fail(self.blocks.decode(block, docs, Some(freqs)))
     }
 
+    /// Puts the frequencies of a block into `freqs`: 1 where they are not kept, or the block is
+    /// damaged. For who decoded the documents before, and now wants these.
+    pub fn freqs(&self, block: u32, freqs: &mut [u32; BLOCK]) {
+        let answer = if self.blocks.is_rest(block) {
+            self.blocks.rest(block, &mut [0; BLOCK], freqs).map(drop)
+        } else {
+            self.blocks.full_freqs(block, freqs)
+        };
+        if let Err(error) = answer {
+            freqs.fill(1);
+            self.blocks.terms.fail(error);
+        }
+    }
+
     /// As [`Postings::positions`], for the document at place `at` of a block whose frequencies are
     /// `freqs`. Cheapest when asked in rising order. Does not move.
     pub fn positions_of(

@@ -52,6 +52,9 @@ fn every_way_of_reading_gives_the_same() {
             let (mut docs, mut again, mut freqs) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
             let count = fresh.docs_and_freqs(block, &mut docs, &mut freqs);
             assert_eq!(fresh.docs(block, &mut again), count);
+            let mut alone = [0; BLOCK];
+            fresh.freqs(block, &mut alone);
+            assert_eq!(alone[..count], freqs[..count]);
             assert_eq!(docs[..count], again[..count]);
             assert!(docs[count - 1] <= fresh.block_last(block).get());
             all.extend(docs[..count].iter().copied().zip(freqs));
