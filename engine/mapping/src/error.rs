@@ -37,6 +37,8 @@ pub enum ErrorKind {
     JsonParse,
     /// A term that is too long to be stored.
     MaxBytesLengthExceeded,
+    /// A date that cannot be, an offset of the wrong form.
+    DateTime,
     /// A name of a time zone that nobody knows.
     ZoneRules,
     /// A request that lacks something.
@@ -60,6 +62,7 @@ impl ErrorKind {
             Self::XContentEof => "x_content_e_o_f_exception",
             Self::JsonParse => "json_parse_exception",
             Self::MaxBytesLengthExceeded => "max_bytes_length_exceeded_exception",
+            Self::DateTime => "date_time_exception",
             Self::ZoneRules => "zone_rules_exception",
             Self::Validation => "action_request_validation_exception",
         }

@@ -1,8 +1,10 @@
 //! Fields: what each type takes, keeps, and answers to a query.
 
+pub mod calendar;
 pub mod date_format;
 pub mod date_math;
 pub mod sortable;
+pub mod zone;
 
 use std::sync::Arc;
 
