@@ -62,11 +62,10 @@ impl<E: Env> Store<E> {
     /// `elastic` or else a generated one.
     pub async fn open(env: E, dir: &Path, preset: Option<Secret>) -> Result<(Self, First)> {
         let setup = Setup::new(dir, "authz");
-        let failed = |error: consensus::Error| Error::Log { reason: error.to_string() };
-        let replicated = if Replicated::<E, State>::exists(&env, &setup).await.map_err(failed)? {
-            Replicated::open(&env, setup, None).await.map_err(failed)?
+        let replicated = if Replicated::<E, State>::exists(&env, &setup).await? {
+            Replicated::open(&env, setup, None).await?
         } else {
-            Replicated::create(&env, setup, None).await.map_err(failed)?
+            Replicated::create(&env, setup, None).await?
         };
         let store = Self { env, replicated };
         if store.replicated.state().user(ELASTIC).is_some() {
@@ -91,8 +90,7 @@ impl<E: Env> Store<E> {
 
     /// Carries out one command.
     pub async fn propose(&self, command: Command) -> Result<Outcome> {
-        let outcome = self.replicated.propose(command).await;
-        outcome.map_err(|error| Error::Log { reason: error.to_string() })
+        Ok(self.replicated.propose(command).await?)
     }
 
     /// Carries out what the other cores ask, until all of them are gone.
@@ -107,14 +105,13 @@ impl<E: Env> Store<E> {
 
     /// Ends when the log fails: the process must then end.
     pub async fn failed(&self) -> Error {
-        Error::Log { reason: self.replicated.failed().await.to_string() }
+        self.replicated.failed().await.into()
     }
 
     /// Saves a snapshot, so that the next start replays nothing, and lets go of the files.
     pub async fn close(&self) -> Result<()> {
-        let failed = |error: consensus::Error| Error::Log { reason: error.to_string() };
-        self.replicated.save().await.map_err(failed)?;
-        self.replicated.close().await.map_err(failed)
+        self.replicated.save().await?;
+        Ok(self.replicated.close().await?)
     }
 }
 
@@ -168,8 +165,7 @@ impl Keeper {
     async fn ask(&self, command: Command) -> Result<Outcome> {
         let (reply, answer) = env::reply::channel();
         self.asks.send(Ask { command, reply }, COMMAND_BYTES).map_err(|_| Error::Busy)?;
-        let gone = || Error::Log { reason: "the core that keeps authz state has stopped".into() };
-        answer.await.ok_or_else(gone)?
+        answer.await.ok_or(Error::Stopped)?
     }
 }
 

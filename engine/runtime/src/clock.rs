@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use env::Clock;
+use futures_lite::future;
+use glommio::timer::Timer;
 
 /// The system's clocks. All clones count from the same moment.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,15 @@ impl RuntimeClock {
     pub fn start() -> Self {
         Self { start: Instant::now() }
     }
+}
+
+/// Does `work` on this core, or gives up after `limit`: `None`.
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let time_up = async {
+        Timer::new(limit).await;
+        None
+    };
+    future::or(async { Some(work.await) }, time_up).await
 }
 
 impl Clock for RuntimeClock {
@@ -30,6 +41,6 @@ impl Clock for RuntimeClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        glommio::timer::Timer::new(duration).await;
+        Timer::new(duration).await;
     }
 }

@@ -18,11 +18,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use env::mailbox::Sender;
-use env::{Error, ErrorKind, Result, Stream};
-use futures_lite::{AsyncReadExt, AsyncWriteExt, future};
+use env::{Error, Result, Stream};
+use futures_lite::{AsyncReadExt, AsyncWriteExt};
 use glommio::net::TcpStream;
-use glommio::timer::Timer;
 
+use crate::clock::within;
 use crate::tls::TlsStream;
 
 /// Sockets that wait for one core to take them.
@@ -289,10 +289,7 @@ impl PlainStream {
                 }
             }
         };
-        let time_up = async {
-            Timer::new(LINGER).await;
-        };
-        future::or(swallow, time_up).await;
+        within(LINGER, swallow).await;
     }
 }
 
@@ -363,17 +360,4 @@ impl Stream for Connection {
             Self::Tls(stream) => stream.peer(),
         }
     }
-}
-
-/// Runs `work`, or gives up with `TimedOut` after `limit`.
-pub(crate) async fn within<T>(
-    limit: Duration,
-    what: &str,
-    work: impl Future<Output = Result<T>>,
-) -> Result<T> {
-    let time_up = async {
-        Timer::new(limit).await;
-        Err(Error::new(ErrorKind::TimedOut, format!("{what}: not done within {limit:?}")))
-    };
-    future::or(work, time_up).await
 }

@@ -19,7 +19,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::ServerConnection;
 use rustls::{ConfigBuilder, ServerConfig, WantsVerifier};
 
-use crate::net::{PlainStream, within};
+use crate::clock::within;
+use crate::net::PlainStream;
 
 /// How long a handshake may take.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -105,9 +106,9 @@ pub struct TlsStream {
 impl TlsStream {
     /// Shakes hands on `socket`.
     pub(crate) async fn accept(socket: PlainStream, tls: &ServerTls) -> Result<Self> {
-        let what = format!("{}: TLS handshake", socket.peer());
+        let peer = socket.peer().to_owned();
         let connection = ServerConnection::new(Arc::clone(&tls.config))
-            .map_err(|error| Error::new(ErrorKind::Io, format!("{what}: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::Io, format!("{peer}: TLS: {error}")))?;
         let mut stream = Self {
             socket,
             tls: connection,
@@ -116,8 +117,13 @@ impl TlsStream {
             end: 0,
             outgoing: Vec::new(),
         };
-        within(HANDSHAKE, &what, stream.shake_hands()).await?;
-        Ok(stream)
+        match within(HANDSHAKE, stream.shake_hands()).await {
+            Some(shaken) => shaken.map(|()| stream),
+            None => Err(Error::new(
+                ErrorKind::TimedOut,
+                format!("{peer}: no TLS handshake within {HANDSHAKE:?}"),
+            )),
+        }
     }
 
     async fn shake_hands(&mut self) -> Result<()> {

@@ -29,6 +29,11 @@ fn roots(authority_pem: &[u8]) -> Result<RootCertStore> {
     Ok(roots)
 }
 
+/// Whether a certificate can hold this host name or IP address.
+pub fn is_name(name: &str) -> bool {
+    ServerName::try_from(name).is_ok()
+}
+
 /// Whether a client that trusts `authority_pem` would accept `chain_pem` for `name` (a host name or
 /// an IP address) at `unix` since 1970.
 pub fn judge(chain_pem: &[u8], authority_pem: &[u8], name: &str, unix: Duration) -> Result<()> {
