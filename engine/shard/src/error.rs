@@ -7,7 +7,9 @@
 
 use std::fmt;
 
-use base::{PrimaryTerm, SeqNo};
+use base::{PrimaryTerm, SegmentId, SeqNo};
+
+use crate::file;
 
 /// Answer of a shard.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -70,9 +72,40 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// The shard's word for damage found in a segment.
+    pub(crate) fn in_segment(id: SegmentId, error: &segment::Error) -> Self {
+        let file = file::segment_name(id);
+        match error {
+            segment::Error::Version { found, expected } => {
+                Self::Version { file, found: u32::from(*found), expected: u32::from(*expected) }
+            }
+            segment::Error::Cancelled => Self::Cancelled,
+            other => Self::Corrupt { file, what: other.to_string() },
+        }
+    }
+}
+
 impl From<env::Error> for Error {
     fn from(error: env::Error) -> Self {
         Self::Disk(error)
+    }
+}
+
+impl From<consensus::Error> for Error {
+    fn from(error: consensus::Error) -> Self {
+        use consensus::Error as Log;
+        match error {
+            Log::Corrupt { file, what } => Self::Corrupt { file, what },
+            Log::Version { file, found, expected } => Self::Version { file, found, expected },
+            Log::Disk(error) => Self::Disk(error),
+            Log::Closed => Self::Closed,
+            Log::Log(wal::Error::Corrupt { file, offset, what }) => {
+                Self::Corrupt { file, what: format!("at {offset}: {what}") }
+            }
+            Log::Log(wal::Error::Disk(error)) => Self::Disk(error),
+            other => Self::Log(other.to_string()),
+        }
     }
 }
 
@@ -81,10 +114,23 @@ impl From<env::Error> for Error {
 pub enum WriteError {
     /// The document is not as the caller expects it to be.
     Conflict(Conflict),
-    /// No memory for the batch: the same answer for all its operations.
+    /// No memory for the batch, or too much of it under way: the same answer for all its
+    /// operations. The caller may try again.
     Rejected {
         /// Bytes the batch would have needed.
         needed_bytes: usize,
+    },
+    /// No room on the disk for the log. The caller may try again when there is some.
+    NoSpace {
+        /// Bytes that were wanted.
+        needed_bytes: u64,
+    },
+    /// The operation is larger than any may be.
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The largest size.
+        bytes_max: usize,
     },
     /// The shard failed. Where `durable_unknown`, the operation may have been logged.
     Failed {
@@ -127,6 +173,12 @@ impl fmt::Display for WriteError {
             Self::Conflict(conflict) => conflict.fmt(f),
             Self::Rejected { needed_bytes } => {
                 write!(f, "no memory for a batch of {needed_bytes} bytes")
+            }
+            Self::NoSpace { needed_bytes } => {
+                write!(f, "no room on the disk for {needed_bytes} bytes")
+            }
+            Self::TooLarge { bytes, bytes_max } => {
+                write!(f, "an operation of {bytes} bytes, at most {bytes_max} are taken")
             }
             Self::Failed { error, .. } => error.fmt(f),
         }

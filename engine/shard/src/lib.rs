@@ -10,12 +10,28 @@
 
 #![forbid(unsafe_code)]
 
+mod apply;
+mod buffer;
 pub mod config;
+mod decide;
 pub mod error;
+pub mod file;
+mod flush;
+pub mod frame;
+mod get;
+mod held;
+pub mod manifest;
+pub mod merge;
 pub mod operation;
 pub mod reader;
+mod recover;
+mod refresh;
 mod shard;
+mod state;
 pub mod stats;
+mod turn;
+mod versions;
+mod write;
 
 pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
 pub use error::{Conflict, Error, Result, WriteError};

@@ -5,14 +5,14 @@
 pub struct Work {
     /// Times done.
     pub count: u64,
-    /// Milliseconds in all.
-    pub time_ms: u64,
+    /// Microseconds in all.
+    pub time_us: u64,
 }
 
 impl std::ops::AddAssign for Work {
     fn add_assign(&mut self, other: Self) {
         self.count += other.count;
-        self.time_ms += other.time_ms;
+        self.time_us += other.time_us;
     }
 }
 

@@ -1,0 +1,291 @@
+//! Sealing: a frozen buffer becomes the bytes of a segment.
+//!
+//! Always true
+//! 1. Dead documents are left out; the living keep their order.
+//! 2. The same buffer gives the same bytes, whatever core or worker does it.
+//!
+//! Not here: which worker (`refresh`), documents that die while this runs (they are carried over
+//! at the switch, through [`Renumbered`]).
+
+use base::{DocId, FieldNo, Ord, SegmentId};
+use mapping::{IndexOptions, Kind, Mapping};
+use segment::bkd::{Points, Shape};
+use segment::norms::encode_len;
+use segment::{Posting, Result, SegmentWriter, TermOptions, TermSource};
+
+use super::Buffer;
+use super::columns::Numbers;
+use super::terms::{FieldTerms, Words};
+
+/// A sealed buffer.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// The segment's file; `None` where no document lived.
+    pub(crate) file: Option<Vec<u8>>,
+    /// Where the documents went.
+    pub(crate) renumbered: Renumbered,
+}
+
+/// Where the documents of a buffer went in its segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Renumbered {
+    /// The new number of each old document, `u32::MAX` for a dead one; `None`: all keep theirs.
+    map: Option<Vec<u32>>,
+    live_count: u32,
+}
+
+impl Renumbered {
+    fn of(buffer: &Buffer) -> Self {
+        let docs = buffer.docs();
+        let live_count = docs.live_count() as u32;
+        if docs.live_count() == docs.len() {
+            return Self { map: None, live_count };
+        }
+        let mut next = 0;
+        let map = (0..docs.len() as u32).map(|doc| {
+            if docs.is_dead(doc) {
+                return u32::MAX;
+            }
+            next += 1;
+            next - 1
+        });
+        Self { map: Some(map.collect()), live_count }
+    }
+
+    /// The new number of a document; `None` where it was dead.
+    #[inline]
+    pub(crate) fn new_doc(&self, doc: u32) -> Option<DocId> {
+        match &self.map {
+            None => Some(DocId(doc)),
+            Some(map) => Some(map[doc as usize]).filter(|new| *new != u32::MAX).map(DocId),
+        }
+    }
+}
+
+/// Makes segment `id` of a buffer.
+pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<Sealed> {
+    let renumbered = Renumbered::of(buffer);
+    if renumbered.live_count == 0 {
+        return Ok(Sealed { file: None, renumbered });
+    }
+    let mut writer = SegmentWriter::new(id, renumbered.live_count);
+    documents(buffer, &renumbered, &mut writer)?;
+    let mut terms: Vec<&(FieldNo, FieldTerms)> = buffer.terms.iter().collect();
+    terms.sort_unstable_by_key(|(field, _)| *field);
+    for (field, terms) in terms {
+        words(*field, terms, &buffer.words, &renumbered, mapping, &mut writer)?;
+    }
+    let mut numbers: Vec<&(FieldNo, Numbers)> = buffer.numbers.iter().collect();
+    numbers.sort_unstable_by_key(|(field, _)| *field);
+    for (field, numbers) in numbers {
+        values(*field, numbers, &renumbered, &mut writer);
+    }
+    Ok(Sealed { file: Some(writer.seal()?), renumbered })
+}
+
+/// Ids, stamps and sources.
+fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWriter) -> Result<()> {
+    let docs = buffer.docs();
+    let living = || (0..docs.len() as u32).filter_map(|doc| Some((doc, renumbered.new_doc(doc)?)));
+    let mut ids: Vec<(&[u8], DocId)> = living().map(|(doc, new)| (docs.id(doc), new)).collect();
+    ids.sort_unstable();
+    debug_assert!(ids.windows(2).all(|pair| pair[0].0 != pair[1].0), "one living document an id");
+    writer.ids(ids)?;
+    let stamps = |of: fn(&super::stored::Stamp) -> u64| {
+        living().map(|(doc, new)| (new, of(&docs.stamp(doc)) as i64)).collect::<Vec<_>>()
+    };
+    writer.numeric(FieldNo::SEQ_NO, &stamps(|stamp| stamp.seq_no.get()));
+    writer.numeric(FieldNo::VERSION, &stamps(|stamp| stamp.version));
+    writer.numeric(FieldNo::PRIMARY_TERM, &stamps(|stamp| stamp.term.get()));
+    writer.stored(living().map(|(doc, _)| &docs.source(doc)[..]))
+}
+
+/// Lengths, terms and column of one field of words.
+fn words(
+    field: FieldNo,
+    terms: &FieldTerms,
+    words: &Words,
+    renumbered: &Renumbered,
+    mapping: &Mapping,
+    writer: &mut SegmentWriter,
+) -> Result<()> {
+    let is_text = !terms.lengths().is_empty();
+    let mut options = TermOptions { freqs: is_text, positions: is_text };
+    let mut keeps_norms = is_text;
+    if let Some(known) = mapping.field_by_no(field)
+        && let Kind::Text(text) = &known.kind
+    {
+        options.freqs &= text.index_options >= IndexOptions::Freqs;
+        options.positions &= text.index_options >= IndexOptions::Positions;
+        keeps_norms &= text.norms;
+    }
+    if keeps_norms {
+        let mut norms = vec![0; renumbered.live_count as usize];
+        for (doc, length) in terms.lengths() {
+            if let Some(doc) = renumbered.new_doc(*doc) {
+                norms[doc.index()] = encode_len(*length);
+            }
+        }
+        if norms.iter().any(|norm| *norm != 0) {
+            writer.norms(field, &norms)?;
+        }
+    }
+    let sorted = terms.sorted(words);
+    let mut source = Source::new(terms, words, &sorted, renumbered, options);
+    if source.advance() {
+        writer.terms(field, options, &mut source)?;
+    }
+    ordinals(field, terms, words, &sorted, renumbered, writer)
+}
+
+/// The column of one field of words.
+fn ordinals(
+    field: FieldNo,
+    terms: &FieldTerms,
+    words: &Words,
+    sorted: &[u32],
+    renumbered: &Renumbered,
+    writer: &mut SegmentWriter,
+) -> Result<()> {
+    const UNUSED: u32 = u32::MAX;
+    let mut ranks = vec![UNUSED; terms.len()];
+    let mut docs = Vec::with_capacity(terms.column().len());
+    for (doc, number) in terms.column() {
+        if let Some(doc) = renumbered.new_doc(*doc) {
+            ranks[*number as usize] = 0;
+            docs.push((doc, *number));
+        }
+    }
+    if docs.is_empty() {
+        return Ok(());
+    }
+    let used: Vec<u32> =
+        sorted.iter().copied().filter(|number| ranks[*number as usize] != UNUSED).collect();
+    for (rank, number) in used.iter().enumerate() {
+        ranks[*number as usize] = rank as u32;
+    }
+    let mut docs: Vec<(DocId, Ord)> =
+        docs.into_iter().map(|(doc, number)| (doc, Ord(ranks[number as usize]))).collect();
+    sort_within_docs(&mut docs);
+    docs.dedup();
+    writer.ordinals(field, used.iter().map(|number| terms.bytes(words, *number)), &docs)
+}
+
+/// Column and points of one field of numbers.
+fn values(field: FieldNo, numbers: &Numbers, renumbered: &Renumbered, writer: &mut SegmentWriter) {
+    let mut docs: Vec<(DocId, i64)> = Vec::with_capacity(numbers.len());
+    docs.extend(numbers.iter().filter_map(|(doc, value)| Some((renumbered.new_doc(doc)?, value))));
+    if numbers.indexed {
+        let mut points = Points::new(Shape::LONG);
+        for (doc, value) in &docs {
+            points.push_long(*value, *doc);
+        }
+        writer.points(field, points);
+    }
+    if numbers.column {
+        sort_within_docs(&mut docs);
+        writer.numeric(field, &docs);
+    }
+}
+
+/// Sorts the values of each document; the documents stand in order already.
+fn sort_within_docs<T: std::cmp::Ord + Copy>(docs: &mut [(DocId, T)]) {
+    for values in docs.chunk_by_mut(|one, other| one.0 == other.0) {
+        if values.len() > 1 {
+            values.sort_unstable_by_key(|(_, value)| *value);
+        }
+    }
+}
+
+/// The words of a field in order, as the segment's writer takes them.
+struct Source<'a> {
+    terms: &'a FieldTerms,
+    words: &'a Words,
+    sorted: &'a [u32],
+    renumbered: &'a Renumbered,
+    options: TermOptions,
+    /// The word that `advance` found and `next_term` has not given yet, or gave last.
+    current: Option<u32>,
+    /// Whether `next_term` has yet to give `current`.
+    is_waiting: bool,
+    /// Postings of `current`: document, frequency, where its positions end.
+    postings: Vec<(DocId, u32, usize)>,
+    positions: Vec<u32>,
+    /// Posting that `next_posting` gives next.
+    at: usize,
+    scratch: Vec<u32>,
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        terms: &'a FieldTerms,
+        words: &'a Words,
+        sorted: &'a [u32],
+        renumbered: &'a Renumbered,
+        options: TermOptions,
+    ) -> Self {
+        Self {
+            terms,
+            words,
+            sorted,
+            renumbered,
+            options,
+            current: None,
+            is_waiting: false,
+            postings: Vec::new(),
+            positions: Vec::new(),
+            at: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Moves to the next word that a living document has; false where there is none.
+    fn advance(&mut self) -> bool {
+        self.current = None;
+        while let Some((number, rest)) = self.sorted.split_first() {
+            self.sorted = rest;
+            if self.gather(*number) {
+                self.current = Some(*number);
+                self.is_waiting = true;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reads the postings of a word; false where no living document has it.
+    fn gather(&mut self, number: u32) -> bool {
+        self.postings.clear();
+        self.positions.clear();
+        self.at = 0;
+        let (postings, positions) = (&mut self.postings, &mut self.positions);
+        let (renumbered, keeps_positions) = (self.renumbered, self.options.positions);
+        self.terms.postings(self.words, number, &mut self.scratch, |doc, here| {
+            if let Some(doc) = renumbered.new_doc(doc) {
+                if keeps_positions {
+                    positions.extend_from_slice(here);
+                }
+                postings.push((doc, here.len().max(1) as u32, positions.len()));
+            }
+        });
+        !self.postings.is_empty()
+    }
+}
+
+impl TermSource for Source<'_> {
+    fn next_term(&mut self) -> Result<Option<&[u8]>> {
+        if !self.is_waiting && !self.advance() {
+            return Ok(None);
+        }
+        self.is_waiting = false;
+        Ok(self.current.map(|number| self.terms.bytes(self.words, number)))
+    }
+
+    fn next_posting(&mut self) -> Result<Option<Posting<'_>>> {
+        let Some((doc, freq, end)) = self.postings.get(self.at).copied() else { return Ok(None) };
+        let start = self.at.checked_sub(1).map_or(0, |before| self.postings[before].2);
+        self.at += 1;
+        let freq = if self.options.freqs { freq } else { 1 };
+        Ok(Some(Posting { doc, freq, positions: &self.positions[start..end] }))
+    }
+}

@@ -1,0 +1,144 @@
+//! The documents of a buffer: id, source, stamp; and which document has an id.
+//!
+//! Always true
+//! 1. The documents are numbered by arrival, from 0.
+//! 2. At most one living document has an id; `find` gives that one.
+//! 3. A source stays where the request put it: a counted slice, not a copy.
+
+use std::hash::BuildHasher;
+
+use base::hash::State;
+use base::{PrimaryTerm, SeqNo};
+use env::Bytes;
+
+use super::table::Table;
+
+/// What an operation stamps on its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Place in the shard's history.
+    pub(crate) seq_no: SeqNo,
+    /// Reign it was decided in.
+    pub(crate) term: PrimaryTerm,
+    /// The document's version.
+    pub(crate) version: u64,
+}
+
+/// The documents.
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    sources: Vec<Bytes>,
+    stamps: Vec<Stamp>,
+    /// Where each id ends in `ids`.
+    id_ends: Vec<u32>,
+    ids: Vec<u8>,
+    /// Documents that an operation after them put away.
+    dead: Vec<bool>,
+    dead_count: usize,
+    source_bytes: usize,
+    by_id: Table,
+    state: State,
+}
+
+impl Stored {
+    /// Number of documents, dead ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Number of living documents.
+    pub(crate) fn live_count(&self) -> usize {
+        self.sources.len() - self.dead_count
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let each = size_of::<Bytes>() + size_of::<Stamp>() + size_of::<u32>() + 1;
+        self.source_bytes
+            + self.sources.capacity() * each
+            + self.ids.capacity()
+            + self.by_id.size_bytes()
+    }
+
+    /// Takes a document whose id no living one has; gives its number.
+    pub(crate) fn add(&mut self, id: &[u8], source: Bytes, stamp: Stamp) -> u32 {
+        let doc = u32::try_from(self.sources.len()).expect("a buffer is sealed long before 2^32");
+        debug_assert!(self.find(id).is_none(), "the one before was put away");
+        self.source_bytes += source.len();
+        self.sources.push(source);
+        self.stamps.push(stamp);
+        self.dead.push(false);
+        self.ids.extend_from_slice(id);
+        self.id_ends.push(u32::try_from(self.ids.len()).expect("ids stay below 4 GiB"));
+        let hash = self.state.hash_one(id);
+        let mut by_id = std::mem::take(&mut self.by_id);
+        by_id.put(hash, doc, |other| self.id(other) == id);
+        self.by_id = by_id;
+        doc
+    }
+
+    /// The living document with this id.
+    pub(crate) fn find(&self, id: &[u8]) -> Option<u32> {
+        let hash = self.state.hash_one(id);
+        self.by_id.find(hash, |doc| self.id(doc) == id)
+    }
+
+    /// Puts a living document away.
+    pub(crate) fn remove(&mut self, doc: u32) {
+        assert!(!self.dead[doc as usize], "a document dies once");
+        let mut by_id = std::mem::take(&mut self.by_id);
+        by_id.remove(self.state.hash_one(self.id(doc)), |other| other == doc);
+        self.by_id = by_id;
+        self.dead[doc as usize] = true;
+        self.dead_count += 1;
+    }
+
+    /// Whether a document was put away.
+    pub(crate) fn is_dead(&self, doc: u32) -> bool {
+        self.dead[doc as usize]
+    }
+
+    /// The id of a document.
+    pub(crate) fn id(&self, doc: u32) -> &[u8] {
+        let doc = doc as usize;
+        let start = if doc == 0 { 0 } else { self.id_ends[doc - 1] };
+        &self.ids[start as usize..self.id_ends[doc] as usize]
+    }
+
+    /// What was stamped on a document.
+    pub(crate) fn stamp(&self, doc: u32) -> Stamp {
+        self.stamps[doc as usize]
+    }
+
+    /// The text of a document.
+    pub(crate) fn source(&self, doc: u32) -> &Bytes {
+        &self.sources[doc as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(seq_no: u64) -> Stamp {
+        Stamp { seq_no: SeqNo(seq_no), term: PrimaryTerm(1), version: 1 }
+    }
+
+    #[test]
+    fn an_id_finds_its_living_document() {
+        let mut docs = Stored::default();
+        let first = docs.add(b"a", Bytes::from(b"{}".to_vec()), stamp(0));
+        let other = docs.add(b"", Bytes::empty(), stamp(1));
+        docs.remove(first);
+        assert_eq!(docs.find(b"a"), None);
+        let second = docs.add(b"a", Bytes::empty(), stamp(2));
+        assert_eq!((docs.find(b"a"), docs.find(b"")), (Some(second), Some(other)));
+        assert_eq!(
+            (docs.id(first), docs.id(other), docs.id(second)),
+            (&b"a"[..], &b""[..], &b"a"[..])
+        );
+        assert_eq!((docs.len(), docs.live_count()), (3, 2));
+        assert!(docs.is_dead(first));
+        assert_eq!(docs.stamp(second), stamp(2));
+    }
+}

@@ -1,0 +1,309 @@
+//! The words of one field: each once, with the documents and positions that have it.
+//!
+//! Always true
+//! 1. Documents come in rising order, and the positions of a word within a document too.
+//! 2. A word's number is its order of arrival; `sorted` gives the order of bytes.
+//!
+//! The postings of a word are one list of variable-length integers in the pool:
+//!
+//! | integer          | what                                                          |
+//! |------------------|---------------------------------------------------------------|
+//! | `gap << 1 \| 1`  | the next document: its number less the one before (first: + 1) |
+//! | `gap << 1`       | a position in it: less the one before it there                 |
+//!
+//! Example: a word at positions 3 and 5 of document 0, and at 2 of document 4:
+//! `03 | 06 04 | 09 | 04`.
+//!
+//! Not here: the terms of a segment (`segment::terms`), to which `seal` turns these.
+
+use std::hash::BuildHasher;
+
+use base::hash::State;
+
+use super::arena::{Chain, Pool};
+use super::table::Table;
+
+/// Memory that the fields of a buffer share.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// Postings.
+    pub(crate) pool: Pool,
+    /// The words' bytes, one after the other.
+    bytes: Vec<u8>,
+    state: State,
+}
+
+impl Words {
+    /// Bytes of memory held.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.pool.size_bytes() + self.bytes.capacity()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    start: u32,
+    len: u32,
+    postings: Chain,
+    /// One above the last document; 0 before the first.
+    last_doc: u32,
+    last_position: u32,
+}
+
+/// The words of one field.
+#[derive(Debug, Default)]
+pub(crate) struct FieldTerms {
+    table: Table,
+    words: Vec<Word>,
+    /// (document, word) of the column, in document order.
+    column: Vec<(u32, u32)>,
+    /// (document, number of words) of a text, in document order.
+    lengths: Vec<(u32, u32)>,
+}
+
+impl FieldTerms {
+    /// Bytes of memory held, but for what is in [`Words`].
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.table.size_bytes()
+            + self.words.capacity() * size_of::<Word>()
+            + (self.column.capacity() + self.lengths.capacity()) * size_of::<(u32, u32)>()
+    }
+
+    /// Takes the text of a document: its words with their positions, and its length.
+    pub(crate) fn add_text<'a>(
+        &mut self,
+        shared: &mut Words,
+        doc: u32,
+        terms: impl Iterator<Item = (&'a [u8], u32)>,
+        length: u32,
+    ) {
+        for (term, position) in terms {
+            let number = self.number(shared, term);
+            let word = &mut self.words[number as usize];
+            enter(&mut shared.pool, word, doc);
+            debug_assert!(position >= word.last_position, "positions come in order");
+            let gap = position - word.last_position;
+            shared.pool.write_vint(&mut word.postings, gap << 1);
+            word.last_position = position;
+        }
+        debug_assert!(self.lengths.last().is_none_or(|(last, _)| *last < doc), "once a field");
+        self.lengths.push((doc, length));
+    }
+
+    /// Takes one exact word of a document.
+    pub(crate) fn add_keyword(
+        &mut self,
+        shared: &mut Words,
+        doc: u32,
+        term: &[u8],
+        indexed: bool,
+        column: bool,
+    ) {
+        let number = self.number(shared, term);
+        let word = &mut self.words[number as usize];
+        if indexed {
+            enter(&mut shared.pool, word, doc);
+        }
+        if column {
+            self.column.push((doc, number));
+        }
+    }
+
+    /// The words of a document's column, in order of arrival.
+    pub(crate) fn column_of<'a>(
+        &'a self,
+        shared: &'a Words,
+        doc: u32,
+    ) -> impl Iterator<Item = &'a [u8]> {
+        let start = self.column.partition_point(|(other, _)| *other < doc);
+        let here = self.column[start..].iter().take_while(move |(other, _)| *other == doc);
+        here.map(|(_, number)| self.bytes(shared, *number))
+    }
+
+    /// (document, word) of the column, in document order.
+    pub(crate) fn column(&self) -> &[(u32, u32)] {
+        &self.column
+    }
+
+    /// (document, number of words) of a text, in document order.
+    pub(crate) fn lengths(&self) -> &[(u32, u32)] {
+        &self.lengths
+    }
+
+    /// Number of different words.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The bytes of a word.
+    pub(crate) fn bytes<'a>(&self, shared: &'a Words, number: u32) -> &'a [u8] {
+        let word = &self.words[number as usize];
+        &shared.bytes[word.start as usize..][..word.len as usize]
+    }
+
+    /// All words in the order of their bytes.
+    pub(crate) fn sorted(&self, shared: &Words) -> Vec<u32> {
+        // Most comparisons end within eight bytes, which then need no look at the words.
+        let mut sorted: Vec<(u64, u32)> = (0..self.words.len() as u32)
+            .map(|number| (prefix(self.bytes(shared, number)), number))
+            .collect();
+        sorted.sort_unstable_by(|one, other| {
+            one.0
+                .cmp(&other.0)
+                .then_with(|| self.bytes(shared, one.1).cmp(self.bytes(shared, other.1)))
+        });
+        sorted.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// Whether any document is in a word's postings.
+    pub(crate) fn is_indexed(&self, number: u32) -> bool {
+        !self.words[number as usize].postings.is_empty()
+    }
+
+    /// Gives each posting of a word to `take`: document, positions (none for an exact word).
+    /// `positions` is memory to use.
+    pub(crate) fn postings(
+        &self,
+        shared: &Words,
+        number: u32,
+        positions: &mut Vec<u32>,
+        mut take: impl FnMut(u32, &[u32]),
+    ) {
+        positions.clear();
+        let mut doc_next = 0u32;
+        let mut position = 0u32;
+        let mut reader = shared.pool.read(&self.words[number as usize].postings);
+        while let Some(value) = reader.vint() {
+            if value & 1 == 0 {
+                position += value >> 1;
+                positions.push(position);
+                continue;
+            }
+            if doc_next > 0 {
+                take(doc_next - 1, positions);
+                positions.clear();
+            }
+            doc_next += value >> 1;
+            position = 0;
+        }
+        if doc_next > 0 {
+            take(doc_next - 1, positions);
+        }
+    }
+
+    /// The number of a word, a new one where it was not met before.
+    fn number(&mut self, shared: &mut Words, term: &[u8]) -> u32 {
+        let hash = shared.state.hash_one(term);
+        let words = &self.words;
+        let bytes = &shared.bytes;
+        let same = |number: u32| {
+            let word = &words[number as usize];
+            &bytes[word.start as usize..][..word.len as usize] == term
+        };
+        if let Some(number) = self.table.find(hash, same) {
+            return number;
+        }
+        let number = u32::try_from(words.len()).expect("a buffer is sealed long before 2^32 words");
+        self.table.put(hash, number, |_| false);
+        let start = u32::try_from(bytes.len()).expect("a buffer is sealed long before 4 GiB");
+        self.words.push(Word {
+            start,
+            len: term.len() as u32,
+            postings: Chain::default(),
+            last_doc: 0,
+            last_position: 0,
+        });
+        shared.bytes.extend_from_slice(term);
+        number
+    }
+}
+
+/// Notes that `doc` has the word, unless that was noted before.
+#[inline]
+fn enter(pool: &mut Pool, word: &mut Word, doc: u32) {
+    if word.last_doc == doc + 1 {
+        return;
+    }
+    debug_assert!(word.last_doc <= doc, "documents come in order");
+    let gap = doc + 1 - word.last_doc;
+    pool.write_vint(&mut word.postings, (gap << 1) | 1);
+    word.last_doc = doc + 1;
+    word.last_position = 0;
+}
+
+/// The first eight bytes as a number that sorts as they do.
+fn prefix(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let len = bytes.len().min(8);
+    first[..len].copy_from_slice(&bytes[..len]);
+    u64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(field: &FieldTerms, shared: &Words, number: u32) -> Vec<(u32, Vec<u32>)> {
+        let mut all = Vec::new();
+        field.postings(shared, number, &mut Vec::new(), |doc, positions| {
+            all.push((doc, positions.to_vec()));
+        });
+        all
+    }
+
+    #[test]
+    fn the_example_of_the_head_holds() {
+        let (mut field, mut shared) = (FieldTerms::default(), Words::default());
+        field.add_text(&mut shared, 0, [(&b"a"[..], 3), (b"a", 5)].into_iter(), 2);
+        field.add_text(&mut shared, 4, [(&b"a"[..], 2)].into_iter(), 1);
+        let mut list = shared.pool.read(&field.words[0].postings);
+        let bytes: Vec<u32> = std::iter::from_fn(|| list.vint()).collect();
+        assert_eq!(bytes, [3, 6, 4, 9, 4]);
+        assert_eq!(read(&field, &shared, 0), [(0, vec![3, 5]), (4, vec![2])]);
+    }
+
+    #[test]
+    fn exact_word_counts_a_document_once() {
+        let (mut field, mut shared) = (FieldTerms::default(), Words::default());
+        for doc in [0, 0, 2] {
+            field.add_keyword(&mut shared, doc, b"x", true, true);
+        }
+        field.add_keyword(&mut shared, 2, b"unindexed", false, true);
+        assert_eq!(read(&field, &shared, 0), [(0, vec![]), (2, vec![])]);
+        assert!(!field.is_indexed(1));
+        assert_eq!(field.column(), [(0, 0), (0, 0), (2, 0), (2, 1)]);
+        assert_eq!(field.column_of(&shared, 2).collect::<Vec<_>>(), [&b"x"[..], b"unindexed"]);
+        assert_eq!(field.column_of(&shared, 1).count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn postings_are_what_a_map_of_maps_holds(
+            docs in prop::collection::vec(prop::collection::vec("[a-c]{0,9}", 0..12), 0..40),
+        ) {
+            let (mut field, mut shared) = (FieldTerms::default(), Words::default());
+            let mut model: BTreeMap<Vec<u8>, Vec<(u32, Vec<u32>)>> = BTreeMap::new();
+            for (doc, text) in docs.iter().enumerate() {
+                let doc = doc as u32;
+                let terms = text.iter().enumerate().map(|(at, term)| (term.as_bytes(), at as u32 * 3));
+                for (term, position) in terms.clone() {
+                    let postings = model.entry(term.to_vec()).or_default();
+                    match postings.last_mut() {
+                        Some((last, positions)) if *last == doc => positions.push(position),
+                        _ => postings.push((doc, vec![position])),
+                    }
+                }
+                field.add_text(&mut shared, doc, terms, text.len() as u32);
+            }
+            let sorted = field.sorted(&shared);
+            let found: Vec<_> = sorted
+                .iter()
+                .map(|number| (field.bytes(&shared, *number).to_vec(), read(&field, &shared, *number)))
+                .collect();
+            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

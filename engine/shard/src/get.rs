@@ -1,0 +1,100 @@
+//! Getting one document by id.
+//!
+//! A real-time get sees all that is applied: tombstones, buffer, frozen buffer, segments; it never
+//! forces a refresh. Another sees what a search sees.
+
+use std::rc::Rc;
+
+use base::{DocId, FieldNo};
+use env::{Bytes, Clock, Env};
+use segment::Segment;
+
+use crate::buffer::Buffer;
+use crate::buffer::stored::Stamp;
+use crate::error::{Error, Result};
+use crate::held;
+use crate::operation::{Found, Realtime};
+use crate::shard::Inner;
+use crate::state::Place;
+
+impl<E: Env> Inner<E> {
+    /// The document with this id.
+    pub(crate) fn get(self: &Rc<Self>, id: &str, realtime: Realtime) -> Result<Option<Found>> {
+        let started = self.env.clock().monotonic();
+        let found = match realtime {
+            Realtime::Yes => self.get_applied(id),
+            Realtime::No => self.get_visible(id),
+        };
+        self.count(started, |counters| &mut counters.get);
+        if let Ok(None) = found {
+            self.counters.borrow_mut().get_missing += 1;
+        }
+        found
+    }
+
+    fn get_applied(&self, id: &str) -> Result<Option<Found>> {
+        let state = self.state.borrow();
+        let found = match state.place(id) {
+            Ok(Some(Place::Segment(segment, doc))) => {
+                from_segment(&state.held(segment).segment, doc).map(Some)
+            }
+            Ok(Some(Place::Buffer(doc))) => Ok(Some(from_buffer(&state.buffer, doc))),
+            Ok(Some(Place::Frozen(doc))) => {
+                let frozen = state.frozen.as_ref().expect("the place is in it");
+                Ok(Some(from_buffer(&frozen.buffer, doc)))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        drop(state);
+        found.map_err(|error| self.segment_error(&error))
+    }
+
+    fn get_visible(&self, id: &str) -> Result<Option<Found>> {
+        let view = self.view.load();
+        for part in view.segments.iter().rev() {
+            let found = held::find(&part.segment, part.live.as_deref(), id.as_bytes())
+                .and_then(|doc| doc.map(|doc| from_segment(&part.segment, doc)).transpose())
+                .map_err(|error| {
+                    let error = Error::in_segment(part.segment.id(), &error);
+                    self.fail(&error);
+                    error
+                })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn from_buffer(buffer: &Buffer, doc: u32) -> Found {
+    let Stamp { seq_no, term, version } = buffer.docs().stamp(doc);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut ignored: Vec<String> = buffer.ignored(doc).map(text).collect();
+    ignored.sort_unstable();
+    Found {
+        source: buffer.docs().source(doc).clone(),
+        seq_no,
+        primary_term: term,
+        version,
+        routing: buffer.routing(doc).map(text),
+        ignored,
+    }
+}
+
+fn from_segment(segment: &Segment, doc: DocId) -> segment::Result<Found> {
+    let Stamp { seq_no, term, version } = held::stamp(segment, doc)?;
+    let source = match segment.stored() {
+        Some(stored) => Bytes::from(stored.get(doc)?),
+        None => Bytes::empty(),
+    };
+    Ok(Found {
+        source,
+        seq_no,
+        primary_term: term,
+        version,
+        routing: held::words(segment, FieldNo::ROUTING, doc)?.pop(),
+        ignored: held::words(segment, FieldNo::IGNORED, doc)?,
+    })
+}

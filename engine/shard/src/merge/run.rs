@@ -1,0 +1,268 @@
+//! Doing merges: on a worker, one at a time for each shard, switched in one step.
+//!
+//! Always true
+//! 1. The new segment takes the place of its first input and keeps document order.
+//! 2. A document deleted while the merge ran is deleted in its result: what was published, what
+//!    waits for the refresh under way, and what waits for the next, each stays what it was.
+//! 3. A large result is written to its file before the switch, so that memory never holds it.
+//!    Inputs leave the disk only after a manifest that names them no more (`flush`).
+//! 4. The merge runs in the workers' lane for long jobs, so a refresh never waits behind it.
+//!
+//! Not here: which segments (`policy`).
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::hash::Set;
+use base::{DocId, SegmentId};
+use env::{Bytes, Clock, Env, Spawn};
+use segment::{Check, DocMap, Live, Segment};
+
+use crate::error::{Error, Result};
+use crate::flush;
+use crate::held::Held;
+use crate::merge::policy;
+use crate::shard::{BUSY_PAUSE, Inner, Phase};
+
+/// A result above this is written to its file at once.
+const IN_MEMORY_BYTES_MAX: usize = 2 << 20;
+/// After a merge that failed, the next one waits so long.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// A segment as a merge reads it.
+#[derive(Clone)]
+struct Input {
+    segment: Segment,
+    live: Option<Arc<Live>>,
+}
+
+/// What a merge made.
+struct Merged {
+    /// The new segment and its file, where it has one; `None` where no document lived.
+    segment: Option<(Segment, Option<crate::manifest::SegmentFile>)>,
+    map: DocMap,
+}
+
+impl<E: Env> Inner<E> {
+    /// Merges what the policy wants merged, if anything, without anybody waiting for it.
+    pub(crate) fn merge_soon(self: &Rc<Self>) {
+        if self.phase.get() != Phase::Open || self.merge_is_due.get() || self.choose(None).is_none()
+        {
+            return;
+        }
+        self.merge_is_due.set(true);
+        let inner = Rc::clone(self);
+        self.env.spawn().spawn(async move {
+            if inner.merge_all().await.is_err() && inner.phase.get() == Phase::Open {
+                // The disk may be full; the inputs stand as they stood.
+                inner.env.clock().sleep(RETRY_PAUSE).await;
+            }
+            inner.merge_is_due.set(false);
+            inner.after_change();
+        });
+    }
+
+    /// Merges until the policy is content.
+    async fn merge_all(self: &Rc<Self>) -> Result<()> {
+        let _pass = self.merging.take().await;
+        while self.phase.get() == Phase::Open
+            && let Some(chosen) = self.choose(None)
+        {
+            let merged = self.merge_once(&chosen).await;
+            merged.inspect_err(|error| self.note_merge_error(error))?;
+        }
+        Ok(())
+    }
+
+    /// Merges until at most `segments_max` of the segments that stand now are left.
+    pub(crate) async fn force_merge(self: &Rc<Self>, segments_max: Option<usize>) -> Result<()> {
+        let inner = Rc::clone(self);
+        self.run(async move {
+            inner.refresh().await?;
+            let _pass = inner.merging.take().await;
+            let mut scope: Set<SegmentId> =
+                inner.state.borrow().segments.iter().map(Held::id).collect();
+            loop {
+                if inner.phase.get() != Phase::Open {
+                    return Err(Error::Cancelled);
+                }
+                let chosen = match segments_max {
+                    None => inner.choose(None),
+                    Some(count_max) => inner.choose(Some((&scope, count_max))),
+                };
+                let Some(chosen) = chosen else { return Ok(()) };
+                let merged = inner.merge_once(&chosen).await;
+                if let Err(error) = &merged {
+                    inner.note_merge_error(error);
+                }
+                scope.extend(merged?);
+            }
+        })
+        .await
+    }
+
+    /// The segments to merge next: those of the policy, or of `scope` so that at most so many are
+    /// left of it.
+    fn choose(&self, scope: Option<(&Set<SegmentId>, usize)>) -> Option<Vec<SegmentId>> {
+        let state = self.state.borrow();
+        let segments: Vec<&Held> = match scope {
+            None => state.segments.iter().collect(),
+            Some((scope, _)) => {
+                state.segments.iter().filter(|held| scope.contains(&held.id())).collect()
+            }
+        };
+        let candidates: Vec<policy::Candidate> =
+            segments.iter().map(|held| held.candidate()).collect();
+        let chosen = match scope {
+            None => policy::choose(&candidates, &self.config.borrow().merge),
+            Some((_, count_max)) => policy::choose_forced(&candidates, count_max),
+        };
+        chosen.map(|chosen| chosen.into_iter().map(|at| segments[at].id()).collect())
+    }
+
+    /// Damage ends the shard; a full disk or a cancel does not.
+    fn note_merge_error(&self, error: &Error) {
+        if matches!(error, Error::Corrupt { .. } | Error::Version { .. }) {
+            self.fail(error);
+        }
+    }
+
+    /// Merges these segments; gives the new one, if a document lived.
+    async fn merge_once(self: &Rc<Self>, chosen: &[SegmentId]) -> Result<Option<SegmentId>> {
+        let started = self.env.clock().monotonic();
+        let (inputs, id) = {
+            let mut state = self.state.borrow_mut();
+            let id = state.segment_next;
+            state.segment_next = id.next();
+            let mut inputs = Vec::with_capacity(chosen.len());
+            for held in state.segments.iter_mut().filter(|held| chosen.contains(&held.id())) {
+                held.is_merging = true;
+                inputs.push(Input { segment: held.segment.clone(), live: held.live.clone() });
+            }
+            (inputs, id)
+        };
+        let made = self.make(&inputs, id).await;
+        let (merged, bytes) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                let mut state = self.state.borrow_mut();
+                let held = state.segments.iter_mut();
+                held.filter(|held| chosen.contains(&held.id()))
+                    .for_each(|held| held.is_merging = false);
+                return Err(error);
+            }
+        };
+        let is_made = merged.segment.is_some();
+        let docs = u64::from(merged.map.doc_count());
+        self.switch(&inputs, merged)?;
+        {
+            let mut counters = self.counters.borrow_mut();
+            counters.merge_docs += docs;
+            counters.merge_bytes += bytes;
+        }
+        self.count(started, |counters| &mut counters.merge);
+        Ok(is_made.then_some(id))
+    }
+
+    /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too.
+    async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<(Merged, u64)> {
+        let bytes = inputs.iter().map(|input| input.segment.len_bytes()).sum();
+        let stop = Arc::clone(&self.merge_stop);
+        let parts: Vec<(Segment, Option<Arc<Live>>)> =
+            inputs.iter().map(|input| (input.segment.clone(), input.live.clone())).collect();
+        let job = move || {
+            let mut watch = |_| match stop.get() {
+                0 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            };
+            segment::merge::merge(&parts, id, &mut watch)
+        };
+        let made = loop {
+            match self.env.spawn().work_long(job.clone()).await {
+                Err(error) if error.kind == env::ErrorKind::Busy => {
+                    self.env.clock().sleep(BUSY_PAUSE).await;
+                }
+                made => break made?,
+            }
+        };
+        let (file, map) = made.map_err(|error| Error::in_segment(id, &error))?;
+        if map.doc_count() == 0 {
+            return Ok((Merged { segment: None, map }, bytes));
+        }
+        let is_large = file.len() > IN_MEMORY_BYTES_MAX;
+        let segment = Segment::open(id, Bytes::from(file), Check::Lazy)
+            .map_err(|error| Error::in_segment(id, &error))?;
+        if !is_large {
+            return Ok((Merged { segment: Some((segment, None)), map }, bytes));
+        }
+        let named = flush::save_segment(&self.env, &self.dir, &segment).await?;
+        drop(segment);
+        let segment = self.map_segment(&named).await?;
+        Ok((Merged { segment: Some((segment, Some(named))), map }, bytes))
+    }
+
+    /// Puts the result in the place of its inputs, in one step.
+    fn switch(&self, inputs: &[Input], merged: Merged) -> Result<()> {
+        let mut state = self.state.borrow_mut();
+        let is_input = |held: &Held| inputs.iter().any(|it| it.segment.id() == held.id());
+        let at = state.segments.iter().position(is_input);
+        let at = at.expect("segments that are merged stay until the switch");
+        let (outgoing, kept): (Vec<Held>, Vec<Held>) =
+            std::mem::take(&mut state.segments).into_iter().partition(is_input);
+        assert_eq!(outgoing.len(), inputs.len(), "none of them left meanwhile");
+        state.segments = kept;
+        let mut carried = Carried::default();
+        let mut taken = Vec::new();
+        for (number, held) in outgoing.into_iter().enumerate() {
+            let before = &inputs[number];
+            assert_eq!(before.segment.id(), held.id(), "in the order of the view");
+            carried.take(&merged.map, number, before.live.as_deref(), &held);
+            if let Some(file) = &held.file {
+                state.retire(file);
+            }
+            taken.extend(held.taken);
+        }
+        if let Some((segment, file)) = merged.segment {
+            let doc_count = segment.doc_count();
+            let live = (!carried.dead.is_empty())
+                .then(|| Arc::new(Live::all(doc_count).without(carried.dead)));
+            let mut held = Held::in_memory(segment, carried.pending, Vec::new());
+            held.dying = carried.dying;
+            held.live = live;
+            if file.is_none() {
+                held.taken = crate::state::shrink(taken, held.segment.len_bytes() as usize);
+            }
+            held.file = file;
+            state.segments.insert(at, held);
+        }
+        drop(state);
+        self.republish()
+    }
+}
+
+/// Deletes that came while the merge ran, by documents of its result.
+#[derive(Default)]
+struct Carried {
+    /// Published.
+    dead: Vec<DocId>,
+    /// Waiting for the refresh under way.
+    dying: Vec<DocId>,
+    /// Waiting for the next refresh.
+    pending: Vec<DocId>,
+}
+
+impl Carried {
+    /// Adds the deletes of input `number`, whose living documents were `before` when it began.
+    fn take(&mut self, map: &DocMap, number: usize, before: Option<&Live>, held: &Held) {
+        let carry = |doc: DocId| map.new_doc(number, doc);
+        if let Some(live) = &held.live {
+            let all = Live::all(live.doc_count());
+            let before = before.unwrap_or(&all);
+            self.dead.extend(live.deleted_since(before).filter_map(carry));
+        }
+        self.dying.extend(held.dying.iter().copied().filter_map(carry));
+        self.pending.extend(held.pending.iter().copied().filter_map(carry));
+    }
+}

@@ -1,0 +1,483 @@
+//! Making, opening and replaying a shard.
+//!
+//! Always true
+//! 1. Opening reads the manifest, checks the files it names, clears unnamed ones away, replays the
+//!    log, raises the reign and says "not clean" in a new manifest, in this order; only then is
+//!    anything decided.
+//! 2. A shard is never made where data was expected. What is damaged stays, with `.corrupt` behind
+//!    its name, and a folder that holds such a file is not opened again.
+//! 3. Replay decides nothing: numbers and versions are those of the log. An operation that the
+//!    manifest's segments show already is passed over by its number; after those the numbers go on
+//!    without a gap, or the log is corrupt.
+//!
+//! Documents are parsed on workers, some chunks ahead of the one that is applied.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{PrimaryTerm, SegmentId, SeqNo};
+use consensus::{Config, Local, LogPosition, Replay};
+use env::published::Published;
+use env::reply::Answer;
+use env::rising::RisingNumber;
+use env::{Bytes, Clock, Disk, Env, ErrorKind, Spawn, reply};
+use mapping::Mapping;
+use mapping::document::{Arena, Mode, Parsed, Parser};
+use segment::footer::{self, FileKind};
+use segment::{Check, Live, Segment, View};
+
+use crate::apply::{self, Put};
+use crate::buffer::stored::Stamp;
+use crate::error::{Error, Result};
+use crate::file;
+use crate::flush;
+use crate::frame::{Frame, FrameError};
+use crate::held::Held;
+use crate::manifest::{Manifest, SegmentFile};
+use crate::reader::Touch;
+use crate::shard::{Inner, Phase, Setup, Shard};
+use crate::state::{Prior, State};
+use crate::turn::{Turn, Waiters};
+
+/// Bytes of sources that are parsed at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Chunks that are parsed ahead.
+const CHUNKS_AHEAD: usize = 4;
+
+impl<E: Env> Shard<E> {
+    /// Makes a new, empty shard. [`Error::AlreadyExists`] where data stands in the folder; what an
+    /// interrupted `create` left is cleared away.
+    pub async fn create(env: &E, setup: Setup<E>) -> Result<Self> {
+        env.disk().create_dir(&setup.dir).await?;
+        clear_unfinished(env, &setup).await?;
+        let config = Config::new(&setup.dir, setup.id);
+        let log = Local::create(env, config, setup.reserve.clone()).await?;
+        let manifest = Manifest {
+            generation: 1,
+            shard: setup.id,
+            clean: false,
+            primary_term: PrimaryTerm(1),
+            log_index: 0,
+            seq_no_next: SeqNo(0),
+            mapping_version: setup.mapping.version(),
+            segment_next: SegmentId(1),
+            segments: Vec::new(),
+            tombstones: Vec::new(),
+        };
+        manifest.save(env, &setup.dir).await?;
+        let state = State::new(manifest.primary_term, 0, manifest.segment_next);
+        let inner = Inner::new(env, setup, state, manifest);
+        assert!(inner.log.set(log).is_ok(), "a new shard has no log yet");
+        Ok(Self { inner: Rc::new(inner) })
+    }
+
+    /// Opens a shard that was created before: manifest, files, replay of the log. Never makes an
+    /// empty one: [`Error::NoManifest`].
+    pub async fn open(env: &E, setup: Setup<E>) -> Result<Self> {
+        let dir = setup.dir.display().to_string();
+        let entries = match env.disk().list(&setup.dir).await {
+            Ok(entries) => entries,
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                return Err(Error::NoManifest { dir });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(entry) = entries.iter().find(|entry| file::is_corrupt(&entry.name)) {
+            let file = setup.dir.join(&entry.name).display().to_string();
+            return Err(Error::Corrupt { file, what: "damage was found before".to_owned() });
+        }
+        let mut manifest = Manifest::load(env, &setup.dir).await?;
+        if manifest.shard != setup.id {
+            let what = "the manifest is another shard's".to_owned();
+            return Err(Error::Corrupt { file: dir, what });
+        }
+        let segments = open_segments(env, &setup, &manifest).await?;
+        clear_unnamed(env, &setup, &manifest, entries.iter().map(|it| it.name.as_str())).await?;
+        let config = Config::new(&setup.dir, setup.id);
+        let replay = Local::open(env, config, flush::position(&manifest)).await?;
+
+        let next = manifest.seq_no_next.get();
+        let mut state = State::new(manifest.primary_term, next, manifest.segment_next);
+        state.segments = segments;
+        let now = env.clock().monotonic();
+        for tombstone in &manifest.tombstones {
+            let put = now.saturating_sub(Duration::from_millis(tombstone.age_ms));
+            let (seq_no, term, version) = (tombstone.seq_no, tombstone.term, tombstone.version);
+            state.tombstones.put(&tombstone.id, Stamp { seq_no, term, version }, put);
+        }
+        let reserve = setup.reserve.clone();
+        let inner = Rc::new(Inner::new(env, setup, state, manifest.clone()));
+        let log = inner.replay(replay, reserve).await?;
+
+        let replayed = inner.state.borrow().applied - next;
+        if !manifest.clean || replayed > 0 {
+            manifest.primary_term = manifest.primary_term.next();
+        }
+        manifest.generation += 1;
+        manifest.clean = false;
+        manifest.segment_next = inner.state.borrow().segment_next;
+        manifest.save(env, &inner.dir).await?;
+        inner.state.borrow_mut().term = manifest.primary_term;
+        *inner.manifest.borrow_mut() = manifest;
+        assert!(inner.log.set(log).is_ok(), "it was just opened");
+        let target = inner.state.borrow().applied;
+        if inner.state.borrow().visible < target {
+            inner.refresh_upto(target).await?;
+        } else {
+            inner.republish()?;
+        }
+        inner.after_change();
+        Ok(Self { inner })
+    }
+}
+
+impl<E: Env> Inner<E> {
+    fn new(env: &E, setup: Setup<E>, state: State, manifest: Manifest) -> Self {
+        let Setup { id, dir, config, mapping, lease, reserve: _ } = setup;
+        let now_ms = env.clock().monotonic().as_millis() as u64;
+        let visible = state.visible;
+        Self {
+            env: env.clone(),
+            id,
+            dir,
+            lease,
+            log: OnceCell::new(),
+            config: RefCell::new(config),
+            mapping: RefCell::new(mapping),
+            state: RefCell::new(state),
+            manifest: RefCell::new(manifest),
+            view: Arc::new(Published::new(Arc::new(View::empty()))),
+            touch: Arc::new(Touch {
+                searched_ms: RisingNumber::new(now_ms),
+                deferred: RisingNumber::new(0),
+                visible: RisingNumber::new(visible),
+            }),
+            incoming: RefCell::new(VecDeque::new()),
+            is_deciding: Cell::new(false),
+            logged: RefCell::new(VecDeque::new()),
+            is_applying: Cell::new(false),
+            refreshing: Turn::default(),
+            flushing: Turn::default(),
+            merging: Turn::default(),
+            merge_is_due: Cell::new(false),
+            merge_stop: Arc::new(RisingNumber::new(0)),
+            flush_is_due: Cell::new(false),
+            appliers: Waiters::default(),
+            quiet: Waiters::default(),
+            listeners: Waiters::default(),
+            refresh_is_due: Cell::new(false),
+            refresh_took: Cell::new(Duration::ZERO),
+            is_asleep: Cell::new(false),
+            phase: Cell::new(Phase::Open),
+            failure: RefCell::new(None),
+            counters: RefCell::default(),
+        }
+    }
+
+    /// Applies what the log holds, and opens it for writing.
+    async fn replay(
+        self: &Rc<Self>,
+        mut replay: Replay<E>,
+        reserve: Option<consensus::Reserve<E>>,
+    ) -> Result<Local<E>> {
+        let mut ahead: VecDeque<Answer<Result<Prepared>>> = VecDeque::new();
+        let mut is_over = false;
+        loop {
+            while !is_over && ahead.len() < CHUNKS_AHEAD {
+                let (frames, ended) = self.read_chunk(&mut replay).await?;
+                is_over = ended;
+                if !frames.is_empty() {
+                    ahead.push_back(self.prepare(frames));
+                }
+            }
+            let Some(next) = ahead.pop_front() else { break };
+            let prepared = next.await.unwrap_or(Err(Error::Closed))?;
+            self.apply_prepared(&prepared).await?;
+        }
+        Ok(replay.finish(reserve).await?)
+    }
+
+    /// Frames of the log up to a chunk's size; true at the log's end.
+    async fn read_chunk(&self, replay: &mut Replay<E>) -> Result<(Vec<Frame>, bool)> {
+        let (mut frames, mut bytes) = (Vec::new(), 0);
+        while bytes < CHUNK_BYTES {
+            let Some(batch) = replay.next().await? else { return Ok((frames, true)) };
+            for record in batch.records {
+                if record.count == 0 {
+                    continue;
+                }
+                bytes += record.payload.len();
+                let frame = Frame::decode(record);
+                frames.push(frame.map_err(|error| self.frame_error(batch.position, error))?);
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        Ok((frames, false))
+    }
+
+    fn frame_error(&self, position: LogPosition, error: FrameError) -> Error {
+        let file = self.dir.display().to_string();
+        match error {
+            FrameError::Format(found) => Error::Version {
+                file,
+                found: u32::from(found),
+                expected: u32::from(crate::frame::FORMAT),
+            },
+            FrameError::Malformed(what) => {
+                Error::Corrupt { file, what: format!("log entry {position}: {what}") }
+            }
+        }
+    }
+
+    /// Has frames parsed by a worker.
+    fn prepare(self: &Rc<Self>, frames: Vec<Frame>) -> Answer<Result<Prepared>> {
+        let (reply, answer) = reply::channel();
+        let inner = Rc::clone(self);
+        let mapping = self.mapping.borrow().clone();
+        let shown = self.manifest.borrow().seq_no_next;
+        self.env.spawn().spawn(async move {
+            let frames = Arc::new(frames);
+            let job = move || Prepared::new(frames, shown, &mapping);
+            reply.send(inner.work(job).await);
+        });
+        answer
+    }
+
+    async fn apply_prepared(self: &Rc<Self>, prepared: &Prepared) -> Result<()> {
+        let mut docs = prepared.docs.iter();
+        let term_max = self.manifest.borrow().primary_term;
+        let shown = self.manifest.borrow().seq_no_next;
+        for frame in prepared.frames.iter() {
+            if frame.term > term_max {
+                let what = format!(
+                    "the log holds operations of term {}, the manifest knows {term_max}",
+                    frame.term
+                );
+                return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
+            }
+            for op in &frame.ops {
+                let doc = docs.next().expect("one entry an operation");
+                if op.seq_no < shown {
+                    continue;
+                }
+                let expected = self.state.borrow().applied;
+                if op.seq_no.get() != expected {
+                    let what = format!(
+                        "operation {} follows in the log where {expected} was expected",
+                        op.seq_no
+                    );
+                    return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
+                }
+                let put = op.source.as_ref().map(|source| Put {
+                    routing: op.routing.as_deref(),
+                    source: source.clone(),
+                    entries: doc.map(|doc| prepared.arena.entries(doc)),
+                });
+                let (seq_no, term, version) = (op.seq_no, frame.term, op.version);
+                let stamp = Stamp { seq_no, term, version };
+                let now = self.env.clock().monotonic();
+                {
+                    let mut state = self.state.borrow_mut();
+                    let applied = apply::apply(&mut state, &op.id, stamp, Prior::Unsure, put, now);
+                    state.applied = op.seq_no.get() + 1;
+                    state.seq_no_next = state.applied;
+                    drop(state);
+                    applied.map_err(|error| self.segment_error(&error))?;
+                }
+                self.env.spawn().yield_if_needed().await;
+            }
+            self.hold_memory(frame);
+            if self.is_buffer_full() {
+                let target = self.state.borrow().applied;
+                self.refresh_upto(target).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Accounts for a frame's memory. What was acknowledged is never refused, so a budget that is
+    /// spent is only overdrawn here.
+    fn hold_memory(&self, frame: &Frame) {
+        let sources = frame.ops.iter().filter_map(|op| op.source.as_ref());
+        let bytes: usize = sources.map(|source| source.len()).sum();
+        if let Some(taken) = self.lease.take(3 * bytes) {
+            self.state.borrow_mut().buffer_taken.push(taken);
+        }
+    }
+
+    fn is_buffer_full(&self) -> bool {
+        self.state.borrow().buffer.size_bytes() > self.config.borrow().buffer_bytes_max
+    }
+}
+
+/// Frames with their documents parsed.
+struct Prepared {
+    frames: Arc<Vec<Frame>>,
+    arena: Arena,
+    /// The number in the arena of each operation's document; `None` for deletes, for what is not
+    /// applied again, and for text that nothing can be read from.
+    docs: Vec<Option<usize>>,
+}
+
+impl Prepared {
+    fn new(frames: Arc<Vec<Frame>>, shown: SeqNo, mapping: &Mapping) -> Self {
+        let mut arena = Arena::new();
+        let mut parser = Parser::new();
+        let ops = frames.iter().flat_map(|frame| &frame.ops);
+        let docs = ops.map(|op| {
+            let source = op.source.as_ref().filter(|_| op.seq_no >= shown)?;
+            match parser.parse(mapping, &op.id, source, Mode::Replay, &mut arena) {
+                Ok(Parsed::Ready(doc)) => Some(doc),
+                // The document was acknowledged, so it stays, though no field of it is found.
+                Ok(Parsed::NeedsMapping(_)) | Err(_) => None,
+            }
+        });
+        let docs = docs.collect();
+        Self { frames, arena, docs }
+    }
+}
+
+/// Opens the segments that a manifest names.
+async fn open_segments<E: Env>(
+    env: &E,
+    setup: &Setup<E>,
+    manifest: &Manifest,
+) -> Result<Vec<Held>> {
+    let mut segments = Vec::with_capacity(manifest.segments.len());
+    for named in &manifest.segments {
+        let name = file::segment_name(named.id);
+        let bytes = map(env, setup, &name, named.len_bytes).await?;
+        let opened = open_segment(named, bytes);
+        let segment = quarantine(env, setup, &name, opened).await?;
+        let live = match &named.live {
+            None => None,
+            Some(live) => {
+                let name = file::live_name(named.id, live.generation);
+                let bytes = map(env, setup, &name, live.len_bytes).await?;
+                let decoded = check(&bytes, FileKind::Live, live.checksum)
+                    .and_then(|()| Live::decode(&bytes, named.id, named.doc_count));
+                let (live, _) = quarantine(env, setup, &name, decoded).await?;
+                Some(Arc::new(live))
+            }
+        };
+        segments.push(Held::on_disk(segment, live, *named));
+    }
+    Ok(segments)
+}
+
+/// Maps a file that must be there with this length.
+async fn map<E: Env>(env: &E, setup: &Setup<E>, name: &str, len: u64) -> Result<Bytes> {
+    let path = setup.dir.join(name);
+    let corrupt = |what: String| Error::Corrupt { file: path.display().to_string(), what };
+    match env.disk().map(&path).await {
+        Ok(bytes) if bytes.len() as u64 == len => Ok(bytes),
+        Ok(bytes) => Err(corrupt(format!("{} bytes, the manifest says {len}", bytes.len()))),
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            Err(corrupt("the manifest names it, but it is not there".to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_segment(named: &SegmentFile, bytes: Bytes) -> segment::Result<Segment> {
+    check(&bytes, FileKind::Segment, named.checksum)?;
+    let segment = Segment::open(named.id, bytes, Check::Lazy)?;
+    if segment.doc_count() != named.doc_count {
+        return Err(segment::Error::Footer {
+            what: "the manifest says another number of documents",
+        });
+    }
+    Ok(segment)
+}
+
+/// Compares a file's footer with what the manifest says of it.
+fn check(bytes: &[u8], kind: FileKind, checksum: u32) -> segment::Result<()> {
+    let footer = footer::open(bytes, kind)?;
+    if footer.body_checksum != checksum {
+        return Err(segment::Error::Footer { what: "the manifest says another checksum" });
+    }
+    Ok(())
+}
+
+/// Sets a damaged file aside, so that nobody takes it for good later.
+async fn quarantine<E: Env, T>(
+    env: &E,
+    setup: &Setup<E>,
+    name: &str,
+    opened: segment::Result<T>,
+) -> Result<T> {
+    let error = match opened {
+        Ok(opened) => return Ok(opened),
+        Err(error) => error,
+    };
+    let path = setup.dir.join(name);
+    let file = path.display().to_string();
+    if let segment::Error::Version { found, expected } = error {
+        // Nothing is wrong with it; a newer program reads it.
+        let (found, expected) = (u32::from(found), u32::from(expected));
+        return Err(Error::Version { file, found, expected });
+    }
+    env.disk().rename(&path, &setup.dir.join(format!("{name}.corrupt"))).await?;
+    env.disk().sync_dir(&setup.dir).await?;
+    Err(Error::Corrupt { file, what: error.to_string() })
+}
+
+/// Removes files of our kinds that the manifest does not name.
+async fn clear_unnamed<E: Env>(
+    env: &E,
+    setup: &Setup<E>,
+    manifest: &Manifest,
+    names: impl Iterator<Item = &str>,
+) -> Result<()> {
+    let mut named: Vec<String> = Vec::new();
+    for segment in &manifest.segments {
+        named.push(file::segment_name(segment.id));
+        named.extend(segment.live.map(|live| file::live_name(segment.id, live.generation)));
+    }
+    named.sort_unstable();
+    let mut is_any = false;
+    for name in names.filter(|name| file::is_disposable(name)) {
+        if named.binary_search_by(|other| other.as_str().cmp(name)).is_err() {
+            env.disk().remove(&setup.dir.join(name)).await?;
+            is_any = true;
+        }
+    }
+    if is_any {
+        env.disk().sync_dir(&setup.dir).await?;
+    }
+    Ok(())
+}
+
+/// Clears away what an interrupted `create` left: a log without a manifest that holds nothing.
+async fn clear_unfinished<E: Env>(env: &E, setup: &Setup<E>) -> Result<()> {
+    let entries = env.disk().list(&setup.dir).await?;
+    let is_log = |name: &str| name.starts_with("log-");
+    let stands = entries.iter().find(|entry| {
+        let is_unfinished = entry.name.ends_with(".tmp");
+        !is_unfinished && !is_log(&entry.name)
+    });
+    if let Some(entry) = stands {
+        let file = setup.dir.join(&entry.name).display().to_string();
+        return Err(Error::AlreadyExists { file });
+    }
+    if entries.iter().any(|entry| is_log(&entry.name) && !entry.name.ends_with(".tmp")) {
+        let config = Config::new(&setup.dir, setup.id);
+        let mut replay = Local::<E>::open(env, config, LogPosition::ZERO).await?;
+        while let Some(batch) = replay.next().await? {
+            if !batch.records.is_empty() {
+                let file = setup.dir.display().to_string();
+                return Err(Error::AlreadyExists { file });
+            }
+        }
+    }
+    for entry in &entries {
+        env.disk().remove(&setup.dir.join(&entry.name)).await?;
+    }
+    if !entries.is_empty() {
+        env.disk().sync_dir(&setup.dir).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! What is known of ids that no segment of the published view tells: operations under way, and
+//! deletes of the last minute. (Documents that are newer than the view are in the buffer, which
+//! finds them by id itself.)
+//!
+//! Always true
+//! 1. *Decided* is what the next decision reads; an id is in it while an operation on it is logged
+//!    but not yet applied. So two operations in flight on one id cannot both create it.
+//! 2. *Applied* is what callers read: buffers, tombstones, segments, in this order. A reader never
+//!    sees what is only decided.
+//! 3. An id with a living document in a buffer has no tombstone.
+//! 4. A tombstone stays until its delete is in the published view and its time is over. So a
+//!    segment is asked about an id only where its answer is the newest.
+//!
+//! Memory: an entry lives as long as its operation is under way, or for `gc_deletes`; both are
+//! counted in `size_bytes`.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use base::hash::Map;
+
+use crate::buffer::stored::Stamp;
+
+/// Bytes that an entry takes beside its id: table slot, string head, allocation.
+const ENTRY_BYTES: usize = 96;
+
+/// How a document stands, as a decision sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It was never there, or was deleted so long ago that this is forgotten.
+    Absent,
+    /// It was deleted.
+    Deleted(Stamp),
+    /// It is there.
+    Present(Stamp),
+}
+
+/// Operations under way, the newest of each id.
+#[derive(Debug, Default)]
+pub(crate) struct Decided {
+    by_id: Map<Box<str>, Standing>,
+    id_bytes: usize,
+}
+
+impl Decided {
+    /// How a document will stand when all that is under way is applied.
+    pub(crate) fn get(&self, id: &str) -> Option<Standing> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Notes a decision; gives the one it takes the place of.
+    pub(crate) fn put(&mut self, id: &str, standing: Standing) -> Option<Standing> {
+        if let Some(held) = self.by_id.get_mut(id) {
+            return Some(std::mem::replace(held, standing));
+        }
+        self.id_bytes += id.len();
+        self.by_id.insert(id.into(), standing);
+        None
+    }
+
+    /// Forgets a decision that is applied now, unless a newer one stands.
+    pub(crate) fn settle(&mut self, id: &str, stamp: Stamp) {
+        let is_it = self.by_id.get(id).is_some_and(|standing| standing.stamp() == Some(stamp));
+        if is_it {
+            self.remove(id);
+        }
+    }
+
+    /// Takes a decision back that was not logged: `before` stands again, unless it is applied
+    /// (below `applied`) by now.
+    pub(crate) fn take_back(&mut self, id: &str, before: Option<Standing>, applied: u64) {
+        match before {
+            Some(standing) if standing.stamp().is_some_and(|it| it.seq_no.get() >= applied) => {
+                self.put(id, standing);
+            }
+            _ => self.remove(id),
+        }
+    }
+
+    fn remove(&mut self, id: &str) {
+        if self.by_id.remove(id).is_some() {
+            self.id_bytes -= id.len();
+        }
+    }
+
+    /// Ids under way.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Bytes of memory held, near enough.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.by_id.len() * ENTRY_BYTES + self.id_bytes
+    }
+}
+
+impl Standing {
+    /// The operation that made it so.
+    pub(crate) fn stamp(self) -> Option<Stamp> {
+        match self {
+            Self::Absent => None,
+            Self::Deleted(stamp) | Self::Present(stamp) => Some(stamp),
+        }
+    }
+}
+
+/// Deletes that are remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Tombstones {
+    by_id: Map<Box<str>, (Stamp, Duration)>,
+    /// In the order in which they were put; entries that were replaced are passed over.
+    order: VecDeque<(Duration, u64, Box<str>)>,
+    id_bytes: usize,
+}
+
+impl Tombstones {
+    /// The delete of this id.
+    pub(crate) fn get(&self, id: &str) -> Option<Stamp> {
+        self.by_id.get(id).map(|(stamp, _)| *stamp)
+    }
+
+    /// Remembers a delete applied at `now`.
+    pub(crate) fn put(&mut self, id: &str, stamp: Stamp, now: Duration) {
+        if self.by_id.insert(id.into(), (stamp, now)).is_none() {
+            self.id_bytes += id.len();
+        }
+        self.order.push_back((now, stamp.seq_no.get(), id.into()));
+    }
+
+    /// Forgets the delete of an id that has a document again.
+    pub(crate) fn remove(&mut self, id: &str) {
+        if self.by_id.remove(id).is_some() {
+            self.id_bytes -= id.len();
+        }
+        // Its place in the order goes when its time comes, or when too many such places stand.
+        if self.order.len() > 64 && self.order.len() > 2 * self.by_id.len() {
+            let by_id = &self.by_id;
+            self.order.retain(|(_, seq_no, id)| stands(by_id, id, *seq_no));
+        }
+    }
+
+    /// Forgets deletes older than `keep`, at most `count_max` at a time, if they are below
+    /// `visible`: true where more may wait.
+    pub(crate) fn prune(
+        &mut self,
+        now: Duration,
+        keep: Duration,
+        visible: u64,
+        count_max: usize,
+    ) -> bool {
+        for _ in 0..count_max {
+            let Some((put, seq_no, _)) = self.order.front() else { return false };
+            if now.saturating_sub(*put) < keep || *seq_no >= visible {
+                return false;
+            }
+            let Some((_, seq_no, id)) = self.order.pop_front() else { return false };
+            if stands(&self.by_id, &id, seq_no) {
+                self.by_id.remove(&id);
+                self.id_bytes -= id.len();
+            }
+        }
+        true
+    }
+
+    /// All that stand, oldest first: id, stamp, time since.
+    pub(crate) fn iter(&self, now: Duration) -> impl Iterator<Item = (&str, Stamp, Duration)> {
+        self.order.iter().filter_map(move |(_, seq_no, id)| {
+            let (stamp, put) = self.by_id.get(id)?;
+            (stamp.seq_no.get() == *seq_no).then(|| (&**id, *stamp, now.saturating_sub(*put)))
+        })
+    }
+
+    /// Deletes remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Bytes of memory held, near enough.
+    pub(crate) fn size_bytes(&self) -> usize {
+        (self.by_id.len() + self.order.len()) * ENTRY_BYTES + 2 * self.id_bytes
+    }
+}
+
+fn stands(by_id: &Map<Box<str>, (Stamp, Duration)>, id: &str, seq_no: u64) -> bool {
+    by_id.get(id).is_some_and(|(stamp, _)| stamp.seq_no.get() == seq_no)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{PrimaryTerm, SeqNo};
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn stamp(seq_no: u64) -> Stamp {
+        Stamp { seq_no: SeqNo(seq_no), term: PrimaryTerm(1), version: seq_no + 1 }
+    }
+
+    fn ids(tombstones: &Tombstones) -> Vec<String> {
+        tombstones.iter(Duration::ZERO).map(|(id, _, _)| id.to_owned()).collect()
+    }
+
+    #[test]
+    fn the_newest_decision_of_an_id_stands_until_it_is_applied() {
+        let mut decided = Decided::default();
+        decided.put("a", Standing::Present(stamp(0)));
+        decided.put("a", Standing::Deleted(stamp(1)));
+        decided.settle("a", stamp(0));
+        assert_eq!(decided.get("a"), Some(Standing::Deleted(stamp(1))));
+        decided.settle("a", stamp(1));
+        assert_eq!(decided.get("a"), None);
+        assert_eq!(decided.size_bytes(), 0);
+    }
+
+    #[test]
+    fn decision_taken_back_uncovers_the_one_before() {
+        let mut decided = Decided::default();
+        decided.put("a", Standing::Present(stamp(4)));
+        let before = decided.put("a", Standing::Present(stamp(5)));
+        decided.take_back("a", before, 4);
+        assert_eq!(decided.get("a"), Some(Standing::Present(stamp(4))));
+    }
+
+    #[test]
+    fn decision_taken_back_does_not_revive_one_that_was_applied_meanwhile() {
+        let mut decided = Decided::default();
+        decided.put("a", Standing::Present(stamp(4)));
+        let before = decided.put("a", Standing::Present(stamp(5)));
+        // Operation 4 is applied: it finds a newer decision and leaves that.
+        decided.settle("a", stamp(4));
+        decided.take_back("a", before, 5);
+        assert_eq!((decided.get("a"), decided.size_bytes()), (None, 0));
+    }
+
+    #[test]
+    fn tombstone_goes_when_its_time_is_over_and_its_delete_visible() {
+        let mut tombstones = Tombstones::default();
+        tombstones.put("a", stamp(7), Duration::ZERO);
+        tombstones.prune(MINUTE - Duration::from_millis(1), MINUTE, 8, 10);
+        assert!(tombstones.get("a").is_some(), "its time is not over");
+        tombstones.prune(MINUTE, MINUTE, 7, 10);
+        assert!(tombstones.get("a").is_some(), "a segment may still hold the document");
+        tombstones.prune(MINUTE, MINUTE, 8, 10);
+        assert!(tombstones.get("a").is_none());
+        assert_eq!(tombstones.size_bytes(), 0);
+    }
+
+    #[test]
+    fn second_delete_of_an_id_takes_the_place_of_the_first() {
+        let mut tombstones = Tombstones::default();
+        tombstones.put("a", stamp(1), Duration::ZERO);
+        tombstones.put("b", stamp(2), Duration::ZERO);
+        tombstones.put("a", stamp(3), MINUTE);
+        assert_eq!(ids(&tombstones), ["b", "a"]);
+        tombstones.prune(MINUTE, MINUTE, 100, 10);
+        assert_eq!(ids(&tombstones), ["a"]);
+        assert_eq!(tombstones.get("a"), Some(stamp(3)));
+    }
+
+    #[test]
+    fn deleting_and_creating_for_ever_takes_little_memory() {
+        let mut tombstones = Tombstones::default();
+        for seq_no in 0..10_000 {
+            tombstones.put("a", stamp(seq_no), Duration::ZERO);
+            tombstones.remove("a");
+        }
+        assert!(tombstones.size_bytes() < 100 * ENTRY_BYTES);
+        assert_eq!(ids(&tombstones), [""; 0]);
+    }
+
+    #[test]
+    fn pruning_stops_after_as_many_as_allowed() {
+        let mut tombstones = Tombstones::default();
+        for seq_no in 0..10 {
+            tombstones.put(&seq_no.to_string(), stamp(seq_no), Duration::ZERO);
+        }
+        assert!(tombstones.prune(MINUTE, MINUTE, 100, 4));
+        assert_eq!(tombstones.len(), 6);
+        assert!(!tombstones.prune(MINUTE, MINUTE, 100, 40));
+        assert_eq!(tombstones.len(), 0);
+    }
+}

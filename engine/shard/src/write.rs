@@ -1,0 +1,297 @@
+//! Deciding batches: judge, number, log. One task of the shard does it, in the order of arrival.
+//!
+//! Always true
+//! 1. Whether there is memory for a batch is decided before anything of it is.
+//! 2. Sequence numbers are given without a gap, in the order in which the log takes the operations.
+//!    What the log refuses is taken back before the next operation is judged.
+//! 3. The answer of a batch waits for the batches before it, for a conflict may rest on them.
+//!
+//! A batch is cut into parts of at most [`PART_BYTES`], each one record of the log, so that a large
+//! one neither holds the core nor asks the log for a huge record.
+//!
+//! Not here: the rules (`decide`), what follows when a part is durable (`apply`).
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use base::SeqNo;
+use consensus::Log;
+use env::budget::Taken;
+use env::reply::Reply;
+use env::{Bytes, Env, Spawn};
+use mapping::document::Arena;
+
+use crate::apply::{Commit, DecidedOp, LoggedPart};
+use crate::buffer::stored::Stamp;
+use crate::config::Durability;
+use crate::decide::{self, Wish};
+use crate::error::{Error, WriteError};
+use crate::frame::FrameWriter;
+use crate::operation::{Answers, Kind, Operation, Outcome, WriteBatch, Written};
+use crate::shard::{Inner, Phase};
+use crate::versions::Standing;
+
+/// A part ends above this.
+const PART_BYTES: usize = 4 << 20;
+/// A part ends at this many operations.
+const PART_OPS: usize = 4096;
+/// Memory that an operation takes beside its bytes, at most: stamps, tables, a few postings.
+const OP_BYTES: usize = 256;
+
+/// A batch that waits to be decided.
+pub(crate) struct Incoming {
+    pub(crate) batch: WriteBatch,
+    pub(crate) reply: Reply<Answers>,
+}
+
+/// A batch that is being done.
+pub(crate) struct Job {
+    pub(crate) arena: Arena,
+    /// Answers so far; `None` where an operation is under way.
+    pub(crate) answers: RefCell<Vec<Option<Result<Written, WriteError>>>>,
+    pub(crate) reply: RefCell<Option<Reply<Answers>>>,
+    /// Memory accounted for it.
+    pub(crate) taken: RefCell<Vec<Taken>>,
+    /// Any of it was applied.
+    pub(crate) is_applied: Cell<bool>,
+}
+
+/// Bytes that doing a batch takes, at most.
+fn needed_bytes(batch: &WriteBatch) -> usize {
+    let ops = batch.ops.iter().map(|op| {
+        let source = match &op.kind {
+            // Kept until the refresh, and copied into the log's record on the way there.
+            Kind::Index { source, .. } => 2 * source.len(),
+            Kind::Delete => 0,
+        };
+        OP_BYTES + op.id.len() + op.routing.as_ref().map_or(0, String::len) + source
+    });
+    ops.sum::<usize>() + 2 * batch.arena.size_bytes()
+}
+
+/// Undoes the deciding of one operation.
+struct Undo {
+    id: String,
+    before: Option<Standing>,
+    /// Its place in the batch.
+    at: usize,
+}
+
+impl<E: Env> Inner<E> {
+    /// Takes a batch in, and sees to it that it is decided.
+    pub(crate) fn take_in(self: &Rc<Self>, incoming: Incoming) {
+        if let Err(error) = self.check_usable() {
+            let failed = || WriteError::Failed { error: error.clone(), durable_unknown: false };
+            let answers = incoming.batch.ops.iter().map(|_| Err(failed())).collect();
+            return incoming.reply.send(answers);
+        }
+        self.incoming.borrow_mut().push_back(incoming);
+        if !self.is_deciding.replace(true) {
+            let inner = Rc::clone(self);
+            self.env.spawn().spawn(async move {
+                loop {
+                    let next = inner.incoming.borrow_mut().pop_front();
+                    let Some(incoming) = next else { break };
+                    inner.decide_batch(incoming).await;
+                }
+                inner.is_deciding.set(false);
+                inner.quiet.end();
+            });
+        }
+    }
+
+    async fn decide_batch(self: &Rc<Self>, incoming: Incoming) {
+        let Incoming { batch, reply } = incoming;
+        let refusal = self.refusal(&batch);
+        let WriteBatch { mapping_version, arena, ops } = batch;
+        let count = ops.len();
+        let taken = match refusal {
+            Ok(taken) => taken,
+            Err(error) => {
+                self.counters.borrow_mut().refused += count as u64;
+                return reply.send((0..count).map(|_| Err(error.clone())).collect());
+            }
+        };
+        let job = Rc::new(Job {
+            arena,
+            answers: RefCell::new((0..count).map(|_| None).collect()),
+            reply: RefCell::new(Some(reply)),
+            taken: RefCell::new(vec![taken]),
+            is_applied: Cell::new(false),
+        });
+        let mut ops = ops.into_iter().enumerate().peekable();
+        loop {
+            let part = self.decide_part(&job, mapping_version, &mut ops).await;
+            let is_last = ops.peek().is_none();
+            self.push_logged(LoggedPart { job: Rc::clone(&job), is_last, ..part });
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// Memory for the batch, or the answer that all its operations get.
+    fn refusal(self: &Rc<Self>, batch: &WriteBatch) -> Result<Taken, WriteError> {
+        if self.phase.get() == Phase::Closed {
+            return Err(WriteError::Failed { error: Error::Closed, durable_unknown: false });
+        }
+        if let Some(error) = self.failure() {
+            return Err(WriteError::Failed { error, durable_unknown: false });
+        }
+        let needed_bytes = needed_bytes(batch);
+        match self.lease.take(needed_bytes) {
+            Some(taken) => Ok(taken),
+            None => {
+                self.make_room();
+                Err(WriteError::Rejected { needed_bytes })
+            }
+        }
+    }
+
+    /// Judges and numbers operations until the part is full, and hands it to the log.
+    async fn decide_part(
+        self: &Rc<Self>,
+        job: &Rc<Job>,
+        mapping_version: u64,
+        ops: &mut impl Iterator<Item = (usize, Operation)>,
+    ) -> LoggedPart {
+        let (term, first) = {
+            let state = self.state.borrow();
+            (state.term, state.seq_no_next)
+        };
+        let mut frame = FrameWriter::new(mapping_version, term, SeqNo(first));
+        let mut decided: Vec<DecidedOp> = Vec::new();
+        let mut undo: Vec<Undo> = Vec::new();
+        let mut seen = 0;
+        while frame.len_bytes() < PART_BYTES && seen < PART_OPS {
+            let Some((at, op)) = ops.next() else { break };
+            seen += 1;
+            match self.decide_one(op, at) {
+                Ok((op, before)) => {
+                    let source = op.source.as_ref().map(|(source, _)| &source[..]);
+                    frame.add(op.stamp.version, &op.id, op.routing.as_deref(), source);
+                    undo.push(Undo { id: op.id.clone(), before, at });
+                    decided.push(op);
+                }
+                Err(error) => job.answers.borrow_mut()[at] = Some(Err(error)),
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        let commit = if decided.is_empty() { Ok(Commit::Done) } else { self.append(frame) };
+        let commit = commit.unwrap_or_else(|error| {
+            self.take_back(job, undo, first, &error);
+            decided.clear();
+            Commit::Done
+        });
+        LoggedPart { job: Rc::clone(job), ops: decided, commit, is_last: false }
+    }
+
+    /// Judges one operation, and numbers it where it is to be done.
+    fn decide_one(
+        &self,
+        op: Operation,
+        at: usize,
+    ) -> Result<(DecidedOp, Option<Standing>), WriteError> {
+        let Operation { id, routing, kind, check } = op;
+        let mut state = self.state.borrow_mut();
+        let (standing, prior) = match state.standing(&id) {
+            Ok(found) => found,
+            Err(error) => {
+                drop(state);
+                let error = self.segment_error(&error);
+                return Err(WriteError::Failed { error, durable_unknown: false });
+            }
+        };
+        let wish = match kind {
+            Kind::Index { create: false, .. } => Wish::Index,
+            Kind::Index { create: true, .. } => Wish::Create,
+            Kind::Delete => Wish::Delete,
+        };
+        let verdict = decide::judge(wish, check, standing).map_err(WriteError::Conflict)?;
+        let seq_no = SeqNo(state.seq_no_next);
+        state.seq_no_next += 1;
+        let stamp = Stamp { seq_no, term: state.term, version: verdict.version };
+        let next = match wish {
+            Wish::Delete => Standing::Deleted(stamp),
+            Wish::Index | Wish::Create => Standing::Present(stamp),
+        };
+        let before = state.decided.put(&id, next);
+        let source: Option<(Bytes, u32)> = match kind {
+            Kind::Index { source, doc, .. } => Some((source, doc)),
+            Kind::Delete => None,
+        };
+        Ok((DecidedOp { at, id, routing, source, stamp, outcome: verdict.outcome, prior }, before))
+    }
+
+    fn append(&self, frame: FrameWriter) -> consensus::Result<Commit> {
+        let (durability, sync_interval) = {
+            let config = self.config.borrow();
+            (config.durability, config.sync_interval)
+        };
+        let record = frame.finish();
+        match durability {
+            Durability::Request => Ok(Commit::Pending(self.log().append(record)?)),
+            Durability::Async => {
+                self.log().append_within(record, sync_interval)?;
+                Ok(Commit::Done)
+            }
+        }
+    }
+
+    /// Takes the decisions of a part back that the log did not take.
+    fn take_back(&self, job: &Job, undo: Vec<Undo>, first: u64, error: &consensus::Error) {
+        let count = undo.len();
+        let error = self.log_refusal(error, job);
+        let mut state = self.state.borrow_mut();
+        assert_eq!(state.seq_no_next, first + count as u64, "one task decides");
+        state.seq_no_next = first;
+        let applied = state.applied;
+        let mut answers = job.answers.borrow_mut();
+        for Undo { id, before, at } in undo.into_iter().rev() {
+            state.decided.take_back(&id, before, applied);
+            answers[at] = Some(Err(error.clone()));
+        }
+        drop((state, answers));
+        self.counters.borrow_mut().refused += count as u64;
+    }
+
+    /// What the operations of a part get that the log did not take.
+    fn log_refusal(&self, error: &consensus::Error, job: &Job) -> WriteError {
+        use consensus::Error::Log;
+        match error {
+            Log(wal::Error::NoSpace { needed_bytes }) => {
+                WriteError::NoSpace { needed_bytes: *needed_bytes }
+            }
+            Log(wal::Error::Full { .. }) => {
+                let needed_bytes = job.taken.borrow().iter().map(Taken::bytes).sum();
+                WriteError::Rejected { needed_bytes }
+            }
+            Log(wal::Error::TooLarge { bytes, bytes_max }) => {
+                WriteError::TooLarge { bytes: *bytes, bytes_max: *bytes_max }
+            }
+            other => {
+                let error = Error::from(other.clone());
+                self.fail(&error);
+                WriteError::Failed { error, durable_unknown: true }
+            }
+        }
+    }
+
+    /// Notes damage found in a segment: the shard serves no more.
+    pub(crate) fn segment_error(&self, error: &segment::Error) -> Error {
+        let error = self.failure().unwrap_or_else(|| Error::Corrupt {
+            file: self.dir.display().to_string(),
+            what: error.to_string(),
+        });
+        self.fail(&error);
+        error
+    }
+}
+
+/// The words of an outcome count.
+impl Outcome {
+    /// Whether a document was put.
+    pub(crate) fn is_put(self) -> bool {
+        matches!(self, Self::Created | Self::Updated)
+    }
+}
