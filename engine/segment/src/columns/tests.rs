@@ -462,6 +462,35 @@ fn windows_outside_a_range_are_never_read() {
 }
 
 #[test]
+fn terms_and_strings_are_read_after_their_pages_were_named() {
+    let model: Model = (0..9000).map(|doc| (doc, vec![i64::from(doc)])).collect();
+    let terms = termed(&model);
+    let bytes = sealed(9000, |writer| {
+        write_ordinals(writer, &terms);
+        let strings = terms.iter().map(|(&doc, terms)| (DocId(doc), terms[0].as_slice()));
+        writer.binary(FIELD, strings).unwrap();
+    });
+    // Reading a page that was not named and fetched is an assertion of such a file.
+    let file = Arc::new(File::missing_once(bytes).unwrap());
+    let column = Ordinals::open(&file, FIELD).unwrap().unwrap();
+    let mut missing = Missing::new();
+    column.need(2, &mut missing).unwrap();
+    missing.fetch();
+    let ord = column.first(DocId(8999)).unwrap();
+    let mut dictionary = column.terms();
+    dictionary.need(ord, &mut missing).unwrap();
+    missing.fetch();
+    assert_eq!(dictionary.term(ord).unwrap(), terms[&8999][0]);
+    dictionary.need_lookup(b"term 6", &mut missing).unwrap();
+    missing.fetch();
+    assert!(dictionary.lookup(b"term 6").unwrap().is_ok());
+    let strings = Binary::open(&file, FIELD).unwrap().unwrap();
+    strings.need(1, &mut missing).unwrap();
+    missing.fetch();
+    assert_eq!(strings.reader().get(DocId(5000)).unwrap(), Some(terms[&5000][0].as_slice()));
+}
+
+#[test]
 fn a_damaged_window_has_no_values_and_the_file_says_why() {
     let model: Model = (0..100).map(|doc| (doc, vec![i64::from(doc * doc % 31)])).collect();
     let bytes = sealed(100, |writer| writer.numeric(FIELD, &flat(&model)));
