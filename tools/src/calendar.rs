@@ -1,0 +1,53 @@
+//! Dates of the calendar, for certificates and the version: UTC, our time only.
+
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Year, month and day of a time since 1970 (Howard Hinnant, "chrono-compatible low-level date
+/// algorithms": years that begin in March, in eras of 400).
+pub fn date(unix: Duration) -> (i32, u8, u8) {
+    let days = i64::try_from(unix.as_secs() / DAY.as_secs()).expect("a date") + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let narrow = "a date of our time";
+    (
+        i32::try_from(year).expect(narrow),
+        u8::try_from(month).expect(narrow),
+        u8::try_from(day).expect(narrow),
+    )
+}
+
+/// A time since 1970 as Elasticsearch writes it: `2026-11-20T10:00:00.000Z`.
+pub fn iso(unix: Duration) -> String {
+    let (year, month, day) = date(unix);
+    let second = unix.as_secs() % DAY.as_secs();
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = |days: u64| date(Duration::from_secs(days * 86_400 + 5));
+        assert_eq!(at(0), (1970, 1, 1));
+        assert_eq!(at(59), (1970, 3, 1));
+        assert_eq!(at(11_016), (2000, 2, 29));
+        assert_eq!(at(20_777), (2026, 11, 20));
+    }
+
+    #[test]
+    fn times_are_written_in_full() {
+        assert_eq!(iso(Duration::from_secs(951_782_400 + 3_723)), "2000-02-29T01:02:03.000Z");
+    }
+}

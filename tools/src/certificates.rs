@@ -1,0 +1,296 @@
+//! Certificates: made at the first start, renewed when they near their end, or the operator's own.
+//!
+//! Always true
+//! 1. There is one authority for HTTP and one for transport; they stay, so that clients may pin
+//!    their fingerprint (SHA-256 of the DER, as Elasticsearch does).
+//! 2. The node's certificate names every host by which the node may be reached; it is made anew
+//!    when it lacks one, or ends within 30 days.
+//! 3. The served chain holds the authority too, so that a pinned authority verifies in it.
+//! 4. Keys have mode 0600.
+//!
+//! Keys are ECDSA P-256. An authority's name is derived from its key, so that it can be rebuilt
+//! without reading the certificate back.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, SanType,
+};
+use ring::digest;
+use runtime::tls::{BadCertificate, ServerTls, certificates};
+use runtime::tls_client::judge;
+
+use crate::calendar::date;
+use crate::config::OwnCertificate;
+use crate::failure::{Code, Failure, Result};
+use crate::folder::{Folder, save};
+
+const DAY: Duration = Duration::from_secs(86_400);
+const AUTHORITY_DAYS: u32 = 3_650;
+const NODE_DAYS: u32 = 730;
+const RENEWED_BEFORE_DAYS: u32 = 30;
+
+/// What HTTP presents, and what clients need to trust it.
+pub struct Presented {
+    /// For the listener.
+    pub tls: ServerTls,
+    /// The authority's certificate, where there is one to hand out.
+    pub authority: Option<std::path::PathBuf>,
+    /// SHA-256 of the authority's DER, in hexadecimal.
+    pub fingerprint: String,
+}
+
+/// Makes what is missing and renews what is old; the certificate that HTTP presents.
+pub fn prepare(
+    folder: &Folder,
+    own: Option<&OwnCertificate>,
+    hosts: &[String],
+) -> Result<Presented> {
+    if let Some(own) = own {
+        return load_own(own);
+    }
+    let now = now();
+    let http = ensure(folder, "http", "HTTP", hosts, now)?;
+    ensure(folder, "transport", "transport", hosts, now)?;
+    let authority = folder.certs("http_ca.crt");
+    let key = read(&folder.certs("http.key"))?;
+    let tls =
+        ServerTls::new(&http, &key).map_err(|error| wrong(&folder.certs("http.crt"), &error))?;
+    let fingerprint = fingerprint(&read(&authority)?).map_err(|error| wrong(&authority, &error))?;
+    Ok(Presented { tls, authority: Some(authority), fingerprint })
+}
+
+fn load_own(own: &OwnCertificate) -> Result<Presented> {
+    let mut chain = read(&own.certificate)?;
+    let key = read(&own.key)?;
+    let trusted = match &own.authority {
+        Some(authority) => {
+            let pem = read(authority)?;
+            certificates(&pem).map_err(|error| wrong(authority, &error))?;
+            pem
+        }
+        None => chain.clone(),
+    };
+    if own.authority.is_some() {
+        chain.push(b'\n');
+        chain.extend_from_slice(&trusted);
+    }
+    let tls = ServerTls::new(&chain, &key).map_err(|error| wrong(&own.certificate, &error))?;
+    let fingerprint = fingerprint(&trusted).map_err(|error| wrong(&own.certificate, &error))?;
+    Ok(Presented { tls, authority: own.authority.clone(), fingerprint })
+}
+
+fn wrong(path: &Path, error: &BadCertificate) -> Failure {
+    Failure::new(
+        Code::Setting,
+        format!("{}: {error}; give a certificate chain and its key in PEM", path.display()),
+    )
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path)
+        .map_err(|error| Failure::new(Code::Setting, format!("{}: {error}", path.display())))
+}
+
+/// SHA-256 of the last certificate's DER: the authority stands last in a chain.
+fn fingerprint(pem: &[u8]) -> std::result::Result<String, BadCertificate> {
+    let chain = certificates(pem)?;
+    let authority = chain.last().expect("at least one");
+    let digest = digest::digest(&digest::SHA256, authority);
+    Ok(digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Seconds since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Makes authority and node certificate of one kind where they are missing; the chain in PEM.
+fn ensure(
+    folder: &Folder,
+    kind: &str,
+    title: &str,
+    hosts: &[String],
+    now: Duration,
+) -> Result<Vec<u8>> {
+    let file = |suffix: &str| folder.certs(&format!("{kind}{suffix}"));
+    let (authority_crt, authority_key) = (file("_ca.crt"), file("_ca.key"));
+    let (node_crt, node_key) = (file(".crt"), file(".key"));
+    if !authority_key.exists() {
+        let key = KeyPair::generate().map_err(|error| made(&authority_key, &error))?;
+        let certificate = authority(&key, title, now)
+            .self_signed(&key)
+            .map_err(|error| made(&authority_crt, &error))?;
+        // The key last: a first start cut short between the two begins anew.
+        save(&authority_crt, certificate.pem().as_bytes(), 0o644)?;
+        save(&authority_key, key.serialize_pem().as_bytes(), 0o600)?;
+    }
+    let authority_pem = read(&authority_crt)?;
+    if let (Ok(chain), Ok(key)) = (std::fs::read(&node_crt), std::fs::read(&node_key)) {
+        let then = now + RENEWED_BEFORE_DAYS * DAY;
+        let is_good = hosts.iter().all(|host| judge(&chain, &authority_pem, host, then).is_ok());
+        if is_good && ServerTls::new(&chain, &key).is_ok() {
+            return Ok(chain);
+        }
+    }
+    let authority_key = String::from_utf8_lossy(&read(&authority_key)?).into_owned();
+    let key = KeyPair::from_pem(&authority_key).map_err(|error| made(&authority_crt, &error))?;
+    let issuer = Issuer::new(authority(&key, title, now), key);
+    let key = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
+    let certificate =
+        node(hosts, now).signed_by(&key, &issuer).map_err(|error| made(&node_crt, &error))?;
+    let mut chain = certificate.pem().into_bytes();
+    chain.extend_from_slice(&authority_pem);
+    // The certificate first: a start cut short between the two finds no pair, and begins anew.
+    save(&node_crt, &chain, 0o644)?;
+    save(&node_key, key.serialize_pem().as_bytes(), 0o600)?;
+    Ok(chain)
+}
+
+fn made(path: &Path, error: &rcgen::Error) -> Failure {
+    Failure::new(Code::Setting, format!("making {}: {error}", path.display()))
+}
+
+/// The authority of this key.
+fn authority(key: &KeyPair, title: &str, now: Duration) -> CertificateParams {
+    let digest = digest::digest(&digest::SHA256, key.public_key_raw());
+    let tail: String = digest.as_ref()[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut params = CertificateParams::default();
+    params.distinguished_name = name(&format!("Corelode {title} CA {tail}"));
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    lasting(&mut params, now, AUTHORITY_DAYS);
+    params
+}
+
+/// A node reached by `hosts`.
+fn node(hosts: &[String], now: Duration) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = name(hosts.first().map_or("localhost", String::as_str));
+    params.subject_alt_names = hosts
+        .iter()
+        .filter_map(|host| match host.parse::<IpAddr>() {
+            Ok(ip) => Some(SanType::IpAddress(ip)),
+            // A name that no certificate can hold is one that no client can ask for.
+            Err(_) => host.as_str().try_into().ok().map(SanType::DnsName),
+        })
+        .collect();
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    params.use_authority_key_identifier_extension = true;
+    lasting(&mut params, now, NODE_DAYS);
+    params
+}
+
+fn name(common: &str) -> DistinguishedName {
+    let mut name = DistinguishedName::new();
+    name.push(DnType::CommonName, common);
+    name.push(DnType::OrganizationName, "Corelode");
+    name
+}
+
+/// Valid from yesterday, as clocks differ.
+fn lasting(params: &mut CertificateParams, now: Duration, days: u32) {
+    let (year, month, day) = date(now.saturating_sub(DAY));
+    params.not_before = rcgen::date_time_ymd(year, month, day);
+    let (year, month, day) = date(now + days * DAY);
+    params.not_after = rcgen::date_time_ymd(year, month, day);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn hosts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn folder(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("corelode-{name}-{}", std::process::id()));
+        Folder::make(&path).expect("made")
+    }
+
+    fn remove(folder: &Folder) {
+        std::fs::remove_dir_all(folder.path()).expect("removed");
+    }
+
+    #[test]
+    fn clients_trust_the_chain_under_each_name_and_the_authority_stays() {
+        let folder = folder("certs");
+        let first = hosts(&["localhost", "127.0.0.1", "::1", "box"]);
+        let made = prepare(&folder, None, &first).unwrap_or_else(|failure| panic!("{failure}"));
+        let chain = std::fs::read(folder.certs("http.crt")).expect("there");
+        let authority = std::fs::read(folder.certs("http_ca.crt")).expect("there");
+        for host in &first {
+            judge(&chain, &authority, host, now())
+                .unwrap_or_else(|error| panic!("{host}: {error}"));
+            let last = now() + Duration::from_secs(729 * 86_400);
+            assert!(judge(&chain, &authority, host, last).is_ok());
+        }
+        assert!(judge(&chain, &authority, "other", now()).is_err());
+        assert_eq!(certificates(&chain).expect("PEM").len(), 2, "the authority is served too");
+        assert_eq!(made.fingerprint.len(), 64);
+        for key in ["http_ca.key", "http.key", "transport_ca.key", "transport.key"] {
+            let mode = std::fs::metadata(folder.certs(key)).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{key}");
+        }
+
+        let again = prepare(&folder, None, &first).expect("nothing to do");
+        assert_eq!(std::fs::read(folder.certs("http.crt")).expect("there"), chain, "kept");
+        assert_eq!(again.fingerprint, made.fingerprint);
+
+        let more = hosts(&["localhost", "search.example.org"]);
+        let renewed = prepare(&folder, None, &more).expect("a new name");
+        assert_eq!(renewed.fingerprint, made.fingerprint, "the authority stays");
+        let chain = std::fs::read(folder.certs("http.crt")).expect("there");
+        assert!(judge(&chain, &authority, "search.example.org", now()).is_ok());
+        remove(&folder);
+    }
+
+    #[test]
+    fn a_certificate_near_its_end_is_renewed() {
+        let folder = folder("renewed");
+        let names = hosts(&["localhost"]);
+        let old = ensure(&folder, "http", "HTTP", &names, now()).expect("made");
+        let soon = now() + 699 * DAY;
+        assert_eq!(ensure(&folder, "http", "HTTP", &names, soon).expect("kept"), old);
+        let late = now() + 702 * DAY;
+        let renewed = ensure(&folder, "http", "HTTP", &names, late).expect("renewed");
+        assert_ne!(renewed, old);
+        let authority = std::fs::read(folder.certs("http_ca.crt")).expect("there");
+        assert!(judge(&renewed, &authority, "localhost", late + 700 * DAY).is_ok());
+        remove(&folder);
+    }
+
+    #[test]
+    fn a_wrong_certificate_of_the_operator_is_named() {
+        let folder = folder("own");
+        prepare(&folder, None, &hosts(&["localhost"])).expect("made");
+        let own = |certificate: &str, key: &str| OwnCertificate {
+            certificate: folder.certs(certificate),
+            key: folder.certs(key),
+            authority: None,
+        };
+        assert!(prepare(&folder, Some(&own("http.crt", "http.key")), &[]).is_ok());
+        for (certificate, key, word) in [
+            ("missing.crt", "http.key", "missing.crt"),
+            ("http.crt", "missing.key", "missing.key"),
+            ("http.crt", "transport.key", "http.crt"),
+            ("http.key", "http.key", "http.key"),
+        ] {
+            let failure = match prepare(&folder, Some(&own(certificate, key)), &[]) {
+                Ok(_) => panic!("{certificate} and {key} were accepted"),
+                Err(failure) => failure,
+            };
+            assert_eq!(failure.code, Code::Setting);
+            assert!(failure.sentence.contains(word), "{failure}");
+        }
+        remove(&folder);
+    }
+}

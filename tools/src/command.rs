@@ -1,0 +1,305 @@
+//! The command line: what may be asked, and the page of help.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::calendar;
+use crate::config::source::{self, Given};
+use crate::config::{Sources, data_folder};
+use crate::failure::{Code, Failure, Result};
+use crate::logging;
+
+/// Version and commit.
+pub const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("CORELODE_COMMIT"), ")");
+
+/// Commit alone.
+pub const COMMIT: &str = env!("CORELODE_COMMIT");
+
+/// Date of the commit, ISO 8601; 1970 where it is not known.
+pub fn build_date() -> String {
+    let seconds = env!("CORELODE_COMMIT_SECONDS").parse().unwrap_or_default();
+    calendar::iso(Duration::from_secs(seconds))
+}
+
+const HELP: &str = "\
+Corelode, a search engine that speaks Elasticsearch's language
+
+corelode [serve]          start a node
+    corelode serve --data /var/lib/corelode --http 0.0.0.0:9200
+corelode reset-password   give a user another password
+    corelode reset-password -u elastic
+corelode --version, --help
+
+Options of serve
+  --data DIR              data folder (corelode-data)
+  --http HOST:PORT        where HTTP listens (127.0.0.1:9200-9300, first free)
+  --transport HOST:PORT   where nodes meet (127.0.0.1:9300-9400, first free)
+  --cores N               executors (as many as there are processors)
+  --memory SIZE           buffers and caches, 512mb or 30% (half of the memory)
+  --config FILE           settings in YAML (corelode.yml in the data folder)
+  --ready-file FILE       written when requests are answered
+  --log-format text|json  lines on standard error (text at a terminal)
+  -E NAME=VALUE           any setting: -E cluster.name=books
+Settings may also come as variables: CORELODE_CLUSTER__NAME=books
+
+Options of reset-password, beside --data, --config and -E
+  -u USER  -a generate it (default)  -i type it  -b do not ask  -s print only it
+  -f even if the cluster is unhealthy  --url URL of the running node
+";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "corelode",
+    version = VERSION,
+    override_help = HELP,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Starts a node.
+    #[command(override_help = HELP)]
+    Serve(Serve),
+    /// Gives a user another password.
+    #[command(override_help = HELP)]
+    ResetPassword(ResetPassword),
+}
+
+impl CommandLine {
+    /// What to do; to serve where nothing is named.
+    pub fn command(self) -> Command {
+        self.command.unwrap_or(Command::Serve(self.serve))
+    }
+}
+
+/// Options that find the settings.
+#[derive(Debug, Default, Args)]
+pub struct Where {
+    /// The file of settings.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data folder.
+    #[arg(long, value_name = "DIR")]
+    data: Option<String>,
+    /// Settings.
+    #[arg(short = 'E', value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Default, Args)]
+pub struct Serve {
+    #[command(flatten)]
+    place: Where,
+    #[arg(long, value_name = "HOST:PORT")]
+    http: Option<String>,
+    #[arg(long, value_name = "HOST:PORT")]
+    transport: Option<String>,
+    #[arg(long, value_name = "N")]
+    cores: Option<String>,
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+    /// Written when requests are answered.
+    #[arg(long, value_name = "FILE")]
+    pub ready_file: Option<PathBuf>,
+    /// How log lines look.
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<logging::Format>,
+}
+
+/// Options of `reset-password`.
+#[derive(Debug, Args)]
+pub struct ResetPassword {
+    #[command(flatten)]
+    place: Where,
+    /// Whose password.
+    #[arg(short, long, value_name = "USER")]
+    pub username: String,
+    /// Generate it.
+    #[arg(short, long, conflicts_with = "interactive")]
+    pub auto: bool,
+    /// Ask for it.
+    #[arg(short, long)]
+    pub interactive: bool,
+    /// Do not ask whether to go on.
+    #[arg(short, long)]
+    pub batch: bool,
+    /// Print the password and nothing else.
+    #[arg(short, long)]
+    pub silent: bool,
+    /// Go on whatever the health of the cluster.
+    #[arg(short, long)]
+    pub force: bool,
+    /// Address of the running node.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+}
+
+impl Where {
+    /// All settings: options, then the environment, then the file.
+    fn sources(&self, flags: Vec<Given>) -> Result<Sources> {
+        let mut given = flags;
+        if let Some(data) = &self.data {
+            given.push(Given::option("path.data", data));
+        }
+        let named: Result<Vec<Given>> =
+            self.settings.iter().map(|text| source::option(text)).collect();
+        given.extend(named?);
+        let mut sources = Sources::default();
+        sources.add(given)?;
+        sources.add(source::environment(std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        })))?;
+        let file = match &self.config {
+            Some(file) => Some(file.clone()),
+            None => Some(data_folder(&sources).join("corelode.yml")).filter(|file| file.exists()),
+        };
+        if let Some(file) = file {
+            sources.add(source::file(&file)?)?;
+        }
+        Ok(sources)
+    }
+}
+
+impl Serve {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        let mut flags = Vec::new();
+        for (kind, address) in [("http", &self.http), ("transport", &self.transport)] {
+            if let Some(address) = address {
+                let (host, port) = address_parts(kind, address)?;
+                flags.push(Given::option(&format!("{kind}.host"), host));
+                flags.push(Given::option(&format!("{kind}.port"), port));
+            }
+        }
+        for (name, value) in [("node.processors", &self.cores), ("indices.memory", &self.memory)] {
+            if let Some(value) = value {
+                flags.push(Given::option(name, value));
+            }
+        }
+        self.place.sources(flags)
+    }
+}
+
+impl ResetPassword {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        self.place.sources(Vec::new())
+    }
+}
+
+/// Host and port of `HOST:PORT`; an IPv6 host stands in brackets.
+fn address_parts<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str)> {
+    let wrong = || {
+        Failure::new(Code::Usage, format!("--{flag} {text}: wants HOST:PORT, as 127.0.0.1:9200"))
+    };
+    let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let is_bare_ipv6 = host.contains(':') && !(host.starts_with('[') && host.ends_with(']'));
+    if host.is_empty() || port.is_empty() || is_bare_ipv6 {
+        return Err(wrong());
+    }
+    Ok((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::config::{Machine, Settings};
+
+    fn machine() -> Machine {
+        Machine { host_name: "box".into(), cores: 2, memory_bytes: 1 << 30 }
+    }
+
+    fn serve(arguments: &[&str]) -> Serve {
+        let line = CommandLine::try_parse_from([&["corelode"], arguments].concat())
+            .unwrap_or_else(|error| panic!("{error}"));
+        match line.command() {
+            Command::Serve(serve) => serve,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_definition_holds_together() {
+        CommandLine::command_factory_check();
+    }
+
+    impl CommandLine {
+        fn command_factory_check() {
+            <Self as CommandFactory>::command().debug_assert();
+        }
+    }
+
+    #[test]
+    fn serve_may_be_left_out() {
+        for arguments in [&["--cores", "3"][..], &["serve", "--cores", "3"]] {
+            let sources = serve(arguments).sources().expect("legal");
+            let settings = Settings::read(&sources, &machine()).expect("legal");
+            assert_eq!(settings.cores, 3);
+        }
+    }
+
+    #[test]
+    fn flags_are_settings() {
+        let options = [
+            "--http",
+            "[::1]:9201",
+            "--transport",
+            "127.0.0.1:0",
+            "--memory",
+            "64mb",
+            "--data",
+            "/tmp/x",
+            "-E",
+            "node.name=a",
+            "-E",
+            "cluster.name=b",
+        ];
+        let sources = serve(&options).sources().expect("legal");
+        let settings = Settings::read(&sources, &machine()).expect("legal");
+        assert_eq!(settings.http.ip.to_string(), "::1");
+        assert_eq!((settings.http.ports, settings.transport.ports), (9201..=9201, 0..=0));
+        assert_eq!(settings.memory_bytes, 64 << 20);
+        assert_eq!((settings.node_name.as_str(), settings.cluster_name.as_str()), ("a", "b"));
+    }
+
+    #[test]
+    fn wrong_addresses_are_usage() {
+        for bad in ["9200", "localhost:", ":9200", "::1:9200"] {
+            let failure = serve(&["--http", bad]).sources().expect_err(bad);
+            assert_eq!(failure.code, Code::Usage, "{bad}");
+        }
+    }
+
+    #[test]
+    fn help_fits_a_screen() {
+        assert!(HELP.lines().count() <= 32);
+        for line in HELP.lines() {
+            assert!(line.len() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn reset_password_takes_elasticsearchs_options() {
+        for arguments in [&["-u", "elastic", "-a", "-b", "-s", "-f"][..], &["-i", "-u", "x"]] {
+            let arguments = [&["corelode", "reset-password"], arguments].concat();
+            assert!(CommandLine::try_parse_from(arguments).is_ok());
+        }
+        assert!(CommandLine::try_parse_from(["corelode", "reset-password"]).is_err());
+        assert!(CommandLine::try_parse_from(["corelode", "frobnicate"]).is_err());
+    }
+}

@@ -1,0 +1,281 @@
+//! Settings: where they come from, which there are, what they mean.
+//!
+//! Order: `-E` and flags, then the environment, then the file, then defaults. An unknown name is an
+//! error that offers the nearest known one; a wrong value is an error that names its place and what
+//! would be right.
+
+pub mod source;
+pub mod table;
+pub mod value;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Code, Failure, Result};
+use source::{Given, Place};
+use value::Ports;
+
+/// Settings as given, by name; the first source that names one wins.
+#[derive(Debug, Default)]
+pub struct Sources {
+    given: BTreeMap<String, Given>,
+}
+
+impl Sources {
+    /// Takes in a source that is weaker than all before it.
+    pub fn add(&mut self, source: Vec<Given>) -> Result<()> {
+        for given in source {
+            table::check_name(&given)?;
+            self.given.entry(given.name.clone()).or_insert(given);
+        }
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Option<&Given> {
+        self.given.get(name)
+    }
+
+    /// Reads one setting.
+    fn read<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> std::result::Result<T, String>,
+    ) -> Result<Option<T>> {
+        let Some(given) = self.get(name) else { return Ok(None) };
+        match parse(&given.value) {
+            Ok(value) => Ok(Some(value)),
+            Err(wanted) => Err(given.wrong(&wanted)),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(|given| given.value.clone())
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from)
+    }
+
+    fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        Ok(self.read(name, value::flag)?.unwrap_or(default))
+    }
+}
+
+/// One listening address: a host and the ports to try in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// As the operator wrote it, for certificates and sentences.
+    pub host: String,
+    /// The same, resolved.
+    pub ip: IpAddr,
+    /// The ports to try.
+    pub ports: RangeInclusive<u16>,
+}
+
+impl Endpoint {
+    /// The addresses to try, in order.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        let ip = self.ip;
+        self.ports.clone().map(move |port| SocketAddr::new(ip, port))
+    }
+}
+
+/// A certificate of the operator's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnCertificate {
+    /// Chain in PEM, the server's own first.
+    pub certificate: PathBuf,
+    /// Key in PEM.
+    pub key: PathBuf,
+    /// The authority that clients should trust, in PEM.
+    pub authority: Option<PathBuf>,
+}
+
+/// All settings, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Where HTTP listens.
+    pub http: Endpoint,
+    /// Where nodes will talk to each other.
+    pub transport: Endpoint,
+    /// Name of the cluster.
+    pub cluster_name: String,
+    /// Name of this node.
+    pub node_name: String,
+    /// Attributes of this node, `node.attr.*`.
+    pub node_attributes: Vec<(String, String)>,
+    /// Executors.
+    pub cores: usize,
+    /// Memory for buffers, caches and requests in flight.
+    pub memory_bytes: u64,
+    /// Whether callers must say who they are.
+    pub security: bool,
+    /// Whether HTTP is spoken over TLS.
+    pub tls: bool,
+    /// The operator's own certificate for HTTP.
+    pub own_certificate: Option<OwnCertificate>,
+}
+
+/// What the machine offers, for defaults.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Name of the host.
+    pub host_name: String,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Memory that this process may use, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// Where the data folder lies, before the other settings are known: the file of settings may lie in
+/// it.
+pub fn data_folder(sources: &Sources) -> PathBuf {
+    sources.path("path.data").unwrap_or_else(|| PathBuf::from("corelode-data"))
+}
+
+impl Settings {
+    /// Checks all that was given.
+    pub fn read(sources: &Sources, machine: &Machine) -> Result<Self> {
+        let security = sources.flag("xpack.security.enabled", true)?;
+        let tls = sources.flag("xpack.security.http.ssl.enabled", true)?;
+        let node_name = sources.text("node.name").unwrap_or_else(|| machine.host_name.clone());
+        let cores = sources
+            .read("node.processors", |text| value::whole(text, 1..=1024))?
+            .map_or(machine.cores, |cores| usize::try_from(cores).expect("at most 1024"));
+        let memory = |text: &str| value::memory(text, machine.memory_bytes);
+        let settings = Self {
+            data: data_folder(sources),
+            http: endpoint(sources, "http", 9200..=9300)?,
+            transport: endpoint(sources, "transport", 9300..=9400)?,
+            cluster_name: sources.text("cluster.name").unwrap_or_else(|| "corelode".to_owned()),
+            node_name,
+            node_attributes: sources
+                .given
+                .values()
+                .filter_map(|given| {
+                    let name = given.name.strip_prefix("node.attr.")?;
+                    Some((name.to_owned(), given.value.clone()))
+                })
+                .collect(),
+            cores,
+            memory_bytes: sources
+                .read("indices.memory", memory)?
+                .unwrap_or(machine.memory_bytes / 2),
+            security,
+            tls: security && tls,
+            own_certificate: own_certificate(sources)?,
+        };
+        settings.check(sources)?;
+        Ok(settings)
+    }
+
+    /// What only holds for several settings together, and those that nothing reads yet.
+    fn check(&self, sources: &Sources) -> Result<()> {
+        for (name, value) in [("cluster.name", &self.cluster_name), ("node.name", &self.node_name)]
+        {
+            if value.trim().is_empty() || value.contains([':', '/', '\n']) {
+                let wanted = "a name without [:], [/] and line ends";
+                return Err(match sources.get(name) {
+                    Some(given) => given.wrong(wanted),
+                    None => Failure::new(Code::Setting, format!("{name} is not set: {wanted}")),
+                });
+            }
+        }
+        let open = if !self.security {
+            Some("xpack.security.enabled")
+        } else if !self.tls {
+            Some("xpack.security.http.ssl.enabled")
+        } else {
+            None
+        };
+        if let (Some(name), Some(given)) = (open, open.and_then(|name| sources.get(name))) {
+            for endpoint in [&self.http, &self.transport] {
+                if !endpoint.ip.is_loopback() {
+                    return Err(Failure::new(
+                        Code::Setting,
+                        format!(
+                            "{}: {name} may be false only where every host is a loopback address, \
+                             but [{}] is none; bind 127.0.0.1 or leave it on",
+                            given.place, endpoint.host
+                        ),
+                    ));
+                }
+            }
+        }
+        for name in ["oauth.enabled", "xpack.security.transport.ssl.enabled"] {
+            sources.flag(name, true)?;
+        }
+        sources.read("oauth.issuer", |text| {
+            if text.starts_with("https://") || text.starts_with("http://") {
+                Ok(())
+            } else {
+                Err("an address that begins with https://".to_owned())
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// `kind.host` and `kind.port`.
+fn endpoint(sources: &Sources, kind: &str, default: RangeInclusive<u16>) -> Result<Endpoint> {
+    let name = format!("{kind}.host");
+    let given = sources.get(&name).or_else(|| sources.get("network.host"));
+    let host = given.map_or("127.0.0.1", |given| given.value.as_str());
+    let ip = resolve(host).map_err(|why| match given {
+        Some(given) => given.wrong(&format!("a host name or address of this machine ({why})")),
+        None => Failure::new(Code::Setting, format!("{host}: {why}")),
+    })?;
+    let ports = sources.read(&format!("{kind}.port"), Ports::parse)?;
+    let ports = ports.map_or(default, |ports| ports.0);
+    Ok(Endpoint { host: host.to_owned(), ip, ports })
+}
+
+/// The address of a host name. Names are resolved here, once, before anything binds.
+fn resolve(host: &str) -> std::result::Result<IpAddr, String> {
+    let host = match host {
+        "_local_" => "127.0.0.1",
+        other => other.trim_start_matches('[').trim_end_matches(']'),
+    };
+    if let Ok(ip) = host.parse() {
+        return Ok(ip);
+    }
+    let mut found = (host, 0).to_socket_addrs().map_err(|error| error.to_string())?;
+    found.next().map(|address| address.ip()).ok_or_else(|| "it has no address".to_owned())
+}
+
+/// `xpack.security.http.ssl.certificate` and its kin: both or neither.
+fn own_certificate(sources: &Sources) -> Result<Option<OwnCertificate>> {
+    let name = |what: &str| format!("xpack.security.http.ssl.{what}");
+    let base = data_folder(sources);
+    // Beside the file of settings that names them, else in the data folder.
+    let path = |what: &str| {
+        let given = sources.get(&name(what))?;
+        let folder = match &given.place {
+            Place::File { path, .. } => path.parent().unwrap_or(Path::new(".")).to_owned(),
+            Place::Option | Place::Environment { .. } => base.clone(),
+        };
+        Some(folder.join(&given.value))
+    };
+    match (path("certificate"), path("key")) {
+        (Some(certificate), Some(key)) => Ok(Some(OwnCertificate {
+            certificate,
+            key,
+            authority: path("certificate_authorities"),
+        })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(alone(sources, &name("certificate"), &name("key"))),
+        (None, Some(_)) => Err(alone(sources, &name("key"), &name("certificate"))),
+    }
+}
+
+fn alone(sources: &Sources, given: &str, missing: &str) -> Failure {
+    let place = sources.get(given).map_or(String::new(), |given| format!("{}: ", given.place));
+    Failure::new(Code::Setting, format!("{place}{given} is set without {missing}; set both"))
+}
+
+#[cfg(test)]
+mod tests;

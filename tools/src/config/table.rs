@@ -1,0 +1,109 @@
+//! Every setting by name. Names are Elasticsearch's wherever it has one.
+
+use super::source::Given;
+use crate::failure::{Code, Failure, Result};
+
+/// The known names; one that ends in `.` stands for all names that begin so.
+pub const NAMES: &[&str] = &[
+    "cluster.initial_master_nodes",
+    "cluster.name",
+    "discovery.seed_hosts",
+    "http.host",
+    "http.port",
+    "indices.memory",
+    "network.host",
+    "node.attr.",
+    "node.name",
+    "node.processors",
+    "oauth.enabled",
+    "oauth.issuer",
+    "path.data",
+    "path.logs",
+    "path.repo",
+    "transport.host",
+    "transport.port",
+    "xpack.security.enabled",
+    "xpack.security.http.ssl.certificate",
+    "xpack.security.http.ssl.certificate_authorities",
+    "xpack.security.http.ssl.enabled",
+    "xpack.security.http.ssl.key",
+    "xpack.security.transport.ssl.certificate",
+    "xpack.security.transport.ssl.certificate_authorities",
+    "xpack.security.transport.ssl.enabled",
+    "xpack.security.transport.ssl.key",
+];
+
+/// Refuses an unknown name, with the nearest known one.
+pub fn check_name(given: &Given) -> Result<()> {
+    if is_known(&given.name) {
+        return Ok(());
+    }
+    let nearest = nearest(&given.name);
+    Err(Failure::new(
+        Code::Setting,
+        format!("{}: unknown setting [{}], did you mean [{nearest}]?", given.place, given.name),
+    ))
+}
+
+fn is_known(name: &str) -> bool {
+    NAMES.iter().any(|known| {
+        if known.ends_with('.') {
+            name.len() > known.len() && name.starts_with(known)
+        } else {
+            *known == name
+        }
+    })
+}
+
+/// The known name that needs the fewest changes to become `name`.
+pub fn nearest(name: &str) -> &'static str {
+    let all = NAMES.iter().copied();
+    all.min_by_key(|known| distance(known, name)).expect("there are settings")
+}
+
+/// Levenshtein distance, in bytes: names are ASCII, and for others any answer will do.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // A name of any length may be given; beyond this nothing is near.
+    let b = &b[..b.len().min(200)];
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_known() {
+        assert!(NAMES.is_sorted());
+        assert!(is_known("http.port"));
+        assert!(is_known("node.attr.rack"));
+        assert!(!is_known("node.attr."));
+        assert!(!is_known("http"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_what_was_meant() {
+        assert_eq!(nearest("http.prot"), "http.port");
+        assert_eq!(nearest("xpack.security.enable"), "xpack.security.enabled");
+        assert_eq!(nearest("path.date"), "path.data");
+        assert_eq!(nearest("cluster_name"), "cluster.name");
+    }
+
+    #[test]
+    fn distance_counts_changes() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+    }
+}

@@ -1,0 +1,116 @@
+//! Settings as a whole.
+
+use super::*;
+
+fn machine() -> Machine {
+    Machine { host_name: "box".into(), cores: 4, memory_bytes: 8 << 30 }
+}
+
+fn sources(options: &[(&str, &str)]) -> Sources {
+    let mut sources = Sources::default();
+    let given = options.iter().map(|(name, value)| Given::option(name, value)).collect();
+    sources.add(given).unwrap_or_else(|failure| panic!("{failure}"));
+    sources
+}
+
+fn read(options: &[(&str, &str)]) -> Result<Settings> {
+    Settings::read(&sources(options), &machine())
+}
+
+#[test]
+fn defaults_are_as_documented() {
+    let settings = read(&[]).expect("defaults are legal");
+    assert_eq!(settings.data, PathBuf::from("corelode-data"));
+    assert_eq!(settings.http.ports, 9200..=9300);
+    assert_eq!(settings.transport.ports, 9300..=9400);
+    assert!(settings.http.ip.is_loopback());
+    assert_eq!((settings.cores, settings.memory_bytes), (4, 4 << 30));
+    assert_eq!(settings.node_name, "box");
+    assert!(settings.security && settings.tls && settings.own_certificate.is_none());
+}
+
+#[test]
+fn the_stronger_source_wins() {
+    let mut all = sources(&[("http.port", "1")]);
+    all.add(vec![Given::option("http.port", "2"), Given::option("node.name", "x")])
+        .expect("known names");
+    let settings = Settings::read(&all, &machine()).expect("legal");
+    assert_eq!(settings.http.ports, 1..=1);
+    assert_eq!(settings.node_name, "x");
+}
+
+#[test]
+fn network_host_sets_both_hosts_unless_one_is_named() {
+    let settings = read(&[("network.host", "0.0.0.0"), ("transport.host", "::1")]).expect("legal");
+    assert_eq!(settings.http.ip.to_string(), "0.0.0.0");
+    assert_eq!(settings.transport.ip.to_string(), "::1");
+}
+
+#[test]
+fn an_unknown_name_offers_the_nearest() {
+    let failure =
+        Sources::default().add(vec![Given::option("http.prot", "1")]).expect_err("unknown");
+    assert_eq!(failure.code, Code::Setting);
+    assert!(failure.sentence.contains("did you mean [http.port]?"), "{failure}");
+}
+
+#[test]
+fn wrong_values_say_what_would_be_right() {
+    for (name, value, word) in [
+        ("http.port", "web", "9200-9300"),
+        ("xpack.security.enabled", "yes", "true or false"),
+        ("node.processors", "0", "from 1 to 1024"),
+        ("indices.memory", "lots", "512mb"),
+        ("http.host", "no such host.invalid", "host name or address"),
+        ("node.name", "a/b", "a name without"),
+        ("oauth.issuer", "example.org", "https://"),
+        ("oauth.enabled", "1", "true or false"),
+    ] {
+        let failure = read(&[(name, value)]).expect_err(name);
+        assert_eq!(failure.code, Code::Setting, "{name}");
+        assert!(failure.sentence.contains(name), "{failure}");
+        assert!(failure.sentence.contains(word), "{failure}");
+    }
+}
+
+#[test]
+fn an_open_door_is_refused_but_at_home() {
+    assert!(read(&[("xpack.security.enabled", "false")]).is_ok());
+    assert!(read(&[("xpack.security.http.ssl.enabled", "false")]).is_ok());
+    for name in ["xpack.security.enabled", "xpack.security.http.ssl.enabled"] {
+        for host in ["network.host", "http.host", "transport.host"] {
+            let failure = read(&[(name, "false"), (host, "0.0.0.0")]).expect_err(host);
+            assert_eq!(failure.code, Code::Setting);
+            assert!(failure.sentence.contains("loopback"), "{failure}");
+        }
+    }
+    assert!(read(&[("network.host", "0.0.0.0")]).is_ok(), "with TLS and passwords it is fine");
+}
+
+#[test]
+fn security_off_means_no_tls_either() {
+    let settings = read(&[("xpack.security.enabled", "false")]).expect("legal");
+    assert!(!settings.security && !settings.tls);
+}
+
+#[test]
+fn certificate_and_key_come_together() {
+    let key = "xpack.security.http.ssl.key";
+    let certificate = "xpack.security.http.ssl.certificate";
+    for (one, other) in [(key, certificate), (certificate, key)] {
+        let failure = read(&[(one, "x.pem")]).expect_err("alone");
+        assert!(failure.sentence.contains(other), "{failure}");
+    }
+    let own = read(&[(key, "x.key"), (certificate, "/etc/x.crt"), ("path.data", "/d")])
+        .expect("legal")
+        .own_certificate
+        .expect("given");
+    assert_eq!(own.key, PathBuf::from("/d/x.key"), "relative to the data folder");
+    assert_eq!(own.certificate, PathBuf::from("/etc/x.crt"));
+}
+
+#[test]
+fn attributes_are_kept() {
+    let settings = read(&[("node.attr.rack", "r1")]).expect("legal");
+    assert_eq!(settings.node_attributes, [("rack".to_owned(), "r1".to_owned())]);
+}

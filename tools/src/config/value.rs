@@ -1,0 +1,118 @@
+//! Values of settings: numbers, ports, sizes, yes and no. An error says what would be right.
+
+use std::ops::RangeInclusive;
+
+type Read<T> = Result<T, String>;
+
+/// `true` or `false`, nothing else.
+pub fn flag(text: &str) -> Read<bool> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err("true or false".to_owned()),
+    }
+}
+
+/// A whole number within `range`.
+pub fn whole(text: &str, range: RangeInclusive<u64>) -> Read<u64> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("a whole number from {} to {}", range.start(), range.end()))
+}
+
+/// Ports to try in turn: `9200` or `9200-9300`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ports(pub RangeInclusive<u16>);
+
+impl Ports {
+    /// Reads `9200` or `9200-9300`.
+    pub fn parse(text: &str) -> Read<Self> {
+        let port = |text: &str| text.trim().parse::<u16>().ok();
+        let range = match text.split_once('-') {
+            Some((first, last)) => port(first).zip(port(last)).map(|(first, last)| first..=last),
+            None => port(text).map(|port| port..=port),
+        };
+        let range = range.filter(|range| !range.is_empty());
+        range.map(Self).ok_or_else(|| "a port like 9200, a range like 9200-9300, or 0".to_owned())
+    }
+}
+
+/// Bytes: a number with a unit (`512mb`, `2gb`), or a percentage of `all`.
+pub fn memory(text: &str, all: u64) -> Read<u64> {
+    let wanted = || "a size like 512mb or 2gb, or a share of the memory like 50%".to_owned();
+    let lower = text.trim().to_ascii_lowercase();
+    if let Some(share) = lower.strip_suffix('%') {
+        let share: f64 = share.trim().parse().map_err(|_| wanted())?;
+        if !(0.0..=100.0).contains(&share) || share == 0.0 {
+            return Err(wanted());
+        }
+        return Ok((all as f64 * share / 100.0) as u64);
+    }
+    bytes(&lower).filter(|bytes| *bytes >= MEMORY_MIN).ok_or_else(|| {
+        let mib = MEMORY_MIN >> 20;
+        format!("{}, at least {mib}mb", wanted())
+    })
+}
+
+/// The least memory with which a node is worth starting.
+const MEMORY_MIN: u64 = 16 << 20;
+
+/// A size with Elasticsearch's units, which are powers of 1024.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim() {
+        "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        _ => return None,
+    };
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(1 << shift);
+    }
+    let number: f64 = number.parse().ok()?;
+    let bytes = number * (1u64 << shift) as f64;
+    (bytes < u64::MAX as f64).then_some(bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        for (text, expected) in [
+            ("512mb", 512 << 20),
+            ("2gb", 2 << 30),
+            ("2 GB", 2 << 30),
+            ("1.5g", 3 << 29),
+            ("50%", 4 << 30),
+            ("16777216b", 16 << 20),
+        ] {
+            assert_eq!(memory(text, 8 << 30), Ok(expected), "{text}");
+        }
+        for bad in ["", "gb", "12", "1kb", "1pb", "-1gb", "0%", "101%", "x%", "1.2.3gb"] {
+            assert!(memory(bad, 8 << 30).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ports_are_one_or_a_range() {
+        assert_eq!(Ports::parse("9200"), Ok(Ports(9200..=9200)));
+        assert_eq!(Ports::parse("9200-9300"), Ok(Ports(9200..=9300)));
+        assert_eq!(Ports::parse("0"), Ok(Ports(0..=0)));
+        for bad in ["", "-", "9300-9200", "70000", "http", "1-2-3"] {
+            assert!(Ports::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn flags_and_numbers_are_strict() {
+        assert_eq!(flag("true"), Ok(true));
+        assert!(flag("True").is_err());
+        assert_eq!(whole("4", 1..=8), Ok(4));
+        assert!(whole("0", 1..=8).is_err());
+        assert!(whole("4.0", 1..=8).is_err());
+    }
+}

@@ -1,0 +1,271 @@
+//! The data folder: who uses it, who this node is, where things lie.
+//!
+//! ```text
+//! certs/       certificates and keys, keys 0600
+//! node/        lock, identity, keystore, users, ready, suspect
+//! cluster/     authz/       replicated state: log and snapshot
+//! indices/     UUID/SHARD/  manifest, log files, segments
+//! ```
+//!
+//! Always true
+//! 1. Folders made here have mode 0700, files 0600 unless they are public.
+//! 2. A file is written whole: another name, synced, renamed, its folder synced.
+//! 3. While a [`Folder`] is locked, no other process serves from it.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use env::Random;
+use json::{Value, json};
+
+use crate::failure::{Code, Failure, Result};
+
+/// The form of identity and keystore that this program writes and reads.
+const FORMAT: u64 = 1;
+
+/// Bytes of the key under which secrets are hashed.
+const PEPPER_BYTES: usize = 32;
+
+/// A data folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// Who this node is, for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Id of the node, 22 characters.
+    pub node: String,
+    /// Id of the cluster that this node founded, 22 characters.
+    pub cluster: String,
+}
+
+/// Keeps the folder; the lock goes with the process, however it ends.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "held, never read")] File);
+
+impl Folder {
+    /// The folder at `path`; made where it is missing.
+    pub fn make(path: &Path) -> Result<Self> {
+        let failed = |error: std::io::Error| Failure::file("data folder", path, &error);
+        for folder in [path.to_owned(), path.join("node"), path.join("certs")] {
+            make_private(&folder).map_err(failed)?;
+        }
+        Self::at(path)
+    }
+
+    /// The folder at `path`, which must exist.
+    pub fn at(path: &Path) -> Result<Self> {
+        let failed = |error: std::io::Error| Failure::file("data folder", path, &error);
+        Ok(Self { path: path.canonicalize().map_err(failed)? })
+    }
+
+    /// The folder itself, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of `node/`.
+    pub fn node(&self, name: &str) -> PathBuf {
+        self.path.join("node").join(name)
+    }
+
+    /// A file of `certs/`.
+    pub fn certs(&self, name: &str) -> PathBuf {
+        self.path.join("certs").join(name)
+    }
+
+    /// Keeps every other process out, or says which one is in.
+    pub fn lock(&self) -> Result<Lock> {
+        let path = self.node("lock");
+        let failed = |error: &dyn std::fmt::Display| Failure::file("locking", &path, error);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(|error| failed(&error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let by = match file.read_to_string(&mut holder) {
+                    Ok(_) if !holder.trim().is_empty() => format!(" {}", holder.trim()),
+                    _ => String::new(),
+                };
+                return Err(Failure::new(
+                    Code::Folder,
+                    format!(
+                        "the data folder {} is in use by process{by}; stop it, or choose another \
+                         folder with --data",
+                        self.path.display()
+                    ),
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+        let written = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+        written.map_err(|error| failed(&error))?;
+        Ok(Lock(file))
+    }
+
+    /// Who this node is; drawn at the first start.
+    pub fn identity(&self, random: &impl Random) -> Result<Identity> {
+        let path = self.node("identity");
+        let known = read_json(&path)?;
+        let id = |value: &Value, key: &str| {
+            let text = value.get(key).and_then(Value::as_str);
+            text.filter(|text| text.len() == 22).map(str::to_owned)
+        };
+        if let Some(value) = known {
+            return match (id(&value, "node"), id(&value, "cluster")) {
+                (Some(node), Some(cluster)) => Ok(Identity { node, cluster }),
+                _ => Err(Failure::file("reading", &path, &"it names no node and cluster")),
+            };
+        }
+        let draw = || {
+            let mut bytes = [0; 16];
+            random.fill(&mut bytes);
+            BASE64.encode(bytes)
+        };
+        let identity = Identity { node: draw(), cluster: draw() };
+        let value = json!({
+            "format": FORMAT,
+            "node": identity.node.as_str(),
+            "cluster": identity.cluster.as_str(),
+        });
+        save(&path, json::to_string(&value).as_bytes(), 0o600)?;
+        Ok(identity)
+    }
+
+    /// Makes the keystore at the first start: the key under which tokens are hashed at rest.
+    pub fn make_keystore(&self, random: &impl Random) -> Result<()> {
+        let path = self.node("keystore");
+        if read_json(&path)?.is_some() {
+            return Ok(());
+        }
+        let mut pepper = [0; PEPPER_BYTES];
+        random.fill(&mut pepper);
+        let value = json!({"format": FORMAT, "pepper": (BASE64.encode(pepper))});
+        save(&path, json::to_string(&value).as_bytes(), 0o600)
+    }
+}
+
+/// A small JSON file of ours; `None` where it is missing. A later form ends the program.
+pub fn read_json(path: &Path) -> Result<Option<Value>> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::file("reading", path, &error)),
+    };
+    let value = json::parse(&bytes).map_err(|error| Failure::file("reading", path, &error))?;
+    match value.get("format").and_then(Value::as_u64) {
+        Some(found) if found > FORMAT => Err(Failure::new(
+            Code::Setting,
+            format!(
+                "{} has format version {found}, this program knows {FORMAT} at most; start the \
+                 program that wrote it, or a later one",
+                path.display()
+            ),
+        )),
+        _ => Ok(Some(value)),
+    }
+}
+
+/// Makes a folder with mode 0700, and those above it.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Puts `bytes` at `path`, whole or not at all.
+pub fn save(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let failed = |error: std::io::Error| Failure::file("writing", path, &error);
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".tmp");
+    let write = || {
+        // Removed first: an old rest may have another mode.
+        match std::fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(mode).open(&unfinished)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    };
+    write().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    struct Temporary(PathBuf);
+
+    impl Temporary {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("corelode-{name}-{}", std::process::id()));
+            Self(path)
+        }
+    }
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            if let Err(error) = std::fs::remove_dir_all(&self.0) {
+                eprintln!("{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_is_private_and_used_by_one() {
+        let temporary = Temporary::new("lock");
+        let folder = Folder::make(&temporary.0).expect("made");
+        for path in [folder.path().to_owned(), folder.path().join("node")] {
+            let mode = std::fs::metadata(path).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+        let lock = folder.lock().expect("free");
+        let second = folder.lock().expect_err("taken");
+        assert_eq!(second.code, Code::Folder);
+        let me = format!("process {}", std::process::id());
+        assert!(second.sentence.contains(&me), "{second}");
+        drop(lock);
+        folder.lock().expect("free again");
+    }
+
+    #[test]
+    fn a_node_stays_who_it_is() {
+        let temporary = Temporary::new("identity");
+        let folder = Folder::make(&temporary.0).expect("made");
+        let random = runtime::RuntimeRandom::new();
+        let identity = folder.identity(&random).expect("drawn");
+        assert_eq!(identity.node.len(), 22);
+        assert_ne!(identity.node, identity.cluster);
+        assert_eq!(folder.identity(&random), Ok(identity));
+        folder.make_keystore(&random).expect("made");
+        let before = std::fs::read(folder.node("keystore")).expect("there");
+        folder.make_keystore(&random).expect("there already");
+        assert_eq!(std::fs::read(folder.node("keystore")).expect("there"), before);
+        let mode = std::fs::metadata(folder.node("keystore")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_later_form_is_refused_with_both_versions_named() {
+        let temporary = Temporary::new("later");
+        let folder = Folder::make(&temporary.0).expect("made");
+        save(&folder.node("identity"), br#"{"format":9}"#, 0o600).expect("written");
+        let failure = folder.identity(&runtime::RuntimeRandom::new()).expect_err("too new");
+        assert_eq!(failure.code, Code::Setting);
+        assert!(failure.sentence.contains("version 9"), "{failure}");
+        assert!(failure.sentence.contains("knows 1"), "{failure}");
+    }
+}

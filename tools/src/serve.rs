@@ -1,0 +1,297 @@
+//! `serve`: the one place where runtime, engine, authz and net are put together.
+//!
+//! Order at start: signals are held back, the machine is checked, the data folder is locked,
+//! certificates and addresses are made sure of; only then do the executors begin ([`core`]). Core 0
+//! wakes cluster and authz state; when both are up every core opens its door and sockets are
+//! accepted; when each shard is open or has failed, the ready file follows.
+//!
+//! Order at a stop: no more connections; requests in flight finish (10 s at most); shards are
+//! flushed, cluster and authz state saved; the executors end; the ready file goes.
+//!
+//! This thread only waits: for what the cores tell, and for signals.
+
+mod addresses;
+mod core;
+mod greeting;
+mod ready;
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use authz::Secret;
+use authz::store::First;
+use engine::ops::observe::NodeInfo;
+use env::mailbox;
+use runtime::net::{Acceptor, Listener, WAITING_MAX};
+use runtime::preflight;
+use runtime::system::{Limit, StopSignals, raise_limit};
+use runtime::{RuntimeRandom, suspect};
+
+use self::core::{Order, Seed};
+use crate::certificates::{self, Presented};
+use crate::command::{self, Serve};
+use crate::config::Settings;
+use crate::failure::{Code, Failure, Result};
+use crate::folder::Folder;
+use crate::{logging, machine};
+
+/// What the cores, and the thread of the signals, tell this thread.
+pub enum Event {
+    /// Cluster and authz state are up.
+    Up {
+        /// The way to authz state; `None` without security.
+        keeper: Option<authz::Keeper>,
+        /// How the user `elastic` came into being.
+        first: First,
+    },
+    /// Each shard is open or has failed.
+    Settled,
+    /// The node cannot go on.
+    Failed(Failure),
+    /// Somebody asks to stop.
+    Signal(i32),
+}
+
+/// Runs a node until it is told to stop.
+pub fn run(options: &Serve) -> Result<()> {
+    // Before the first thread: each inherits the mask.
+    let signals = StopSignals::block()
+        .map_err(|error| Failure::new(Code::Machine, format!("holding signals back: {error}")))?;
+    logging::start(options.log_format);
+    let machine = machine::read();
+    let settings = Settings::read(&options.sources()?, &machine)?;
+    check_machine()?;
+
+    let folder = Folder::make(&settings.data)?;
+    let lock = folder.lock()?;
+    note_suspects(&folder)?;
+    let random = RuntimeRandom::new();
+    let identity = folder.identity(&random)?;
+    folder.make_keystore(&random)?;
+    ready::remove(&folder.node("ready"))?;
+    if let Some(file) = &options.ready_file {
+        ready::remove(file)?;
+    }
+    let hosts = addresses::names(&settings.http, &machine.host_name);
+    let presented = if settings.tls {
+        Some(certificates::prepare(&folder, settings.own_certificate.as_ref(), &hosts)?)
+    } else {
+        None
+    };
+    let listener = addresses::listen(&settings.http)?;
+    let transport = addresses::reserve(&settings.transport)?;
+    let info = NodeInfo {
+        name: settings.node_name.clone(),
+        id: identity.node,
+        cluster_name: settings.cluster_name.clone(),
+        cluster_uuid: identity.cluster,
+        http_address: addresses::published(listener.address(), &machine.host_name).to_string(),
+        transport_address: addresses::published(transport.address(), &machine.host_name)
+            .to_string(),
+        started_ms: now_ms(),
+        build_hash: command::COMMIT.to_owned(),
+        build_date: command::build_date(),
+    };
+    let told = ready::Told {
+        url: addresses::url(&settings.http, listener.address(), settings.tls),
+        transport: transport.address().to_string(),
+        authority: presented.as_ref().and_then(|presented| presented.authority.clone()),
+        fingerprint: presented.as_ref().map(|presented| presented.fingerprint.clone()),
+        data: folder.path().to_owned(),
+        security: settings.security,
+        cores: settings.cores,
+    };
+    let node = Node::start(&settings, &folder, info, presented, listener)?;
+    wait_for_signals(signals, &node)?;
+    let result = node.live(&told, options);
+    drop(lock);
+    result
+}
+
+/// Refuses a machine that lacks what is needed.
+fn check_machine() -> Result<()> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Code::Machine, error.to_string());
+    let offered = preflight::Machine::read().map_err(|error| failed(&error))?;
+    offered.judge().map_err(|refusal| failed(&refusal))
+}
+
+/// Tells which files an earlier run found bad, and from now on notes those of this one.
+fn note_suspects(folder: &Folder) -> Result<()> {
+    let path = folder.node("suspect");
+    let failed = |error: std::io::Error| Failure::file("the list of suspects", &path, &error);
+    for file in suspect::take(&path).map_err(failed)? {
+        tracing::warn!(
+            "the disk failed under {} in an earlier run: run `corelode check` before trusting it",
+            file.display()
+        );
+    }
+    suspect::install(&path).map_err(failed)
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A thread that turns signals into events; the second one ends the process at once.
+fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
+    let events = node.sender.clone();
+    let wait = move || {
+        let mut asked = false;
+        loop {
+            match signals.wait() {
+                Ok(signal) if asked => std::process::exit(128 + signal),
+                Ok(signal) => {
+                    asked = true;
+                    // Nobody listens any more only when the node ends anyway.
+                    events.send(Event::Signal(signal)).ok();
+                }
+                Err(error) => {
+                    tracing::error!("waiting for signals: {error}");
+                    return;
+                }
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(wait)
+        .map(drop)
+        .map_err(|error| Failure::new(Code::Machine, format!("starting a thread: {error}")))
+}
+
+/// A node that runs.
+struct Node {
+    running: runtime::Running,
+    events: Receiver<Event>,
+    sender: mpsc::Sender<Event>,
+    orders: Vec<mailbox::Sender<Order>>,
+    sockets: Vec<mailbox::Sender<runtime::net::Socket>>,
+    listener: Option<Listener>,
+    acceptor: Option<Acceptor>,
+}
+
+impl Node {
+    /// Starts the executors.
+    fn start(
+        settings: &Settings,
+        folder: &Folder,
+        info: NodeInfo,
+        presented: Option<Presented>,
+        listener: Listener,
+    ) -> Result<Self> {
+        let cores = u16::try_from(settings.cores).expect("at most 1024");
+        let (shared, inboxes) = engine::prepare(engine::Config {
+            cores,
+            data: folder.path().to_owned(),
+            info,
+            memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
+            warn: |sentence| tracing::warn!("{sentence}"),
+        });
+        let (sender, events) = mpsc::channel();
+        let tls = presented.map(|presented| presented.tls);
+        let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
+        let mut preset = preset.map(Secret::new);
+        let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
+        for inbox in inboxes {
+            // Orders are few and small; their mailbox is as good as unbounded.
+            let (order, ordered) = mailbox::channel(usize::MAX);
+            let (socket, handed) = mailbox::channel(WAITING_MAX);
+            orders.push(order);
+            sockets.push(socket);
+            seeds.push(Seed {
+                shared: Arc::clone(&shared),
+                inbox,
+                orders: ordered,
+                sockets: handed,
+                events: sender.clone(),
+                tls: tls.clone(),
+                security: settings.security,
+                authz: folder.path().join("authz"),
+                users: folder.node("users"),
+                preset: preset.take(),
+            });
+        }
+        let running = runtime::start(seeds, core::run)
+            .map_err(|error| Failure::new(Code::Machine, error.message))?;
+        let listener = Some(listener);
+        Ok(Self { running, events, sender, orders, sockets, listener, acceptor: None })
+    }
+
+    /// Lives until a signal or a failure.
+    fn live(mut self, told: &ready::Told, options: &Serve) -> Result<()> {
+        let node_file = told.data.join("node/ready");
+        loop {
+            match self.events.recv() {
+                Ok(Event::Up { keeper, first }) => {
+                    self.open_doors(keeper)?;
+                    greeting::print(told, first);
+                    tracing::info!(url = told.url, data = %told.data.display(), "started");
+                }
+                Ok(Event::Settled) => {
+                    told.write(&node_file)?;
+                    if let Some(file) = &options.ready_file {
+                        told.write(file)?;
+                    }
+                    tracing::info!("ready");
+                }
+                Ok(Event::Failed(failure)) => return Err(failure),
+                Ok(Event::Signal(signal)) => {
+                    tracing::info!(signal, "stopping");
+                    self.stop()?;
+                    ready::remove(&node_file)?;
+                    if let Some(file) = &options.ready_file {
+                        ready::remove(file)?;
+                    }
+                    tracing::info!("stopped");
+                    return Ok(());
+                }
+                Err(mpsc::RecvError) => {
+                    return Err(Failure::new(Code::Failed, "the cores ended by themselves"));
+                }
+            }
+        }
+    }
+
+    /// Lets requests in.
+    fn open_doors(&mut self, keeper: Option<authz::Keeper>) -> Result<()> {
+        for order in &self.orders {
+            order.send_reply(Order::Begin(keeper.clone()));
+        }
+        let Some(listener) = self.listener.take() else { return Ok(()) };
+        let files = raise_limit(Limit::OpenFiles).unwrap_or(1024);
+        // A quarter stays for files: segments are mapped, each with its descriptor.
+        let connections_max = usize::try_from(files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
+        let acceptor = listener
+            .accept_for(self.sockets.clone(), connections_max)
+            .map_err(|error| Failure::new(Code::Machine, format!("accepting: {error}")))?;
+        self.acceptor = Some(acceptor);
+        Ok(())
+    }
+
+    /// Ends in order.
+    fn stop(self) -> Result<()> {
+        // Drops the listener, so that the port refuses.
+        drop((self.acceptor, self.listener));
+        let (tell, told) = mpsc::channel();
+        for order in &self.orders {
+            order.send_reply(Order::CloseDoor(tell.clone()));
+        }
+        drop(tell);
+        // One answer from each core, or the end of the channel where a core has gone.
+        while told.recv().is_ok() {}
+        let (tell, told) = mpsc::channel();
+        if let Some(keeper) = self.orders.first() {
+            keeper.send_reply(Order::Save(tell));
+        }
+        let saved = told.recv().unwrap_or_else(|_| {
+            Err(Failure::new(Code::Failed, "the core that keeps the state has ended"))
+        });
+        for order in &self.orders {
+            order.send_reply(Order::End);
+        }
+        let ended = self.running.join().map_err(|error| Failure::new(Code::Failed, error.message));
+        saved.and(ended)
+    }
+}

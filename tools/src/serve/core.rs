@@ -1,0 +1,218 @@
+//! What runs on each core: its part of the engine, its door, and the orders of the main thread.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use authz::store::First;
+use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
+use base::CoreId;
+use env::mailbox::Receiver;
+use env::{Env, Spawn};
+use runtime::clock::within;
+use runtime::net::{Connection, Socket};
+use runtime::tls::ServerTls;
+use runtime::{Core, RuntimeEnv};
+
+use super::Event;
+use crate::failure::{Code, Failure};
+
+/// How long requests in flight may take after a stop.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// The core that keeps cluster and authz state.
+const KEEPER: CoreId = CoreId(0);
+
+/// What the main thread asks of a core.
+pub enum Order {
+    /// State is up: take connections.
+    Begin(Option<Keeper>),
+    /// Let requests in flight finish, end every connection, answer.
+    CloseDoor(mpsc::Sender<()>),
+    /// Flush the shards of every core, save cluster and authz state, answer. For core 0.
+    Save(mpsc::Sender<crate::failure::Result<()>>),
+    /// End.
+    End,
+}
+
+/// What a core is given at its start.
+pub struct Seed {
+    pub shared: Arc<engine::Shared>,
+    pub inbox: engine::Inbox,
+    pub orders: Receiver<Order>,
+    pub sockets: Receiver<Socket>,
+    pub events: mpsc::Sender<Event>,
+    pub tls: Option<ServerTls>,
+    pub security: bool,
+    /// Folder of authz state.
+    pub authz: PathBuf,
+    /// The operator's file of users.
+    pub users: PathBuf,
+    /// Password of `elastic` at the first start; only core 0 has it.
+    pub preset: Option<Secret>,
+}
+
+type Door = net::conn::Door<RuntimeEnv, net::Router<RuntimeEnv>>;
+
+/// Tells the main thread; it is gone only when the process ends anyway.
+fn tell(events: &mpsc::Sender<Event>, event: Event) {
+    events.send(event).ok();
+}
+
+/// Runs a core until it is told to end.
+pub async fn run(core: Core, seed: Seed) {
+    let Seed { shared, inbox, mut orders, sockets, events, tls, security, authz, users, preset } =
+        seed;
+    let env = core.env.clone();
+    let engine = match engine::Core::start(env.clone(), core.id, Arc::clone(&shared), inbox).await {
+        Ok(engine) => engine,
+        Err(error) => return tell(&events, Event::Failed(refused("cluster state", &error))),
+    };
+    watch_log(&env, {
+        let engine = Rc::clone(&engine);
+        async move { engine.log_failed().await }
+    });
+    let mut store = None;
+    if core.id == KEEPER {
+        match wake_authz(&env, security, authz, preset).await {
+            Ok((opened, keeper, first)) => {
+                store = opened;
+                tell(&events, Event::Up { keeper, first });
+            }
+            Err(failure) => return tell(&events, Event::Failed(failure)),
+        }
+        let engine = Rc::clone(&engine);
+        env.spawn().spawn(async move {
+            engine.all_settled().await;
+            tell(&events, Event::Settled);
+        });
+    }
+    let mut sockets = Some(sockets);
+    let mut door: Option<Rc<Door>> = None;
+    let mut batch = Vec::new();
+    while orders.receive(&mut batch).await {
+        for order in batch.drain(..) {
+            match order {
+                Order::Begin(keeper) => {
+                    let security = keeper.map(|keeper| {
+                        let file = FileRealm::new(users.clone());
+                        let doorkeeper = Authenticator::new(env.clone(), keeper.clone(), file);
+                        net::Security { authenticator: doorkeeper, keeper }
+                    });
+                    let router = net::Router::new(Rc::clone(&engine), security);
+                    let lease = shared.budget.lease();
+                    let opened =
+                        Door::new(env.clone(), net::limits::Limits::default(), lease, router);
+                    door = Some(Rc::clone(&opened));
+                    if let Some(sockets) = sockets.take() {
+                        env.spawn().spawn(take(env.clone(), sockets, opened, tls.clone()));
+                    }
+                }
+                Order::CloseDoor(answer) => {
+                    if let Some(door) = &door {
+                        close(door).await;
+                    }
+                    answer.send(()).ok();
+                }
+                Order::Save(answer) => {
+                    engine.stop().await;
+                    let saved = match &store {
+                        Some(store) => store.close().await.map_err(|error| authz_failed(&error)),
+                        None => Ok(()),
+                    };
+                    answer.send(saved).ok();
+                }
+                Order::End => return,
+            }
+        }
+    }
+}
+
+/// Ends the process where a log fails: nothing it has not synced may be acknowledged.
+fn watch_log(env: &RuntimeEnv, failed: impl Future<Output = String> + 'static) {
+    env.spawn().spawn(async move {
+        let reason = failed.await;
+        tracing::error!("{reason}");
+        eprintln!("corelode: {reason}");
+        std::process::exit(Code::Log as i32);
+    });
+}
+
+type Woken = (Option<Rc<Store<RuntimeEnv>>>, Option<Keeper>, First);
+
+/// Opens authz state and serves it to the other cores.
+async fn wake_authz(
+    env: &RuntimeEnv,
+    security: bool,
+    dir: PathBuf,
+    preset: Option<Secret>,
+) -> crate::failure::Result<Woken> {
+    if !security {
+        return Ok((None, None, First::No));
+    }
+    let (store, first) =
+        Store::open(env.clone(), &dir, preset).await.map_err(|error| authz_failed(&error))?;
+    let store = Rc::new(store);
+    let (sender, receiver) = authz::store::mailbox();
+    let keeper = Keeper::new(store.published(), sender);
+    let serving = Rc::clone(&store);
+    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let watched = Rc::clone(&store);
+    watch_log(env, async move { watched.failed().await.to_string() });
+    Ok((Some(store), Some(keeper), first))
+}
+
+fn authz_failed(error: &authz::Error) -> Failure {
+    let code = match error {
+        authz::Error::Version { .. } => Code::Setting,
+        authz::Error::Log { .. } => Code::Log,
+        _ => Code::Failed,
+    };
+    Failure::new(code, error.to_string())
+}
+
+fn refused(what: &str, error: &consensus::Error) -> Failure {
+    let code = match error {
+        consensus::Error::Version { .. } => Code::Setting,
+        error if error.is_fatal() => Code::Log,
+        _ => Code::Failed,
+    };
+    Failure::new(code, format!("{what}: {error}"))
+}
+
+/// Takes the sockets that the acceptor hands over, and serves each in a task of its own.
+async fn take(
+    env: RuntimeEnv,
+    mut sockets: Receiver<Socket>,
+    door: Rc<Door>,
+    tls: Option<ServerTls>,
+) {
+    let mut batch = Vec::new();
+    while sockets.receive(&mut batch).await {
+        for socket in batch.drain(..) {
+            let (door, tls) = (Rc::clone(&door), tls.clone());
+            env.spawn().spawn(async move {
+                match open(socket, tls.as_ref()).await {
+                    Ok(stream) => net::conn::serve(stream, door).await,
+                    Err(error) => tracing::debug!("{error}"),
+                }
+            });
+        }
+    }
+}
+
+async fn open(socket: Socket, tls: Option<&ServerTls>) -> env::Result<Connection> {
+    match tls {
+        Some(tls) => socket.open_tls(tls).await,
+        None => socket.open(),
+    }
+}
+
+/// Waits for the requests in flight, but not for ever.
+async fn close(door: &Rc<Door>) {
+    door.stop();
+    if within(DRAIN, door.closed()).await.is_none() {
+        tracing::warn!("{} connections did not end within {DRAIN:?}", door.open_count());
+    }
+}

@@ -1,0 +1,131 @@
+//! What a start prints on standard output: where the node is, and one line to try. At the very
+//! first start a terminal also sees the password, once; where there is no terminal, nothing secret
+//! is ever printed.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::path::Path;
+
+use authz::store::First;
+
+use super::ready::Told;
+use crate::command;
+
+/// Prints it. A reader that has gone away is no reason to stop a node.
+pub fn print(told: &Told, first: First) {
+    let mut out = std::io::stdout();
+    let text = text(told, &first, out.is_terminal());
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        tracing::debug!("standard output: {error}");
+    }
+}
+
+fn text(told: &Told, first: &First, is_terminal: bool) -> String {
+    let mut text = format!(
+        "Corelode {}\n  http       {}\n  transport  {}\n  cores      {}\n  data       {}\n",
+        command::VERSION,
+        told.url,
+        told.transport,
+        told.cores,
+        told.data.display()
+    );
+    let reset = format!("corelode reset-password -u elastic --data {}", quoted(&told.data));
+    match first {
+        First::Generated(password) if is_terminal => {
+            let password = password.reveal();
+            write_line(&mut text, "");
+            write_line(&mut text, "This is the first start. Keep what follows, it is shown once.");
+            write_line(&mut text, &format!("  password of the user elastic   {password}"));
+            if let Some(fingerprint) = &told.fingerprint {
+                write_line(&mut text, &format!("  SHA-256 of the HTTP CA         {fingerprint}"));
+            }
+            write_line(&mut text, &format!("  for another password           {reset}"));
+        }
+        First::Generated(_) => {
+            write_line(&mut text, "");
+            write_line(
+                &mut text,
+                "This is the first start. To get a password for the user elastic:",
+            );
+            write_line(&mut text, &format!("  {reset}"));
+        }
+        First::Preset | First::No => {}
+    }
+    write_line(&mut text, "");
+    write_line(&mut text, &format!("Try: {}", curl(told)));
+    text
+}
+
+/// A command that works as printed.
+fn curl(told: &Told) -> String {
+    let mut line = "curl".to_owned();
+    if let Some(authority) = &told.authority {
+        line.push_str(&format!(" --cacert {}", quoted(authority)));
+    }
+    if told.security {
+        line.push_str(" -u elastic");
+    }
+    line.push_str(&format!(" {}/", told.url));
+    line
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=:@".contains(&byte));
+    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn write_line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a string takes all");
+}
+
+#[cfg(test)]
+mod tests {
+    use authz::Secret;
+
+    use super::*;
+
+    fn told() -> Told {
+        Told {
+            url: "https://127.0.0.1:9200".into(),
+            transport: "127.0.0.1:9300".into(),
+            authority: Some("/my data/certs/http_ca.crt".into()),
+            fingerprint: Some("ab".repeat(32)),
+            data: "/my data".into(),
+            security: true,
+            cores: 2,
+        }
+    }
+
+    #[test]
+    fn a_terminal_sees_the_password_once() {
+        let first = First::Generated(Secret::new("geheim".into()));
+        let shown = text(&told(), &first, true);
+        assert!(shown.contains("geheim") && shown.contains(&"ab".repeat(32)));
+        let shown = text(&told(), &First::No, true);
+        assert!(!shown.contains("reset-password"));
+    }
+
+    #[test]
+    fn nothing_secret_is_printed_elsewhere() {
+        let first = First::Generated(Secret::new("geheim".into()));
+        let shown = text(&told(), &first, false);
+        assert!(!shown.contains("geheim"));
+        assert!(shown.contains("reset-password -u elastic --data '/my data'"), "{shown}");
+    }
+
+    #[test]
+    fn the_line_to_try_is_whole() {
+        let line = "curl --cacert '/my data/certs/http_ca.crt' -u elastic https://127.0.0.1:9200/";
+        assert_eq!(curl(&told()), line);
+        let plain = Told {
+            url: "http://127.0.0.1:9200".into(),
+            authority: None,
+            security: false,
+            ..told()
+        };
+        assert_eq!(curl(&plain), "curl http://127.0.0.1:9200/");
+    }
+}

@@ -1,0 +1,52 @@
+//! The ready file: how scripts learn that requests are answered, and where.
+
+use std::path::{Path, PathBuf};
+
+use json::json;
+
+use crate::failure::{Failure, Result};
+use crate::folder::save;
+
+/// What is told about a running node.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Base of every request.
+    pub url: String,
+    /// Address of the transport.
+    pub transport: String,
+    /// The authority to trust.
+    pub authority: Option<PathBuf>,
+    /// Its SHA-256.
+    pub fingerprint: Option<String>,
+    /// The data folder.
+    pub data: PathBuf,
+    /// Whether callers must say who they are.
+    pub security: bool,
+    /// Executors.
+    pub cores: usize,
+}
+
+impl Told {
+    /// Writes the file, whole.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let authority = self.authority.as_ref().map(|path| path.display().to_string());
+        let value = json!({
+            "pid": (u64::from(std::process::id())),
+            "http": self.url.as_str(),
+            "transport": self.transport.as_str(),
+            "ca": authority,
+            "data": (self.data.display().to_string()),
+        });
+        save(path, json::to_string(&value).as_bytes(), 0o644)
+    }
+}
+
+/// Removes the file; fine where it is not there.
+pub fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::file("removing", path, &error))
+        }
+        _ => Ok(()),
+    }
+}
