@@ -60,6 +60,12 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
              [{needed_bytes}] bytes",
             index.name
         )),
+        WriteError::NoSpace { needed_bytes } => Error::rejected(format!(
+            "rejected execution of coordinating operation [needed_disk_bytes={needed_bytes}]: no room on the disk"
+        )),
+        WriteError::TooLarge { bytes, bytes_max } => Error::illegal_argument(format!(
+            "operation of [{bytes}] bytes exceeds the largest that the log takes [{bytes_max}]"
+        )),
         WriteError::Failed { error: shard::Error::Closed, .. } => Down::Gone.error(&index.name, number),
         WriteError::Failed { error, .. } => {
             Error::shard_unavailable(&index.name, number, &error.to_string())
