@@ -56,6 +56,9 @@ pub enum Error {
         /// Bytes that were wanted.
         needed_bytes: u64,
     },
+    /// The disk filled up under records that were taken in, and the reserve did not help. The log
+    /// takes nothing any more until it is opened again; the process may live on.
+    Starved(env::Error),
     /// Too many bytes wait for their sync: nothing was written, the log lives on.
     Full {
         /// Bytes that wait.
@@ -108,6 +111,7 @@ impl fmt::Display for Error {
             Self::NoSpace { needed_bytes } => {
                 write!(f, "no room on the disk for {needed_bytes} bytes of log")
             }
+            Self::Starved(error) => write!(f, "the disk is full, the log stops: {error}"),
             Self::Full { unsynced_bytes, unsynced_bytes_max } => write!(
                 f,
                 "{unsynced_bytes} bytes wait for their sync, {unsynced_bytes_max} may wait"

@@ -9,9 +9,9 @@
 //! 4. A failed write or sync ends the log; it is never tried again.
 //!
 //! A log is a row of files `log-000001`, `log-000002`, …, each zero-filled and synced before its
-//! first use ([`file`]). Records that are appended while a sync runs share the next batch
-//! ([`writer`]); a batch lies on block boundaries ([`frame`]). [`reader`] tells a torn tail from
-//! rot.
+//! first use (`file`, `rotate`). Records that are appended while a sync runs share the next batch
+//! (`commit`); a batch lies on block boundaries ([`frame`]). [`reader`] tells a torn tail from rot
+//! (`tail`).
 //!
 //! Not here: what records mean, and what the position is that a manifest no longer needs.
 
@@ -23,9 +23,16 @@ use std::time::Duration;
 
 use base::{SeqNo, ShardId};
 
+mod commit;
 pub mod error;
+mod extent;
+mod file;
+pub mod frame;
+mod group;
 pub mod reader;
 pub mod reserve;
+mod rotate;
+mod tail;
 pub mod writer;
 
 pub use error::{Error, Result};

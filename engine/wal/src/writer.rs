@@ -1,12 +1,29 @@
-//! Writing: many appenders, one committer, one sync for all who wait.
+//! The log as its writer sees it: records go in, in order, and proofs come out.
+//!
+//! Always true
+//! 1. A [`Durable`] is made in one place, [`Append::poll`], from what the committer told the
+//!    record's group after its sync.
+//! 2. What [`Writer::append`] took in is written, in the order of the calls, unless the log fails.
+//!    A refusal comes from the call itself, and then nothing is written.
+//!
+//! Not here: gathering records into batches and syncing them (`commit`), choosing files
+//! (`rotate`).
 
+use std::cell::RefCell;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use env::Env;
+use env::{Clock, Disk, Env, Spawn};
 
+use crate::commit::State;
+use crate::file::{Kind, LogFile, kind};
+use crate::frame::{PAYLOAD_BYTES_MAX, record_bytes};
+use crate::group::Group;
+use crate::reader::End;
+use crate::rotate::Files;
 use crate::{Config, Error, LogPosition, Record, Reserve, Result};
 
 /// Proof that a record is on stable storage. Only the writer makes one.
@@ -22,97 +39,194 @@ impl Durable {
     }
 }
 
-/// Proof that a record is taken and will be on stable storage within the time agreed, unless the
-/// log fails, which ends the process.
+/// Proof that a record is taken in and will be on stable storage within the time agreed, unless
+/// the log fails, which ends the process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Promised(());
 
 /// An append under way; dropping it does not undo the append.
+#[must_use = "an append is not durable before its answer"]
 pub struct Append {
-    private: (),
+    group: Rc<Group>,
+    slot: Option<usize>,
 }
 
 impl Future for Append {
     type Output = Result<Durable>;
 
-    fn poll(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Result<Durable>> {
-        let _ = self.private;
-        todo!()
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Durable>> {
+        let Self { group, slot } = &mut *self;
+        group.poll(slot, context).map(|told| told.map(|position| Durable { position }))
     }
 }
 
-/// A log open for writing; clones are the same log.
+/// A log open for writing; clones are the same log. When the last one is dropped, what was taken
+/// in is still written.
 pub struct Writer<E: Env> {
-    inner: Rc<E>,
+    inner: Rc<Inner<E>>,
+    /// The committer holds `inner` too; this is what only writers hold.
+    owner: Rc<Owner<E>>,
+}
+
+/// Ends the committer when the last writer is gone.
+struct Owner<E: Env>(Rc<Inner<E>>);
+
+impl<E: Env> Drop for Owner<E> {
+    fn drop(&mut self) {
+        self.0.state.borrow_mut().close();
+    }
+}
+
+/// What writers and the committer share.
+pub(crate) struct Inner<E: Env> {
+    pub(crate) env: E,
+    pub(crate) config: Config,
+    pub(crate) reserve: Option<Reserve<E>>,
+    pub(crate) state: RefCell<State<E>>,
 }
 
 impl<E: Env> Clone for Writer<E> {
     fn clone(&self) -> Self {
-        Self { inner: Rc::clone(&self.inner) }
+        Self { inner: Rc::clone(&self.inner), owner: Rc::clone(&self.owner) }
     }
 }
 
 impl<E: Env> Writer<E> {
-    /// Makes a new log. [`Error::AlreadyExists`] where one stands.
+    /// Makes a new log, and its folder where there is none. [`Error::AlreadyExists`] where one
+    /// stands.
     pub async fn create(
         env: &E,
         config: Config,
         term: u64,
         reserve: Option<Reserve<E>>,
     ) -> Result<Self> {
-        let _ = (config, term, reserve);
-        Ok(Self { inner: Rc::new(env.clone()) })
+        env.disk().create_dir(&config.dir).await?;
+        for entry in env.disk().list(&config.dir).await? {
+            if matches!(kind(&entry.name), Kind::Log(_) | Kind::Corrupt) {
+                let file = config.dir.join(entry.name).to_string_lossy().into_owned();
+                return Err(Error::AlreadyExists { file });
+            }
+        }
+        let len = config.file_bytes_min;
+        let active = LogFile::create(env, &config.dir, config.shard, 1, len).await?;
+        Ok(Self::start(env, config, End::of_new(active), term, reserve))
     }
 
-    /// Takes `record` into the log, after all that were taken before. Refused at once or not at
-    /// all, but for a log that fails: what was taken in is written.
+    /// Goes on where a reader found the end.
+    pub(crate) fn start(
+        env: &E,
+        config: Config,
+        end: End<E>,
+        term: u64,
+        reserve: Option<Reserve<E>>,
+    ) -> Self {
+        assert!(term >= end.term, "terms only rise");
+        let now = env.clock().monotonic();
+        let ends = (end.first, end.last.position);
+        let files = Files::new(end.older, end.active, end.offset, ends, end.next, now);
+        let state = State::new(files, end.last, end.extent, term, now);
+        let inner =
+            Rc::new(Inner { env: env.clone(), config, reserve, state: RefCell::new(state) });
+        env.spawn().spawn(Rc::clone(&inner).commit());
+        Self { owner: Rc::new(Owner(Rc::clone(&inner))), inner }
+    }
+
+    /// Takes `record` into the log, after all that were taken in before. Refused at once
+    /// ([`Error::is_refusal`]) or not at all, but for a log that fails.
     pub fn append(&self, record: Record) -> Result<Append> {
-        let _ = record;
-        todo!()
+        let group = self.take_in(record, Duration::ZERO)?;
+        Ok(Append { group, slot: None })
     }
 
-    /// As [`Writer::append`] for a caller who does not wait: the record is synced within `delay`.
+    /// As [`Writer::append`] for a caller who does not wait: the record is written within `delay`.
     pub fn append_within(&self, record: Record, delay: Duration) -> Result<Promised> {
-        let _ = (record, delay);
-        todo!()
+        self.take_in(record, delay)?;
+        Ok(Promised(()))
     }
 
-    /// Ends when all that was taken in so far is on stable storage.
+    fn take_in(&self, record: Record, delay: Duration) -> Result<Rc<Group>> {
+        let bytes = record_bytes(&record);
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Err(Error::TooLarge { bytes, bytes_max: PAYLOAD_BYTES_MAX });
+        }
+        let mut state = self.inner.state.borrow_mut();
+        state.check_open()?;
+        let unsynced_bytes = state.unsynced_bytes();
+        let unsynced_bytes_max = self.inner.config.unsynced_bytes_max;
+        if unsynced_bytes > 0 && unsynced_bytes + bytes > unsynced_bytes_max {
+            return Err(Error::Full { unsynced_bytes, unsynced_bytes_max });
+        }
+        let now = self.inner.env.clock().monotonic();
+        if !state.has_room_for(bytes) {
+            let retry = state.files.retry_is_due(now);
+            drop(state);
+            if retry {
+                self.inner.prepare_next();
+            }
+            return Err(Error::NoSpace { needed_bytes: bytes as u64 });
+        }
+        Ok(state.take_in(record, bytes, now + delay))
+    }
+
+    /// Ends when all that was taken in so far is on stable storage. Answers the last batch of it.
     pub async fn sync(&self) -> Result<LogPosition> {
-        todo!()
+        let group = {
+            let mut state = self.inner.state.borrow_mut();
+            state.check_open()?;
+            match state.hurry() {
+                Some(group) => group,
+                None => return Ok(state.synced()),
+            }
+        };
+        group.wait().await
     }
 
     /// The last batch known to be on stable storage, with all before it.
     pub fn synced(&self) -> LogPosition {
-        todo!()
+        self.inner.state.borrow().synced()
     }
 
     /// Says that batches up to `through` are not needed any more; removes files that hold no
     /// other. Only after whatever stops needing them is durable.
     pub async fn release(&self, through: LogPosition) -> Result<()> {
-        let _ = through;
-        todo!()
+        let fresh = {
+            let mut state = self.inner.state.borrow_mut();
+            state.check_open()?;
+            state.release(through, self.inner.config.file_bytes_min)
+        };
+        if let Some(group) = fresh {
+            match group.wait().await {
+                // No room for a smaller file: the larger one stays.
+                Err(error) if error.is_refusal() => {}
+                told => {
+                    told?;
+                }
+            }
+        }
+        self.inner.remove_released().await
     }
 
-    /// Bytes of batches that are not released.
+    /// Bytes of batches that are not released, to within 64 KiB.
     pub fn bytes(&self) -> u64 {
-        todo!()
+        self.inner.state.borrow().bytes()
     }
 
     /// Why the log takes nothing any more.
     pub fn failure(&self) -> Option<Error> {
-        todo!()
+        self.inner.state.borrow().failure()
     }
 
-    /// Ends when the log fails: for whoever must end the process then.
+    /// Ends when the log fails: for whoever must end the process then. Does not end where the log
+    /// is closed in peace.
     pub async fn failed(&self) -> Error {
-        todo!()
+        let mut slot = None;
+        poll_fn(|context| self.inner.state.borrow_mut().poll_failure(&mut slot, context)).await
     }
 
-    /// Syncs all that was taken in, says so in an empty batch, and lets go of the files. Later
-    /// calls answer [`Error::Closed`].
+    /// Syncs all that was taken in, says so in an empty batch, and ends. Later calls answer
+    /// [`Error::Closed`].
     pub async fn close(&self) -> Result<()> {
-        let _ = &self.inner;
-        todo!()
+        let group = self.inner.state.borrow_mut().close();
+        group.wait().await.map(|_| ())
     }
 }
