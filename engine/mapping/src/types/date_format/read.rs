@@ -209,6 +209,10 @@ const ZONE_ID_MAX: usize = 48;
 
 fn zone_id(text: &str, at: usize) -> Option<(Zone, usize)> {
     let rest = text.get(at..)?;
+    if rest.starts_with(['+', '-']) {
+        let (seconds, end) = offset(Offset::HourColonMinuteMaybeSecond, "", text, at)?;
+        return Some((Zone::Offset(seconds), end));
+    }
     let may = |c: char| c.is_ascii_alphanumeric() || "/_+-:~".contains(c);
     let len = rest.chars().take(ZONE_ID_MAX).take_while(|c| may(*c)).count();
     (1..=len).rev().find_map(|len| Some((Zone::parse(&rest[..len]).ok()?, at + len)))

@@ -38,7 +38,8 @@ impl Fields {
             Field::Year => (&mut self.year, -YEAR_MAX, YEAR_MAX, value),
             Field::YearOfEra => (&mut self.year_of_era, 1, YEAR_MAX, value),
             Field::WeekYear => (&mut self.week_year, -YEAR_MAX, YEAR_MAX, value),
-            Field::Quarter => (&mut self.quarter, 1, 4, value),
+            // Read and forgotten, as by java.time where no day of the quarter is given.
+            Field::Quarter => (&mut self.quarter, 0, 99, value),
             Field::Month => (&mut self.month, 1, 12, value),
             Field::Week => (&mut self.week, 1, 53, value),
             Field::Day => (&mut self.day, 1, 31, value),
@@ -107,7 +108,8 @@ impl Fields {
                 }
             }
         };
-        match self.weekday {
+        // java.time checks the day of the week against proleptic years only.
+        match self.weekday.filter(|_| self.year.is_some()) {
             Some(weekday) if i64::from(calendar::weekday(day)) != weekday => {
                 Err("Conflict found: the day of the week is not that of the date".to_owned())
             }
@@ -116,7 +118,7 @@ impl Fields {
     }
 
     fn month_day(&self, year: i64) -> Result<i64, String> {
-        let month = self.month.or(self.quarter.map(|quarter| quarter * 3 - 2)).unwrap_or(1) as u32;
+        let month = self.month.unwrap_or(1) as u32;
         let day = self.day.unwrap_or(1) as u32;
         if day > calendar::days_in_month(year, month) {
             return Err(if day == 29 {

@@ -1,6 +1,197 @@
+use proptest::prelude::*;
+
 use super::*;
 
-fn ms(pattern: &str, text: &str) -> Option<i64> {
-    let format = DateFormat::parse_pattern(pattern).expect("a good pattern");
-    format.parse_ms(text).ok()
+fn format(pattern: &str) -> DateFormat {
+    DateFormat::parse_pattern(pattern).expect("a good pattern")
+}
+
+fn iso(pattern: &str, text: &str) -> Option<String> {
+    format(pattern).parse_ms(text).ok().map(|ms| DEFAULT.print_ms(ms))
+}
+
+#[test]
+fn patterns_read_and_print_as_java_time_does() {
+    let recorded = include_str!("../../../tests/data/java-time.tsv");
+    for line in recorded.lines() {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let number = |at: usize| parts[at].parse::<i64>().expect("a number");
+        let format = format(parts[1]);
+        if parts[0] == "P" {
+            let moment = Moment { seconds: number(2), nanos: number(3) as u32 };
+            let zone = Zone::Offset(number(4) as i32);
+            assert_eq!(format.print(moment, &zone), parts[5], "{line}");
+        } else {
+            let got = format.parse(parts[2], None, Round::Down);
+            let got = got.map_or("-".to_owned(), |m| format!("{}.{}", m.seconds, m.nanos));
+            assert_eq!(got, parts[3], "{line}");
+        }
+    }
+    assert!(recorded.lines().count() > 300);
+}
+
+#[test]
+fn dates_with_optional_time_are_strict() {
+    let read = |text| iso("strict_date_optional_time", text);
+    for (text, want) in [
+        ("2024", "2024-01-01T00:00:00.000Z"),
+        ("2024-02", "2024-02-01T00:00:00.000Z"),
+        ("2024-01-02", "2024-01-02T00:00:00.000Z"),
+        ("2024-01-02T", "2024-01-02T00:00:00.000Z"),
+        ("2024-01-02T03", "2024-01-02T03:00:00.000Z"),
+        ("2024-01-02T03:04", "2024-01-02T03:04:00.000Z"),
+        ("2024-01-02T03:04:05", "2024-01-02T03:04:05.000Z"),
+        ("2024-01-02T03:04:05.6", "2024-01-02T03:04:05.600Z"),
+        ("2024-01-02T03:04:05,123456789Z", "2024-01-02T03:04:05.123456789Z"),
+        ("2024-01-02T03:04:05+01:00", "2024-01-02T02:04:05.000Z"),
+        ("2024-01-02T03:04:05+0100", "2024-01-02T02:04:05.000Z"),
+        ("2024-01-02T03+01", "2024-01-02T02:00:00.000Z"),
+        ("-0001-01-02", "-0001-01-02T00:00:00.000Z"),
+    ] {
+        // Milliseconds are what a date keeps.
+        let want = want.replace("456789", "");
+        assert_eq!(read(text), Some(want), "{text}");
+    }
+    for text in [
+        "2024-1-2",
+        "2024-13-01",
+        "2021-02-29",
+        "2024-01-02 03:04:05",
+        "2024-01-02T24:00:00",
+        "2024-01-02T03:04:05 Z",
+        "2024-01-02T03:04:05.1234567890",
+        "2024-01-02T03:04:05[Europe/Berlin]",
+        "2024-W01-1",
+        "20240101",
+        "12024-01-01",
+        "2024-01-02T03:04:60",
+        "",
+    ] {
+        assert_eq!(read(text), None, "{text}");
+    }
+    assert_eq!(iso("date_optional_time", "2024-1-2T3:4"), read("2024-01-02T03:04"));
+}
+
+#[test]
+fn named_formats_read_what_they_print() {
+    let moment = Moment { seconds: 1_709_208_245, nanos: 123_000_000 }; // 2024-02-29T12:04:05.123Z
+    for (name, want) in [
+        ("basic_date", "20240229"),
+        ("basic_date_time", "20240229T120405.123Z"),
+        ("basic_date_time_no_millis", "20240229T120405Z"),
+        ("basic_ordinal_date", "2024060"),
+        ("basic_ordinal_date_time", "2024060T120405.123Z"),
+        ("basic_time", "120405.123Z"),
+        ("basic_t_time_no_millis", "T120405Z"),
+        ("basic_week_date", "2024W094"),
+        ("strict_basic_week_date_time", "2024W094T120405.123Z"),
+        ("strict_date", "2024-02-29"),
+        ("strict_date_hour", "2024-02-29T12"),
+        ("strict_date_hour_minute", "2024-02-29T12:04"),
+        ("strict_date_hour_minute_second", "2024-02-29T12:04:05"),
+        ("strict_date_hour_minute_second_fraction", "2024-02-29T12:04:05.123"),
+        ("strict_date_hour_minute_second_millis", "2024-02-29T12:04:05.123"),
+        ("strict_date_time", "2024-02-29T12:04:05.123Z"),
+        ("strict_date_time_no_millis", "2024-02-29T12:04:05Z"),
+        ("strict_date_optional_time", "2024-02-29T12:04:05.123Z"),
+        ("strict_date_optional_time_nanos", "2024-02-29T12:04:05.123Z"),
+        ("iso8601", "2024-02-29T12:04:05.123Z"),
+        ("hour", "12"),
+        ("hour_minute_second", "12:04:05"),
+        ("strict_ordinal_date", "2024-060"),
+        ("strict_ordinal_date_time", "2024-060T12:04:05.123Z"),
+        ("time", "12:04:05.123Z"),
+        ("t_time", "T12:04:05.123Z"),
+        ("strict_week_date", "2024-W09-4"),
+        ("strict_week_date_time_no_millis", "2024-W09-4T12:04:05Z"),
+        ("weekyear", "2024"),
+        ("strict_weekyear_week", "2024-W09"),
+        ("year_month", "2024-02"),
+        ("strict_year", "2024"),
+        ("epoch_millis", "1709208245123"),
+        ("epoch_second", "1709208245.123"),
+    ] {
+        let format = format(name);
+        let text = format.print(moment, &Zone::UTC);
+        assert_eq!(text, want, "{name}");
+        let again = format.parse(&text, None, Round::Down).expect("what was printed");
+        assert_eq!(format.print(again, &Zone::UTC), text, "{name}");
+    }
+}
+
+#[test]
+fn numbers_are_milliseconds_where_the_format_says_so() {
+    let read = |text: &str| DEFAULT.parse_ms(text).ok();
+    assert_eq!(read("20240101"), Some(20_240_101));
+    assert_eq!(read("-5"), Some(-5));
+    assert_eq!(read("1583020799000.7"), Some(1_583_020_799_000));
+    assert_eq!(read("-1.5"), Some(-2), "cut towards the past");
+    assert_eq!(read("2024"), Some(1_704_067_200_000), "the first alternative reads it");
+    assert_eq!(read("1e3"), None);
+    assert_eq!(read("99999999999999999999"), None);
+    assert_eq!(format("epoch_second").parse_ms("1.25").ok(), Some(1_250));
+    assert_eq!(format("epoch_second").print_ms(1_000), "1");
+}
+
+#[test]
+fn faults_are_told_in_elasticsearchs_words() {
+    let refused = |pattern| DateFormat::parse_pattern(pattern).expect_err("refused").reason;
+    assert_eq!(refused("foo"), "Invalid format: [foo]: Unknown pattern letter: f");
+    assert_eq!(
+        refused("yyyy-MM-dd'T"),
+        "Invalid format: [yyyy-MM-dd'T]: Pattern ends with an incomplete string literal: yyyy-MM-dd'T"
+    );
+    assert_eq!(refused("yyyy||HHH"), "Invalid format: [HHH]: Too many pattern letters: H");
+    let error = DEFAULT.parse_ms("foo").expect_err("no date");
+    assert_eq!(
+        error.reason,
+        "failed to parse date field [foo] with format [strict_date_optional_time||epoch_millis]"
+    );
+    let cause = error.caused_by.expect("a cause");
+    assert_eq!(cause.reason, "Failed to parse with all enclosed parsers");
+    assert_eq!(cause.kind, ErrorKind::DateTimeParse);
+    let error = format("yyyy-MM-dd").parse_ms("2024-0x").expect_err("no date");
+    assert_eq!(
+        error.caused_by.expect("one").reason,
+        "Text '2024-0x' could not be parsed at index 5"
+    );
+}
+
+#[test]
+fn missing_parts_are_rounded_up() {
+    let up = |text: &str| {
+        let ms = DEFAULT.parse_ms_in(text, None, Round::Up).expect("a date");
+        DEFAULT.print_ms(ms)
+    };
+    assert_eq!(up("2024-02"), "2024-02-01T23:59:59.999Z");
+    assert_eq!(up("2024-02-03T04"), "2024-02-03T04:59:59.999Z");
+    assert_eq!(up("2024-02-03T04:05:06.7"), "2024-02-03T04:05:06.700Z");
+    assert_eq!(up("1704067200000"), "2024-01-01T00:00:00.000Z");
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_again(ms in -62_135_596_800_000i64..253_402_300_800_000) {
+        for pattern in ["strict_date_optional_time", "yyyyMMddHHmmssSSS", "EEE, dd MMM uuuu HH:mm:ss.SSS Z", "epoch_millis"] {
+            let format = format(pattern);
+            prop_assert_eq!(format.parse_ms(&format.print_ms(ms)).ok(), Some(ms), "{}", pattern);
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_and_texts_never_panic(pattern in "[a-zA-Z'\\[\\]{}#|.:é-]{0,20}", text: String, ms: i64) {
+        if let Ok(format) = DateFormat::parse_pattern(&pattern) {
+            let _ = format.parse_ms(&text);
+            let printed = format.print_ms(ms);
+            let _ = format.parse_ms(&printed);
+        }
+        let _ = DEFAULT.parse_ms(&text);
+    }
+
+    #[test]
+    fn hostile_dates_never_panic(text in "[0-9+T:.,Zé-]{0,30}") {
+        for pattern in ["strict_date_optional_time||epoch_millis", "yyyyMMdd", "uuuu-D", "basic_week_date", "yyyy-MM-dd HH:mm VV"] {
+            let _ = format(pattern).parse_ms_in(&text, Some(&Zone::UTC), Round::Up);
+        }
+    }
 }
