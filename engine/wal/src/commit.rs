@@ -483,10 +483,12 @@ impl<E: Env> Inner<E> {
     }
 }
 
+type Sleep = Pin<Box<dyn Future<Output = ()>>>;
+
 /// A sleep that is kept while it is early enough.
 #[derive(Default)]
 struct Alarm {
-    set: Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>,
+    set: Option<(Duration, Sleep)>,
 }
 
 impl Alarm {

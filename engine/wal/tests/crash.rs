@@ -5,7 +5,7 @@ mod story;
 use std::rc::Rc;
 use std::time::Duration;
 
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
 use sim::{Sim, SimEnv};
 use story::{Shared, append, config, read_all, reopen, write_a_while};
 use wal::{LogPosition, Writer};
@@ -21,7 +21,18 @@ async fn first_life(env: SimEnv, model: Shared) {
     let through = LogPosition(writer.synced().0 / 2);
     model.borrow_mut().released = through;
     writer.release(through).await.expect("nothing fails here");
+    // Somebody releases while others write.
+    let (env2, writer2, model2) = (env.clone(), writer.clone(), Rc::clone(&model));
+    env.spawn().spawn(async move {
+        for _ in 0..20 {
+            env2.clock().sleep(Duration::from_micros(700)).await;
+            let through = writer2.synced();
+            model2.borrow_mut().released = through;
+            writer2.release(through).await.expect("nothing fails here");
+        }
+    });
     write_a_while(&env, &writer, &model, 3).await;
+    env.clock().sleep(Duration::from_millis(200)).await;
     model.borrow_mut().released = writer.synced();
     writer.release(writer.synced()).await.expect("nothing fails here");
     append(&writer, &model, 10).await.expect("nothing fails here");

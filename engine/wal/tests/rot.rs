@@ -88,6 +88,33 @@ fn a_batch_in_another_ones_place_is_not_believed() {
 }
 
 #[test]
+fn a_batch_of_an_abandoned_end_is_not_believed() {
+    // The log ends with batch 3, which a cut takes; the next life writes another batch 3.
+    let (sim, model) = machine_with_batches(1, 3, false);
+    let first_life = sim.bytes(FILE).expect("it was made");
+    let mut cut = first_life.clone();
+    cut[3 * 4096..4 * 4096].fill(0);
+    sim.kill();
+    sim.plant(FILE, &cut);
+    model.borrow_mut().promised = 2;
+    model.borrow_mut().positions.pop();
+    let (env, theirs) = (sim.env(), Rc::clone(&model));
+    sim.run(async move {
+        let (writer, _) = story::reopen(&env, &theirs, "second life").await;
+        for _ in 0..2 {
+            story::append(&writer, &theirs, 100).await.expect("a healthy disk");
+        }
+        writer.close().await.expect("a healthy disk");
+    });
+    assert_eq!(read(&sim), Ok(vec![0, 1, 2, 3]));
+    // Its old bytes come back: all checksums are right, but batch 4 follows another one.
+    let mut bytes = sim.bytes(FILE).expect("it was made");
+    bytes[3 * 4096..4 * 4096].copy_from_slice(&first_life[3 * 4096..4 * 4096]);
+    sim.plant(FILE, &bytes);
+    assert!(matches!(read(&sim), Err(Error::Corrupt { .. })));
+}
+
+#[test]
 fn a_missing_file_is_not_skipped() {
     let (sim, _) = machine_with_batches(1, 40, true);
     let names = sim.names(DIR);
