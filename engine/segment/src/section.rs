@@ -114,6 +114,12 @@ impl File {
         Some(Section { file: Arc::clone(self), entry })
     }
 
+    /// Whether every page is there, so that nothing need be named before it is read.
+    #[inline]
+    pub fn is_resident(&self) -> bool {
+        self.fetched.is_none()
+    }
+
     /// Records damage; the first stays.
     pub fn fail(&self, error: Error) {
         // A second fault of the same file adds nothing: the file is given up at the first.
