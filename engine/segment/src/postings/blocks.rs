@@ -24,6 +24,33 @@ use crate::positions::PACKED_LEN_MAX;
 use crate::section::Missing;
 use crate::terms::{FieldTerms, TermInfo};
 
+/// No block.
+const NONE: u32 = u32::MAX;
+
+/// What looking for a document in a block found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// The document is not there.
+    Absent,
+    /// It is the one at this place.
+    At(usize),
+    /// The block has to be decoded to know.
+    Unknown,
+}
+
+/// A block decoded for the sake of a window.
+pub(crate) struct Decoded {
+    block: u32,
+    count: usize,
+    docs: [u32; BLOCK],
+}
+
+impl Default for Decoded {
+    fn default() -> Self {
+        Self { block: NONE, count: 0, docs: [0; BLOCK] }
+    }
+}
+
 /// The blocks of a term.
 pub(crate) struct Blocks {
     pub(crate) terms: Arc<FieldTerms>,
@@ -195,38 +222,92 @@ impl Blocks {
         Ok(count)
     }
 
-    /// Sets bit `doc - range.start` for each document of the block that is in `range`.
-    pub(crate) fn fill_bits(&self, block: u32, range: &Range<u32>, bits: &mut [u64]) -> Result<()> {
-        let mut docs = [0; BLOCK];
-        let mut count = BLOCK;
-        if self.is_rest(block) {
-            count = self.rest(block, &mut docs, &mut [0; BLOCK])?;
-        } else {
+    /// Sets bit `doc - range.start` for each document of the block that is in `range`. What has to
+    /// be decoded for it is left in `decoded`: the next window often begins in the same block.
+    pub(crate) fn fill_bits(
+        &self,
+        block: u32,
+        range: &Range<u32>,
+        decoded: &mut Option<Box<Decoded>>,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        if let Some(decoded) = decoded
+            && decoded.block == block
+        {
+            set_bits(&decoded.docs[..decoded.count], range, bits);
+            return Ok(());
+        }
+        if !self.is_rest(block) {
             let full = self.full(block)?;
             let first = first_after(self.before(block));
-            let last = self.last(block);
             if let Some(words) = full.bits() {
-                if words_end(words, first) != Some(last) || last >= self.terms.segment_doc_count() {
-                    return Err(self.malformed(block, "bits do not end at the last document"));
-                }
+                self.check_bits(block, words, first)?;
                 or_words(words, first, range, bits);
                 return Ok(());
             }
-            self.docs_of(full, block, &mut docs)?;
             if full.is_run() {
+                let last = self.check_run(block, first)?;
                 let low = first.max(range.start);
                 let high = (last + 1).min(range.end).max(low);
                 set_run(bits, low - range.start..high - range.start);
                 return Ok(());
             }
         }
-        for doc in &docs[..count] {
-            if range.contains(doc) {
-                let at = doc - range.start;
-                bits[at as usize / 64] |= 1 << (at % 64);
-            }
+        let decoded = decoded.get_or_insert_default();
+        decoded.block = NONE;
+        decoded.count = self.decode(block, &mut decoded.docs, None)?;
+        decoded.block = block;
+        set_bits(&decoded.docs[..decoded.count], range, bits);
+        Ok(())
+    }
+
+    /// Looks for `doc` in a block, if its form allows to do so without decoding.
+    #[inline]
+    pub(crate) fn probe(&self, block: u32, doc: u32) -> Result<Probe> {
+        if self.is_rest(block) {
+            return Ok(Probe::Unknown);
+        }
+        let full = self.full(block)?;
+        let first = first_after(self.before(block));
+        let Some(place) = doc.checked_sub(first).map(|place| place as usize) else {
+            return Ok(Probe::Absent);
+        };
+        if full.is_run() {
+            self.check_run(block, first)?;
+            return Ok(if place < BLOCK { Probe::At(place) } else { Probe::Absent });
+        }
+        let Some(words) = full.bits() else { return Ok(Probe::Unknown) };
+        self.check_bits(block, words, first)?;
+        let Some(word) = words.get(place / 64) else { return Ok(Probe::Absent) };
+        let word = u64::from_le_bytes(*word);
+        if word >> (place % 64) & 1 == 0 {
+            return Ok(Probe::Absent);
+        }
+        let before = words[..place / 64].iter().map(|word| u64::from_le_bytes(*word).count_ones());
+        let inside = (word & ((1 << (place % 64)) - 1)).count_ones();
+        Ok(Probe::At((before.sum::<u32>() + inside) as usize))
+    }
+
+    /// Checks that a block of bits has 128 documents that end where the skips say.
+    #[inline]
+    fn check_bits(&self, block: u32, words: &[[u8; 8]], first: u32) -> Result<()> {
+        let last = self.last(block);
+        if words_end(words, first) != Some(last) || last >= self.terms.segment_doc_count() {
+            return Err(self.malformed(block, "bits do not end at the last document"));
         }
         Ok(())
+    }
+
+    /// Checks that a block of neighbours ends where the skips say, and answers where.
+    #[inline]
+    fn check_run(&self, block: u32, first: u32) -> Result<u32> {
+        let last = self.last(block);
+        if last.checked_sub(first) != Some(BLOCK as u32 - 1)
+            || last >= self.terms.segment_doc_count()
+        {
+            return Err(self.malformed(block, "neighbours do not end at the last document"));
+        }
+        Ok(last)
     }
 
     /// A full block's parts.
@@ -319,6 +400,16 @@ impl Blocks {
     /// As [`Self::last`].
     pub(crate) fn last_doc(&self, block: u32) -> DocId {
         DocId(self.last(block))
+    }
+}
+
+/// Sets the bits of those of the sorted `docs` that are in `range`.
+fn set_bits(docs: &[u32], range: &Range<u32>, bits: &mut [u64]) {
+    let start = docs.partition_point(|doc| *doc < range.start);
+    let end = start + docs[start..].partition_point(|doc| *doc < range.end);
+    for doc in &docs[start..end] {
+        let at = doc - range.start;
+        bits[at as usize / 64] |= 1 << (at % 64);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use base::DocId;
 
 use super::block::BLOCK;
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Decoded, Probe};
 use super::impact::Impacts;
 use super::skip::GROUP;
 use super::{END, Need};
@@ -51,8 +51,9 @@ pub struct Postings {
     values: Box<Values>,
 
     places: Places,
-    /// The block that the next window's bits begin with.
+    /// The block that the next window's bits begin with, and what is left of the last.
     bits_block: u32,
+    bits_left: Option<Box<Decoded>>,
 }
 
 /// The decoded block.
@@ -112,6 +113,7 @@ impl Postings {
             values: Box::new(Values { docs: [0; BLOCK], freqs: [0; BLOCK] }),
             places: Places { cursor: None, next: (NONE, 0) },
             bits_block: 0,
+            bits_left: None,
         }
     }
 
@@ -225,7 +227,7 @@ impl Postings {
         };
         let mut block = self.blocks.of(from, range.start);
         while block < count {
-            if let Err(error) = self.blocks.fill_bits(block, &range, bits) {
+            if let Err(error) = self.blocks.fill_bits(block, &range, &mut self.bits_left, bits) {
                 return self.break_off(error);
             }
             if self.blocks.last(block) >= range.end - 1 {
@@ -318,6 +320,16 @@ impl Postings {
     /// block is damaged. Places after them become `u32::MAX`. Does not move.
     pub fn docs(&self, block: u32, docs: &mut [u32; BLOCK]) -> usize {
         self.count_or_fail(self.blocks.decode(block, docs, None))
+    }
+
+    /// Looks for `doc` in a block ([`Postings::block_of`] tells in which) without decoding it,
+    /// where its form allows that: blocks of common terms, which rare leads probe. Does not move.
+    #[inline]
+    pub fn probe(&self, block: u32, doc: DocId) -> Probe {
+        self.blocks.probe(block, doc.get()).unwrap_or_else(|error| {
+            self.blocks.terms.fail(error);
+            Probe::Absent
+        })
     }
 
     /// As [`Postings::docs`], and the frequencies: 1 where they are not kept.

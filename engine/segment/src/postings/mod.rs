@@ -20,6 +20,7 @@ mod writer;
 use base::DocId;
 
 pub use block::BLOCK;
+pub use blocks::Probe;
 pub use cursor::{BlockMax, Postings};
 pub use impact::Impacts;
 pub use skip::GROUP;

@@ -30,6 +30,7 @@ fn every_way_of_reading_gives_the_same() {
     let model = Model::made(1, 9000, &RARITIES);
     let segment = model.segment(1, TermOptions::TEXT, TermBlocks::Plain);
     let terms = field(&segment);
+    let (mut probes, mut unknown) = (0, 0);
     for (term, docs) in &model.terms {
         let info = info(&terms, term);
         let mut postings = terms.postings(&info, Need::Positions);
@@ -55,6 +56,15 @@ fn every_way_of_reading_gives_the_same() {
             let mut alone = [0; BLOCK];
             fresh.freqs(block, &mut alone);
             assert_eq!(alone[..count], freqs[..count]);
+            for doc in docs[0].saturating_sub(3)..(docs[count - 1] + 3).min(docs[0] + 500) {
+                let place = docs[..count].iter().position(|other| *other == doc);
+                match fresh.probe(block, DocId(doc)) {
+                    Probe::Absent => assert_eq!(place, None),
+                    Probe::At(found) => assert_eq!(place, Some(found)),
+                    Probe::Unknown => unknown += 1,
+                }
+                probes += 1;
+            }
             assert_eq!(docs[..count], again[..count]);
             assert!(docs[count - 1] <= fresh.block_last(block).get());
             all.extend(docs[..count].iter().copied().zip(freqs));
@@ -62,6 +72,7 @@ fn every_way_of_reading_gives_the_same() {
         let plain: Vec<_> = docs.iter().map(|(doc, at)| (*doc, at.len() as u32)).collect();
         assert_eq!(all, plain);
     }
+    assert!(unknown < probes, "some blocks can be probed");
     assert_eq!(segment.fault(), None);
 }
 
