@@ -31,6 +31,8 @@ pub enum Kind {
     NamedObject,
     /// An argument without sense.
     IllegalArgument,
+    /// Something that this state does not allow.
+    IllegalState,
     /// A number that is none.
     NumberFormat,
     /// A query that this index cannot answer.
@@ -62,6 +64,7 @@ impl Kind {
             Self::JsonEnd => "json_e_o_f_exception",
             Self::NamedObject => "named_object_not_found_exception",
             Self::IllegalArgument => "illegal_argument_exception",
+            Self::IllegalState => "illegal_state_exception",
             Self::NumberFormat => "number_format_exception",
             Self::QueryShard => "query_shard_exception",
             Self::Parse => "parse_exception",

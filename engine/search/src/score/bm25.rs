@@ -93,16 +93,12 @@ pub fn score(weight: f32, freq: f32, inverse: f32) -> f32 {
     weight - weight / (1.0 + freq * inverse)
 }
 
-/// Scores of documents with these frequencies and norms: the kernel of dense scoring.
+/// Scores of documents with these frequencies, whose inverses stand in `out`: the kernel of dense
+/// scoring.
 #[inline]
-pub fn scores(weight: f32, inverses: &Inverses, freqs: &[u32], norms: &[u8], out: &mut [f32]) {
-    let len = freqs.len();
-    let (norms, out) = (&norms[..len], &mut out[..len]);
-    for (slot, &norm) in out.iter_mut().zip(norms) {
-        *slot = inverses[norm as usize];
-    }
-    for (slot, &freq) in out.iter_mut().zip(freqs) {
-        *slot = weight - weight / (1.0 + freq as f32 * *slot);
+pub fn scores(weight: f32, freqs: &[u32], out: &mut [f32]) {
+    for (slot, freq) in out.iter_mut().zip(freqs) {
+        *slot = weight - weight / (1.0 + *freq as f32 * *slot);
     }
 }
 
@@ -183,8 +179,8 @@ mod tests {
         let table = inverses(12.5);
         let freqs: Vec<u32> = (1..=128).collect();
         let norms: Vec<u8> = (0..128).map(|at| (at * 2) as u8).collect();
-        let mut out = [0.0; 128];
-        scores(3.25, &table, &freqs, &norms, &mut out);
+        let mut out: Vec<f32> = norms.iter().map(|norm| table[*norm as usize]).collect();
+        scores(3.25, &freqs, &mut out);
         for at in 0..128 {
             assert_eq!(out[at], score(3.25, freqs[at] as f32, table[norms[at] as usize]));
         }

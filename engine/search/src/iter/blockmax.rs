@@ -1,0 +1,349 @@
+//! Optional clauses whose scores add up, best first wanted: MaxScore over windows with bounds of
+//! blocks.
+//!
+//! In a window each clause has a bound. Sorted by it, the weakest clauses together cannot reach the
+//! bar: a document that only they match is of no use. So only the others, the *essential* clauses,
+//! are read whole; the weak ones are looked up for the candidates that may still reach the bar.
+//! (Turtle and Flood 1995; bounds by block after Ding and Suel 2011; windows as in Lucene's
+//! `MaxScoreBulkScorer`.) Without a bar all clauses are essential and every match is found.
+//!
+//! Always true
+//! 1. A window lies within one window of 4,096 documents: sums are kept in an array.
+//! 2. Sums are made in f64 and rounded once, so the order of the clauses does not matter.
+
+use std::ops::Range;
+
+use super::{
+    AnyScorer, Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, window_of,
+};
+
+/// Where the work on a window stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not begun.
+    Fresh,
+    /// Candidates are there; this many of the weak clauses have been looked up.
+    Looked(usize),
+    /// All is done.
+    Done,
+}
+
+struct Clause {
+    scorer: AnyScorer,
+    /// Bound in the window at hand.
+    max: f32,
+}
+
+/// Optional clauses whose scores add up.
+pub struct BlockMax {
+    /// Sorted by their bound in the window at hand, the weakest first.
+    clauses: Vec<Clause>,
+    /// The first that is essential in the window at hand.
+    essential: usize,
+    /// The window that the bounds are of.
+    bounded: Range<u32>,
+    /// Clauses whose bound is known without looking: one number for all windows.
+    stage: Stage,
+    /// Candidates and their sums so far.
+    docs: Vec<u32>,
+    sums: Vec<f64>,
+    /// Sums by place in the window; zero outside of `prepare`.
+    table: Box<[f64; WINDOW as usize]>,
+    hits: Hits,
+    scores: Vec<f32>,
+}
+
+impl BlockMax {
+    /// At least one clause.
+    pub fn new(scorers: Vec<AnyScorer>) -> Self {
+        let clauses: Vec<Clause> =
+            scorers.into_iter().map(|scorer| Clause { scorer, max: 0.0 }).collect();
+        Self {
+            clauses,
+            essential: 0,
+            bounded: 0..0,
+            stage: Stage::Fresh,
+            docs: Vec::new(),
+            sums: Vec::new(),
+            table: Box::new([0.0; WINDOW as usize]),
+            hits: Hits::default(),
+            scores: Vec::new(),
+        }
+    }
+
+    /// Computes each clause's bound in `range`; answers the bound of their sum.
+    fn bound_clauses(&mut self, range: &Range<u32>) -> f32 {
+        if self.bounded != *range {
+            for clause in &mut self.clauses {
+                clause.max = clause.scorer.max_score(range.clone());
+            }
+            // Few clauses, nearly sorted from the last window.
+            self.clauses.sort_by(|a, b| a.max.total_cmp(&b.max));
+            self.bounded = range.clone();
+        }
+        bound(self.clauses.iter().map(|clause| f64::from(clause.max)).sum())
+    }
+
+    /// Finds the essential clauses of the window bounded.
+    fn part(&mut self, bar: f32) {
+        let mut sum = 0.0;
+        self.essential = self
+            .clauses
+            .iter()
+            .position(|clause| {
+                sum += f64::from(clause.max);
+                bound(sum) >= bar
+            })
+            .unwrap_or(self.clauses.len());
+    }
+
+    /// Sum of the bounds of the first `count` clauses.
+    fn rest(&self, count: usize) -> f64 {
+        self.clauses[..count].iter().map(|clause| f64::from(clause.max)).sum()
+    }
+
+    /// The candidates of the window: what the essential clauses match.
+    fn gather(&mut self, window: &Window) {
+        self.docs.clear();
+        self.sums.clear();
+        let rest = self.rest(self.essential);
+        let essential = self.clauses.len() - self.essential;
+        if essential == 1 {
+            self.hits.clear();
+            let clause = &mut self.clauses[self.essential];
+            clause.scorer.fill(&lone(window, rest), &mut self.hits);
+            keep(
+                &self.hits.docs,
+                &self.hits.scores,
+                rest,
+                window.bar,
+                &mut self.docs,
+                &mut self.sums,
+            );
+            return;
+        }
+        let base = window_of(window.start) * WINDOW;
+        let mut matched = bits::NONE;
+        for clause in &mut self.clauses[self.essential..] {
+            self.hits.clear();
+            clause.scorer.fill(&Window { bar: 0.0, ..*window }, &mut self.hits);
+            add(&self.hits.docs, &self.hits.scores, base, &mut self.table, &mut matched);
+        }
+        harvest(&matched, base, rest, window.bar, &mut self.table, &mut self.docs, &mut self.sums);
+    }
+
+    /// Drops candidates that cannot reach the bar with the first `count` clauses.
+    fn prune(&mut self, count: usize, bar: f32) {
+        if bar <= 0.0 {
+            return;
+        }
+        let rest = self.rest(count);
+        let mut kept = 0;
+        for at in 0..self.docs.len() {
+            self.docs[kept] = self.docs[at];
+            self.sums[kept] = self.sums[at];
+            kept += usize::from(bound(self.sums[at] + rest) >= bar);
+        }
+        self.docs.truncate(kept);
+        self.sums.truncate(kept);
+    }
+}
+
+/// The window for a clause that is alone essential: what the others add at most need not be
+/// reached. The margin is far wider than any rounding.
+fn lone(window: &Window, rest: f64) -> Window {
+    let bar = f64::from(window.bar) * (1.0 - 1e-6) - rest * (1.0 + 1e-6);
+    Window { bar: if bar > 0.0 { bar as f32 } else { 0.0 }, ..*window }
+}
+
+/// Takes the hits that can reach the bar.
+#[inline]
+fn keep(
+    docs: &[u32],
+    scores: &[f32],
+    rest: f64,
+    bar: f32,
+    out: &mut Vec<u32>,
+    sums: &mut Vec<f64>,
+) {
+    if bar <= 0.0 {
+        out.extend_from_slice(docs);
+        sums.extend(scores.iter().map(|score| f64::from(*score)));
+        return;
+    }
+    for (doc, score) in docs.iter().zip(scores) {
+        let sum = f64::from(*score);
+        if bound(sum + rest) >= bar {
+            out.push(*doc);
+            sums.push(sum);
+        }
+    }
+}
+
+/// Adds scores at their documents' places.
+#[inline]
+fn add(
+    docs: &[u32],
+    scores: &[f32],
+    base: u32,
+    table: &mut [f64; WINDOW as usize],
+    matched: &mut Bits,
+) {
+    for (doc, score) in docs.iter().zip(scores) {
+        let place = (doc - base) as usize % WINDOW as usize;
+        table[place] += f64::from(*score);
+        matched[place / 64] |= 1 << (place % 64);
+    }
+}
+
+/// Takes the sums out of the table, those that can reach the bar.
+#[inline]
+fn harvest(
+    matched: &Bits,
+    base: u32,
+    rest: f64,
+    bar: f32,
+    table: &mut [f64; WINDOW as usize],
+    docs: &mut Vec<u32>,
+    sums: &mut Vec<f64>,
+) {
+    bits::for_each(matched, |place| {
+        let sum = std::mem::take(&mut table[place as usize % WINDOW as usize]);
+        if bar <= 0.0 || bound(sum + rest) >= bar {
+            docs.push(base + place);
+            sums.push(sum);
+        }
+    });
+}
+
+impl Scorer for BlockMax {
+    fn cost(&self) -> u64 {
+        self.clauses.iter().map(|clause| clause.scorer.cost()).sum()
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        self.clauses.iter_mut().map(|clause| clause.scorer.next(from)).min().unwrap_or(END)
+    }
+
+    fn window(&mut self, mut from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
+        loop {
+            let start = self.next(from);
+            if start == END {
+                return Window::NONE;
+            }
+            let end = (window_of(start) + 1).saturating_mul(WINDOW);
+            turn.spend(self.clauses.len() * 4);
+            if bar <= 0.0 || self.bound_clauses(&(start..end)) >= bar {
+                return Window { start, end, bar };
+            }
+            from = end;
+            if turn.is_over() {
+                return Window { start: end, end, bar };
+            }
+        }
+    }
+
+    fn max_score(&mut self, range: Range<u32>) -> f32 {
+        bound(
+            self.clauses
+                .iter_mut()
+                .map(|clause| f64::from(clause.scorer.max_score(range.clone())))
+                .sum(),
+        )
+    }
+
+    fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
+        debug_assert!(
+            window.start == window.end || window_of(window.start) == window_of(window.end - 1),
+            "one window of bits"
+        );
+        if self.stage == Stage::Done {
+            self.stage = Stage::Fresh;
+        }
+        if self.stage == Stage::Fresh {
+            if window.bar > 0.0 {
+                self.bound_clauses(&window.range());
+                self.part(window.bar);
+            } else {
+                self.essential = 0;
+            }
+            let rest = self.rest(self.essential);
+            let asked = match self.clauses.len() - self.essential {
+                1 => lone(window, rest),
+                _ => Window { bar: 0.0, ..*window },
+            };
+            let mut ready = true;
+            for clause in &mut self.clauses[self.essential..] {
+                ready &= clause.scorer.prepare(&asked, turn);
+            }
+            if !ready {
+                return false;
+            }
+            self.gather(window);
+            turn.spend(self.docs.len() + 64);
+            self.stage = Stage::Looked(0);
+        }
+        while let Stage::Looked(count) = self.stage {
+            // The strongest of the weak ones first.
+            let left = self.essential - count;
+            if left == 0 || self.docs.is_empty() {
+                break;
+            }
+            self.prune(left, window.bar);
+            let clause = &mut self.clauses[left - 1];
+            if !clause.scorer.prepare_probe(&self.docs, turn) {
+                return false;
+            }
+            self.scores.clear();
+            self.scores.resize(self.docs.len(), NO_MATCH);
+            clause.scorer.probe(&self.docs, &mut self.scores);
+            turn.spend(self.docs.len() * 4);
+            for (sum, score) in self.sums.iter_mut().zip(&self.scores) {
+                *sum += f64::from(score.max(0.0));
+            }
+            self.stage = Stage::Looked(count + 1);
+        }
+        self.stage = Stage::Done;
+        true
+    }
+
+    fn fill(&mut self, window: &Window, hits: &mut Hits) {
+        debug_assert!(self.stage == Stage::Done, "prepared");
+        self.stage = Stage::Fresh;
+        for (doc, sum) in self.docs.iter().zip(&self.sums) {
+            let score = *sum as f32;
+            if score >= window.bar {
+                hits.docs.push(*doc);
+                hits.scores.push(score);
+            }
+        }
+    }
+
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        let mut ready = true;
+        for clause in &mut self.clauses {
+            ready &= clause.scorer.prepare_probe(docs, turn);
+        }
+        ready
+    }
+
+    fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+        self.sums.clear();
+        self.sums.resize(docs.len(), -1.0);
+        for clause in &mut self.clauses {
+            clause.scorer.probe(docs, scores);
+            for (sum, score) in self.sums.iter_mut().zip(scores.iter()) {
+                if *score >= 0.0 {
+                    *sum = sum.max(0.0) + f64::from(*score);
+                }
+            }
+        }
+        for (score, sum) in scores.iter_mut().zip(&self.sums) {
+            *score = if *sum < 0.0 { NO_MATCH } else { *sum as f32 };
+        }
+    }
+
+    fn count_min(&self) -> u64 {
+        self.clauses.iter().map(|clause| clause.scorer.count_min()).max().unwrap_or(0)
+    }
+}

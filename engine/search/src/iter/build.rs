@@ -1,0 +1,400 @@
+//! A plan meets a segment: nodes become filters and scorers.
+//!
+//! Structure decides the last bit of a score, so scoring compounds are built as Lucene 9.12's
+//! `Boolean2ScorerSupplier` builds them; filters are built as is fastest.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use segment::bkd::Bounds;
+use segment::{Segment, TermInfo};
+
+use super::adapt::{Constant, Demoted, Optional};
+use super::all::{All, Nothing};
+use super::and::{AllOf, Conjunction};
+use super::blockmax::BlockMax;
+use super::column::{InRanges, Present, Ranked};
+use super::not::{ScoredWithout, Without};
+use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
+use super::phrase::{PhraseFilter, PhraseScorer};
+use super::set::{Ids, Lookup, Set, Source, Walker};
+use super::term::{TermFilter, TermScorer};
+use super::{AnyFilter, AnyScorer};
+use crate::plan::bound::{Access, Numbers, Pattern, Presence};
+use crate::plan::weigh::Node;
+
+/// A segment and its place in the view.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The segment.
+    pub segment: &'a Segment,
+    /// Its place in the view.
+    pub number: usize,
+}
+
+impl Context<'_> {
+    fn doc_count(&self) -> u32 {
+        self.segment.doc_count()
+    }
+}
+
+/// A filter for `node`; one that matches nothing where nothing can.
+pub fn any_filter(node: &Node, context: Context<'_>) -> AnyFilter {
+    filter(node, context, u64::MAX).unwrap_or_else(|| Box::new(Nothing))
+}
+
+/// A filter for `node`; `None` where nothing can match. `lead` is about how many documents it will
+/// be asked about.
+fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
+    let segment = context.segment;
+    let doc_count = context.doc_count();
+    Some(match node {
+        Node::None => return None,
+        Node::All { .. } => Box::new(All::new(doc_count)),
+        Node::Term { field, infos, .. } => term_filter(context, *field, &infos[context.number]?)?,
+        Node::Phrase { phrase, infos, .. } => {
+            let infos = infos[context.number].as_deref()?;
+            Box::new(PhraseFilter::new(segment, phrase, infos)?)
+        }
+        Node::FewTerms { field, infos, .. } => {
+            let infos = &infos[context.number];
+            one_of(infos.iter().filter_map(|info| term_filter(context, *field, info)).collect())?
+        }
+        Node::Terms { field, access, terms, .. } => {
+            if access.index {
+                let source = Source::Lookup(Lookup::new(&segment.terms(*field)?, terms));
+                let cost = (terms.len() as u64 * 8).min(u64::from(doc_count));
+                Box::new(Set::new(source, segment, cost))
+            } else {
+                Box::new(Ranked::terms(segment, *field, terms)?)
+            }
+        }
+        Node::Pattern { field, access, pattern, .. } => {
+            pattern_filter(context, *field, *access, pattern)?
+        }
+        Node::Numbers { numbers, .. } => numbers_filter(context, numbers, lead)?,
+        Node::Exists { ways, .. } => exists_filter(context, ways)?,
+        Node::Ids { ids, .. } => Box::new(Ids::new(segment.clone(), Arc::clone(ids))),
+        Node::Constant { filter: inner, .. } => filter(inner, context, lead)?,
+        Node::DisMax { clauses, .. } => one_of(filters(clauses, context, lead))?,
+        Node::Boosting { positive, .. } => filter(positive, context, lead)?,
+        Node::Bool { must, filter: filters_of, should, must_not, minimum } => {
+            bool_filter(context, [must, filters_of], should, must_not, *minimum, lead)?
+        }
+    })
+}
+
+/// Filters for those of `nodes` that can match.
+fn filters(nodes: &[Node], context: Context<'_>, lead: u64) -> Vec<AnyFilter> {
+    nodes.iter().filter_map(|node| filter(node, context, lead)).collect()
+}
+
+/// One of `filters`.
+fn one_of(mut filters: Vec<AnyFilter>) -> Option<AnyFilter> {
+    match filters.len() {
+        0 => None,
+        1 => filters.pop(),
+        _ => Some(Box::new(AnyOf::new(filters))),
+    }
+}
+
+fn bool_filter(
+    context: Context<'_>,
+    required: [&Vec<Node>; 2],
+    should: &[Node],
+    must_not: &[Node],
+    minimum: usize,
+    lead: u64,
+) -> Option<AnyFilter> {
+    let doc_count = context.doc_count();
+    let lead = required
+        .iter()
+        .flat_map(|nodes| nodes.iter())
+        .map(|node| cost(node, context))
+        .fold(lead, u64::min);
+    let mut all = Vec::new();
+    for node in required.into_iter().flatten() {
+        all.push(filter(node, context, lead)?);
+    }
+    // Beside required clauses, optional ones decide nothing unless some are asked for.
+    if minimum > 0 || all.is_empty() {
+        let some = filters(should, context, lead);
+        if some.len() < minimum {
+            return None;
+        }
+        if minimum > 1 && some.len() == minimum {
+            all.extend(some);
+        } else if minimum > 1 {
+            all.push(Box::new(AtLeast::new(some, minimum)));
+        } else {
+            all.push(one_of(some)?);
+        }
+    }
+    let base: AnyFilter = match all.len() {
+        1 => all.remove(0),
+        _ => Box::new(AllOf::new(all, doc_count)),
+    };
+    Some(match one_of(filters(must_not, context, lead)) {
+        Some(not) => Box::new(Without::new(base, not, doc_count)),
+        None => base,
+    })
+}
+
+fn term_filter(context: Context<'_>, field: FieldNo, info: &TermInfo) -> Option<AnyFilter> {
+    let terms = context.segment.terms(field)?;
+    if info.doc_freq == context.doc_count() {
+        return Some(Box::new(All::new(context.doc_count())));
+    }
+    Some(Box::new(TermFilter::new(&terms, info, context.doc_count())))
+}
+
+fn pattern_filter(
+    context: Context<'_>,
+    field: FieldNo,
+    access: Access,
+    pattern: &Arc<Pattern>,
+) -> Option<AnyFilter> {
+    let segment = context.segment;
+    if !access.index {
+        return Some(Box::new(Ranked::pattern(segment, field, pattern)?));
+    }
+    let terms = segment.terms(field)?;
+    let source = Source::Pattern(Box::new(Walker::new(&terms, Arc::clone(pattern))));
+    Some(Box::new(Set::new(source, segment, u64::from(terms.doc_count()))))
+}
+
+/// Where a column is read faster than points: when more than one in so many documents matches.
+const COLUMN_FROM: u64 = 8;
+
+fn numbers_filter(context: Context<'_>, numbers: &Numbers, lead: u64) -> Option<AnyFilter> {
+    let segment = context.segment;
+    let doc_count = context.doc_count();
+    let column = if numbers.access.column { segment.numeric(numbers.field) } else { None };
+    let points = if numbers.access.index { segment.points(numbers.field) } else { None };
+    if let Some(column) = column {
+        let touches = |(from, to): &(i64, i64)| *from <= column.max() && column.min() <= *to;
+        if !numbers.ranges.iter().any(touches) {
+            return None;
+        }
+        let covers = |(from, to): &(i64, i64)| *from <= column.min() && column.max() <= *to;
+        if numbers.ranges.iter().any(covers) {
+            if column.is_dense() {
+                return Some(Box::new(All::new(doc_count)));
+            }
+            return Present::numeric(segment, numbers.field).map(|it| Box::new(it) as AnyFilter);
+        }
+    }
+    let bounds: Vec<Bounds> =
+        numbers.ranges.iter().map(|(from, to)| Bounds::longs(*from..=*to)).collect();
+    let cost = match (points, column) {
+        (Some(points), _) => bounds.iter().map(|bounds| points.estimate(bounds)).sum(),
+        (None, Some(column)) => u64::from(column.doc_count()),
+        (None, None) => return None,
+    };
+    if let Some(column) = column {
+        let follows = lead < cost / COLUMN_FROM;
+        let many = cost > u64::from(doc_count) / COLUMN_FROM && bounds.len() == 1;
+        if points.is_none() || follows || many {
+            let (column, ranges) = (column.clone(), &numbers.ranges);
+            return Some(Box::new(InRanges::numbers(column, ranges, doc_count, cost)));
+        }
+    }
+    let points = points?;
+    if cost == 0 {
+        return None;
+    }
+    Some(Box::new(Set::points(points, &bounds, segment, cost)))
+}
+
+fn exists_filter(
+    context: Context<'_>,
+    ways: &[(Presence, Vec<Option<TermInfo>>)],
+) -> Option<AnyFilter> {
+    let segment = context.segment;
+    let mut some: Vec<AnyFilter> = Vec::new();
+    for (way, infos) in ways {
+        let present = match way {
+            Presence::Numeric(field) => Present::numeric(segment, *field),
+            Presence::Ordinals(field) => Present::ordinals(segment, *field),
+            Presence::Norms(field) => Present::norms(segment, *field),
+            Presence::FieldNames(_) => {
+                let info = infos[context.number];
+                some.extend(
+                    info.and_then(|info| term_filter(context, FieldNo::FIELD_NAMES, &info)),
+                );
+                continue;
+            }
+        };
+        if let Some(present) = present {
+            if present.present_count() == context.doc_count() {
+                return Some(Box::new(All::new(context.doc_count())));
+            }
+            some.push(Box::new(present));
+        }
+    }
+    one_of(some)
+}
+
+/// About how many documents match.
+fn cost(node: &Node, context: Context<'_>) -> u64 {
+    let all = u64::from(context.doc_count());
+    let sum = |nodes: &[Node]| nodes.iter().map(|node| cost(node, context)).sum::<u64>();
+    match node {
+        Node::None => 0,
+        Node::All { .. } | Node::Exists { .. } | Node::Pattern { .. } => all,
+        Node::Term { infos, .. } => {
+            infos[context.number].map_or(0, |info| u64::from(info.doc_freq))
+        }
+        Node::Phrase { infos, .. } => infos[context.number].as_ref().map_or(0, |infos| {
+            infos.iter().map(|info| u64::from(info.doc_freq)).min().unwrap_or(0)
+        }),
+        Node::FewTerms { infos, .. } => {
+            infos[context.number].iter().map(|info| u64::from(info.doc_freq)).sum()
+        }
+        Node::Terms { terms, .. } => (terms.len() as u64 * 8).min(all),
+        Node::Numbers { numbers, .. } => match context.segment.points(numbers.field) {
+            Some(points) => numbers
+                .ranges
+                .iter()
+                .take(64)
+                .map(|(from, to)| points.estimate(&Bounds::longs(*from..=*to)))
+                .sum(),
+            None => all,
+        },
+        Node::Ids { ids, .. } => ids.len() as u64,
+        Node::Constant { filter, .. } => cost(filter, context),
+        Node::DisMax { clauses, .. } => sum(clauses),
+        Node::Boosting { positive, .. } => cost(positive, context),
+        Node::Bool { must, filter, should, .. } => {
+            let required = must.iter().chain(filter).map(|node| cost(node, context)).min();
+            required.unwrap_or_else(|| sum(should))
+        }
+    }
+    .min(all)
+}
+
+/// A scorer for `node`; `None` where nothing can match.
+pub fn scorer(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
+    scorer_of(node, context, u64::MAX)
+}
+
+fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> {
+    let segment = context.segment;
+    Some(match node {
+        Node::Term { field, infos, weight: Some(weight) } => {
+            let info = infos[context.number]?;
+            let terms = segment.terms(*field)?;
+            Box::new(TermScorer::new(&terms, &info, segment.norms(*field), weight.clone()))
+        }
+        Node::Phrase { phrase, infos, weight: Some(weight) } => {
+            let infos = infos[context.number].as_deref()?;
+            Box::new(PhraseScorer::new(segment, phrase, infos, weight.clone())?)
+        }
+        Node::Bool { must, filter, should, must_not, minimum } => {
+            bool_scorer(context, must, filter, should, must_not, *minimum, lead)?
+        }
+        Node::DisMax { clauses, tie_breaker } => {
+            let mut some = scorers(clauses, context, lead);
+            match some.len() {
+                0 => return None,
+                1 => some.remove(0),
+                _ => Box::new(DisMax::new(some, *tie_breaker)),
+            }
+        }
+        Node::Boosting { positive, negative, negative_boost, boost } => {
+            let positive = scorer_of(positive, context, lead)?;
+            let negative = any_filter(negative, context);
+            Box::new(Demoted::new(positive, negative, *negative_boost, *boost))
+        }
+        node => Box::new(Constant::new(filter(node, context, lead)?, constant_score(node))),
+    })
+}
+
+/// The score of each match of a node that does not tell them apart.
+fn constant_score(node: &Node) -> f32 {
+    match node {
+        Node::All { score }
+        | Node::FewTerms { score, .. }
+        | Node::Terms { score, .. }
+        | Node::Pattern { score, .. }
+        | Node::Numbers { score, .. }
+        | Node::Exists { score, .. }
+        | Node::Ids { score, .. }
+        | Node::Constant { score, .. } => *score,
+        Node::None
+        | Node::Term { .. }
+        | Node::Phrase { .. }
+        | Node::Bool { .. }
+        | Node::DisMax { .. }
+        | Node::Boosting { .. } => 0.0,
+    }
+}
+
+fn scorers(nodes: &[Node], context: Context<'_>, lead: u64) -> Vec<AnyScorer> {
+    nodes.iter().filter_map(|node| scorer_of(node, context, lead)).collect()
+}
+
+fn bool_scorer(
+    context: Context<'_>,
+    must: &[Node],
+    filter_nodes: &[Node],
+    should: &[Node],
+    must_not: &[Node],
+    mut minimum: usize,
+    lead: u64,
+) -> Option<AnyScorer> {
+    let lead = must.iter().chain(filter_nodes).map(|node| cost(node, context)).fold(lead, u64::min);
+    let mut required = Vec::new();
+    for node in must {
+        required.push(scorer_of(node, context, lead)?);
+    }
+    let mut filters_of = Vec::new();
+    for node in filter_nodes {
+        filters_of.push(filter(node, context, lead)?);
+    }
+    let mut some = scorers(should, context, lead);
+    if some.len() < minimum {
+        return None;
+    }
+    if minimum > 0 && some.len() == minimum {
+        // All of the optional clauses are required.
+        required.append(&mut some);
+        minimum = 0;
+    }
+    let not = one_of(filters(must_not, context, lead));
+    let without = |base: AnyScorer| -> AnyScorer {
+        match not {
+            Some(not) => Box::new(ScoredWithout::new(base, not)),
+            None => base,
+        }
+    };
+    if required.is_empty() && filters_of.is_empty() {
+        return Some(without(sum_of(some, minimum)?));
+    }
+    let required = without(match (required.len(), filters_of.len()) {
+        (0, 1) => Box::new(Constant::new(filters_of.remove(0), 0.0)),
+        (0, _) => {
+            Box::new(Constant::new(Box::new(AllOf::new(filters_of, context.doc_count())), 0.0))
+        }
+        (1, 0) => required.remove(0),
+        _ => Box::new(Conjunction::new(required, filters_of)),
+    });
+    if minimum > 0 {
+        let some = sum_of(some, minimum)?;
+        return Some(Box::new(Conjunction::new(vec![required, some], Vec::new())));
+    }
+    Some(match sum_of(some, 1) {
+        Some(some) => Box::new(Optional::new(required, some)),
+        None => required,
+    })
+}
+
+/// Scores of `some` added up where at least `minimum` match.
+fn sum_of(mut some: Vec<AnyScorer>, minimum: usize) -> Option<AnyScorer> {
+    match (some.len(), minimum) {
+        (0, _) => None,
+        (1, _) => some.pop(),
+        (_, 0 | 1) => Some(Box::new(BlockMax::new(some))),
+        _ => Some(Box::new(ScoredAtLeast::new(some, minimum))),
+    }
+}

@@ -1,0 +1,459 @@
+//! Documents gathered before they are filtered by: points of ranges, documents of many terms, ids.
+//!
+//! Gathering goes in steps of bounded work and names its blocks first, inside of `prepare`; then
+//! the set is a bit for each document of the segment, or a short list.
+
+use std::sync::Arc;
+
+use segment::bkd::{self, Bkd, Bounds, Sink};
+use segment::{Need, Postings, Segment, TermCursor, Terms};
+
+use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
+use crate::plan::bound::Pattern;
+
+/// Leaves of a tree of points that a step reads: about 512 documents each.
+const LEAVES_A_STEP: usize = 32;
+
+/// Terms that a step walks through.
+const TERMS_A_STEP: usize = 64;
+
+/// Where the documents of a set come from.
+pub enum Source {
+    /// Points inside bounds, one walk after the other.
+    Points(Vec<bkd::Walk>),
+    /// Documents of those of a sorted list of terms that are there.
+    Lookup(Lookup),
+    /// Documents of the terms of a pattern.
+    Pattern(Box<Walker>),
+}
+
+/// A bit for each document of a segment, gathered when first asked.
+pub struct Set {
+    source: Source,
+    words: Vec<u64>,
+    segment: Segment,
+    doc_count: u32,
+    cost: u64,
+    /// Points that can be counted without being read.
+    counted: Option<(Bkd, Box<[Bounds]>)>,
+    done: bool,
+}
+
+/// Sets bits of a whole segment.
+struct Words<'a>(&'a mut [u64]);
+
+impl Sink for Words<'_> {
+    #[inline]
+    fn docs(&mut self, docs: &[u32]) {
+        for doc in docs {
+            self.0[*doc as usize / 64] |= 1 << (doc % 64);
+        }
+    }
+}
+
+impl Set {
+    /// What `source` gives of a segment's documents, about `cost` of them.
+    pub fn new(source: Source, segment: &Segment, cost: u64) -> Self {
+        let (segment, doc_count) = (segment.clone(), segment.doc_count());
+        Self { source, words: Vec::new(), segment, doc_count, cost, counted: None, done: false }
+    }
+
+    /// Documents with a point in one of `bounds`.
+    pub fn points(tree: &Bkd, bounds: &[Bounds], segment: &Segment, cost: u64) -> Self {
+        let walks = bounds.iter().map(|bounds| tree.walk(*bounds)).collect();
+        let mut set = Self::new(Source::Points(walks), segment, cost);
+        set.counted = Some((tree.clone(), bounds.into()));
+        set
+    }
+
+    /// Gathers until all is there or the turn is over.
+    fn gather(&mut self, turn: &mut Turn<'_>) -> bool {
+        if self.done {
+            return true;
+        }
+        if self.words.is_empty() {
+            // Whole windows, so that they can be copied without a look at the end.
+            self.words.resize((self.doc_count.div_ceil(WINDOW) * (WINDOW / 64)) as usize, 0);
+        }
+        loop {
+            if turn.is_over() {
+                return false;
+            }
+            let more = match &mut self.source {
+                Source::Points(walks) => walk_points(walks, &mut self.words, &self.segment, turn),
+                Source::Lookup(lookup) => lookup.step(&mut self.words, &self.segment, turn),
+                Source::Pattern(walker) => walker.step(&mut self.words, &self.segment, turn),
+            };
+            match more {
+                Step::More => {}
+                Step::Wait => return false,
+                Step::Done => {
+                    self.done = true;
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// What a step of gathering left to do.
+enum Step {
+    More,
+    Wait,
+    Done,
+}
+
+fn walk_points(
+    walks: &mut Vec<bkd::Walk>,
+    words: &mut [u64],
+    segment: &Segment,
+    turn: &mut Turn<'_>,
+) -> Step {
+    let Some(walk) = walks.last_mut() else { return Step::Done };
+    if !turn.resident {
+        // What cannot be named is damaged; the step finds and records it.
+        let _ = walk.prepare(LEAVES_A_STEP, turn.missing);
+        if !turn.is_ready() {
+            return Step::Wait;
+        }
+    }
+    turn.spend(LEAVES_A_STEP * 256);
+    match walk.step(LEAVES_A_STEP, &mut Words(words)) {
+        Ok(bkd::Progress::More) => {}
+        Ok(bkd::Progress::Done) => {
+            walks.pop();
+        }
+        Err(error) => {
+            segment.file().fail(error);
+            walks.pop();
+        }
+    }
+    Step::More
+}
+
+/// Sets the bits of a term's documents; false where blocks are not there.
+fn add_postings(
+    postings: &mut Postings,
+    words: &mut [u64],
+    doc_count: u32,
+    turn: &mut Turn<'_>,
+) -> bool {
+    if !turn.resident {
+        let _ = postings.need_blocks(0..postings.block_count(), turn.missing);
+        if !turn.is_ready() {
+            return false;
+        }
+    }
+    turn.spend(postings.doc_freq() as usize + 32);
+    postings.fill_bits(0..doc_count, words);
+    true
+}
+
+impl Filter for Set {
+    fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        if from >= self.doc_count {
+            return END;
+        }
+        if !self.done {
+            return from;
+        }
+        let mut at = from as usize / 64;
+        let mut word = self.words[at] & (u64::MAX << (from % 64));
+        while word == 0 {
+            at += 1;
+            match self.words.get(at) {
+                Some(next) => word = *next,
+                None => return END,
+            }
+        }
+        at as u32 * 64 + word.trailing_zeros()
+    }
+
+    fn prepare(&mut self, _window: u32, turn: &mut Turn<'_>) -> bool {
+        self.gather(turn)
+    }
+
+    fn fill(&mut self, window: u32, bits: &mut Bits) {
+        let range = window_range(window, self.doc_count);
+        let words = &self.words[range.start as usize / 64..];
+        for (word, more) in bits.iter_mut().zip(words) {
+            *word |= more;
+        }
+    }
+
+    fn prepare_probe(&mut self, _docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        self.gather(turn)
+    }
+
+    fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
+        for (matches, doc) in matches.iter_mut().zip(docs) {
+            *matches = self.words[*doc as usize / 64] >> (doc % 64) & 1 == 1;
+        }
+    }
+
+    fn count(&mut self) -> Option<u64> {
+        let (tree, bounds) = self.counted.as_ref()?;
+        let single = tree.point_count() == u64::from(tree.doc_count());
+        // Each range reads its two edges.
+        if !single || bounds.len() > 16 || !self.segment.file().is_resident() {
+            return None;
+        }
+        let mut count = 0;
+        for bounds in bounds {
+            match tree.count(bounds) {
+                Ok(more) => count += more,
+                Err(error) => self.segment.file().fail(error),
+            }
+        }
+        Some(count)
+    }
+}
+
+/// Looks up a sorted list of terms and sets the bits of their documents.
+pub struct Lookup {
+    terms: Terms,
+    cursor: TermCursor,
+    list: Arc<[Box<[u8]>]>,
+    at: usize,
+    /// The postings of the term at hand, which may have to wait for blocks.
+    waiting: Option<Postings>,
+}
+
+impl Lookup {
+    /// Those of `list` that are among `terms`.
+    pub fn new(terms: &Terms, list: &Arc<[Box<[u8]>]>) -> Self {
+        let (cursor, list) = (terms.cursor(), Arc::clone(list));
+        Self { terms: terms.clone(), cursor, list, at: 0, waiting: None }
+    }
+
+    fn step(&mut self, words: &mut [u64], segment: &Segment, turn: &mut Turn<'_>) -> Step {
+        for _ in 0..TERMS_A_STEP {
+            if let Some(postings) = &mut self.waiting {
+                if !add_postings(postings, words, segment.doc_count(), turn) {
+                    return Step::Wait;
+                }
+                self.waiting = None;
+            }
+            let Some(term) = self.list.get(self.at) else { return Step::Done };
+            if !turn.resident {
+                let _ = self.cursor.need(term, turn.missing);
+                if !turn.is_ready() {
+                    return Step::Wait;
+                }
+            }
+            match self.cursor.seek_ceil(term) {
+                Ok(true) => {}
+                Ok(false) => return Step::Done,
+                Err(error) => {
+                    segment.file().fail(error);
+                    return Step::Done;
+                }
+            }
+            turn.spend(64);
+            self.at += 1;
+            if self.cursor.term() == &**term {
+                self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
+            }
+        }
+        Step::More
+    }
+}
+
+/// Walks through the terms of a pattern and sets the bits of their documents.
+pub struct Walker {
+    terms: Terms,
+    cursor: TermCursor,
+    pattern: Arc<Pattern>,
+    /// Where the first term that may match begins; gone once the cursor stands there.
+    start: Option<Vec<u8>>,
+    /// The postings of the term at hand, which may have to wait for blocks.
+    waiting: Option<Postings>,
+}
+
+impl Walker {
+    /// The terms of `pattern` among `terms`.
+    pub fn new(terms: &Terms, pattern: Arc<Pattern>) -> Self {
+        let start = pattern.start().to_vec();
+        Self {
+            terms: terms.clone(),
+            cursor: terms.cursor(),
+            pattern,
+            start: Some(start),
+            waiting: None,
+        }
+    }
+
+    fn step(&mut self, words: &mut [u64], segment: &Segment, turn: &mut Turn<'_>) -> Step {
+        for _ in 0..TERMS_A_STEP {
+            if let Some(postings) = &mut self.waiting {
+                if !add_postings(postings, words, segment.doc_count(), turn) {
+                    return Step::Wait;
+                }
+                self.waiting = None;
+            }
+            if !turn.resident {
+                let _ = match &self.start {
+                    Some(start) => self.cursor.need(start, turn.missing),
+                    None => self.cursor.need_next(turn.missing),
+                };
+                if !turn.is_ready() {
+                    return Step::Wait;
+                }
+            }
+            let moved = match self.start.take() {
+                Some(start) => self.cursor.seek_ceil(&start),
+                None => self.cursor.next(),
+            };
+            match moved {
+                Ok(true) => {}
+                Ok(false) => return Step::Done,
+                Err(error) => {
+                    segment.file().fail(error);
+                    return Step::Done;
+                }
+            }
+            turn.spend(8);
+            let term = self.cursor.term();
+            if self.pattern.is_past(term) {
+                return Step::Done;
+            }
+            if self.pattern.matches(term) {
+                self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
+            }
+        }
+        Step::More
+    }
+}
+
+impl Pattern {
+    /// No term below this one matches.
+    pub fn start(&self) -> &[u8] {
+        match self {
+            Self::Prefix { case_insensitive: true, .. } => b"",
+            Self::Prefix { prefix, .. } => prefix,
+            Self::Wildcard(shape) => shape.prefix().as_bytes(),
+            Self::Range { lower: Some((lower, _)), .. } => lower,
+            Self::Range { lower: None, .. } => b"",
+        }
+    }
+
+    /// Neither this term nor any above it matches.
+    pub fn is_past(&self, term: &[u8]) -> bool {
+        match self {
+            Self::Prefix { case_insensitive: true, .. } => false,
+            Self::Prefix { prefix, .. } => !term.starts_with(prefix) && term > &**prefix,
+            Self::Wildcard(shape) => {
+                let prefix = shape.prefix().as_bytes();
+                !term.starts_with(prefix) && term > prefix
+            }
+            Self::Range { upper: Some((upper, _)), .. } => term > &**upper,
+            Self::Range { upper: None, .. } => false,
+        }
+    }
+
+    /// Does this term match?
+    pub fn matches(&self, term: &[u8]) -> bool {
+        match self {
+            Self::Prefix { prefix, case_insensitive: false } => term.starts_with(prefix),
+            Self::Prefix { prefix, case_insensitive: true } => {
+                term.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            }
+            Self::Wildcard(shape) => {
+                std::str::from_utf8(term).is_ok_and(|text| shape.matches(text))
+            }
+            Self::Range { lower, upper } => {
+                let above = lower.as_ref().is_none_or(|(lower, inclusive)| {
+                    if *inclusive { term >= &**lower } else { term > &**lower }
+                });
+                above
+                    && upper.as_ref().is_none_or(|(upper, inclusive)| {
+                        if *inclusive { term <= &**upper } else { term < &**upper }
+                    })
+            }
+        }
+    }
+}
+
+/// A short, sorted list of documents: those of some ids.
+pub struct Ids {
+    segment: Segment,
+    ids: Arc<[Box<[u8]>]>,
+    /// Ids looked up.
+    looked: usize,
+    docs: Vec<u32>,
+    sorted: bool,
+}
+
+impl Ids {
+    /// The documents of `ids` in a segment.
+    pub fn new(segment: Segment, ids: Arc<[Box<[u8]>]>) -> Self {
+        Self { segment, ids, looked: 0, docs: Vec::new(), sorted: false }
+    }
+
+    fn gather(&mut self, turn: &mut Turn<'_>) -> bool {
+        while let Some(id) = self.ids.get(self.looked) {
+            if turn.is_over() {
+                return false;
+            }
+            if !turn.resident {
+                let _ = self.segment.ids().need(id, turn.missing);
+                if !turn.is_ready() {
+                    return false;
+                }
+            }
+            match self.segment.ids().find(id) {
+                Ok(Some(doc)) => self.docs.push(doc.get()),
+                Ok(None) => {}
+                Err(error) => self.segment.file().fail(error),
+            }
+            turn.spend(64);
+            self.looked += 1;
+        }
+        if !self.sorted {
+            self.docs.sort_unstable();
+            self.docs.dedup();
+            self.sorted = true;
+        }
+        true
+    }
+}
+
+impl Filter for Ids {
+    fn cost(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        if !self.sorted {
+            return if from < self.segment.doc_count() { from } else { END };
+        }
+        let at = self.docs.partition_point(|doc| *doc < from);
+        self.docs.get(at).copied().unwrap_or(END)
+    }
+
+    fn prepare(&mut self, _window: u32, turn: &mut Turn<'_>) -> bool {
+        self.gather(turn)
+    }
+
+    fn fill(&mut self, window: u32, bits: &mut Bits) {
+        let range = window_range(window, self.segment.doc_count());
+        let from = self.docs.partition_point(|doc| *doc < range.start);
+        for doc in self.docs[from..].iter().take_while(|doc| **doc < range.end) {
+            super::bits::set(bits, doc - range.start);
+        }
+    }
+
+    fn prepare_probe(&mut self, _docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        self.gather(turn)
+    }
+
+    fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
+        for (matches, doc) in matches.iter_mut().zip(docs) {
+            *matches = self.docs.binary_search(doc).is_ok();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A query meets an index: what its names mean there.
+//!
+//! A field that the mapping (or the caller's view of it) does not know matches nothing. A value that
+//! the field cannot take is an error, as in Elasticsearch: `failed to create query: …`.
+
+use std::sync::Arc;
+
+use mapping::Mapping;
+
+use crate::ast::{self, Node as Ask, Query};
+use crate::error::{Error, Kind, Result};
+use crate::plan::bound::{Bool, Bound, Clause, Node};
+use crate::plan::{leaf, minimum, order, rewrite, text};
+use crate::request::{RESULT_WINDOW, SearchRequest};
+
+/// Clauses that one query may hold, all levels together (`indices.query.bool.max_clause_count`,
+/// which Elasticsearch computes from its heap, never below 1024).
+pub const CLAUSES_MAX: usize = 4096;
+
+/// What a query must know of its index beside the mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Name of the index, for messages and `_index`.
+    pub index: &'a str,
+    /// What `now` means, in milliseconds.
+    pub now_ms: i64,
+    /// Only these documents may be seen.
+    pub filter: Option<&'a Query>,
+    /// `index.max_result_window`.
+    pub result_window: u64,
+    /// `index.max_terms_count`.
+    pub terms_max: usize,
+}
+
+impl<'a> Context<'a> {
+    /// With the default limits, and without a filter.
+    pub fn new(index: &'a str, now_ms: i64) -> Self {
+        Self { index, now_ms, filter: None, result_window: RESULT_WINDOW, terms_max: 65_536 }
+    }
+}
+
+/// Meets a request with an index.
+///
+/// # Errors
+/// Belong to each shard of the index.
+pub fn bind(
+    request: &SearchRequest,
+    mapping: &Mapping,
+    context: &Context<'_>,
+) -> Result<Arc<Bound>> {
+    check_window(request, context)?;
+    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0 };
+    let query = match &request.query {
+        Some(query) => binder.top(query)?,
+        None => Clause::new(Node::All),
+    };
+    let post_filter = match &request.post_filter {
+        Some(query) => Some(binder.top(query)?),
+        None => None,
+    };
+    let named = std::mem::take(&mut binder.named);
+    let query = match context.filter {
+        Some(filter) => restricted(query, binder.top(filter)?),
+        None => query,
+    };
+    let order = order::bind(request, mapping, context)?;
+    Ok(Arc::new(Bound {
+        query,
+        post_filter,
+        order,
+        window: request.window(),
+        total: request.total,
+        min_score: request.min_score,
+        terminate_after: request.terminate_after,
+        scores: request.needs_scores(),
+        named,
+    }))
+}
+
+/// Elasticsearch's `max_result_window`.
+fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
+    let window = u64::from(request.from) + u64::from(request.size);
+    if window <= context.result_window {
+        return Ok(());
+    }
+    Err(Error::illegal(format!(
+        "Result window is too large, from + size must be less than or equal to: [{}] but was \
+         [{window}]. See the scroll api for a more efficient way to request large data sets. This \
+         limit can be set by changing the [index.max_result_window] index level setting.",
+        context.result_window
+    )))
+}
+
+/// `query`, of which only documents of `filter` may be seen; scores stay what they are.
+fn restricted(query: Clause, filter: Clause) -> Clause {
+    let joined = Bool { must: vec![query], filter: vec![filter], ..Bool::default() };
+    rewrite::simplify(joined, 1.0)
+}
+
+/// Binds the clauses of one request, counting them and keeping those with names.
+pub struct Binder<'a> {
+    pub mapping: &'a Mapping,
+    pub context: &'a Context<'a>,
+    named: Vec<(String, Clause)>,
+    clause_count: usize,
+}
+
+impl Binder<'_> {
+    /// A whole query: what goes wrong inside is `failed to create query`.
+    fn top(&mut self, query: &Query) -> Result<Clause> {
+        self.clause_count = 0;
+        self.clause(query).map_err(|error| match error.kind {
+            // Elasticsearch meets these while rewriting, before it creates the query.
+            Kind::Parse | Kind::QueryShard => error,
+            Kind::IllegalArgument if error.reason.starts_with("The number of terms [") => error,
+            _ => error.create_query(),
+        })
+    }
+
+    fn clause(&mut self, query: &Query) -> Result<Clause> {
+        let mut clause = self.node(&query.node)?;
+        if let Some(name) = &query.name {
+            self.named.push((name.clone(), clause.clone()));
+        }
+        if !clause.is_none() {
+            clause.boost *= query.boost;
+        }
+        Ok(clause)
+    }
+
+    fn clauses(&mut self, queries: &[Query]) -> Result<Vec<Clause>> {
+        queries.iter().map(|query| self.clause(query)).collect()
+    }
+
+    fn node(&mut self, node: &Ask) -> Result<Clause> {
+        let leaf = match node {
+            Ask::MatchAll => Clause::new(Node::All),
+            Ask::MatchNone => Clause::none(),
+            Ask::Match(query) => text::match_(self, query)?,
+            Ask::Phrase(query) => text::phrase(self, query)?,
+            Ask::Term(query) => leaf::term(self, query)?.into(),
+            Ask::Terms(query) => leaf::terms(self, query)?.into(),
+            Ask::Range(query) => leaf::range(self, query)?.into(),
+            Ask::Exists(field) => leaf::exists(self, field).into(),
+            Ask::Ids(ids) => leaf::ids(ids).into(),
+            Ask::Prefix(query) => leaf::prefix(self, query)?.into(),
+            Ask::Wildcard(query) => leaf::wildcard(self, query)?.into(),
+            Ask::Bool(query) => return self.bool(query),
+            Ask::Constant(filter) => {
+                let filter = self.clause(filter)?;
+                return Ok(if filter.is_none() {
+                    filter
+                } else {
+                    Node::Constant(Box::new(filter)).into()
+                });
+            }
+            Ask::DisMax(query) => return self.dis_max(query),
+            Ask::Boosting(query) => return self.boosting(query),
+        };
+        self.count(1)?;
+        Ok(leaf)
+    }
+
+    /// Counts clauses that will be looked up.
+    pub fn count(&mut self, clauses: usize) -> Result<()> {
+        self.clause_count += clauses;
+        if self.clause_count <= CLAUSES_MAX {
+            return Ok(());
+        }
+        Err(Error::new(
+            Kind::TooManyNestedClauses,
+            format!(
+                "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
+            ),
+        ))
+    }
+
+    fn bool(&mut self, query: &ast::Bool) -> Result<Clause> {
+        let mut bound = Bool {
+            must: self.clauses(&query.must)?,
+            must_not: self.clauses(&query.must_not)?,
+            should: self.clauses(&query.should)?,
+            filter: self.clauses(&query.filter)?,
+            minimum: 0,
+        };
+        if bound.must.is_empty()
+            && bound.must_not.is_empty()
+            && bound.should.is_empty()
+            && bound.filter.is_empty()
+        {
+            return Ok(Node::All.into());
+        }
+        if let Some(spec) = &query.minimum_should_match {
+            bound.minimum = minimum::minimum(spec, bound.should.len())?;
+        }
+        let negative = bound.must.is_empty() && bound.should.is_empty() && bound.filter.is_empty();
+        if negative && query.adjust_pure_negative {
+            bound.filter.push(Node::All.into());
+        }
+        Ok(rewrite::simplify(bound, 1.0))
+    }
+
+    fn dis_max(&mut self, query: &ast::DisMax) -> Result<Clause> {
+        let mut clauses = self.clauses(&query.queries)?;
+        clauses.retain(|clause| !clause.is_none());
+        if query.tie_breaker == 1.0 && clauses.len() > 1 {
+            // All scores count in full: a sum, as Lucene rewrites it.
+            return Ok(rewrite::simplify(Bool { should: clauses, ..Bool::default() }, 1.0));
+        }
+        Ok(match clauses.len() {
+            0 => Clause::none(),
+            1 => clauses.remove(0),
+            _ => Node::DisMax { clauses, tie_breaker: query.tie_breaker }.into(),
+        })
+    }
+
+    fn boosting(&mut self, query: &ast::Boosting) -> Result<Clause> {
+        let positive = self.clause(&query.positive)?;
+        let negative = self.clause(&query.negative)?;
+        if positive.is_none() {
+            return Ok(positive);
+        }
+        Ok(Node::Boosting {
+            positive: Box::new(positive),
+            negative: Box::new(negative),
+            negative_boost: query.negative_boost,
+        }
+        .into())
+    }
+}

@@ -1,0 +1,224 @@
+//! A query that has met one index: names became field numbers, terms and sortable numbers.
+//!
+//! Always true
+//! 1. Nothing here depends on a shard: statistics come when it is weighed (`weigh`).
+//! 2. Boosts are still apart; they multiply on the way down, outermost last, as Lucene's do.
+//! 3. What cannot match has become [`Node::None`] and is gone from compounds that it decides.
+
+use base::FieldNo;
+use std::sync::Arc;
+
+use crate::plan::order::Order;
+use crate::request::TrackTotal;
+
+/// A request that has met one index.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// What to find; documents that the caller may not see are already out.
+    pub query: Clause,
+    /// Narrows the hits without touching their scores.
+    pub post_filter: Option<Clause>,
+    /// How hits are ordered.
+    pub order: Order,
+    /// Hits that a shard must bring.
+    pub window: usize,
+    /// How far to count.
+    pub total: TrackTotal,
+    /// Hits below this score do not count.
+    pub min_score: Option<f32>,
+    /// Documents a shard collects at most; 0: all.
+    pub terminate_after: u32,
+    /// Scores are needed.
+    pub scores: bool,
+    /// Queries with a name, each as a filter.
+    pub named: Vec<(String, Clause)>,
+}
+
+/// A node and the factor of its score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clause {
+    /// What must hold.
+    pub node: Node,
+    /// Factor of the score.
+    pub boost: f32,
+}
+
+impl Clause {
+    /// `node`, without factor.
+    pub fn new(node: Node) -> Self {
+        Self { node, boost: 1.0 }
+    }
+
+    /// No document.
+    pub fn none() -> Self {
+        Self::new(Node::None)
+    }
+
+    /// Matches nothing.
+    pub fn is_none(&self) -> bool {
+        self.node == Node::None
+    }
+}
+
+impl From<Node> for Clause {
+    fn from(node: Node) -> Self {
+        Self::new(node)
+    }
+}
+
+/// What must hold of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Nothing: every document matches, with a constant score.
+    All,
+    /// No document matches.
+    None,
+    /// One term, scored by BM25.
+    Term(Term),
+    /// Terms at given places, scored by BM25.
+    Phrase(Phrase),
+    /// One of these terms, sorted, each once; constant score.
+    Terms {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// The terms.
+        terms: Vec<Box<[u8]>>,
+    },
+    /// A term that this describes; constant score.
+    Pattern {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// Which terms.
+        pattern: Arc<Pattern>,
+    },
+    /// A number in one of these ranges, which are sorted and apart; constant score.
+    Numbers(Numbers),
+    /// A boolean, scored by BM25 as the term that it is in Elasticsearch.
+    Flag {
+        /// The field.
+        field: FieldNo,
+        /// 0 or 1.
+        value: i64,
+    },
+    /// The field is there, in one of these ways; constant score.
+    Exists(Vec<Presence>),
+    /// One of these ids, sorted, each once; constant score.
+    Ids(Vec<Box<[u8]>>),
+    /// Clauses joined.
+    Bool(Bool),
+    /// A filter; constant score.
+    Constant(Box<Clause>),
+    /// The best of several, and a share of the others.
+    DisMax {
+        /// Of which one must match.
+        clauses: Vec<Clause>,
+        /// Share of the scores that are not the best.
+        tie_breaker: f32,
+    },
+    /// The first's documents, scored down where the second matches too.
+    Boosting {
+        /// What matches.
+        positive: Box<Clause>,
+        /// What is scored down.
+        negative: Box<Clause>,
+        /// By this factor.
+        negative_boost: f32,
+    },
+}
+
+/// Where a field's values are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// It has terms or points.
+    pub index: bool,
+    /// It has a column.
+    pub column: bool,
+}
+
+/// One term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The field.
+    pub field: FieldNo,
+    /// The term.
+    pub term: Box<[u8]>,
+    /// The field keeps lengths.
+    pub norms: bool,
+}
+
+/// Terms at given places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phrase {
+    /// The field.
+    pub field: FieldNo,
+    /// Terms with their places, the first at 0, in the order of their places.
+    pub terms: Vec<(Box<[u8]>, u32)>,
+    /// How far terms may stand from their places, all together.
+    pub slop: u32,
+    /// The field keeps lengths.
+    pub norms: bool,
+}
+
+/// Ranges of sortable numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The field.
+    pub field: FieldNo,
+    /// Where it is found.
+    pub access: Access,
+    /// From the first to the second, both included; sorted, apart from each other.
+    pub ranges: Vec<(i64, i64)>,
+}
+
+/// One way in which a field can be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// A column of numbers.
+    Numeric(FieldNo),
+    /// A column of terms.
+    Ordinals(FieldNo),
+    /// A length.
+    Norms(FieldNo),
+    /// Its number among `_field_names`.
+    FieldNames(FieldNo),
+}
+
+/// Which terms of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Those that begin so.
+    Prefix {
+        /// The beginning.
+        prefix: Box<[u8]>,
+        /// ASCII letters match either case.
+        case_insensitive: bool,
+    },
+    /// Those of this shape.
+    Wildcard(crate::plan::wildcard::Wildcard),
+    /// Those between two ends; `true` includes the end.
+    Range {
+        /// Lower end.
+        lower: Option<(Box<[u8]>, bool)>,
+        /// Upper end.
+        upper: Option<(Box<[u8]>, bool)>,
+    },
+}
+
+/// Clauses joined. Holds at least one clause, and one of `must`, `filter`, `should`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bool {
+    /// All match; they score.
+    pub must: Vec<Clause>,
+    /// All match; they do not score.
+    pub filter: Vec<Clause>,
+    /// Some match; those that do, score.
+    pub should: Vec<Clause>,
+    /// None matches.
+    pub must_not: Vec<Clause>,
+    /// How many of `should`; 0 also where at least one must match because nothing else does.
+    pub minimum: usize,
+}

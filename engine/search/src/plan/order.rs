@@ -1,0 +1,431 @@
+//! The order of the hits: sort keys that have met one index.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use json::Value;
+use mapping::types::{DateFormat, sortable};
+use mapping::{Field, Kind as Type, Mapping, NumberKind};
+
+use crate::ast::Scalar;
+use crate::error::{Error, Kind, Result};
+use crate::plan::Context;
+use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy};
+
+/// How hits are ordered.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// Keys, the first decides; empty: by score.
+    pub keys: Vec<Key>,
+    /// Only hits after this place; parallel to `keys`, or one score where they are empty.
+    pub after: Option<Vec<Place>>,
+}
+
+/// One key of the order.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// What is compared.
+    pub source: Source,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The score.
+    Score,
+    /// The place in the index.
+    Doc,
+    /// A column of numbers.
+    Numeric(Numeric),
+    /// A column of terms.
+    Ordinals(Ordinals),
+}
+
+/// A key from a column of numbers.
+#[derive(Clone, Debug)]
+pub struct Numeric {
+    /// The column; absent where the index does not map the field.
+    pub field: Option<FieldNo>,
+    /// Which of several values counts.
+    pub mode: Mode,
+    /// What the column's numbers are.
+    pub stored: NumberForm,
+    /// What they are compared as.
+    pub form: NumberForm,
+    /// Stands for no value, in `form`.
+    pub missing: i64,
+    /// How dates of the request are read.
+    pub read: Option<Arc<DateFormat>>,
+    /// How they are printed; as milliseconds where absent.
+    pub print: Option<Arc<DateFormat>>,
+}
+
+/// What a sortable number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberForm {
+    /// A long, a boolean, milliseconds.
+    Long,
+    /// A double.
+    Double,
+    /// A float.
+    Float,
+}
+
+/// A key from a column of terms.
+#[derive(Clone, Debug)]
+pub struct Ordinals {
+    /// The column; absent where the index does not map the field.
+    pub field: Option<FieldNo>,
+    /// The greatest of several values counts, else the smallest.
+    pub greatest: bool,
+    /// Where documents without a value stand.
+    pub missing: MissingTerm,
+}
+
+/// Where documents without a term stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingTerm {
+    /// Before all others, in either direction.
+    First,
+    /// After all others, in either direction.
+    Last,
+    /// As if they had this one.
+    Term(Box<[u8]>),
+}
+
+/// One value of the place after which the page begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A score.
+    Score(f32),
+    /// A place in the index.
+    Doc(u64),
+    /// A sortable number, in the key's form.
+    Number(i64),
+    /// A term; `None` for no value.
+    Term(Option<Box<[u8]>>),
+}
+
+impl Numeric {
+    /// The number as it is printed.
+    pub fn print(&self, value: i64) -> crate::result::Key {
+        use crate::result::Key;
+        match (&self.print, self.form) {
+            (Some(format), _) => Key::Text(format.print_ms(value)),
+            (None, NumberForm::Long) => Key::Long(value),
+            (None, NumberForm::Double) => Key::Double(sortable::to_f64(value)),
+            (None, NumberForm::Float) => Key::Float(sortable::to_f32(value)),
+        }
+    }
+
+    /// A stored number in the form in which it is compared.
+    #[inline]
+    pub fn cast(&self, value: i64) -> i64 {
+        convert(self.stored, self.form, value)
+    }
+}
+
+/// A number of one form in another.
+fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
+    if from == to {
+        return value;
+    }
+    let double = match from {
+        NumberForm::Long => value as f64,
+        NumberForm::Double => sortable::to_f64(value),
+        NumberForm::Float => f64::from(sortable::to_f32(value)),
+    };
+    match to {
+        NumberForm::Long => double as i64,
+        NumberForm::Double => sortable::from_f64(double),
+        NumberForm::Float => sortable::from_f32(double as f32),
+    }
+}
+
+/// Meets the sort keys of a request with an index.
+pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Order> {
+    // By score alone is the order without keys; its key is printed all the same.
+    let keys =
+        request.sort.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
+    let after = match &request.search_after {
+        None => None,
+        Some(_) if keys.is_empty() => {
+            return Err(Error::illegal("Sort must contain at least one field."));
+        }
+        Some(values) if values.len() != keys.len() => {
+            return Err(Error::illegal(format!(
+                "search_after has {} value(s) but sort has {}.",
+                values.len(),
+                keys.len()
+            )));
+        }
+        Some(values) => {
+            let places = keys.iter().zip(&request.sort).zip(values);
+            Some(
+                places
+                    .map(|((key, sort), value)| place(key, sort, value))
+                    .collect::<Result<_>>()?,
+            )
+        }
+    };
+    Ok(Order { keys, after })
+}
+
+fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
+    let descending = sort.order == request::Order::Descending;
+    let source = match &sort.by {
+        SortBy::Score => Source::Score,
+        SortBy::Doc => Source::Doc,
+        SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
+    };
+    Ok(Key { source, descending })
+}
+
+fn field(
+    name: &str,
+    sort: &Sort,
+    descending: bool,
+    mapping: &Mapping,
+    context: &Context<'_>,
+) -> Result<Source> {
+    match name {
+        "_id" => {
+            return Err(Error::illegal(
+                "Fielddata access on the _id field is disallowed, you can re-enable it by \
+                 updating the dynamic cluster setting: indices.id_field_data.enabled",
+            ));
+        }
+        "_seq_no" => {
+            let field = Some(FieldNo::SEQ_NO);
+            return numeric(field, NumberForm::Long, (None, None), sort, descending);
+        }
+        _ => {}
+    }
+    let Some(field) = mapping.field(name) else {
+        return match &sort.unmapped_type {
+            None => Err(Error::shard(format!("No mapping found for [{name}] in order to sort on"))),
+            Some(kind) => unmapped(kind, sort, descending),
+        };
+    };
+    if matches!(field.kind, Type::Text(_)) {
+        return Err(Error::illegal(format!(
+            "Fielddata is disabled on [{name}] in [{}]. Text fields are not optimised for \
+             operations that require per-document field data like aggregations and sorting, so \
+             these operations are disabled by default. Please use a keyword field instead. \
+             Alternatively, set fielddata=true on [{name}] in order to load field data by \
+             uninverting the inverted index. Note that this can use significant memory.",
+            context.index
+        )));
+    }
+    if !field.doc_values {
+        return Err(Error::illegal(format!(
+            "Can't load fielddata on [{name}] because fielddata is unsupported on fields of type \
+             [{}]. Use doc values instead.",
+            field.type_name()
+        )));
+    }
+    match &field.kind {
+        Type::Keyword(_) => ordinals(Some(field), sort, descending),
+        Type::Date(date) => {
+            let formats = match &sort.format {
+                Some(pattern) => {
+                    let format = Arc::new(DateFormat::parse_pattern(pattern)?);
+                    (Some(Arc::clone(&format)), Some(format))
+                }
+                None => (Some(Arc::clone(&date.format)), None),
+            };
+            numeric(Some(field.no), NumberForm::Long, formats, sort, descending)
+        }
+        kind => {
+            if sort.format.is_some() {
+                return Err(Error::illegal(format!(
+                    "Field [{name}] of type [{}] does not support custom formats",
+                    field.type_name()
+                )));
+            }
+            let form = match kind {
+                Type::Number(number) => form(number.number),
+                _ => NumberForm::Long,
+            };
+            numeric(Some(field.no), form, (None, None), sort, descending)
+        }
+    }
+}
+
+fn form(kind: NumberKind) -> NumberForm {
+    match kind {
+        NumberKind::Double => NumberForm::Double,
+        NumberKind::Float => NumberForm::Float,
+        NumberKind::Long | NumberKind::Integer | NumberKind::Short | NumberKind::Byte => {
+            NumberForm::Long
+        }
+    }
+}
+
+/// A field that this index does not map, but others do.
+fn unmapped(kind: &str, sort: &Sort, descending: bool) -> Result<Source> {
+    match kind {
+        "keyword" => ordinals(None, sort, descending),
+        "long" | "integer" | "short" | "byte" | "boolean" | "date" => {
+            numeric(None, NumberForm::Long, (None, None), sort, descending)
+        }
+        "double" => numeric(None, NumberForm::Double, (None, None), sort, descending),
+        "float" => numeric(None, NumberForm::Float, (None, None), sort, descending),
+        _ => Err(Error::illegal(format!("No mapper found for type [{kind}]"))),
+    }
+}
+
+fn numeric(
+    field: Option<FieldNo>,
+    stored: NumberForm,
+    (read, print): (Option<Arc<DateFormat>>, Option<Arc<DateFormat>>),
+    sort: &Sort,
+    descending: bool,
+) -> Result<Source> {
+    let form = match sort.numeric_type {
+        None => stored,
+        Some(NumericType::Long | NumericType::Date) => NumberForm::Long,
+        Some(NumericType::Double) => NumberForm::Double,
+        Some(NumericType::DateNanos) => {
+            return Err(Error::illegal("[numeric_type] date_nanos is not supported on this field"));
+        }
+    };
+    let mode = sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min });
+    let first = (sort.missing == Missing::First) != descending;
+    let missing = match &sort.missing {
+        Missing::Value(value) => number(form, read.as_deref(), value)?,
+        _ => match (form, first) {
+            (NumberForm::Long, true) => i64::MIN,
+            (NumberForm::Long, false) => i64::MAX,
+            (NumberForm::Double, true) => sortable::from_f64(f64::NEG_INFINITY),
+            (NumberForm::Double, false) => sortable::from_f64(f64::INFINITY),
+            (NumberForm::Float, true) => sortable::from_f32(f32::NEG_INFINITY),
+            (NumberForm::Float, false) => sortable::from_f32(f32::INFINITY),
+        },
+    };
+    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print }))
+}
+
+/// A value of the request in a key's form.
+fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scalar) -> Result<i64> {
+    if let (Some(format), Scalar::String(text)) = (format, value) {
+        return match (format.parse_ms(text), text.parse()) {
+            (Ok(ms), _) => Ok(ms),
+            // Milliseconds that a client put into quotes.
+            (Err(_), Ok(ms)) => Ok(ms),
+            (Err(error), Err(_)) => Err(error.into()),
+        };
+    }
+    let text = match value {
+        Scalar::Bool(flag) => return Ok(i64::from(*flag)),
+        Scalar::Number(text) | Scalar::String(text) => text.as_str(),
+    };
+    let double = || text.parse::<f64>().map_err(|_| Error::number(text));
+    match form {
+        // A long is not squeezed through a double unless it was written as one.
+        NumberForm::Long => text.parse::<i64>().or_else(|_| double().map(|value| value as i64)),
+        NumberForm::Double => double().map(sortable::from_f64),
+        NumberForm::Float => {
+            text.parse::<f32>().map(sortable::from_f32).map_err(|_| Error::number(text))
+        }
+    }
+}
+
+fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result<Source> {
+    let greatest = match sort.mode {
+        None => descending,
+        Some(Mode::Min) => false,
+        Some(Mode::Max) => true,
+        Some(_) => {
+            return Err(Error::illegal(
+                "we only support AVG, MEDIAN and SUM on number based fields",
+            ));
+        }
+    };
+    if let (Some(field), Some(_)) = (field, &sort.format) {
+        return Err(Error::illegal(format!(
+            "Field [{}] of type [{}] does not support custom formats",
+            field.path,
+            field.type_name()
+        )));
+    }
+    let missing = match &sort.missing {
+        Missing::First => MissingTerm::First,
+        Missing::Last => MissingTerm::Last,
+        Missing::Value(value) => MissingTerm::Term(value.text().as_bytes().into()),
+    };
+    Ok(Source::Ordinals(Ordinals { field: field.map(|field| field.no), greatest, missing }))
+}
+
+fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
+    let name = match &sort.by {
+        SortBy::Score => "_score",
+        SortBy::Doc => "_doc",
+        SortBy::Field(name) => name,
+    };
+    let failed = |cause: Option<Error>| {
+        let error =
+            Error::illegal(format!("Failed to parse search_after value for field [{name}]."));
+        match cause {
+            Some(cause) => error.caused_by(cause),
+            None => error,
+        }
+    };
+    let scalar = match value {
+        After::Value(scalar) => scalar,
+        After::Null => {
+            return match &key.source {
+                Source::Ordinals(_) => Ok(Place::Term(None)),
+                Source::Numeric(numeric) => Ok(Place::Number(numeric.missing)),
+                Source::Score | Source::Doc => Err(failed(None)),
+            };
+        }
+    };
+    match &key.source {
+        Source::Score => match scalar.text().parse::<f32>() {
+            Ok(score) if !score.is_nan() => Ok(Place::Score(score)),
+            _ => Err(failed(Some(Error::number(scalar.text())))),
+        },
+        Source::Doc => match scalar.text().parse() {
+            Ok(doc) => Ok(Place::Doc(doc)),
+            Err(_) => Err(failed(Some(Error::number(scalar.text())))),
+        },
+        Source::Numeric(numeric) => number(numeric.form, numeric.read.as_deref(), scalar)
+            .map(Place::Number)
+            .map_err(|error| failed(Some(error))),
+        Source::Ordinals(_) => Ok(Place::Term(Some(scalar.text().as_bytes().into()))),
+    }
+}
+
+/// A scalar as JSON, as the mapping takes values.
+pub fn value_of(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Bool(value) => Value::Bool(*value),
+        Scalar::String(text) => Value::String(text.clone()),
+        Scalar::Number(text) => {
+            json::Number::from_text(text).map_or_else(|| Value::String(text.clone()), Value::Number)
+        }
+    }
+}
+
+impl From<mapping::Error> for Error {
+    fn from(error: mapping::Error) -> Self {
+        use mapping::ErrorKind as From;
+        let kind = match error.kind {
+            From::NumberFormat => Kind::NumberFormat,
+            From::DateTimeParse => Kind::DateTimeParse,
+            From::Parse => Kind::Parse,
+            From::ZoneRules => Kind::ZoneRules,
+            From::XContentParse => Kind::XContent,
+            From::IllegalState => Kind::IllegalState,
+            _ => Kind::IllegalArgument,
+        };
+        let outer = Self::new(kind, error.reason);
+        match error.caused_by {
+            Some(cause) => outer.caused_by((*cause).into()),
+            None => outer,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! A query that has met its index meets a shard: statistics become weights, terms find their
+//! postings.
+//!
+//! Counts are the shard's, over all segments of its view, deleted documents included; so every
+//! slice of a shard scores alike, and scores of two shards may differ a little, as in
+//! Elasticsearch's `query_then_fetch`.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use base::hash::Map;
+use segment::bkd::{Bounds, DocBits};
+use segment::{BlockCache, Missing, TermInfo, View};
+
+use crate::iter::term::Weight;
+use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
+use crate::score::bm25::{self, FieldStats, NO_NORM};
+
+/// Terms up to this number are looked up one by one and stay apart.
+pub const TERMS_APART_MAX: usize = 16;
+
+/// A query with the weights of one shard.
+pub struct Plan {
+    /// What it came from.
+    pub bound: Arc<Bound>,
+    /// The segments it is for.
+    pub view: Arc<View>,
+    /// The query.
+    pub root: Node,
+    /// Queries with a name.
+    pub named: Vec<(String, Node)>,
+}
+
+/// What must hold of a document, with weights. Postings stand by segment of the view.
+pub enum Node {
+    /// Every document.
+    All {
+        /// Score of each.
+        score: f32,
+    },
+    /// No document.
+    None,
+    /// One term.
+    Term {
+        /// The field.
+        field: FieldNo,
+        /// Its postings, by segment.
+        infos: Vec<Option<TermInfo>>,
+        /// What it scores; absent in a filter.
+        weight: Option<Weight>,
+    },
+    /// Terms at given places.
+    Phrase {
+        /// The terms.
+        phrase: Arc<Phrase>,
+        /// Postings of all terms, by segment; `None` where one is missing.
+        infos: Vec<Option<Vec<TermInfo>>>,
+        /// What it scores; absent in a filter.
+        weight: Option<Weight>,
+    },
+    /// One of few terms.
+    FewTerms {
+        /// The field.
+        field: FieldNo,
+        /// Postings of those there are, by segment.
+        infos: Vec<Vec<TermInfo>>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// One of many terms, or of terms of a column.
+    Terms {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// The terms, sorted.
+        terms: Arc<[Box<[u8]>]>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// A term that this describes.
+    Pattern {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// Which terms.
+        pattern: Arc<Pattern>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// A number in ranges.
+    Numbers {
+        /// The ranges.
+        numbers: Arc<Numbers>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// The field is there.
+    Exists {
+        /// In one of these ways, with the postings of `_field_names` by segment.
+        ways: Vec<(Presence, Vec<Option<TermInfo>>)>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// One of these ids.
+    Ids {
+        /// The ids, sorted.
+        ids: Arc<[Box<[u8]>]>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// Clauses joined.
+    Bool {
+        /// All match; they score.
+        must: Vec<Node>,
+        /// All match; they do not score.
+        filter: Vec<Node>,
+        /// Some match.
+        should: Vec<Node>,
+        /// None matches.
+        must_not: Vec<Node>,
+        /// How many of `should`.
+        minimum: usize,
+    },
+    /// A filter with a constant score.
+    Constant {
+        /// The filter.
+        filter: Box<Node>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// The best of several.
+    DisMax {
+        /// Of which one must match.
+        clauses: Vec<Node>,
+        /// Share of the scores that are not the best.
+        tie_breaker: f32,
+    },
+    /// Scored down.
+    Boosting {
+        /// What matches.
+        positive: Box<Node>,
+        /// What is scored down.
+        negative: Box<Node>,
+        /// By this factor.
+        negative_boost: f32,
+        /// Factor of all scores.
+        boost: f32,
+    },
+}
+
+/// Meets a bound query with a shard. `None`: blocks are missing; bring them and call again.
+///
+/// # Errors
+/// Where a segment is damaged.
+pub fn weigh(
+    bound: &Arc<Bound>,
+    view: &Arc<View>,
+    cache: &mut BlockCache,
+    missing: &mut Missing,
+) -> segment::Result<Option<Arc<Plan>>> {
+    let mut weigher =
+        Weigher { view, cache, missing, stats: Map::default(), inverses: Map::default() };
+    let root = weigher.node(&bound.query, 1.0, bound.scores)?;
+    let mut named = Vec::with_capacity(bound.named.len());
+    for (name, clause) in &bound.named {
+        named.push((name.clone(), weigher.node(clause, 1.0, false)?));
+    }
+    if !missing.is_empty() {
+        return Ok(None);
+    }
+    let (bound, view) = (Arc::clone(bound), Arc::clone(view));
+    Ok(Some(Arc::new(Plan { bound, view, root, named })))
+}
+
+struct Weigher<'a> {
+    view: &'a View,
+    cache: &'a mut BlockCache,
+    missing: &'a mut Missing,
+    stats: Map<FieldNo, FieldStats>,
+    inverses: Map<u32, Arc<bm25::Inverses>>,
+}
+
+impl Weigher<'_> {
+    /// The clause with weights; `outer` is the factor of all that is around it.
+    fn node(&mut self, clause: &Clause, outer: f32, scored: bool) -> segment::Result<Node> {
+        let score = clause.boost * outer;
+        Ok(match &clause.node {
+            bound::Node::All => Node::All { score },
+            bound::Node::None => Node::None,
+            bound::Node::Term(term) => self.term(term, score, scored)?,
+            bound::Node::Phrase(phrase) => self.phrase(phrase, score, scored)?,
+            bound::Node::Terms { field, access, terms } => {
+                self.terms(*field, *access, terms, score)?
+            }
+            bound::Node::Pattern { field, access, pattern } => {
+                let (field, access) = (*field, *access);
+                Node::Pattern { field, access, pattern: Arc::clone(pattern), score }
+            }
+            bound::Node::Numbers(numbers) => {
+                Node::Numbers { numbers: Arc::new(numbers.clone()), score }
+            }
+            bound::Node::Flag { field, value } => self.flag(*field, *value, score, scored)?,
+            bound::Node::Exists(ways) => self.exists(ways, score)?,
+            bound::Node::Ids(ids) => Node::Ids { ids: ids.as_slice().into(), score },
+            bound::Node::Bool(bool) => {
+                let mut nodes = |clauses: &[Clause], outer: f32, scored: bool| {
+                    clauses
+                        .iter()
+                        .map(|clause| self.node(clause, outer, scored))
+                        .collect::<segment::Result<Vec<_>>>()
+                };
+                Node::Bool {
+                    must: nodes(&bool.must, score, scored)?,
+                    filter: nodes(&bool.filter, 1.0, false)?,
+                    should: nodes(&bool.should, score, scored)?,
+                    must_not: nodes(&bool.must_not, 1.0, false)?,
+                    minimum: bool.minimum,
+                }
+            }
+            bound::Node::Constant(filter) => {
+                let filter = Box::new(self.node(filter, 1.0, false)?);
+                Node::Constant { filter, score }
+            }
+            bound::Node::DisMax { clauses, tie_breaker } => Node::DisMax {
+                clauses: clauses
+                    .iter()
+                    .map(|clause| self.node(clause, score, scored))
+                    .collect::<segment::Result<_>>()?,
+                tie_breaker: *tie_breaker,
+            },
+            bound::Node::Boosting { positive, negative, negative_boost } => Node::Boosting {
+                positive: Box::new(self.node(positive, 1.0, scored)?),
+                negative: Box::new(self.node(negative, 1.0, false)?),
+                negative_boost: *negative_boost,
+                boost: score,
+            },
+        })
+    }
+
+    fn term(&mut self, term: &bound::Term, boost: f32, scored: bool) -> segment::Result<Node> {
+        let infos = self.find(term.field, &term.term)?;
+        let weight = scored.then(|| {
+            let freq = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+            let stats = self.stats(term.field);
+            let idf = bm25::idf(stats.doc_count, freq);
+            self.weight(boost, idf, stats, term.norms)
+        });
+        Ok(Node::Term { field: term.field, infos, weight })
+    }
+
+    fn phrase(&mut self, phrase: &Phrase, boost: f32, scored: bool) -> segment::Result<Node> {
+        let mut found = Vec::with_capacity(phrase.terms.len());
+        for (term, _) in &phrase.terms {
+            found.push(self.find(phrase.field, term)?);
+        }
+        let weight = scored.then(|| {
+            let stats = self.stats(phrase.field);
+            let freqs = found
+                .iter()
+                .map(|infos| infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum());
+            let idf = bm25::idf_sum(stats.doc_count, freqs.filter(|freq| *freq > 0));
+            self.weight(boost, idf, stats, phrase.norms)
+        });
+        let infos = (0..self.view.segments.len())
+            .map(|segment| found.iter().map(|infos| infos[segment]).collect())
+            .collect();
+        Ok(Node::Phrase { phrase: Arc::new(phrase.clone()), infos, weight })
+    }
+
+    fn terms(
+        &mut self,
+        field: FieldNo,
+        access: Access,
+        terms: &[Box<[u8]>],
+        score: f32,
+    ) -> segment::Result<Node> {
+        if !access.index || terms.len() > TERMS_APART_MAX {
+            return Ok(Node::Terms { field, access, terms: terms.into(), score });
+        }
+        let mut infos = vec![Vec::new(); self.view.segments.len()];
+        for term in terms {
+            for (infos, info) in infos.iter_mut().zip(self.find(field, term)?) {
+                infos.extend(info);
+            }
+        }
+        Ok(Node::FewTerms { field, infos, score })
+    }
+
+    fn exists(&mut self, ways: &[Presence], score: f32) -> segment::Result<Node> {
+        let mut out = Vec::with_capacity(ways.len());
+        for way in ways {
+            let infos = match way {
+                Presence::FieldNames(field) => {
+                    self.find(FieldNo::FIELD_NAMES, &field.get().to_be_bytes())?
+                }
+                _ => Vec::new(),
+            };
+            out.push((*way, infos));
+        }
+        Ok(Node::Exists { ways: out, score })
+    }
+
+    /// A boolean scores as the term that it is in Elasticsearch.
+    fn flag(
+        &mut self,
+        field: FieldNo,
+        value: i64,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let numbers = Numbers {
+            field,
+            access: Access { index: true, column: false },
+            ranges: vec![(value, value)],
+        };
+        let numbers = Arc::new(numbers);
+        if !scored {
+            return Ok(Node::Numbers { numbers, score: boost });
+        }
+        let mut stats = FieldStats::default();
+        let mut freq = 0;
+        for segment in &self.view.segments {
+            let Some(points) = segment.segment.points(field) else { continue };
+            stats.doc_count += u64::from(points.doc_count());
+            if !segment.segment.file().is_resident() {
+                points.walk(Bounds::longs(0..=1)).prepare(usize::MAX, self.missing)?;
+                if !self.missing.is_empty() {
+                    continue;
+                }
+            }
+            let count = |value| -> segment::Result<u64> {
+                let bounds = Bounds::longs(value..=value);
+                if points.point_count() == u64::from(points.doc_count()) {
+                    return points.count(&bounds);
+                }
+                // A document may hold a value twice; Elasticsearch counts it once.
+                let mut docs = DocBits::new(segment.segment.doc_count());
+                points.visit(&bounds, &mut docs)?;
+                Ok(u64::from(docs.0.count()))
+            };
+            let counts = [count(0)?, count(1)?];
+            stats.term_freq_sum += counts[0] + counts[1];
+            freq += counts[usize::from(value != 0)];
+        }
+        let idf = bm25::idf(stats.doc_count, freq);
+        let weight = self.weight(boost, idf, stats, false);
+        let score = bm25::score(weight.weight, 1.0, weight.inverse(NO_NORM));
+        Ok(Node::Numbers { numbers, score })
+    }
+
+    /// A term's postings in each segment.
+    fn find(&mut self, field: FieldNo, term: &[u8]) -> segment::Result<Vec<Option<TermInfo>>> {
+        let mut infos = Vec::with_capacity(self.view.segments.len());
+        for segment in &self.view.segments {
+            let segment = &segment.segment;
+            let Some(terms) = segment.terms(field) else {
+                infos.push(None);
+                continue;
+            };
+            if !segment.file().is_resident() {
+                terms.need(term, self.missing)?;
+                if !self.missing.is_empty() {
+                    infos.push(None);
+                    continue;
+                }
+            }
+            infos.push(terms.find(term, self.cache)?);
+        }
+        Ok(infos)
+    }
+
+    fn stats(&mut self, field: FieldNo) -> FieldStats {
+        let view = self.view;
+        *self.stats.entry(field).or_insert_with(|| {
+            let stats = view.field_stats(field);
+            FieldStats { doc_count: stats.doc_count, term_freq_sum: stats.term_freq_sum }
+        })
+    }
+
+    fn weight(&mut self, boost: f32, idf: f32, stats: FieldStats, norms: bool) -> Weight {
+        let average = bm25::average_length(stats);
+        let inverses = self
+            .inverses
+            .entry(average.to_bits())
+            .or_insert_with(|| Arc::new(bm25::inverses(average)));
+        Weight { weight: bm25::weight(boost, idf), inverses: Arc::clone(inverses), norms }
+    }
+}
