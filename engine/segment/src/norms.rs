@@ -227,7 +227,7 @@ fn parse(bytes: &Bytes, doc_count: u32) -> Option<Form> {
                     block.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum::<u32>();
             }
             let last = chunks.last().map_or(0, |word| u64::from_le_bytes(*word));
-            let beyond = doc_count % 64 != 0 && last >> (doc_count % 64) != 0;
+            let beyond = !doc_count.is_multiple_of(64) && last >> (doc_count % 64) != 0;
             (count as usize == values.len() && !beyond).then_some(Form::Bits {
                 ranks,
                 words,
@@ -241,7 +241,7 @@ fn parse(bytes: &Bytes, doc_count: u32) -> Option<Form> {
             let values = bytes.slice(values_at..bytes.len()).filter(|all| all.len() == count)?;
             let numbers = docs.as_chunks().0.iter().map(|doc| u32::from_le_bytes(*doc));
             let rising = numbers.clone().is_sorted_by(|a, b| a < b);
-            let inside = numbers.last().is_none_or(|last| (last as usize) < doc_count);
+            let inside = numbers.max().is_none_or(|last| (last as usize) < doc_count);
             (rising && inside).then_some(Form::List { docs, values })
         }
         _ => None,

@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn block(mut value: impl FnMut(usize) -> u32) -> [u32; BLOCK] {
-        std::array::from_fn(|at| value(at))
+    fn block(value: impl FnMut(usize) -> u32) -> [u32; BLOCK] {
+        std::array::from_fn(value)
     }
 
     #[test]

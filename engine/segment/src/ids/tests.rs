@@ -21,7 +21,7 @@ fn sorted(ids: &[String]) -> Vec<(&[u8], DocId)> {
 
 fn file(ids: &[String], id: u64) -> Vec<u8> {
     let mut writer = SegmentWriter::new(SegmentId(id), ids.len() as u32);
-    writer.ids(sorted(ids).into_iter()).expect("sorted");
+    writer.ids(sorted(ids)).expect("sorted");
     writer.seal().expect("sealed")
 }
 

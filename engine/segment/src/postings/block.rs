@@ -166,7 +166,7 @@ impl<'a> Full<'a> {
     /// The documents as bits from the first that may be there, where they are kept so.
     #[inline]
     pub(crate) fn bits(&self) -> Option<&'a [[u8; 8]]> {
-        (self.form >= BITS).then(|| self.docs.as_chunks().0)
+        (self.form >= BITS).then_some(self.docs.as_chunks().0)
     }
 
     /// Whether the documents are neighbours: all from the one after the last before.

@@ -132,6 +132,7 @@ impl Postings {
 
     /// Moves to the next document.
     #[inline]
+    #[expect(clippy::should_implement_trait, reason = "leaf cursors say doc, next, seek")]
     pub fn next(&mut self) -> DocId {
         self.at += 1;
         if self.at < self.count {
