@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{CoreId, ShardId};
+use consensus::Reserve;
 use env::budget::Lease;
 use env::published::Watch;
-use env::reply::{self, Reply};
-use env::{Clock, Env, Random, Spawn};
+use env::reply::{self, Answer, Reply};
+use env::{Clock, Disk, Env, Random, Spawn};
 use mapping::document::Parser;
 use segment::BlockCache;
 
@@ -29,6 +30,9 @@ const OPENING_POLL: Duration = Duration::from_millis(2);
 /// Decoded blocks of term dictionaries that one core keeps.
 const BLOCK_CACHE_BYTES: usize = 8 << 20;
 
+/// Disk space that each core keeps back: what its logs have taken in can be written on a full disk.
+const RESERVE_BYTES: u64 = 4 << 20;
+
 /// The core that keeps the cluster state.
 pub(crate) const KEEPER: CoreId = CoreId(0);
 
@@ -42,6 +46,8 @@ pub struct Core<E: Env> {
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
     pub(crate) blocks: RefCell<BlockCache>,
+    pub(crate) reserve: RefCell<Option<Reserve<E>>>,
+    failed: RefCell<(Option<Reply<String>>, Option<Answer<String>>)>,
     state: RefCell<Watch<cluster::State>>,
     directory: RefCell<Watch<Directory>>,
 }
@@ -58,7 +64,11 @@ impl<E: Env> Core<E> {
         shared: Arc<Shared>,
         inbox: Inbox,
     ) -> std::result::Result<Rc<Self>, consensus::Error> {
+        let reserve = open_reserve(&env, id, &shared).await?;
+        let (reply, answer) = reply::channel();
         let core = Rc::new(Self {
+            reserve: RefCell::new(Some(reserve)),
+            failed: RefCell::new((Some(reply), Some(answer))),
             lease: shared.budget.lease(),
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
@@ -101,11 +111,8 @@ impl<E: Env> Core<E> {
     /// Ends when every shard is open or has failed.
     pub async fn all_settled(&self) {
         loop {
-            let opening = self
-                .directory()
-                .shards
-                .values()
-                .any(|entry| matches!(entry, Entry::Opening));
+            let opening =
+                self.directory().shards.values().any(|entry| matches!(entry, Entry::Opening));
             if !opening {
                 return;
             }
@@ -131,13 +138,22 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Ends with the reason when a log fails: whoever runs the process ends it then. Never ends on
-    /// cores that keep no log of the cluster.
+    /// Ends with the reason when a log of this core fails: whoever runs the process ends it then.
+    /// To be awaited once.
     pub async fn log_failed(&self) -> String {
-        let keeper = self.keeper.borrow().clone();
-        match keeper {
-            Some(keeper) => keeper.failed().await,
+        let failed = self.failed.borrow_mut().1.take();
+        match failed {
+            // The other end lives as long as the core does.
+            Some(failed) => failed.await.unwrap_or_default(),
             None => std::future::pending().await,
+        }
+    }
+
+    /// A log of this core takes nothing any more; the first failure is told.
+    pub(crate) fn fail(&self, why: String) {
+        let reply = self.failed.borrow_mut().0.take();
+        if let Some(reply) = reply {
+            reply.send(why);
         }
     }
 
@@ -236,6 +252,18 @@ impl<E: Env> Core<E> {
             )),
         }
     }
+}
+
+/// Room that a core keeps back for its logs.
+async fn open_reserve<E: Env>(
+    env: &E,
+    id: CoreId,
+    shared: &Shared,
+) -> std::result::Result<Reserve<E>, consensus::Error> {
+    let dir = shared.config.data.join("node");
+    env.disk().create_dir(&dir).await?;
+    let path = dir.join(format!("reserve-{id}"));
+    Ok(Reserve::open(env, path, RESERVE_BYTES).await?)
 }
 
 /// An answer under way.

@@ -170,7 +170,8 @@ mod tests {
     #[test]
     fn roots_stop_before_javas_own_kinds() {
         let number = Error::new(400, "number_format_exception", "For input string: \"a\"");
-        let query = Error::new(400, "query_shard_exception", "failed to create query").caused_by(number);
+        let query =
+            Error::new(400, "query_shard_exception", "failed to create query").caused_by(number);
         let outer = Error::new(400, "x_content_parse_exception", "[1:2] bool").caused_by(query);
         assert_eq!(outer.roots()[0].kind, "query_shard_exception");
     }

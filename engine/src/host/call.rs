@@ -29,6 +29,8 @@ pub enum Message {
     Close {
         /// Which shard.
         shard: ShardId,
+        /// Its index is gone: nothing is flushed, and its folder is removed.
+        remove: bool,
         /// When it is closed.
         reply: Reply<()>,
     },

@@ -43,10 +43,11 @@ impl<E: Env> Keeper<E> {
         let shared = Arc::clone(&core.shared);
         let setup = Setup::new(shared.config.data.join("cluster"), "cluster");
         let env = core.env.clone();
+        let reserve = core.reserve.borrow().clone();
         let value: Replicated<E, State> = if Replicated::<E, State>::exists(&env, &setup).await? {
-            Replicated::open(&env, setup, None).await?
+            Replicated::open(&env, setup, reserve).await?
         } else {
-            Replicated::create(&env, setup, None).await?
+            Replicated::create(&env, setup, reserve).await?
         };
         if value.state().uuid == [0; 16] {
             value.propose(Command::Bootstrap { uuid: core.uuid() }).await?;
@@ -65,6 +66,8 @@ impl<E: Env> Keeper<E> {
         for index in state.indices.values().filter(|index| index.open) {
             keeper.open_index(index, false);
         }
+        let (watched, value) = (Rc::clone(core), keeper.value.clone());
+        keeper.env.spawn().spawn(async move { watched.fail(value.failed().await.to_string()) });
         *core.keeper.borrow_mut() = Some(keeper);
         Ok(())
     }
@@ -99,11 +102,6 @@ impl<E: Env> Keeper<E> {
         })
     }
 
-    /// Ends when the log of the state fails.
-    pub(crate) async fn failed(&self) -> String {
-        self.value.failed().await.to_string()
-    }
-
     /// Saves and closes the state.
     pub(crate) async fn close(&self) {
         if let Err(error) = self.value.save().await {
@@ -136,12 +134,11 @@ impl<E: Env> Keeper<E> {
         let gone: Vec<ShardId> = {
             let directory = self.directory.borrow();
             let coming = self.coming.borrow();
-            let unnamed = |shard: &&ShardId| {
-                !wanted.contains(*shard) && !coming.contains(&shard.index)
-            };
+            let unnamed =
+                |shard: &&ShardId| !wanted.contains(*shard) && !coming.contains(&shard.index);
             directory.shards.keys().filter(unnamed).copied().collect()
         };
-        self.close_shards(&gone).await;
+        self.close_shards(&gone, &state).await;
         let removed: Set<[u8; 16]> = gone.iter().map(|shard| shard.index).collect();
         for uuid in removed {
             if state.index_by_uuid(uuid).is_none() {
@@ -208,7 +205,7 @@ impl<E: Env> Keeper<E> {
         self.publish_directory();
     }
 
-    async fn close_shards(&self, shards: &[ShardId]) {
+    async fn close_shards(&self, shards: &[ShardId], state: &State) {
         if shards.is_empty() {
             return;
         }
@@ -219,8 +216,9 @@ impl<E: Env> Keeper<E> {
         let mut answers = Vec::new();
         for &shard in shards {
             let (reply, answer) = reply::channel();
+            let remove = state.index_by_uuid(shard.index).is_none();
             let home = home_of(shard, self.shared.config.cores);
-            self.shared.core(home).send_reply(Message::Close { shard, reply });
+            self.shared.core(home).send_reply(Message::Close { shard, remove, reply });
             answers.push(answer);
         }
         for answer in answers {

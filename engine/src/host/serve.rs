@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::hash::Map;
 use env::{Env, Spawn};
-use shard::{Setup, Shard};
+use shard::{Setup, Shard, WriteError};
 
 use super::call::{Called, Down, Message, OpenCall, ShardCall, SliceCall, WriteAnswer};
 use crate::core::Core;
@@ -42,10 +42,10 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move { open(&core, *call).await });
                 }
-                Message::Close { shard, reply } => {
+                Message::Close { shard, remove, reply } => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move {
-                        close(&core, shard).await;
+                        close(&core, shard, remove).await;
                         reply.send(());
                     });
                 }
@@ -104,11 +104,11 @@ async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
     }
 }
 
-async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId) {
+async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId, remove: bool) {
     let slot = core.shards.borrow_mut().remove(&shard);
-    if let Some(Slot::Open(open)) = slot
-        && let Err(error) = open.close().await
-    {
+    let Some(Slot::Open(open)) = slot else { return };
+    let closed = if remove { open.remove().await } else { open.close().await };
+    if let Err(error) = closed {
         core.warn(&format!("shard [{}] closed with a failure: {error}", shard.number));
     }
 }
@@ -116,8 +116,9 @@ async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId) {
 async fn stop<E: Env>(core: &Rc<Core<E>>) {
     let shards: Vec<base::ShardId> = core.shards.borrow().keys().copied().collect();
     for shard in shards {
-        close(core, shard).await;
+        close(core, shard, false).await;
     }
+    core.reserve.borrow_mut().take();
 }
 
 /// The open shard, or why there is none.
@@ -141,6 +142,12 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
             };
             shard.set_mapping(mapping);
             let answers = shard.write(batch).await;
+            for answer in &answers {
+                if let Err(WriteError::Failed { error: shard::Error::Log(why), .. }) = answer {
+                    core.fail(why.clone());
+                    break;
+                }
+            }
             let forced_refresh = match (refresh, WriteAnswer::seq_no_max(&answers)) {
                 (Refresh::Now, Some(_)) => shard.refresh().await.is_ok(),
                 (Refresh::Wait, Some(seq_no)) => shard.wait_for(seq_no).await.unwrap_or(false),

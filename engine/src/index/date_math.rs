@@ -18,9 +18,8 @@ pub fn resolve(expression: &str, now_ms: i64) -> Result<Cow<'_, str>> {
     let Some(inner) = expression.strip_prefix('<').and_then(|text| text.strip_suffix('>')) else {
         return Ok(Cow::Borrowed(expression));
     };
-    let wrong = |what: &str| {
-        Error::parse(format!("invalid dynamic name expression [{inner}]. {what}"))
-    };
+    let wrong =
+        |what: &str| Error::parse(format!("invalid dynamic name expression [{inner}]. {what}"));
     let mut name = String::with_capacity(inner.len() + 16);
     let mut chars = inner.char_indices();
     while let Some((at, char)) = chars.next() {
@@ -73,7 +72,9 @@ fn placeholder(text: &str, now_ms: i64) -> Result<String> {
         None => (text, "yyyy.MM.dd", None),
         Some((math, rest)) => {
             let inner = rest.strip_suffix('}').ok_or_else(|| {
-                Error::parse(format!("invalid dynamic name expression [{text}]. missing closing `}}`"))
+                Error::parse(format!(
+                    "invalid dynamic name expression [{text}]. missing closing `}}`"
+                ))
             })?;
             match inner.split_once('|') {
                 None => (math, inner, None),

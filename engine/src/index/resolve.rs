@@ -112,7 +112,13 @@ pub fn resolve(
         if part == "_all" || part.contains('*') {
             after_wildcard = true;
             let before = found.list.len();
-            wildcard(names, if part == "_all" { "*" } else { part }, call.options, &sees, &mut found);
+            wildcard(
+                names,
+                if part == "_all" { "*" } else { part },
+                call.options,
+                &sees,
+                &mut found,
+            );
             if found.list.len() == before && !call.options.allow_no_indices && found.list.is_empty()
             {
                 return Err(missing(part, call.resource_type));
@@ -254,10 +260,9 @@ impl Found {
                     known.filters.push(filter);
                 }
             }
-            (None, filter) => self.list.push(Resolved {
-                index: index.to_owned(),
-                filters: filter.into_iter().collect(),
-            }),
+            (None, filter) => self
+                .list
+                .push(Resolved { index: index.to_owned(), filters: filter.into_iter().collect() }),
         }
     }
 

@@ -71,10 +71,16 @@ fn what_is_missing_is_named() {
     assert_eq!((error.status, error.reason.as_str()), (404, "no such index [gone]"));
     let error = names("-a1", options).expect_err("an exclusion needs a wildcard before it");
     assert_eq!(error.reason, "no such index [-a1]");
-    assert_eq!(names("a1,gone", IndicesOptions { ignore_unavailable: true, ..options }), Ok(vec!["a1".into()]));
+    assert_eq!(
+        names("a1,gone", IndicesOptions { ignore_unavailable: true, ..options }),
+        Ok(vec!["a1".into()])
+    );
     let strict = IndicesOptions { allow_no_indices: false, ..options };
     assert_eq!(names("nope*", strict).expect_err("no match").reason, "no such index [nope*]");
-    assert_eq!(names("x:y", options).expect_err("no remote").kind, "no_such_remote_cluster_exception");
+    assert_eq!(
+        names("x:y", options).expect_err("no remote").kind,
+        "no_such_remote_cluster_exception"
+    );
     assert_eq!(names("_foo", options).expect_err("bad name").kind, "invalid_index_name_exception");
 }
 
@@ -109,7 +115,9 @@ fn writes_go_to_one_index() {
     let write = |name| resolve_one(&Sample, name, 0, Purpose::Write);
     let one = One::Index { name: "a1".into(), routing: None, is_alias: true };
     assert_eq!(write("one"), Ok(one));
-    assert!(write("both").expect_err("two indices").reason.starts_with("no write index is defined"));
+    assert!(
+        write("both").expect_err("two indices").reason.starts_with("no write index is defined")
+    );
     assert_eq!(write("new"), Ok(One::Missing { name: "new".into() }));
     let read = resolve_one(&Sample, "both", 0, Purpose::Read).expect_err("two indices");
     assert!(read.reason.contains("more than one index associated with it [a1, a2]"));

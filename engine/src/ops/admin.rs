@@ -73,9 +73,11 @@ impl<E: Env> Core<E> {
             aliases,
         };
         self.done(command).await?;
-        let shards_acknowledged = self.health_rows(|index| index.uuid == uuid).await.iter().all(
-            |row| row.active == row.primaries,
-        );
+        let shards_acknowledged = self
+            .health_rows(|index| index.uuid == uuid)
+            .await
+            .iter()
+            .all(|row| row.active == row.primaries);
         Ok(Created { index: name, shards_acknowledged })
     }
 
@@ -327,9 +329,10 @@ impl<E: Env> Core<E> {
 fn check_filters(aliases: &Value) -> Result<()> {
     let Some(object) = aliases.as_object() else { return Ok(()) };
     for (name, alias) in object.iter() {
-        let Some(filter) = alias.get("filter").filter(|filter| {
-            filter.as_object().is_some_and(|filter| !filter.is_empty())
-        }) else {
+        let Some(filter) = alias
+            .get("filter")
+            .filter(|filter| filter.as_object().is_some_and(|filter| !filter.is_empty()))
+        else {
             continue;
         };
         let text = json::to_vec(filter);

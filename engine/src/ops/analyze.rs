@@ -131,7 +131,10 @@ impl Request {
                     Error::new(
                         400,
                         "x_content_parse_exception",
-                        format!("[analyze_request] {key} doesn't support values of type: {}", value.token()),
+                        format!(
+                            "[analyze_request] {key} doesn't support values of type: {}",
+                            value.token()
+                        ),
                     )
                 })
             };
@@ -168,7 +171,7 @@ impl Request {
             None => Arc::new(Registry::default()),
         };
         if let Some(name) = &self.analyzer {
-            return registry.analyzer(name).ok_or_else(|| {
+            return registry.analyzer(name).cloned().ok_or_else(|| {
                 Error::illegal_argument(match index {
                     Some(_) => format!("failed to find analyzer [{name}]"),
                     None => format!("failed to find global analyzer [{name}]"),
@@ -187,7 +190,7 @@ impl Request {
             return Ok(match index.mapping.field(path).map(|field| &field.kind) {
                 Some(Kind::Text(text)) => Arc::clone(&text.analyzer),
                 Some(Kind::Keyword(_)) => {
-                    registry.analyzer("keyword").unwrap_or_else(|| registry.default_analyzer())
+                    Arc::clone(registry.analyzer("keyword").unwrap_or(registry.default_analyzer()))
                 }
                 Some(_) => {
                     return Err(Error::illegal_argument(format!(
@@ -195,10 +198,10 @@ impl Request {
                          tokenized fields"
                     )));
                 }
-                None => registry.default_analyzer(),
+                None => Arc::clone(registry.default_analyzer()),
             });
         }
-        Ok(registry.default_analyzer())
+        Ok(Arc::clone(registry.default_analyzer()))
     }
 
     /// An analyzer of the parts that the request names or defines.
@@ -221,8 +224,7 @@ impl Request {
             let names: Vec<Value> = names.collect();
             chain.insert(key, Value::Array(names));
         }
-        if let Some(group) =
-            analysis.get_or_insert_with("analyzer", Value::object).as_object_mut()
+        if let Some(group) = analysis.get_or_insert_with("analyzer", Value::object).as_object_mut()
         {
             group.insert(NAME, Value::Object(chain));
         }
@@ -231,7 +233,8 @@ impl Request {
             // Elasticsearch speaks of global parts where no index is named.
             if index.is_none() {
                 for part in ["tokenizer", "filter", "char_filter"] {
-                    let from = format!("Custom Analyzer [{NAME}] failed to find {part} under name ");
+                    let from =
+                        format!("Custom Analyzer [{NAME}] failed to find {part} under name ");
                     if let Some(name) = error.reason.strip_prefix(&from) {
                         error.reason = format!("failed to find global {part} under {name}");
                         break;
@@ -242,6 +245,7 @@ impl Request {
         })?;
         registry
             .analyzer(NAME)
+            .cloned()
             .ok_or_else(|| Error::internal("an analyzer that was just defined is missing"))
     }
 }
@@ -266,4 +270,3 @@ fn scalar(value: &Value) -> Option<String> {
         _ => None,
     }
 }
-

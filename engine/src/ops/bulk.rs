@@ -203,8 +203,8 @@ impl<E: Env> Core<E> {
         let mut targets = BTreeMap::new();
         for item in items {
             // A delete makes no index, unless the caller counts versions.
-            let makes = item.action != WriteAction::Delete
-                || item.version_type != VersionType::Internal;
+            let makes =
+                item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
             let key = (item.index.as_str(), item.require_alias, makes);
             if !targets.contains_key(&key) {
                 let target = self.target(gate, action, item, makes).await;
@@ -224,9 +224,10 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let one = resolve_one(&*state, &item.index, self.now_ms(), Purpose::Write)?;
         let (name, routing) = match one {
-            One::Index { name, .. } | One::Missing { name } if item.require_alias
-                && !state.aliases.contains_key(name.as_str())
-                && !state.aliases.contains_key(item.index.as_str()) =>
+            One::Index { name, .. } | One::Missing { name }
+                if item.require_alias
+                    && !state.aliases.contains_key(name.as_str())
+                    && !state.aliases.contains_key(item.index.as_str()) =>
             {
                 return Err(Error::new(
                     404,
@@ -253,9 +254,8 @@ impl<E: Env> Core<E> {
         };
         gate.index(action, &name)?;
         let state = self.state();
-        let index = state
-            .index(&name)
-            .ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
+        let index =
+            state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
         blocked(index)?;
         Ok(Target { index: Arc::clone(index), routing })
     }
@@ -426,11 +426,13 @@ impl<E: Env> Core<E> {
             let kind = if item.action == WriteAction::Delete {
                 Ok(Kind::Delete)
             } else {
-                sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| Kind::Index {
-                    create: item.action == WriteAction::Create
-                        || (item.id.is_none() && item.if_seq_no.is_none()),
-                    source: item.source.clone(),
-                    doc,
+                sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| {
+                    Kind::Index {
+                        create: item.action == WriteAction::Create
+                            || (item.id.is_none() && item.if_seq_no.is_none()),
+                        source: item.source.clone(),
+                        doc,
+                    }
                 })
             };
             match kind {

@@ -195,14 +195,12 @@ pub fn validate(item: &WriteItem) -> Result<()> {
         ));
     }
     if create && item.version_type != VersionType::Internal {
-        problems.push(format!(
-            "create operations only support internal versioning. use index instead"
-        ));
+        problems
+            .push(format!("create operations only support internal versioning. use index instead"));
     }
     if create && (item.if_seq_no.is_some() || item.if_primary_term.is_some()) {
-        problems.push(
-            "create operations do not support compare and set. use index instead".to_owned(),
-        );
+        problems
+            .push("create operations do not support compare and set. use index instead".to_owned());
     }
     match (item.version_type, item.version) {
         (VersionType::Internal, Some(_)) => problems.push(

@@ -30,9 +30,7 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
                 .with("index_uuid", "_na_")
                 .with("index", name)
         }
-        cluster::Error::AliasName { .. } => {
-            Error::new(400, "invalid_alias_name_exception", reason)
-        }
+        cluster::Error::AliasName { .. } => Error::new(400, "invalid_alias_name_exception", reason),
         cluster::Error::Exists { name, uuid } => {
             Error::new(400, "resource_already_exists_exception", reason)
                 .with("index_uuid", uuid)
@@ -66,7 +64,9 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
         WriteError::TooLarge { bytes, bytes_max } => Error::illegal_argument(format!(
             "operation of [{bytes}] bytes exceeds the largest that the log takes [{bytes_max}]"
         )),
-        WriteError::Failed { error: shard::Error::Closed, .. } => Down::Gone.error(&index.name, number),
+        WriteError::Failed { error: shard::Error::Closed, .. } => {
+            Down::Gone.error(&index.name, number)
+        }
         WriteError::Failed { error, .. } => {
             Error::shard_unavailable(&index.name, number, &error.to_string())
         }
@@ -74,8 +74,11 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
 }
 
 fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Error {
-    Error::new(409, "version_conflict_engine_exception", format!("[{id}]: {conflict}"))
-        .at_shard(&index.uuid_text(), number, &index.name)
+    Error::new(409, "version_conflict_engine_exception", format!("[{id}]: {conflict}")).at_shard(
+        &index.uuid_text(),
+        number,
+        &index.name,
+    )
 }
 
 /// A request or query that cannot be read, or that an index cannot answer.

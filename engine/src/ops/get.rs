@@ -74,7 +74,9 @@ impl<E: Env> Core<E> {
             return Err(Error::new(
                 403,
                 "security_exception",
-                format!("[{name}] is limited for this caller, and a single document cannot be read"),
+                format!(
+                    "[{name}] is limited for this caller, and a single document cannot be read"
+                ),
             ));
         }
         let Some(index) = state.index(&name) else {

@@ -149,7 +149,8 @@ impl<E: Env> Core<E> {
                 Err(error) if error.status == 404 => (Vec::new(), true),
                 Err(error) => return Err(error),
             };
-            let mut rows: Vec<IndexRow> = indices.iter().map(|index| self.health_row(index)).collect();
+            let mut rows: Vec<IndexRow> =
+                indices.iter().map(|index| self.health_row(index)).collect();
             rows.sort_by(|a, b| a.name.cmp(&b.name));
             let worst = rows.iter().map(|row| row.health).max().unwrap_or(Health::Green);
             let status = if missing { Health::Red } else { worst };

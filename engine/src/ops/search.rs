@@ -97,7 +97,11 @@ impl<E: Env> Core<E> {
     ///
     /// # Errors
     /// A request that cannot be read, a missing index, or the failure of every shard.
-    pub async fn search(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<SearchReply> {
+    pub async fn search(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &SearchCall,
+    ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
         let request = dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
         let run = self.run(gate, "indices:data/read/search", call, &request, begin).await?;
@@ -153,7 +157,14 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter_mut().enumerate() {
             match &target.state {
-                State::Ready(view, bound) => plans.push((at as u32, self.weigh(bound, view))),
+                State::Ready(view, bound) => match self.weigh(bound, view) {
+                    Ok(plan) => plans.push((at as u32, plan)),
+                    Err(error) => {
+                        let error = damaged(&error);
+                        fail(&mut shards, target, error.clone());
+                        target.state = State::Failed(error);
+                    }
+                },
                 State::Failed(error) => {
                     let error = error.clone();
                     fail(&mut shards, target, error);
@@ -267,12 +278,16 @@ impl<E: Env> Core<E> {
     }
 
     /// Statistics of a shard, weights, postings.
-    fn weigh(&self, bound: &Arc<Bound>, view: &Arc<View>) -> Arc<Plan> {
+    fn weigh(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+    ) -> std::result::Result<Arc<Plan>, segment::Error> {
         let mut blocks = self.blocks.borrow_mut();
         let mut missing = Missing::new();
         loop {
-            if let Some(plan) = plan::weigh(bound, view, &mut blocks, &mut missing) {
-                return plan;
+            if let Some(plan) = plan::weigh(bound, view, &mut blocks, &mut missing)? {
+                return Ok(plan);
             }
             missing.fetch();
         }
@@ -319,7 +334,8 @@ fn fetch(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hi
     };
     let mut missing = Missing::new();
     loop {
-        let hit = search::fetch::hit(request, bound, view, &target.index.name, ranked, &mut missing);
+        let hit =
+            search::fetch::hit(request, bound, view, &target.index.name, ranked, &mut missing);
         match hit.map_err(|error| damaged(&error))? {
             Some(hit) => return Ok(hit),
             None => missing.fetch(),
@@ -349,7 +365,7 @@ fn fail(shards: &mut Shards, target: &Target, error: Error) {
 
 /// The first damage that a reader of the view met.
 fn fault(view: &View) -> Option<segment::Error> {
-    view.segments().iter().find_map(|one| one.segment.fault().cloned())
+    view.segments.iter().find_map(|one| one.segment.fault().cloned())
 }
 
 fn damaged(error: &segment::Error) -> Error {
