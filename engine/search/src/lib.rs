@@ -27,6 +27,7 @@ pub mod collect;
 pub mod dsl;
 pub mod error;
 pub mod iter;
+pub mod phase;
 pub mod plan;
 pub mod request;
 pub mod result;

@@ -236,7 +236,7 @@ fn exists_filter(
 }
 
 /// About how many documents match.
-fn cost(node: &Node, context: Context<'_>) -> u64 {
+pub fn cost(node: &Node, context: Context<'_>) -> u64 {
     let all = u64::from(context.doc_count());
     let sum = |nodes: &[Node]| nodes.iter().map(|node| cost(node, context)).sum::<u64>();
     match node {

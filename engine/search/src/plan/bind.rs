@@ -54,9 +54,9 @@ pub fn bind(
         Some(query) => binder.top(query)?,
         None => Clause::new(Node::All),
     };
-    let post_filter = match &request.post_filter {
-        Some(query) => Some(binder.top(query)?),
-        None => None,
+    let query = match &request.post_filter {
+        Some(filter) => restricted(query, binder.top(filter)?),
+        None => query,
     };
     let named = std::mem::take(&mut binder.named);
     let query = match context.filter {
@@ -66,7 +66,6 @@ pub fn bind(
     let order = order::bind(request, mapping, context)?;
     Ok(Arc::new(Bound {
         query,
-        post_filter,
         order,
         window: request.window(),
         total: request.total,

@@ -14,10 +14,8 @@ use crate::request::TrackTotal;
 /// A request that has met one index.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// What to find; documents that the caller may not see are already out.
+    /// What to find, narrowed by `post_filter`; documents that the caller may not see are out.
     pub query: Clause,
-    /// Narrows the hits without touching their scores.
-    pub post_filter: Option<Clause>,
     /// How hits are ordered.
     pub order: Order,
     /// Hits that a shard must bring.

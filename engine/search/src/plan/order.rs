@@ -11,6 +11,7 @@ use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::Context;
 use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy};
+use crate::result;
 
 /// How hits are ordered.
 #[derive(Clone, Debug, Default)]
@@ -109,14 +110,20 @@ pub enum Place {
 }
 
 impl Numeric {
-    /// The number as it is printed.
-    pub fn print(&self, value: i64) -> crate::result::Key {
-        use crate::result::Key;
-        match (&self.print, self.form) {
-            (Some(format), _) => Key::Text(format.print_ms(value)),
-            (None, NumberForm::Long) => Key::Long(value),
-            (None, NumberForm::Double) => Key::Double(sortable::to_f64(value)),
-            (None, NumberForm::Float) => Key::Float(sortable::to_f32(value)),
+    /// The number as it crosses cores: it still compares as the number does.
+    pub fn comparable(&self, value: i64) -> result::Key {
+        match self.form {
+            NumberForm::Long => result::Key::Long(value),
+            NumberForm::Double => result::Key::Double(sortable::to_f64(value)),
+            NumberForm::Float => result::Key::Float(sortable::to_f32(value)),
+        }
+    }
+
+    /// A comparable key as it is printed.
+    pub fn printed(&self, key: result::Key) -> result::Key {
+        match (&self.print, key) {
+            (Some(format), result::Key::Long(ms)) => result::Key::Text(format.print_ms(ms)),
+            (_, key) => key,
         }
     }
 
@@ -124,6 +131,53 @@ impl Numeric {
     #[inline]
     pub fn cast(&self, value: i64) -> i64 {
         convert(self.stored, self.form, value)
+    }
+
+    /// One number of several, which rise, in the form in which it is compared (`MultiValueMode`).
+    pub fn combine(&self, values: &[i64]) -> i64 {
+        let count = values.len();
+        match self.mode {
+            Mode::Min => self.cast(values[0]),
+            Mode::Max => self.cast(values[count - 1]),
+            Mode::Sum | Mode::Avg => {
+                if self.form == NumberForm::Long {
+                    let sum = values.iter().fold(0i64, |sum, v| sum.wrapping_add(self.cast(*v)));
+                    return match self.mode {
+                        Mode::Avg if count > 1 => (sum as f64 / count as f64 + 0.5).floor() as i64,
+                        _ => sum,
+                    };
+                }
+                let sum: f64 = values.iter().map(|value| self.double(self.cast(*value))).sum();
+                self.sortable(if self.mode == Mode::Avg { sum / count as f64 } else { sum })
+            }
+            Mode::Median => {
+                let middle = self.cast(values[count / 2]);
+                if count % 2 == 1 {
+                    return middle;
+                }
+                let below = self.cast(values[count / 2 - 1]);
+                if self.form == NumberForm::Long {
+                    return ((below as f64 + middle as f64) / 2.0 + 0.5).floor() as i64;
+                }
+                self.sortable((self.double(below) + self.double(middle)) / 2.0)
+            }
+        }
+    }
+
+    fn double(&self, value: i64) -> f64 {
+        match self.form {
+            NumberForm::Long => value as f64,
+            NumberForm::Double => sortable::to_f64(value),
+            NumberForm::Float => f64::from(sortable::to_f32(value)),
+        }
+    }
+
+    fn sortable(&self, value: f64) -> i64 {
+        match self.form {
+            NumberForm::Long => value as i64,
+            NumberForm::Double => sortable::from_f64(value),
+            NumberForm::Float => sortable::from_f32(value as f32),
+        }
     }
 }
 

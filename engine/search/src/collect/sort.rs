@@ -1,0 +1,646 @@
+//! The best hits by sort keys.
+//!
+//! Keys are compared as `i64`, smaller first: numbers by their sortable value, scores and places
+//! likewise, a descending key by its complement. A term is compared by its rank in the segment at
+//! hand: documents of the segment have odd numbers (rank r is 2 r + 1), terms of other segments
+//! that are not here stand between, on even ones. So inside a segment no byte is looked at; between
+//! segments the hits kept are settled (their terms read) and seated again (their terms looked up).
+//!
+//! Always true
+//! 1. Hits come in the order of their places; of equal keys the one that came first stays.
+//! 2. The root of the heap is the worst hit kept.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use base::{DocId, FieldNo};
+use mapping::types::sortable;
+use segment::columns::{self, DictionaryReader};
+use segment::{Segment, View};
+
+use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
+use crate::plan::order::{Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
+use crate::request::Mode;
+use crate::result;
+
+/// From so many documents of a window on, a column's window is decoded whole.
+const DOCS_TO_FILL: usize = 64;
+
+/// A hit that is kept.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Comparable keys, in the space of the segment at hand.
+    keys: Box<[i64]>,
+    /// Terms of keys that are terms, once read; `None` inside for no value.
+    terms: Box<[Option<Arc<[u8]>>]>,
+    settled: bool,
+    segment: u32,
+    doc: u32,
+    score: f32,
+}
+
+impl Entry {
+    /// In the order of the keys. Two terms that the segment at hand lacks may share a number; then
+    /// their bytes decide.
+    fn compare(&self, other: &Self, keys: &[Key]) -> Ordering {
+        for (at, (a, b)) in self.keys.iter().zip(&other.keys).enumerate() {
+            let mut order = a.cmp(b);
+            if order == Ordering::Equal
+                && let (Some(Some(a)), Some(Some(b))) = (self.terms.get(at), other.terms.get(at))
+            {
+                order = if keys[at].descending { b.cmp(a) } else { a.cmp(b) };
+            }
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        (self.segment, self.doc).cmp(&(other.segment, other.doc))
+    }
+}
+
+/// Reads one key in one segment.
+enum Reader {
+    Score,
+    Doc { base: u32 },
+    Numeric { column: Option<columns::Numeric>, key: Numeric },
+    Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
+}
+
+/// The `limit` best hits so far, by keys.
+pub struct Sorter {
+    limit: usize,
+    keys: Arc<Order>,
+    /// A heap by hand: the worst first.
+    heap: Vec<Entry>,
+    /// Readers of the segment at hand.
+    readers: Vec<Reader>,
+    segment: u32,
+    /// The place after which hits count, in the space of the segment at hand.
+    after: Option<Vec<i64>>,
+    /// How far the kept hits have been settled or seated.
+    moved: usize,
+    /// Best score of all hits, where scores are asked for.
+    max_score: f32,
+    scratch: Scratch,
+}
+
+/// Reused room.
+struct Scratch {
+    values: Box<[i64; WINDOW as usize]>,
+    present: Bits,
+    firsts: Vec<i64>,
+    keys: Vec<i64>,
+    several: Vec<i64>,
+}
+
+/// Neither the smallest nor the greatest: those stand for missing terms.
+const RANK_MAX: i64 = i64::MAX - 1;
+
+impl Sorter {
+    /// Room for `limit` hits in this order.
+    pub fn new(order: Arc<Order>, limit: usize) -> Self {
+        Self {
+            limit,
+            keys: order,
+            heap: Vec::new(),
+            readers: Vec::new(),
+            segment: 0,
+            after: None,
+            moved: 0,
+            max_score: f32::NAN,
+            scratch: Scratch {
+                values: Box::new([0; WINDOW as usize]),
+                present: bits::NONE,
+                firsts: Vec::new(),
+                keys: Vec::new(),
+                several: Vec::new(),
+            },
+        }
+    }
+
+    /// Some key is the score.
+    pub fn needs_scores(&self) -> bool {
+        self.keys.keys.iter().any(|key| matches!(key.source, Source::Score))
+    }
+
+    /// Best score of all hits; NaN without.
+    pub fn max_score(&self) -> f32 {
+        self.max_score
+    }
+
+    /// Goes to segment number `number`: hits kept take their seats among its terms. False where it
+    /// must wait.
+    pub fn enter(
+        &mut self,
+        view: &View,
+        number: u32,
+        turn: &mut Turn<'_>,
+    ) -> segment::Result<bool> {
+        if self.readers.is_empty() {
+            let at = &view.segments[number as usize];
+            self.readers =
+                self.keys.keys.iter().map(|key| reader(key, &at.segment, at.base)).collect();
+            self.segment = number;
+            self.moved = 0;
+            self.after = None;
+        }
+        let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
+        while has_terms && self.moved < self.heap.len() {
+            if turn.is_over() || !self.seat(self.moved, turn)? {
+                return Ok(false);
+            }
+            self.moved += 1;
+        }
+        if self.after.is_none()
+            && let Some(places) = &self.keys.after
+        {
+            let places = places.clone();
+            let mut after = Vec::with_capacity(places.len());
+            for at in 0..places.len() {
+                match self.seat_place(at, &places[at], turn)? {
+                    Some(number) => after.push(number),
+                    None => return Ok(false),
+                }
+            }
+            self.after = Some(after);
+        }
+        Ok(true)
+    }
+
+    /// Gives hits of one window: documents rising, with their scores where there are any.
+    pub fn offer(&mut self, docs: &[u32], scores: &[f32]) {
+        for score in scores {
+            self.max_score = self.max_score.max(*score);
+        }
+        if self.limit == 0 || docs.is_empty() {
+            return;
+        }
+        self.read_firsts(docs, scores);
+        for (at, doc) in docs.iter().enumerate() {
+            let first = self.scratch.firsts[at];
+            if let Some(worst) = self.worst()
+                && (first > worst[0] || first == worst[0] && worst.len() == 1)
+            {
+                continue;
+            }
+            let score = scores.get(at).copied().unwrap_or(f32::NAN);
+            self.take(*doc, first, score);
+        }
+    }
+
+    /// No document of window `window` of the segment at hand can become a hit.
+    pub fn is_hopeless(&self, window: u32, doc_count: u32) -> bool {
+        let (Some(reader), Some(key)) = (self.readers.first(), self.keys.keys.first()) else {
+            return false;
+        };
+        let Some((best, last)) = first_bounds(reader, key.descending, window, doc_count) else {
+            return false;
+        };
+        let is_only = self.keys.keys.len() == 1;
+        if let Some(after) = &self.after
+            && (last < after[0] || last == after[0] && is_only)
+        {
+            return true;
+        }
+        let Some(worst) = self.worst() else { return false };
+        best > worst[0] || best == worst[0] && is_only
+    }
+
+    /// Every document to come is worse than all that are kept.
+    pub fn is_complete(&self) -> bool {
+        let by_place = matches!(self.readers.first(), Some(Reader::Doc { .. }))
+            && !self.keys.keys[0].descending;
+        by_place && (self.limit == 0 || self.heap.len() == self.limit)
+    }
+
+    /// Leaves the segment: terms of its hits are read. False where it must wait.
+    pub fn leave(&mut self, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        while self.moved > 0 || self.heap.iter().any(|entry| !entry.settled) {
+            let Some(at) = self.heap.iter().position(|entry| !entry.settled) else { break };
+            if turn.is_over() || !self.settle(at, turn)? {
+                return Ok(false);
+            }
+        }
+        self.readers.clear();
+        Ok(true)
+    }
+
+    /// Forgets hits whose terms were not read: a deadline came between.
+    pub fn drop_unsettled(&mut self) {
+        self.heap.retain(|entry| entry.settled);
+    }
+
+    /// The hits, best first.
+    pub fn into_sorted(mut self) -> Vec<result::Ranked> {
+        // After the last segment seats compare no more across segments: compare terms.
+        let order = Arc::clone(&self.keys);
+        self.heap.sort_by(|a, b| compare_settled(&order.keys, a, b));
+        let entries = std::mem::take(&mut self.heap);
+        entries
+            .into_iter()
+            .map(|entry| result::Ranked {
+                score: entry.score,
+                keys: printed(&order.keys, &entry),
+                segment: entry.segment,
+                doc: DocId(entry.doc),
+            })
+            .collect()
+    }
+
+    /// Keys of the worst hit, once there is no more room.
+    #[inline]
+    fn worst(&self) -> Option<&[i64]> {
+        if self.heap.len() < self.limit { None } else { self.heap.first().map(|it| &*it.keys) }
+    }
+
+    /// Takes a document whose first key may be good enough.
+    fn take(&mut self, doc: u32, first: i64, score: f32) {
+        self.scratch.keys.clear();
+        self.scratch.keys.push(first);
+        for at in 1..self.readers.len() {
+            let key = self.read(at, doc, score);
+            self.scratch.keys.push(key);
+        }
+        let keys = self.scratch.keys.as_slice();
+        if self.after.as_deref().is_some_and(|after| keys <= after) {
+            return;
+        }
+        // Equal keys: the earlier place is the better, and this one is the last.
+        if self.worst().is_some_and(|worst| keys >= worst) {
+            return;
+        }
+        let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
+        let terms = if has_terms { vec![None; keys.len()] } else { Vec::new() };
+        let entry = Entry {
+            keys: keys.into(),
+            terms: terms.into(),
+            settled: !has_terms,
+            segment: self.segment,
+            doc,
+            score,
+        };
+        if self.heap.len() < self.limit {
+            self.heap.push(entry);
+            let last = self.heap.len() - 1;
+            sift_up(&mut self.heap, last, &self.keys.keys);
+        } else {
+            self.heap[0] = entry;
+            sift_down(&mut self.heap, 0, &self.keys.keys);
+        }
+    }
+
+    /// The first key of each document.
+    fn read_firsts(&mut self, docs: &[u32], scores: &[f32]) {
+        let mut firsts = std::mem::take(&mut self.scratch.firsts);
+        firsts.clear();
+        let mut start = 0;
+        for part in docs.chunk_by(|a, b| window_of(*a) == window_of(*b)) {
+            let many = part.len() >= DOCS_TO_FILL;
+            if !(many && self.fill_firsts(part, &mut firsts)) {
+                for (at, doc) in part.iter().enumerate() {
+                    let score = scores.get(start + at).copied().unwrap_or(f32::NAN);
+                    firsts.push(self.read(0, *doc, score));
+                }
+            }
+            start += part.len();
+        }
+        self.scratch.firsts = firsts;
+    }
+
+    /// Decodes the first key's column for a window; false where it is no plain column of numbers.
+    fn fill_firsts(&mut self, docs: &[u32], firsts: &mut Vec<i64>) -> bool {
+        let Some(Reader::Numeric { column: Some(column), key }) = self.readers.first() else {
+            return false;
+        };
+        let Scratch { values, present, .. } = &mut self.scratch;
+        let window = window_of(docs[0]);
+        match key.mode {
+            Mode::Min => column.fill(window, values, present),
+            Mode::Max => column.fill_last(window, values, present),
+            _ if column.is_single() => column.fill(window, values, present),
+            _ => return false,
+        }
+        let descending = self.keys.keys[0].descending;
+        for doc in docs {
+            let place = doc % WINDOW;
+            let value = match bits::has(present, place) {
+                true => key.cast(values[place as usize]),
+                false => key.missing,
+            };
+            firsts.push(directed(value, descending));
+        }
+        true
+    }
+
+    /// One key of one document.
+    fn read(&mut self, at: usize, doc: u32, score: f32) -> i64 {
+        let descending = self.keys.keys[at].descending;
+        match &self.readers[at] {
+            Reader::Score => directed(sortable::from_f32(score), descending),
+            Reader::Doc { base } => directed(i64::from(*base) + i64::from(doc), descending),
+            Reader::Numeric { column, key } => {
+                let several = &mut self.scratch.several;
+                let value = column.as_ref().and_then(|it| number(it, key, doc, several));
+                directed(value.unwrap_or(key.missing), descending)
+            }
+            Reader::Ordinals { column, key } => {
+                let rank = column.as_ref().and_then(|column| {
+                    let ranks = &column.0;
+                    if key.greatest { ranks.last(DocId(doc)) } else { ranks.first(DocId(doc)) }
+                });
+                match rank {
+                    Some(rank) => directed(i64::from(rank.get()) * 2 + 1, descending),
+                    None => self.missing_term(at),
+                }
+            }
+        }
+    }
+
+    /// Where documents without a term stand; a term that stands for them is seated with the hits.
+    fn missing_term(&self, at: usize) -> i64 {
+        match &self.readers[at] {
+            Reader::Ordinals { key, .. } => match &key.missing {
+                MissingTerm::First => i64::MIN,
+                MissingTerm::Last => i64::MAX,
+                // Rare: looked up for each document that needs it.
+                MissingTerm::Term(term) => self.rank_now(at, term),
+            },
+            _ => i64::MAX,
+        }
+    }
+
+    /// The number of a term among those of the segment, read at once.
+    fn rank_now(&self, at: usize, term: &[u8]) -> i64 {
+        let descending = self.keys.keys[at].descending;
+        let Reader::Ordinals { column: Some(column), .. } = &self.readers[at] else {
+            return directed(0, descending);
+        };
+        let mut reader = column.0.terms();
+        let number = match reader.lookup(term) {
+            Ok(Ok(rank)) => i64::from(rank.get()) * 2 + 1,
+            Ok(Err(rank)) => i64::from(rank.get()) * 2,
+            Err(_) => RANK_MAX,
+        };
+        directed(number, descending)
+    }
+
+    /// Reads the terms of a hit of the segment at hand; false where it must wait.
+    fn settle(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        for at in 0..self.readers.len() {
+            let Reader::Ordinals { column, key } = &mut self.readers[at] else { continue };
+            let doc = DocId(self.heap[entry].doc);
+            let Some((ranks, reader)) = column.as_deref_mut() else {
+                self.heap[entry].terms[at] = missing_value(&key.missing);
+                continue;
+            };
+            let rank = if key.greatest { ranks.last(doc) } else { ranks.first(doc) };
+            let Some(rank) = rank else {
+                self.heap[entry].terms[at] = missing_value(&key.missing);
+                continue;
+            };
+            if !turn.resident {
+                reader.need(rank, turn.missing)?;
+                if !turn.is_ready() {
+                    return Ok(false);
+                }
+            }
+            turn.spend(16);
+            self.heap[entry].terms[at] = Some(reader.term(rank)?.into());
+        }
+        self.heap[entry].settled = true;
+        Ok(true)
+    }
+
+    /// Gives a hit of another segment its numbers in this one; false where it must wait.
+    fn seat(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        for at in 0..self.readers.len() {
+            if !matches!(self.readers[at], Reader::Ordinals { .. }) {
+                continue;
+            }
+            let term = self.heap[entry].terms[at].clone();
+            match self.seat_term(at, term.as_deref(), turn)? {
+                Some(number) => self.heap[entry].keys[at] = number,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The number of a term in this segment; `None` where it must wait.
+    fn seat_term(
+        &mut self,
+        at: usize,
+        term: Option<&[u8]>,
+        turn: &mut Turn<'_>,
+    ) -> segment::Result<Option<i64>> {
+        let descending = self.keys.keys[at].descending;
+        let Reader::Ordinals { column, key } = &mut self.readers[at] else { return Ok(Some(0)) };
+        let Some(term) = term else {
+            return Ok(Some(match key.missing {
+                MissingTerm::First => i64::MIN,
+                _ => i64::MAX,
+            }));
+        };
+        let Some((_, reader)) = column.as_deref_mut() else {
+            return Ok(Some(directed(0, descending)));
+        };
+        if !turn.resident {
+            reader.need_lookup(term, turn.missing)?;
+            if !turn.is_ready() {
+                return Ok(None);
+            }
+        }
+        turn.spend(64);
+        let number = match reader.lookup(term)? {
+            Ok(rank) => i64::from(rank.get()) * 2 + 1,
+            Err(rank) => i64::from(rank.get()) * 2,
+        };
+        Ok(Some(directed(number, descending)))
+    }
+
+    /// A place of `search_after` in the space of this segment; `None` where it must wait.
+    fn seat_place(
+        &mut self,
+        at: usize,
+        place: &Place,
+        turn: &mut Turn<'_>,
+    ) -> segment::Result<Option<i64>> {
+        let descending = self.keys.keys[at].descending;
+        match place {
+            Place::Score(score) => Ok(Some(directed(sortable::from_f32(*score), descending))),
+            Place::Doc(doc) => Ok(Some(directed(*doc as i64, descending))),
+            Place::Number(number) => Ok(Some(directed(*number, descending))),
+            Place::Term(term) => self.seat_term(at, term.as_deref(), turn),
+        }
+    }
+}
+
+/// The term that documents without one show.
+fn missing_value(missing: &MissingTerm) -> Option<Arc<[u8]>> {
+    match missing {
+        MissingTerm::Term(term) => Some((**term).into()),
+        MissingTerm::First | MissingTerm::Last => None,
+    }
+}
+
+fn reader(key: &Key, segment: &Segment, base: u32) -> Reader {
+    match &key.source {
+        Source::Score => Reader::Score,
+        Source::Doc => Reader::Doc { base },
+        Source::Numeric(key) => {
+            let column = key.field.and_then(|field| segment.numeric(field)).cloned();
+            Reader::Numeric { column, key: key.clone() }
+        }
+        Source::Ordinals(key) => {
+            let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
+            let column = column.map(|column| Box::new((column.clone(), column.terms())));
+            Reader::Ordinals { column, key: key.clone() }
+        }
+    }
+}
+
+/// Greatest first is smallest first of the complement.
+#[inline]
+fn directed(value: i64, descending: bool) -> i64 {
+    if descending { !value } else { value }
+}
+
+/// Between which two keys the documents of a window lie; `None` where nothing is known.
+fn first_bounds(
+    reader: &Reader,
+    descending: bool,
+    window: u32,
+    doc_count: u32,
+) -> Option<(i64, i64)> {
+    let docs = doc_count.saturating_sub(window * WINDOW).min(WINDOW);
+    let bounds = |low: i64, high: i64| {
+        let (a, b) = (directed(low, descending), directed(high, descending));
+        (a.min(b), a.max(b))
+    };
+    let widen = |(low, high): (i64, i64), missing: i64| (low.min(missing), high.max(missing));
+    match reader {
+        Reader::Numeric { column, key } => {
+            let missing = directed(key.missing, descending);
+            let Some(column) = column else { return Some((missing, missing)) };
+            if !matches!(key.mode, Mode::Min | Mode::Max) && !column.is_single() {
+                return None;
+            }
+            let zone = column.zone(window);
+            if zone.is_empty() {
+                return Some((missing, missing));
+            }
+            let found = bounds(key.cast(zone.min), key.cast(zone.max));
+            Some(if zone.doc_count < docs { widen(found, missing) } else { found })
+        }
+        Reader::Ordinals { column: Some(column), key } => {
+            let zone = column.0.zone(window);
+            let missing = match key.missing {
+                MissingTerm::First => i64::MIN,
+                MissingTerm::Last => i64::MAX,
+                MissingTerm::Term(_) => return None,
+            };
+            if zone.is_empty() {
+                return Some((missing, missing));
+            }
+            let found = bounds(zone.min * 2 + 1, zone.max * 2 + 1);
+            Some(if zone.doc_count < docs { widen(found, missing) } else { found })
+        }
+        Reader::Ordinals { .. } | Reader::Score | Reader::Doc { .. } => None,
+    }
+}
+
+/// The number that a document is ordered by.
+fn number(
+    column: &columns::Numeric,
+    key: &Numeric,
+    doc: u32,
+    several: &mut Vec<i64>,
+) -> Option<i64> {
+    let doc = DocId(doc);
+    if matches!(key.mode, Mode::Min) || column.is_single() {
+        return column.first(doc).map(|value| key.cast(value));
+    }
+    if matches!(key.mode, Mode::Max) {
+        return column.last(doc).map(|value| key.cast(value));
+    }
+    several.clear();
+    column.values(doc, several);
+    if several.is_empty() {
+        return None;
+    }
+    Some(key.combine(several))
+}
+
+/// Hits whose terms are read, in order.
+fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
+    for (at, key) in keys.iter().enumerate() {
+        let order = match &key.source {
+            Source::Ordinals(ordinals) => {
+                let compared = match (&a.terms[at], &b.terms[at]) {
+                    (Some(a), Some(b)) => {
+                        let order = a.cmp(b);
+                        if key.descending { order.reverse() } else { order }
+                    }
+                    (None, None) => Ordering::Equal,
+                    (a, _) => {
+                        // Without a term: at one end in either direction.
+                        let first = ordinals.missing == MissingTerm::First;
+                        if a.is_none() == first { Ordering::Less } else { Ordering::Greater }
+                    }
+                };
+                compared
+            }
+            _ => a.keys[at].cmp(&b.keys[at]),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    a.segment.cmp(&b.segment).then(a.doc.cmp(&b.doc))
+}
+
+/// Keys as they cross cores: still comparable, soon printed.
+fn printed(keys: &[Key], entry: &Entry) -> Vec<result::Key> {
+    keys.iter()
+        .enumerate()
+        .map(|(at, key)| {
+            let value = directed(entry.keys[at], key.descending);
+            match &key.source {
+                Source::Score => result::Key::Score(entry.score),
+                Source::Doc => result::Key::Long(value),
+                Source::Numeric(numeric) => numeric.comparable(value),
+                Source::Ordinals(_) => match &entry.terms[at] {
+                    Some(term) => result::Key::Term(term.to_vec()),
+                    None => result::Key::Null,
+                },
+            }
+        })
+        .collect()
+}
+
+fn sift_up(heap: &mut [Entry], mut at: usize, keys: &[Key]) {
+    while at > 0 {
+        let parent = (at - 1) / 2;
+        if heap[at].compare(&heap[parent], keys) != Ordering::Greater {
+            break;
+        }
+        heap.swap(at, parent);
+        at = parent;
+    }
+}
+
+fn sift_down(heap: &mut [Entry], mut at: usize, keys: &[Key]) {
+    loop {
+        let mut worst = at;
+        for child in [2 * at + 1, 2 * at + 2] {
+            if child < heap.len() && heap[child].compare(&heap[worst], keys) == Ordering::Greater {
+                worst = child;
+            }
+        }
+        if worst == at {
+            return;
+        }
+        heap.swap(at, worst);
+        at = worst;
+    }
+}

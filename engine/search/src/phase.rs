@@ -1,0 +1,657 @@
+//! Searching a shard: one slice of one plan, in bounded steps; and merging what slices found.
+//!
+//! A [`Slice`] walks through its parts in order: builds iterators for a segment, asks for the next
+//! window, prepares it (which may name blocks that are not there), fills it, drops deleted
+//! documents, and gives the rest to what collects.
+//!
+//! Always true
+//! 1. A step ends when its work is used up or blocks are missing; then the host does its part and
+//!    calls again.
+//! 2. The parts of a slice are ordered and do not overlap, so hits come in the order of their
+//!    places; [`merge`] keeps (order, target, segment, document).
+//! 3. Skipping begins once more documents than the threshold are known to match, so a total at or
+//!    below it is exact, and one above it is only ever told as "at least the threshold".
+//! 4. What a slice passes over because of the shared score scores strictly less.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use env::rising::Rising;
+use segment::Missing;
+
+use crate::collect::sort::Sorter;
+use crate::collect::top::Top;
+use crate::iter::build::{self, Context};
+use crate::iter::{AnyFilter, AnyScorer, Bits, END, Hits, Turn, WINDOW, Window, bits, window_of};
+use crate::plan::weigh::{Node, Plan};
+use crate::request::{self, SearchRequest, TrackTotal};
+use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
+
+/// Work of one step: about 300 µs of documents looked at.
+pub const STEP_WORK: u32 = 50_000;
+
+/// A range of documents of one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which segment of the view.
+    pub segment: u32,
+    /// Which of its documents.
+    pub docs: Range<u32>,
+}
+
+/// The parts of a view that one slice reads: ordered, apart from each other.
+pub type Parts = Vec<Part>;
+
+/// What slices of one search tell each other.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// The score that a hit must at least have, by what some slice has found.
+    bar: Rising,
+}
+
+/// What a step left to do.
+pub enum Progress {
+    /// Work is left.
+    More,
+    /// Blocks must be brought first.
+    Missing(Missing),
+    /// All was seen.
+    Done,
+}
+
+impl Plan {
+    /// About how many documents will be looked at.
+    pub fn cost(&self) -> u64 {
+        let segments = self.view.segments.iter().enumerate();
+        segments
+            .map(|(number, segment)| {
+                build::cost(&self.root, Context { segment: &segment.segment, number })
+            })
+            .sum()
+    }
+
+    /// All parts of the view, as one slice.
+    pub fn whole(&self) -> Parts {
+        let segments = self.view.segments.iter().zip(0u32..);
+        segments
+            .filter(|(segment, _)| segment.segment.doc_count() > 0)
+            .map(|(segment, number)| Part { segment: number, docs: 0..segment.segment.doc_count() })
+            .collect()
+    }
+
+    /// The view cut into at most `count` slices of about equal numbers of documents. Cuts lie
+    /// between windows. One slice where documents are counted one by one until enough are found.
+    pub fn cut(&self, count: usize) -> Vec<Parts> {
+        let whole = self.whole();
+        if count <= 1 || self.bound.terminate_after > 0 || whole.is_empty() {
+            return vec![whole];
+        }
+        let total: u64 = whole.iter().map(|part| u64::from(part.docs.end)).sum();
+        let share = total.div_ceil(count as u64).max(u64::from(WINDOW));
+        let mut slices = vec![Parts::new()];
+        let mut left = share;
+        for part in whole {
+            let mut start = part.docs.start;
+            while start < part.docs.end {
+                if left == 0 {
+                    slices.push(Parts::new());
+                    left = share;
+                }
+                let most =
+                    (u64::from(start) + left).div_ceil(u64::from(WINDOW)) * u64::from(WINDOW);
+                let end = most.min(u64::from(part.docs.end)) as u32;
+                left = left.saturating_sub(u64::from(end - start));
+                if let Some(slice) = slices.last_mut() {
+                    slice.push(Part { segment: part.segment, docs: start..end });
+                }
+                start = end;
+            }
+        }
+        slices
+    }
+}
+
+/// What reads the segment at hand.
+enum Run {
+    Scored { scorer: AnyScorer, window: Option<Window> },
+    Filtered { filter: AnyFilter, window: Option<u32> },
+}
+
+/// What is kept.
+enum Keep {
+    /// Nothing but the count.
+    Count,
+    /// The best by score.
+    Top(Top),
+    /// The best by keys.
+    Sorted(Box<Sorter>),
+}
+
+/// One slice of one plan.
+pub struct Slice {
+    plan: Arc<Plan>,
+    parts: Parts,
+    shared: Arc<Shared>,
+    /// The part at hand.
+    part: usize,
+    run: Option<Run>,
+    /// Where in the part at hand the next window is looked for.
+    pos: u32,
+    /// The collector has taken its place in the segment at hand.
+    entered: bool,
+    keep: Keep,
+    scored: bool,
+    /// Matches counted.
+    count: u64,
+    /// Matches known beside those counted, so that skipping may begin.
+    known: u64,
+    threshold: u64,
+    skipped: bool,
+    terminated_early: bool,
+    stopped: bool,
+    hits: Hits,
+}
+
+impl Slice {
+    /// A slice that reads `parts`.
+    pub fn new(plan: Arc<Plan>, parts: Parts, shared: Arc<Shared>) -> Self {
+        let bound = &plan.bound;
+        let limit = bound.window;
+        let keep = if limit == 0 {
+            Keep::Count
+        } else if bound.order.keys.is_empty() {
+            Keep::Top(Top::new(limit))
+        } else {
+            Keep::Sorted(Box::new(Sorter::new(Arc::new(bound.order.clone()), limit)))
+        };
+        let scored = bound.scores;
+        let threshold = bound.total.threshold();
+        Self {
+            plan,
+            parts,
+            shared,
+            part: 0,
+            run: None,
+            pos: 0,
+            entered: false,
+            keep,
+            scored,
+            count: 0,
+            known: 0,
+            threshold,
+            skipped: false,
+            terminated_early: false,
+            stopped: false,
+            hits: Hits::default(),
+        }
+    }
+
+    /// Goes on for about `work` documents.
+    ///
+    /// # Errors
+    /// Where a segment is damaged: what the slice found is not to be believed.
+    pub fn step(&mut self, work: u32) -> segment::Result<Progress> {
+        let mut missing = Missing::new();
+        let plan = Arc::clone(&self.plan);
+        let resident =
+            |segment: u32| plan.view.segments[segment as usize].segment.file().is_resident();
+        let is_resident = self.parts.get(self.part).is_none_or(|part| resident(part.segment));
+        let mut turn = Turn::new(&mut missing, work, is_resident);
+        while !turn.is_over() {
+            let Some(part) = self.parts.get(self.part) else { return Ok(Progress::Done) };
+            turn.resident = resident(part.segment);
+            let done = self.advance(&plan, &mut turn)?;
+            let part = &self.parts[self.part];
+            let segment = &plan.view.segments[part.segment as usize].segment;
+            if let Some(fault) = segment.fault() {
+                return Err(fault.clone());
+            }
+            if !turn.is_ready() {
+                return Ok(Progress::Missing(missing));
+            }
+            if done {
+                self.part += 1;
+                self.run = None;
+                self.entered = false;
+            }
+        }
+        Ok(if self.part < self.parts.len() { Progress::More } else { Progress::Done })
+    }
+
+    /// The deadline has passed: what was found so far is the answer.
+    pub fn stop(&mut self) {
+        self.stopped = self.part < self.parts.len();
+    }
+
+    /// What the slice found.
+    pub fn finish(mut self) -> Partial {
+        let max_score = match &self.keep {
+            Keep::Sorted(sorter) if self.plan.bound.scores => Some(sorter.max_score()),
+            _ => None,
+        };
+        let hits = match std::mem::replace(&mut self.keep, Keep::Count) {
+            Keep::Count => Vec::new(),
+            Keep::Top(top) => top
+                .into_sorted()
+                .into_iter()
+                .map(|(score, segment, doc)| Ranked { score, keys: Vec::new(), segment, doc })
+                .collect(),
+            Keep::Sorted(mut sorter) => {
+                if self.stopped {
+                    // Blocks of the last hits' terms may not be there: such hits are left out.
+                    sorter.drop_unsettled();
+                }
+                sorter.into_sorted()
+            }
+        };
+        Partial {
+            hits,
+            count: self.count,
+            skipped: self.skipped,
+            max_score: max_score.filter(|score| !score.is_nan()),
+            terminated_early: self.terminated_early,
+            timed_out: self.stopped,
+        }
+    }
+
+    /// Does something about the part at hand; true when it is done with.
+    fn advance(&mut self, plan: &Plan, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        let part = self.parts[self.part].clone();
+        let at = &plan.view.segments[part.segment as usize];
+        if !self.entered {
+            if let Keep::Sorted(sorter) = &mut self.keep
+                && !sorter.enter(&plan.view, part.segment, turn)?
+            {
+                return Ok(false);
+            }
+            self.entered = true;
+            self.pos = part.docs.start;
+            let context = Context { segment: &at.segment, number: part.segment as usize };
+            if !self.begin(plan, context, &part) {
+                self.pos = END;
+            }
+            turn.spend(256);
+        }
+        if self.pos >= part.docs.end || self.terminated_early {
+            if let Keep::Sorted(sorter) = &mut self.keep
+                && !sorter.leave(turn)?
+            {
+                return Ok(false);
+            }
+            if self.terminated_early {
+                self.part = self.parts.len() - 1;
+            }
+            return Ok(true);
+        }
+        match self.run.take() {
+            None => self.pos = END,
+            Some(Run::Scored { mut scorer, mut window }) => {
+                self.scored_window(&mut scorer, &mut window, plan, &part, turn);
+                self.run = Some(Run::Scored { scorer, window });
+            }
+            Some(Run::Filtered { mut filter, mut window }) => {
+                self.filtered_window(&mut filter, &mut window, plan, &part, turn);
+                self.run = Some(Run::Filtered { filter, window });
+            }
+        }
+        Ok(false)
+    }
+
+    /// Builds what reads the segment; false where nothing in the part needs to be read.
+    fn begin(&mut self, plan: &Plan, context: Context<'_>, part: &Part) -> bool {
+        let deleted = plan.view.segments[context.number]
+            .live
+            .as_ref()
+            .map_or(0, |live| u64::from(live.deleted_count()));
+        let doc_count = context.segment.doc_count();
+        let whole = part.docs == (0..doc_count);
+        if self.scored {
+            let Some(scorer) = build::scorer(&plan.root, context) else { return false };
+            self.known = scorer.count_min().saturating_sub(deleted);
+            self.run = Some(Run::Scored { scorer, window: None });
+            return true;
+        }
+        let mut filter = build::any_filter(&plan.root, context);
+        if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
+            let is_all = matches!(plan.root, Node::All { .. });
+            let counted = match is_all {
+                true => Some(u64::from(doc_count) - deleted),
+                false if deleted == 0 => filter.count(),
+                false => None,
+            };
+            if whole && let Some(count) = counted {
+                self.count += count;
+                return false;
+            }
+        }
+        self.known = filter.count_min().saturating_sub(deleted);
+        if matches!(self.keep, Keep::Count) && self.may_skip() && plan.bound.terminate_after == 0 {
+            // The total will be told as "at least" anyway.
+            self.pass_over();
+            return false;
+        }
+        self.run = Some(Run::Filtered { filter, window: None });
+        true
+    }
+
+    /// More documents match than need be counted.
+    fn may_skip(&self) -> bool {
+        self.threshold != u64::MAX
+            && (self.count > self.threshold
+                || self.count.saturating_add(self.known) > self.threshold
+                || self.threshold == 0 && self.plan.bound.total == TrackTotal::No)
+    }
+
+    /// Matches were or may be passed over uncounted; the count is known to be above the threshold.
+    fn pass_over(&mut self) {
+        self.skipped = true;
+        if self.plan.bound.total != TrackTotal::No {
+            self.count = self.count.max(self.threshold + 1);
+        }
+    }
+
+    /// The least score that is of use now.
+    fn bar(&mut self) -> f32 {
+        let floor = self.plan.bound.min_score.map_or(0.0, |score| score.max(0.0));
+        let Keep::Top(top) = &self.keep else { return floor };
+        if self.plan.bound.terminate_after > 0 || !self.may_skip() {
+            return floor;
+        }
+        let bar = top.bar().max(self.shared.bar.get());
+        if bar <= floor {
+            return floor;
+        }
+        self.pass_over();
+        bar
+    }
+
+    fn scored_window(
+        &mut self,
+        scorer: &mut AnyScorer,
+        window: &mut Option<Window>,
+        plan: &Plan,
+        part: &Part,
+        turn: &mut Turn<'_>,
+    ) {
+        if window.is_none() {
+            let bar = self.bar();
+            let next = scorer.window(self.pos, bar, turn);
+            if next.start >= part.docs.end {
+                self.pos = END;
+                return;
+            }
+            self.pos = next.start;
+            if next.start >= next.end {
+                return;
+            }
+            if self.is_hopeless(next.start, next.end, part) {
+                self.pos = next.end;
+                return;
+            }
+            *window = Some(Window { end: next.end.min(part.docs.end), ..next });
+        }
+        let Some(at) = *window else { return };
+        if !scorer.prepare(&at, turn) {
+            return;
+        }
+        let mut hits = std::mem::take(&mut self.hits);
+        hits.clear();
+        scorer.fill(&at, &mut hits);
+        *window = None;
+        self.pos = at.end;
+        turn.spend(hits.docs.len() * 2 + 16);
+        self.drop_deleted(plan, part, &mut hits);
+        if let Some(least) = plan.bound.min_score {
+            drop_below(&mut hits, least);
+        }
+        self.collect(&hits, part);
+        self.hits = hits;
+    }
+
+    fn filtered_window(
+        &mut self,
+        filter: &mut AnyFilter,
+        window: &mut Option<u32>,
+        plan: &Plan,
+        part: &Part,
+        turn: &mut Turn<'_>,
+    ) {
+        if window.is_none() {
+            if matches!(self.keep, Keep::Count)
+                && self.may_skip()
+                && plan.bound.terminate_after == 0
+            {
+                self.pass_over();
+                self.pos = END;
+                return;
+            }
+            let next = filter.next(self.pos);
+            if next >= part.docs.end {
+                self.pos = END;
+                return;
+            }
+            self.pos = next;
+            let end = (window_of(next) + 1).saturating_mul(WINDOW);
+            if self.is_hopeless(next, end, part) {
+                self.pos = end;
+                return;
+            }
+            *window = Some(window_of(next));
+        }
+        let Some(number) = *window else { return };
+        if !filter.prepare(number, turn) {
+            return;
+        }
+        let mut found = bits::NONE;
+        filter.fill(number, &mut found);
+        *window = None;
+        let base = number * WINDOW;
+        let (start, end) =
+            (self.pos.max(part.docs.start), (base.saturating_add(WINDOW)).min(part.docs.end));
+        self.pos = base.saturating_add(WINDOW);
+        if start > base || end < base.saturating_add(WINDOW) {
+            bits::keep_range(&mut found, start - base..end - base);
+        }
+        keep_alive(plan, part.segment, number, &mut found);
+        turn.spend(64);
+        if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
+            self.count += u64::from(bits::count(&found));
+            return;
+        }
+        let mut hits = std::mem::take(&mut self.hits);
+        hits.clear();
+        bits::list(&found, base, &mut hits.docs);
+        turn.spend(hits.docs.len() * 4);
+        self.collect(&hits, part);
+        self.hits = hits;
+    }
+
+    /// No document from `start` to `end` can become a hit, and none need be counted.
+    fn is_hopeless(&mut self, start: u32, end: u32, part: &Part) -> bool {
+        let Keep::Sorted(sorter) = &self.keep else { return false };
+        if self.plan.bound.terminate_after > 0 || !self.may_skip() {
+            return false;
+        }
+        let doc_count = self.plan.view.segments[part.segment as usize].segment.doc_count();
+        let end = end.min(doc_count);
+        if end <= start {
+            return false;
+        }
+        let windows = window_of(start)..=window_of(end - 1);
+        // Scores of passed documents might be the best.
+        let wants_best = self.scored && !sorter.needs_scores();
+        let hopeless = !wants_best
+            && (sorter.is_complete()
+                || windows.into_iter().all(|window| sorter.is_hopeless(window, doc_count)));
+        if hopeless {
+            self.pass_over();
+        }
+        hopeless
+    }
+
+    fn drop_deleted(&self, plan: &Plan, part: &Part, hits: &mut Hits) {
+        let Some(live) = &plan.view.segments[part.segment as usize].live else { return };
+        let words = live.bits().words();
+        let mut kept = 0;
+        for at in 0..hits.docs.len() {
+            let doc = hits.docs[at];
+            hits.docs[kept] = doc;
+            hits.scores[kept] = hits.scores[at];
+            kept += (words[doc as usize / 64] >> (doc % 64) & 1) as usize;
+        }
+        hits.docs.truncate(kept);
+        hits.scores.truncate(kept);
+    }
+
+    /// Counts hits and keeps the best.
+    fn collect(&mut self, hits: &Hits, part: &Part) {
+        let mut end = hits.docs.len();
+        let limit = u64::from(self.plan.bound.terminate_after);
+        if limit > 0 && self.count + end as u64 >= limit {
+            end = (limit - self.count) as usize;
+            self.terminated_early = true;
+        }
+        let docs = &hits.docs[..end];
+        let scores = &hits.scores[..end.min(hits.scores.len())];
+        self.count += end as u64;
+        match &mut self.keep {
+            Keep::Count => {}
+            Keep::Top(top) if scores.len() == docs.len() => {
+                for (doc, score) in docs.iter().zip(scores) {
+                    top.offer(*score, part.segment, *doc);
+                }
+                if let Some(worst) = top.worst() {
+                    self.shared.bar.raise(worst);
+                }
+            }
+            // Without scores all are equal: the first stay.
+            Keep::Top(top) => {
+                for doc in docs {
+                    top.offer(0.0, part.segment, *doc);
+                }
+            }
+            Keep::Sorted(sorter) => sorter.offer(docs, scores),
+        }
+    }
+}
+
+/// Clears the bits of deleted documents.
+fn keep_alive(plan: &Plan, segment: u32, window: u32, found: &mut Bits) {
+    let Some(live) = &plan.view.segments[segment as usize].live else { return };
+    let words = &live.bits().words()[(window * WINDOW / 64) as usize..];
+    for (word, alive) in found.iter_mut().zip(words) {
+        *word &= alive;
+    }
+}
+
+fn drop_below(hits: &mut Hits, least: f32) {
+    let mut kept = 0;
+    for at in 0..hits.docs.len() {
+        hits.docs[kept] = hits.docs[at];
+        hits.scores[kept] = hits.scores[at];
+        kept += usize::from(hits.scores[at] >= least);
+    }
+    hits.docs.truncate(kept);
+    hits.scores.truncate(kept);
+}
+
+/// Merges what the slices of all shards found. Parts of one target come in the order of its
+/// slices; targets are numbered in the order of indices and shards.
+pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
+    let mut merged = Merged::default();
+    let (mut count, mut skipped) = (0u64, false);
+    let mut all: Vec<Winner> = Vec::new();
+    let mut best = f32::NAN;
+    let mut early = false;
+    for (target, partial) in partials {
+        count = count.saturating_add(partial.count);
+        skipped |= partial.skipped;
+        early |= partial.terminated_early;
+        merged.timed_out |= partial.timed_out;
+        if let Some(score) = partial.max_score {
+            best = best.max(score);
+        }
+        all.extend(partial.hits.into_iter().map(|ranked| Winner { target, ranked }));
+    }
+    let by_score = request.sorts_by_score();
+    all.sort_by(|a, b| compare(request, by_score, a, b));
+    if by_score && let Some(first) = all.first() {
+        best = first.ranked.score;
+    }
+    merged.max_score = Some(best).filter(|best| !best.is_nan() && request.size > 0);
+    if !by_score && !request.track_scores {
+        merged.max_score = None;
+    }
+    merged.total = total(request.total, count, skipped);
+    merged.terminated_early = (request.terminate_after > 0).then_some(early);
+    let from = (request.from as usize).min(all.len());
+    all.drain(..from);
+    all.truncate(request.size as usize);
+    merged.winners = all;
+    merged
+}
+
+/// What of a count is told.
+fn total(track: TrackTotal, count: u64, skipped: bool) -> Option<Total> {
+    match track {
+        TrackTotal::No => None,
+        TrackTotal::Exact => {
+            let relation = if skipped { Relation::Gte } else { Relation::Eq };
+            Some(Total { value: count, relation })
+        }
+        TrackTotal::UpTo(limit) if count > u64::from(limit) => {
+            Some(Total { value: u64::from(limit), relation: Relation::Gte })
+        }
+        TrackTotal::UpTo(_) => Some(Total { value: count, relation: Relation::Eq }),
+    }
+}
+
+fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> Ordering {
+    let place = |winner: &Winner| (winner.target, winner.ranked.segment, winner.ranked.doc);
+    if by_score {
+        return b.ranked.score.total_cmp(&a.ranked.score).then(place(a).cmp(&place(b)));
+    }
+    for (at, sort) in request.sort.iter().enumerate() {
+        let (Some(x), Some(y)) = (a.ranked.keys.get(at), b.ranked.keys.get(at)) else { break };
+        let order = compare_keys(sort, x, y);
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    place(a).cmp(&place(b))
+}
+
+/// Two keys in the order that one sort asks for.
+fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
+    let first = sort.missing == request::Missing::First;
+    let order = match (a, b) {
+        (Key::Null, Key::Null) => return Ordering::Equal,
+        // Without a value: at one end in either direction.
+        (Key::Null, _) => return if first { Ordering::Less } else { Ordering::Greater },
+        (_, Key::Null) => return if first { Ordering::Greater } else { Ordering::Less },
+        (Key::Long(a), Key::Long(b)) => a.cmp(b),
+        (Key::Term(a), Key::Term(b)) => a.cmp(b),
+        (Key::Text(a), Key::Text(b)) => a.cmp(b),
+        // Indices that map a field differently.
+        (a, b) => match (number(a), number(b)) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        },
+    };
+    match sort.order {
+        request::Order::Ascending => order,
+        request::Order::Descending => order.reverse(),
+    }
+}
+
+fn number(key: &Key) -> Option<f64> {
+    match key {
+        Key::Long(value) => Some(*value as f64),
+        Key::Double(value) => Some(*value),
+        Key::Float(value) | Key::Score(value) => Some(f64::from(*value)),
+        Key::Null | Key::Term(_) | Key::Text(_) => None,
+    }
+}
