@@ -97,8 +97,9 @@ impl<'a> Block<'a> {
         let mut ends = None;
         if value_count > doc_count {
             let (&bits, packed) = rest.split_first().ok_or("a window is cut short")?;
-            let (packed, after) = Packed::new(packed, doc_count, bits)
-                .ok_or("the counts of a window's documents are cut short")?;
+            let packed = Packed::new(packed, doc_count, bits).filter(|_| bits <= u32::BITS as u8);
+            let (packed, after) =
+                packed.ok_or("the counts of a window's documents are cut short")?;
             ends = Some(packed);
             rest = after;
         }
@@ -201,13 +202,15 @@ impl<'a> Block<'a> {
             });
             return;
         };
+        let mut all_ends = [0u32; WINDOW as usize];
+        ends.read_u32(&mut all_ends);
+        // The last document takes what is left, whatever its end says.
+        let last = doc_count - 1;
         let mut rank = 0;
-        let mut end = ends.get(0) as usize;
         self.values.for_each_batch(|start, batch| {
             for (within, &value) in batch.iter().enumerate() {
-                while start + within >= end && rank + 1 < doc_count {
+                while start + within >= all_ends[rank] as usize && rank < last {
                     rank += 1;
-                    end = ends.get(rank) as usize;
                 }
                 each(u32::from(places[rank]), value);
             }
@@ -251,9 +254,18 @@ impl<'a> Block<'a> {
 #[inline]
 pub fn matching(block: &Block<'_>, range: &std::ops::RangeInclusive<i64>, bits: &mut WindowWords) {
     let (low, high) = (*range.start(), *range.end());
-    block.for_each(|place, value| {
-        // Without a branch: which values match is hard to foresee.
-        let hit = low <= value && value <= high;
-        bits[place as usize / 64] |= u64::from(hit) << (place % 64);
-    });
+    // Without a branch: which values match is hard to foresee.
+    let hit = |value: i64| u64::from(low <= value && value <= high);
+    match block.numbers() {
+        Some(numbers) => numbers.for_each_batch(|start, batch| {
+            // Batches start at whole words; one word is gathered without touching memory.
+            for (word, values) in bits[start / 64..].iter_mut().zip(batch.chunks(64)) {
+                let hits = values.iter().rev().fold(0, |hits, &value| hits << 1 | hit(value));
+                *word |= hits;
+            }
+        }),
+        None => block.for_each(|place, value| {
+            bits[place as usize / 64] |= hit(value) << (place % 64);
+        }),
+    }
 }

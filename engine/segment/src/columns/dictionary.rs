@@ -303,8 +303,9 @@ pub struct DictionaryReader {
     dictionary: Dictionary,
     body: Section,
     decompressor: Option<Decompressor>,
-    /// The block that `text` holds.
+    /// The block that `text` holds, and the ranks of its terms.
     block: Option<usize>,
+    ranks: Range<u32>,
     text: Vec<u8>,
     /// Where the term after the current one starts in `text`.
     at: usize,
@@ -321,6 +322,7 @@ impl DictionaryReader {
             body,
             decompressor: None,
             block: None,
+            ranks: 0..0,
             text: Vec::new(),
             at: 0,
             term: Vec::new(),
@@ -357,7 +359,11 @@ impl DictionaryReader {
     pub fn term(&mut self, ord: Ord) -> Result<&[u8]> {
         let rank = ord.get();
         assert!(rank < self.term_count(), "the rank of a term");
-        let block = self.dictionary.block_of(rank);
+        // Rising ranks stay in the block, mostly: no search for it then.
+        let block = match self.block {
+            Some(block) if self.ranks.contains(&rank) => block,
+            _ => self.dictionary.block_of(rank),
+        };
         if self.block != Some(block) || self.rank.is_none_or(|here| here > rank) {
             self.enter(block)?;
         }
@@ -374,14 +380,13 @@ impl DictionaryReader {
         if self.block != Some(block) || self.term.as_slice() > term || self.rank.is_none() {
             self.enter(block)?;
         }
-        let ranks = self.dictionary.ranks(block);
         loop {
             if let Some(rank) = self.rank {
                 match self.term.as_slice().cmp(term) {
                     std::cmp::Ordering::Equal => return Ok(Ok(Ord(rank))),
                     std::cmp::Ordering::Greater => return Ok(Err(Ord(rank))),
-                    std::cmp::Ordering::Less if rank + 1 == ranks.end => {
-                        return Ok(Err(Ord(ranks.end)));
+                    std::cmp::Ordering::Less if rank + 1 == self.ranks.end => {
+                        return Ok(Err(Ord(self.ranks.end)));
                     }
                     std::cmp::Ordering::Less => {}
                 }
@@ -407,6 +412,7 @@ impl DictionaryReader {
                     return Err(self.body.malformed(range.start, "a block of terms is a frame"));
                 }
             }
+            self.ranks = self.dictionary.ranks(block);
             self.block = Some(block);
         }
         self.at = 0;
@@ -417,7 +423,7 @@ impl DictionaryReader {
 
     /// Decodes the next term of the block it stands in.
     fn advance(&mut self, block: usize) -> Result<()> {
-        let ranks = self.dictionary.ranks(block);
+        let ranks = self.ranks.clone();
         let next = self.rank.map_or(ranks.start, |rank| rank + 1);
         let mut rest = self.text.get(self.at..).unwrap_or_default();
         let decoded = (|| {

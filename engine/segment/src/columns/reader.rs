@@ -237,11 +237,16 @@ impl Numeric {
     pub fn pairs(&self, window: u32, pairs: &mut Pairs) {
         pairs.places.clear();
         pairs.values.clear();
-        if let Some(block) = self.block_or_fault(window) {
-            block.for_each(|place, value| {
+        let Some(block) = self.block_or_fault(window) else { return };
+        match block.numbers() {
+            Some(numbers) => {
+                numbers.for_each_batch(|_, batch| pairs.values.extend_from_slice(batch));
+                pairs.places.extend(0..pairs.values.len() as u16);
+            }
+            None => block.for_each(|place, value| {
                 pairs.places.push(place as u16);
                 pairs.values.push(value);
-            });
+            }),
         }
     }
 
