@@ -11,6 +11,8 @@
 //! each executor, and larger buffers come from the allocator without a measurable loss.
 
 use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
 use crate::RuntimeEnv;
 use crate::clock::RuntimeClock;
 use crate::disk::RuntimeDisk;
+use crate::poke::Poke;
 use crate::random::RuntimeRandom;
 use crate::watchdog::{Beat, Watchdog};
 use crate::workers::Workers;
@@ -47,7 +50,7 @@ pub struct Core {
 /// Executors that run.
 #[derive(Debug)]
 pub struct Running {
-    handles: Vec<ExecutorJoinHandle<()>>,
+    handles: Vec<ExecutorJoinHandle<Result<()>>>,
     workers: Workers,
     _watchdog: Watchdog,
 }
@@ -57,8 +60,12 @@ impl Running {
     pub fn join(self) -> Result<()> {
         let mut ended = Ok(());
         for handle in self.handles {
-            if let Err(error) = handle.join() {
-                ended = Err(Error::new(ErrorKind::Io, format!("an executor failed: {error}")));
+            match handle.join() {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => ended = Err(error),
+                Err(error) => {
+                    ended = Err(Error::new(ErrorKind::Io, format!("an executor failed: {error}")));
+                }
             }
         }
         ended
@@ -95,20 +102,22 @@ where
         started.push(begins);
         let workers = workers.clone();
         let main = main.clone();
-        let handle = LocalExecutorBuilder::new(Placement::Unbound)
+        let handle: ExecutorJoinHandle<Result<()>> = LocalExecutorBuilder::new(Placement::Unbound)
             .name("core")
             .io_memory(IO_MEMORY_BYTES)
             .ring_depth(RING_DEPTH)
             .preempt_timer(PREEMPT_TIMER)
             .spawn(move || async move {
-                let spawn = RuntimeSpawn::new(workers.clone());
+                let spawn = RuntimeSpawn::new(workers.clone())?;
                 spawn.spawn(beat.answer());
                 let disk = RuntimeDisk::new(workers.files.clone());
+                let polls = Rc::clone(&spawn.polls);
                 let env = RuntimeEnv { disk, clock, random: RuntimeRandom::new(), spawn };
                 // Nobody listens any more only where another executor failed to start.
                 if begun.send(()).is_ok() {
-                    main(Core { id, count, env }, seed).await;
+                    RuntimeSpawn::counted(polls, main(Core { id, count, env }, seed)).await;
                 }
+                Ok(())
             })
             .map_err(|error| Error::from_io(&error.into(), "starting an executor"))?;
         handles.push(handle);
@@ -118,7 +127,8 @@ where
         drop(started);
         let error = match handles.swap_remove(failed).join() {
             Err(error) => error.to_string(),
-            Ok(()) => "it ended at once".into(),
+            Ok(Err(error)) => error.to_string(),
+            Ok(Ok(())) => "it ended at once".into(),
         };
         return Err(Error::new(ErrorKind::Io, format!("starting executor {failed}: {error}")));
     }
@@ -131,11 +141,26 @@ pub struct RuntimeSpawn {
     workers: Workers,
     /// When a task of this core last let others run.
     yielded: Rc<Cell<Instant>>,
+    /// Polls of all tasks of this core.
+    polls: Rc<Cell<u64>>,
+    poke: Rc<Poke>,
 }
 
 impl RuntimeSpawn {
-    pub(crate) fn new(workers: Workers) -> Self {
-        Self { workers, yielded: Rc::new(Cell::new(Instant::now())) }
+    /// For the executor that this runs on.
+    pub(crate) fn new(workers: Workers) -> Result<Self> {
+        let yielded = Rc::new(Cell::new(Instant::now()));
+        Ok(Self { workers, yielded, polls: Rc::default(), poke: Rc::new(Poke::new()?) })
+    }
+
+    /// Counts the polls of `task`.
+    async fn counted<T>(polls: Rc<Cell<u64>>, task: impl Future<Output = T>) -> T {
+        let mut task = pin!(task);
+        poll_fn(|context| {
+            polls.set(polls.get() + 1);
+            task.as_mut().poll(context)
+        })
+        .await
     }
 }
 
@@ -144,6 +169,7 @@ impl Spawn for RuntimeSpawn {
         // `spawn_local` would run the task at once, inside of whatever its maker is doing; a queue
         // named explicitly only schedules it.
         let executor = glommio::executor();
+        let task = Self::counted(Rc::clone(&self.polls), task);
         match executor.spawn_local_into(task, executor.current_task_queue()) {
             Ok(task) => drop(task.detach()),
             Err(error) => unreachable!("the queue of the running task is there: {error}"),
@@ -152,13 +178,22 @@ impl Spawn for RuntimeSpawn {
 
     async fn yield_if_needed(&self) {
         let executor = glommio::executor();
-        if executor.need_preempt() {
-            // The executor wants to look at its rings: leave the whole queue.
+        if !executor.need_preempt() {
+            if self.yielded.get().elapsed() < STRETCH_MAX {
+                return;
+            }
+            self.poke.poke();
+        }
+        // Leaves the whole queue, so that the executor looks at its rings.
+        executor.yield_task_queue_now().await;
+        // Those that were woken by the look stand behind this task now: let them run first.
+        let before = self.polls.get();
+        executor.yield_now().await;
+        // This task's own poll is one of them.
+        if self.polls.get() > before + 1 {
+            // What they asked for is handed to the kernel before this task goes on.
+            self.poke.poke();
             executor.yield_task_queue_now().await;
-        } else if self.yielded.get().elapsed() >= STRETCH_MAX {
-            executor.yield_now().await;
-        } else {
-            return;
         }
         self.yielded.set(Instant::now());
     }

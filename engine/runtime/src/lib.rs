@@ -15,6 +15,7 @@ pub mod disk;
 pub mod executor;
 mod mapped;
 pub mod net;
+mod poke;
 pub mod preflight;
 pub mod random;
 pub mod suspect;
