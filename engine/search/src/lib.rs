@@ -26,6 +26,7 @@ pub mod ast;
 pub mod collect;
 pub mod dsl;
 pub mod error;
+pub mod fetch;
 pub mod iter;
 pub mod phase;
 pub mod plan;

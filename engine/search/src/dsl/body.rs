@@ -2,10 +2,12 @@
 
 use json::spanned::{Kind as Json, Node};
 
-use super::context::{Fault, Read, boolean, float, int, is_value, members, scalar, text};
+use super::context::{
+    Fault, Read, Takes, boolean, float, int, is_value, members, object, scalar, text,
+};
 use super::{query, sort, source};
 use crate::error::{Error, Result};
-use crate::request::{After, SearchRequest, Stored, TrackTotal};
+use crate::request::{After, FieldFormat, SearchRequest, Stored, TrackTotal};
 
 /// Reads a whole search.
 pub fn search(root: &Node) -> Read<SearchRequest> {
@@ -99,6 +101,7 @@ fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         "stored_fields" => request.stored = stored_fields(value)?,
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
+        "docvalue_fields" => request.docvalue_fields = field_formats(value)?,
         "search_after" => request.search_after = Some(search_after(value)?),
         _ => return Err(unknown_key(key, value)),
     }
@@ -159,6 +162,33 @@ fn stored_fields(value: &Node) -> Read<Stored> {
         }
     };
     stored(names).map_err(|error| Fault { error, at: value.at })
+}
+
+/// `FieldAndFormat`: names or objects with a name and a format.
+fn field_formats(value: &Node) -> Read<Vec<FieldFormat>> {
+    const FIELDS: [(&str, Takes); 3] =
+        [("field", Takes::String), ("format", Takes::String), ("include_unmapped", Takes::Bool)];
+    let mut fields = Vec::new();
+    for node in value.as_array().unwrap_or_default() {
+        let mut field = FieldFormat { field: String::new(), format: None, include_unmapped: false };
+        if node.as_object().is_none() {
+            field.field = text(node)?;
+        } else {
+            object("fetch_field_and_format", &FIELDS, node, |key, value| {
+                match key {
+                    "field" => field.field = text(value)?,
+                    "format" => field.format = Some(text(value)?),
+                    _ => field.include_unmapped = boolean(value)?,
+                }
+                Ok(())
+            })?;
+            if field.field.is_empty() {
+                return Err(Fault::illegal(node.end, "Required [field]"));
+            }
+        }
+        fields.push(field);
+    }
+    Ok(fields)
 }
 
 /// Names of stored fields; `_none_` stands alone.

@@ -3,10 +3,10 @@
 use super::context::boolean_text;
 use super::{body, sort};
 use crate::error::{Error, Result};
-use crate::request::{SearchRequest, SourceFilter, TrackTotal};
+use crate::request::{FieldFormat, SearchRequest, SourceFilter, TrackTotal};
 
 /// Parameters of `_search` that are read here.
-pub const SEARCH_PARAMS: [&str; 13] = [
+pub const SEARCH_PARAMS: [&str; 14] = [
     "from",
     "size",
     "sort",
@@ -14,6 +14,7 @@ pub const SEARCH_PARAMS: [&str; 13] = [
     "_source_includes",
     "_source_excludes",
     "stored_fields",
+    "docvalue_fields",
     "track_total_hits",
     "track_scores",
     "version",
@@ -33,6 +34,14 @@ pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Resul
             "size" => request.size = body::size(int(name, value)?)?,
             "sort" => request.sort = sort::of_url(value),
             "stored_fields" => request.stored = body::stored(list(value))?,
+            "docvalue_fields" => {
+                let fields = list(value).into_iter();
+                request.docvalue_fields.extend(fields.map(|field| FieldFormat {
+                    field,
+                    format: None,
+                    include_unmapped: false,
+                }));
+            }
             "track_total_hits" => {
                 request.total = match value.as_str() {
                     "true" | "" => TrackTotal::Exact,

@@ -264,14 +264,7 @@ fn field(
         };
     };
     if matches!(field.kind, Type::Text(_)) {
-        return Err(Error::illegal(format!(
-            "Fielddata is disabled on [{name}] in [{}]. Text fields are not optimised for \
-             operations that require per-document field data like aggregations and sorting, so \
-             these operations are disabled by default. Please use a keyword field instead. \
-             Alternatively, set fielddata=true on [{name}] in order to load field data by \
-             uninverting the inverted index. Note that this can use significant memory.",
-            context.index
-        )));
+        return Err(no_fielddata(name, context));
     }
     if !field.doc_values {
         return Err(Error::illegal(format!(
@@ -306,6 +299,18 @@ fn field(
             numeric(Some(field.no), form, (None, None), sort, descending)
         }
     }
+}
+
+/// A text has no column.
+pub fn no_fielddata(name: &str, context: &Context<'_>) -> Error {
+    Error::illegal(format!(
+        "Fielddata is disabled on [{name}] in [{}]. Text fields are not optimised for operations \
+         that require per-document field data like aggregations and sorting, so these operations \
+         are disabled by default. Please use a keyword field instead. Alternatively, set \
+         fielddata=true on [{name}] in order to load field data by uninverting the inverted index. \
+         Note that this can use significant memory.",
+        context.index
+    ))
 }
 
 fn form(kind: NumberKind) -> NumberForm {

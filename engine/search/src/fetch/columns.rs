@@ -1,0 +1,134 @@
+//! `docvalue_fields`: values of columns, as the mapping or a format of the request prints them.
+
+use std::sync::Arc;
+
+use base::DocId;
+use mapping::types::DateFormat;
+use mapping::{Field, Kind as Type, Mapping};
+use segment::{Missing, Segment};
+
+use super::hit::{need_texts, texts};
+use crate::error::{Error, Result};
+use crate::iter::window_of;
+use crate::plan::Context;
+use crate::request::{FieldFormat, SearchRequest};
+
+/// `index.max_docvalue_fields_search`.
+const FIELDS_MAX: usize = 100;
+
+/// Columns to return of each hit.
+#[derive(Debug, Default)]
+pub struct Columns(Vec<Column>);
+
+#[derive(Debug)]
+struct Column {
+    field: Arc<Field>,
+    format: Option<DateFormat>,
+}
+
+/// Finds the columns that a request wants.
+///
+/// # Errors
+/// Belong to each shard of the index.
+pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Columns> {
+    let count = request.docvalue_fields.len();
+    if count > FIELDS_MAX {
+        return Err(Error::illegal(format!(
+            "Trying to retrieve too many docvalue_fields. Must be less than or equal to: \
+             [{FIELDS_MAX}] but was [{count}]. This limit can be set by changing the \
+             [index.max_docvalue_fields_search] index level setting."
+        )));
+    }
+    let mut columns = Vec::new();
+    for wanted in &request.docvalue_fields {
+        for field in mapping.expand(&wanted.field) {
+            let exact = *field.path == *wanted.field;
+            if let Some(column) = column(field, wanted, exact, context)? {
+                columns.push(column);
+            }
+        }
+    }
+    Ok(Columns(columns))
+}
+
+/// The column of one field; a pattern passes over fields without one.
+fn column(
+    field: &Arc<Field>,
+    wanted: &FieldFormat,
+    exact: bool,
+    context: &Context<'_>,
+) -> Result<Option<Column>> {
+    if !field.doc_values {
+        if !exact {
+            return Ok(None);
+        }
+        if matches!(field.kind, Type::Text(_)) {
+            return Err(crate::plan::order::no_fielddata(&field.path, context));
+        }
+        return Err(Error::illegal(format!(
+            "Can't load fielddata on [{}] because fielddata is unsupported on fields of type \
+             [{}]. Use doc values instead.",
+            field.path,
+            field.type_name()
+        )));
+    }
+    let format = match (&wanted.format, &field.kind) {
+        (None, _) => None,
+        (Some(format), _) if format == "use_field_mapping" => None,
+        (Some(format), Type::Date(_)) => Some(DateFormat::parse_pattern(format)?),
+        (Some(_), _) => {
+            return Err(Error::illegal(format!(
+                "Field [{}] of type [{}] does not support custom formats",
+                field.path,
+                field.type_name()
+            )));
+        }
+    };
+    Ok(Some(Column { field: Arc::clone(field), format }))
+}
+
+impl Columns {
+    /// Names what [`Columns::values`] will read.
+    pub fn need(
+        &self,
+        segment: &Segment,
+        doc: DocId,
+        missing: &mut Missing,
+    ) -> segment::Result<()> {
+        for column in &self.0 {
+            if let Some(numeric) = segment.numeric(column.field.no) {
+                numeric.need(window_of(doc.get()), missing)?;
+            }
+            need_texts(segment, column.field.no, doc, missing)?;
+        }
+        Ok(())
+    }
+
+    /// The values of a document, each as JSON text; fields without a value are left out.
+    pub fn values(
+        &self,
+        segment: &Segment,
+        doc: DocId,
+    ) -> segment::Result<Vec<(String, Vec<String>)>> {
+        let mut fields = Vec::new();
+        for column in &self.0 {
+            let mut values: Vec<json::Value> = Vec::new();
+            if let Some(numeric) = segment.numeric(column.field.no) {
+                let mut numbers = Vec::new();
+                numeric.values(doc, &mut numbers);
+                values.extend(numbers.into_iter().map(|number| match &column.format {
+                    Some(format) => column.field.format_value_as(number, format),
+                    None => column.field.format_value(number),
+                }));
+            } else {
+                let texts = texts(segment, column.field.no, doc)?;
+                values.extend(texts.into_iter().map(json::Value::String));
+            }
+            if !values.is_empty() {
+                let texts = values.iter().map(json::to_string).collect();
+                fields.push((column.field.path.to_string(), texts));
+            }
+        }
+        Ok(fields)
+    }
+}

@@ -1,0 +1,198 @@
+//! One winner becomes a hit.
+//!
+//! Everything is read from the view that the winner was found in, so a hit is as old as the search,
+//! whatever was written since. Blocks are named first; the caller brings them and asks again.
+
+use base::{DocId, FieldNo};
+use env::Bytes;
+use segment::{Missing, Segment};
+
+use super::columns::Columns;
+use crate::iter::build::{self, Context};
+use crate::iter::{Turn, window_of};
+use crate::plan::order::Source;
+use crate::plan::weigh::Plan;
+use crate::request::{SearchRequest, SourceFilter, Stored};
+use crate::result::{Hit, Key, Ranked};
+
+/// What is fetched of each winner, made once for a request and an index.
+pub struct Fetch<'a> {
+    /// The request.
+    pub request: &'a SearchRequest,
+    /// Name of the index.
+    pub index: &'a str,
+    /// Columns to return.
+    pub columns: &'a Columns,
+    source: SourceFilter,
+}
+
+impl<'a> Fetch<'a> {
+    /// What `request` wants of hits of `index`.
+    pub fn new(request: &'a SearchRequest, index: &'a str, columns: &'a Columns) -> Self {
+        Self { request, index, columns, source: request.source_filter() }
+    }
+}
+
+/// Makes a hit of a winner that `plan` found. `None`: blocks are missing; bring them and call again.
+///
+/// # Errors
+/// Where the segment is damaged.
+pub fn hit(
+    fetch: &Fetch<'_>,
+    plan: &Plan,
+    ranked: &Ranked,
+    missing: &mut Missing,
+) -> segment::Result<Option<Hit>> {
+    let at = &plan.view.segments[ranked.segment as usize];
+    let (segment, doc) = (&at.segment, ranked.doc);
+    if !segment.file().is_resident() && !prepare(fetch, segment, doc, missing)? {
+        return Ok(None);
+    }
+    let request = fetch.request;
+    let plain = request.stored != Stored::None;
+    let mut hit = Hit { index: fetch.index.to_owned(), ..Hit::default() };
+    if plain {
+        hit.id = segment.ids().id_of(doc)?.map(|id| String::from_utf8_lossy(id).into_owned());
+        hit.routing = texts(segment, FieldNo::ROUTING, doc)?.into_iter().next();
+        hit.ignored = texts(segment, FieldNo::IGNORED, doc)?;
+    }
+    let number = |field| segment.numeric(field).and_then(|it| it.first(doc)).map(|it| it as u64);
+    if request.version {
+        hit.version = number(FieldNo::VERSION);
+    }
+    if request.seq_no_primary_term {
+        hit.seq_no = number(FieldNo::SEQ_NO);
+        hit.primary_term = number(FieldNo::PRIMARY_TERM);
+    }
+    if fetch.source.enabled {
+        hit.source = source(segment, doc, &fetch.source)?;
+    }
+    hit.fields = fetch.columns.values(segment, doc)?;
+    let Some(matched) = matched_queries(plan, ranked, missing) else { return Ok(None) };
+    hit.matched_queries = matched;
+    order(&mut hit, request, plan, ranked);
+    match segment.fault() {
+        Some(fault) => Err(fault.clone()),
+        None => Ok(Some(hit)),
+    }
+}
+
+/// Names what the hit will read; false where something is not there.
+fn prepare(
+    fetch: &Fetch<'_>,
+    segment: &Segment,
+    doc: DocId,
+    missing: &mut Missing,
+) -> segment::Result<bool> {
+    let window = window_of(doc.get());
+    segment.ids().need_id_of(doc, missing)?;
+    if fetch.source.enabled
+        && let Some(stored) = segment.stored()
+    {
+        stored.need(doc, missing)?;
+    }
+    for field in [FieldNo::VERSION, FieldNo::SEQ_NO, FieldNo::PRIMARY_TERM] {
+        if let Some(column) = segment.numeric(field) {
+            column.need(window, missing)?;
+        }
+    }
+    for field in [FieldNo::ROUTING, FieldNo::IGNORED] {
+        need_texts(segment, field, doc, missing)?;
+    }
+    fetch.columns.need(segment, doc, missing)?;
+    Ok(missing.is_empty())
+}
+
+/// Names what [`texts`] will read; two rounds.
+pub fn need_texts(
+    segment: &Segment,
+    field: FieldNo,
+    doc: DocId,
+    missing: &mut Missing,
+) -> segment::Result<()> {
+    let Some(column) = segment.ordinals(field) else { return Ok(()) };
+    let before = missing.len();
+    column.need(window_of(doc.get()), missing)?;
+    if missing.len() > before {
+        return Ok(());
+    }
+    let mut ranks = Vec::new();
+    column.values(doc, &mut ranks);
+    let reader = column.terms();
+    ranks.into_iter().try_for_each(|rank| reader.need(rank, missing))
+}
+
+/// The terms of a column of one document, rising.
+pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<Vec<String>> {
+    let Some(column) = segment.ordinals(field) else { return Ok(Vec::new()) };
+    let mut ranks = Vec::new();
+    column.values(doc, &mut ranks);
+    let mut reader = column.terms();
+    let mut texts = Vec::with_capacity(ranks.len());
+    for rank in ranks {
+        texts.push(String::from_utf8_lossy(reader.term(rank)?).into_owned());
+    }
+    Ok(texts)
+}
+
+/// The document's text, or the parts of it that are wanted.
+fn source(segment: &Segment, doc: DocId, filter: &SourceFilter) -> segment::Result<Option<Bytes>> {
+    let Some(stored) = segment.stored() else { return Ok(None) };
+    let text = stored.get(doc)?;
+    if filter.whole() {
+        return Ok(Some(Bytes::from(text)));
+    }
+    // Only text that was read as JSON is stored, so this cannot fail but by damage that checksums
+    // did not see; then the document is shown as it lies.
+    let chosen = json::path::filter_source(&text, &filter.includes, &filter.excludes);
+    Ok(Some(Bytes::from(chosen.unwrap_or(text))))
+}
+
+/// Names of the queries that match, sorted; `None` where it must wait.
+fn matched_queries(plan: &Plan, ranked: &Ranked, missing: &mut Missing) -> Option<Vec<String>> {
+    if plan.named.is_empty() {
+        return Some(Vec::new());
+    }
+    let segment = &plan.view.segments[ranked.segment as usize].segment;
+    let context = Context { segment, number: ranked.segment as usize };
+    let docs = [ranked.doc.get()];
+    let mut matched = Vec::new();
+    for (name, node) in &plan.named {
+        let mut filter = build::any_filter(node, context);
+        let mut turn = Turn::new(missing, u32::MAX, segment.file().is_resident());
+        if !filter.prepare_probe(&docs, &mut turn) {
+            return None;
+        }
+        let mut matches = [false];
+        filter.probe(&docs, &mut matches);
+        if matches[0] {
+            matched.push(name.clone());
+        }
+    }
+    matched.sort_unstable();
+    matched.dedup();
+    Some(matched)
+}
+
+/// Score and sort values.
+fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
+    let keys = &plan.bound.order.keys;
+    hit.score = Some(ranked.score).filter(|score| !score.is_nan());
+    if keys.is_empty() {
+        return;
+    }
+    let by_score = keys.iter().any(|key| matches!(key.source, Source::Score));
+    if !request.track_scores && !by_score {
+        hit.score = None;
+    }
+    hit.sort = ranked
+        .keys
+        .iter()
+        .zip(keys)
+        .map(|(value, key)| match (&key.source, value) {
+            (Source::Numeric(numeric), value) => numeric.printed(value.clone()),
+            (_, Key::Term(term)) => Key::Text(String::from_utf8_lossy(term).into_owned()),
+            (_, value) => value.clone(),
+        })
+        .collect();
+}

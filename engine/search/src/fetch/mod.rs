@@ -1,0 +1,12 @@
+//! Winners become hits: ids, source, versions, sort values, columns.
+//!
+//! | file      | what                                          |
+//! |-----------|-----------------------------------------------|
+//! | `hit`     | one winner, whole                             |
+//! | `columns` | values of columns as `docvalue_fields` shows them |
+
+mod columns;
+mod hit;
+
+pub use columns::{Columns, bind as bind_columns};
+pub use hit::{Fetch, hit};
