@@ -1,4 +1,27 @@
-//! The field tree of an index.
+//! The field tree of an index: what Elasticsearch calls its mapping.
+//!
+//! [`Mapping`] is objects with fields in them ([`node`]), the root's own options, and a flat table of
+//! all fields by path and by number. It never changes: [`Mapping::merge`] (what a user asks,
+//! [`update`]) and [`Mapping::apply_delta`] (what a document adds) make another one, which shares
+//! the objects that stayed the same. [`define`] reads definitions, [`render`] shows them.
+//!
+//! Always true
+//! 1. A field keeps its number for life; new ones are numbered in the order of their paths, so that
+//!    every node of a cluster that applies the same changes comes to the same numbers.
+//! 2. Paths are unique: a path is an object or a field, not both.
+//! 3. No object lies deeper than `Limits::depth`, nor than [`limits::DEPTH_MAX`].
+
+mod copy;
+mod define;
+pub(crate) mod dynamic;
+pub(crate) mod limits;
+pub(crate) mod node;
+mod options;
+mod params;
+mod render;
+mod state;
+mod template;
+mod update;
 
 use std::sync::Arc;
 
@@ -8,6 +31,9 @@ use json::Value;
 use crate::Result;
 use crate::settings::Settings;
 use crate::types::Field;
+
+use node::{Flat, Object};
+pub(crate) use options::Options;
 
 /// What happens to fields that the mapping does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +68,17 @@ impl Delta {
 /// What the documents of one index mean. Cheap to clone; never changes.
 #[derive(Clone, Debug)]
 pub struct Mapping {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    version: u64,
+    /// Number of the next new field.
+    next_no: u32,
+    root: Arc<Object>,
+    options: Arc<Options>,
+    flat: Flat,
     settings: Arc<Settings>,
 }
 
@@ -50,87 +87,184 @@ impl Mapping {
     ///
     /// # Errors
     /// In Elasticsearch's words; `Error::in_create` adds what index creation puts around them.
-    pub fn parse(_mappings: &Value, _settings: Arc<Settings>) -> Result<Self> {
-        todo!()
+    pub fn parse(mappings: &Value, settings: Arc<Settings>) -> Result<Self> {
+        let empty = Self::empty(settings);
+        let merged = empty.merge(mappings)?;
+        Ok(merged.with_version(1))
     }
 
     /// A mapping without fields.
-    pub fn empty(_settings: Arc<Settings>) -> Self {
-        todo!()
+    pub fn empty(settings: Arc<Settings>) -> Self {
+        Self::build(1, FieldNo::USER_FIRST.get(), Arc::default(), Arc::default(), settings)
     }
 
     /// This mapping with `update` (the body of a put-mapping request) worked in. New fields get
-    /// the next numbers, in order of their paths.
+    /// the next numbers, in order of their paths. Where nothing changes, the version stays.
     ///
     /// # Errors
     /// Where the change is not allowed, in Elasticsearch's words.
-    pub fn merge(&self, _update: &Value) -> Result<Self> {
-        todo!()
+    pub fn merge(&self, update: &Value) -> Result<Self> {
+        let (options, root) = define::mappings(update, &self.inner.settings)?;
+        let options = Arc::new(self.inner.options.merge(options));
+        let root = update::merge(&self.inner.root, &root, update::Reason::Request)?;
+        self.replaced(root, options)
     }
 
-    /// This mapping with the fields of a document added.
+    /// This mapping with the fields of a document added. What is there already stays as it is: the
+    /// document is read again, and fits it or not.
     ///
     /// # Errors
-    /// Where another document's fields came first and do not agree.
-    pub fn apply_delta(&self, _delta: &Delta) -> Result<Self> {
-        todo!()
+    /// Where the limits allow no more fields.
+    pub fn apply_delta(&self, delta: &Delta) -> Result<Self> {
+        let (_, root) = define::mappings(&delta.mappings, &self.inner.settings)?;
+        let root = update::merge(&self.inner.root, &root, update::Reason::Document)?;
+        self.replaced(root, self.inner.options.clone())
     }
 
     /// As Elasticsearch shows it: `{}` or `{"properties":{…}}`.
     pub fn to_json(&self) -> Value {
-        todo!()
+        render::mappings(&self.inner.root, &self.inner.options)
+    }
+
+    /// One field as `GET _mapping/field` shows it: `{"type":"long"}`.
+    pub fn field_to_json(field: &Field) -> Value {
+        render::field(field)
     }
 
     /// Whole, with field numbers, for the cluster's state.
     pub fn to_state_json(&self) -> Value {
-        todo!()
+        state::to_json(self)
     }
 
     /// What [`Mapping::to_state_json`] gave.
     ///
     /// # Errors
     /// Where the state is damaged.
-    pub fn from_state_json(_state: &Value, _settings: Arc<Settings>) -> Result<Self> {
-        todo!()
+    pub fn from_state_json(state: &Value, settings: Arc<Settings>) -> Result<Self> {
+        state::from_json(state, settings)
+    }
+
+    /// The same fields under other settings of the index.
+    #[must_use]
+    pub fn with_settings(&self, settings: Arc<Settings>) -> Self {
+        let inner = &self.inner;
+        Self::build(
+            inner.version,
+            inner.next_no,
+            inner.root.clone(),
+            inner.options.clone(),
+            settings,
+        )
     }
 
     /// Rises by one with each change.
     pub fn version(&self) -> u64 {
-        todo!()
+        self.inner.version
     }
 
     /// The settings it was made with.
     pub fn settings(&self) -> &Arc<Settings> {
-        &self.settings
+        &self.inner.settings
     }
 
     /// The field at a full path, multi-fields included.
-    pub fn field(&self, _path: &str) -> Option<&Arc<Field>> {
-        todo!()
+    pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
+        self.inner.flat.field(path)
     }
 
     /// The field of a number.
-    pub fn field_by_no(&self, _no: FieldNo) -> Option<&Arc<Field>> {
-        todo!()
+    pub fn field_by_no(&self, no: FieldNo) -> Option<&Arc<Field>> {
+        self.inner.flat.field_by_no(no)
     }
 
     /// All fields, multi-fields included, sorted by path.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &Arc<Field>> {
-        [].iter()
+        self.inner.flat.fields.iter()
     }
 
     /// The fields whose path matches a pattern with `*`, sorted by path.
-    pub fn expand<'a>(&'a self, _pattern: &str) -> Vec<&'a Arc<Field>> {
-        todo!()
+    pub fn expand<'a>(&'a self, pattern: &str) -> Vec<&'a Arc<Field>> {
+        if !pattern.contains('*') {
+            return self.field(pattern).into_iter().collect();
+        }
+        self.fields().filter(|field| template::matches(pattern, &field.path)).collect()
+    }
+
+    /// The fields that lie in an object, at any depth; none where there is no such object.
+    pub fn fields_in<'a>(&'a self, object: &str) -> Vec<&'a Arc<Field>> {
+        let inside = |field: &&'a Arc<Field>| {
+            field.path.strip_prefix(object).is_some_and(|rest| rest.starts_with('.'))
+        };
+        if self.is_object(object) { self.fields().filter(inside).collect() } else { Vec::new() }
     }
 
     /// Is there an object at this path?
-    pub fn is_object(&self, _path: &str) -> bool {
-        todo!()
+    pub fn is_object(&self, path: &str) -> bool {
+        self.inner.flat.objects.contains(path)
+    }
+
+    /// Objects, fields and multi-fields together: what `total_fields.limit` bounds.
+    pub fn total_fields(&self) -> u64 {
+        self.inner.flat.total()
     }
 
     /// Must each document name its routing?
     pub fn routing_required(&self) -> bool {
-        todo!()
+        self.inner.options.routing_required == Some(true)
+    }
+
+    /// The root object.
+    pub(crate) fn root(&self) -> &Arc<Object> {
+        &self.inner.root
+    }
+
+    /// The root's own options.
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// The next mapping after a change, checked; this one where nothing changed.
+    fn replaced(&self, root: Arc<Object>, options: Arc<Options>) -> Result<Self> {
+        let inner = &self.inner;
+        if Arc::ptr_eq(&root, &inner.root) && options == inner.options {
+            return Ok(self.clone());
+        }
+        let mut next_no = inner.next_no;
+        let root = node::number(&root, &mut next_no);
+        let version = inner.version + 1;
+        let next = Self::build(version, next_no, root, options, inner.settings.clone());
+        limits::check(&next)?;
+        copy::check(&next)?;
+        Ok(next)
+    }
+
+    fn build(
+        version: u64,
+        next_no: u32,
+        root: Arc<Object>,
+        options: Arc<Options>,
+        settings: Arc<Settings>,
+    ) -> Self {
+        let flat = Flat::of(&root);
+        Self { inner: Arc::new(Inner { version, next_no, root, options, flat, settings }) }
+    }
+
+    fn with_version(self, version: u64) -> Self {
+        let Inner { next_no, root, options, settings, .. } = &*self.inner;
+        Self::build(version, *next_no, root.clone(), options.clone(), settings.clone())
     }
 }
+
+impl Dynamic {
+    /// As mappings write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Strict => "strict",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,18 @@
 //! Fields: what each type takes, keeps, and answers to a query.
+//!
+//! [`Field`] is the contract: number, path, and a [`Kind`] with what the type needs to know. How a
+//! value of a document is read is told by [`number`], [`boolean`] and [`date_format`]; what a query's
+//! value means by [`query`]; how a kept value is shown by [`show`]. Numbers, dates and booleans are
+//! kept as sortable `i64` ([`sortable`]), words as UTF-8.
 
+pub mod boolean;
 pub mod calendar;
 pub mod date_format;
 pub mod date_math;
+pub mod number;
+pub mod query;
+pub mod scalar;
+mod show;
 pub mod sortable;
 pub mod zone;
 
@@ -12,12 +22,17 @@ use base::FieldNo;
 use json::Value;
 
 pub use date_format::DateFormat;
+pub use number::NumberKind;
+pub use query::{Bounds, QueryValue, RangeOptions};
+pub use scalar::Scalar;
 
-use crate::Result;
 use crate::analysis::Analyzer;
 
+/// Longest term, in bytes of UTF-8.
+pub const TERM_BYTES_MAX: usize = 32_766;
+
 /// One field of an index; multi-fields are fields of their own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Field {
     /// Its number in this index.
     pub no: FieldNo,
@@ -29,14 +44,18 @@ pub struct Field {
     pub index: bool,
     /// Has it a column (doc values)?
     pub doc_values: bool,
-    /// Fields that get its values too.
+    /// `store`: shown by `stored_fields`; the value is taken from the source.
+    pub store: bool,
+    /// Fields that get its values too, by path.
     pub copy_to: Vec<Arc<str>>,
     /// The same values, otherwise typed; sorted by name.
     pub multi_fields: Vec<Arc<Field>>,
+    /// `meta`, as it was given.
+    pub meta: Option<Value>,
 }
 
 /// A type with what it needs to know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     /// Full text.
     Text(Text),
@@ -64,7 +83,7 @@ pub enum IndexOptions {
 }
 
 /// Full text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Text {
     /// Makes the words of documents.
     pub analyzer: Arc<Analyzer>,
@@ -72,159 +91,134 @@ pub struct Text {
     pub search_analyzer: Arc<Analyzer>,
     /// Makes the words of quoted phrases.
     pub search_quote_analyzer: Arc<Analyzer>,
+    /// The names that the mapping gives, of the three above: none is the default.
+    pub names: [Option<Arc<str>>; 3],
     /// Keeps lengths.
     pub norms: bool,
     /// What postings keep.
     pub index_options: IndexOptions,
     /// Positions between two values of one document.
     pub position_increment_gap: u32,
+    /// The mapping says so itself, not the analyzer.
+    pub position_increment_gap_given: bool,
+    /// `term_vector`; vectors are made from the source when asked for.
+    pub term_vector: Option<Arc<str>>,
 }
 
 /// An exact word.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Keyword {
     /// Longer values, in UTF-16 units, are left out.
-    pub ignore_above: u32,
+    pub ignore_above: Option<u32>,
     /// Stands for an explicit null.
-    pub null_value: Option<String>,
+    pub null_value: Option<Arc<str>>,
     /// Changes values before they are kept.
     pub normalizer: Option<Arc<Analyzer>>,
-}
-
-/// Widths and kinds of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NumberKind {
-    /// 64-bit integer.
-    Long,
-    /// 32-bit integer.
-    Integer,
-    /// 16-bit integer.
-    Short,
-    /// 8-bit integer.
-    Byte,
-    /// 64-bit float.
-    Double,
-    /// 32-bit float.
-    Float,
+    /// `eager_global_ordinals`; without effect.
+    pub eager_global_ordinals: bool,
 }
 
 /// A number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Number {
     /// Its width.
     pub number: NumberKind,
     /// Takes strings and cuts decimals.
     pub coerce: bool,
+    /// The mapping says so itself, not the index.
+    pub coerce_given: bool,
     /// A bad value is left out, not refused.
     pub ignore_malformed: bool,
+    /// The mapping says so itself, not the index.
+    pub ignore_malformed_given: bool,
     /// Stands for an explicit null, sortable.
     pub null_value: Option<i64>,
 }
 
 /// True or false.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Boolean {
     /// A bad value is left out, not refused.
     pub ignore_malformed: bool,
+    /// The mapping says so itself, not the index.
+    pub ignore_malformed_given: bool,
     /// Stands for an explicit null.
     pub null_value: Option<bool>,
 }
 
 /// A moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Date {
     /// How it is read and printed.
     pub format: Arc<DateFormat>,
+    /// `locale`, as it was given.
+    pub locale: Option<Arc<str>>,
     /// A bad value is left out, not refused.
     pub ignore_malformed: bool,
-    /// Stands for an explicit null, in milliseconds.
-    pub null_value: Option<i64>,
-}
-
-/// What a term query's value means for a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueryValue {
-    /// A term of the inverted index.
-    Term(Vec<u8>),
-    /// A sortable number.
-    Number(i64),
-    /// Sortable numbers from the first to the second, both included (a date that names a day).
-    Numbers(i64, i64),
-    /// Nothing can equal it: a decimal for an integer field, a number out of range.
-    Nothing,
-}
-
-/// What a range query's ends mean for a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bounds {
-    /// Sortable numbers from the first to the second, both included.
-    Numbers(i64, i64),
-    /// Terms between ends that may be open; `true` includes the end.
-    Terms {
-        /// Lower end.
-        lower: Option<(Vec<u8>, bool)>,
-        /// Upper end.
-        upper: Option<(Vec<u8>, bool)>,
-    },
-    /// Nothing lies between.
-    Nothing,
-}
-
-/// What a range query says beside its ends.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RangeOptions<'a> {
-    /// `format`: how dates of the query are read.
-    pub format: Option<&'a str>,
-    /// `time_zone`: of dates that name none.
-    pub time_zone: Option<&'a str>,
-    /// What `now` means, in milliseconds.
-    pub now_ms: i64,
+    /// The mapping says so itself, not the index.
+    pub ignore_malformed_given: bool,
+    /// Stands for an explicit null: its text and its milliseconds.
+    pub null_value: Option<(Arc<str>, i64)>,
 }
 
 impl Field {
     /// Elasticsearch's name of the type: `long`.
     pub fn type_name(&self) -> &'static str {
-        todo!()
+        self.kind.name()
     }
 
-    /// What the value of a term query means here. Search puts `failed to create query: ` before
-    /// the reason of an error.
-    ///
-    /// # Errors
-    /// In Elasticsearch's words: `For input string: "x"`.
-    pub fn parse_query_value(&self, _value: &Value, _now_ms: i64) -> Result<QueryValue> {
-        todo!()
+    /// The last part of the path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit_once('.').map_or(&*self.path, |(_, name)| name)
     }
 
-    /// What the ends of a range query mean here; `true` includes the end.
-    ///
-    /// # Errors
-    /// In Elasticsearch's words.
-    pub fn parse_range(
-        &self,
-        _lower: Option<(&Value, bool)>,
-        _upper: Option<(&Value, bool)>,
-        _options: &RangeOptions<'_>,
-    ) -> Result<Bounds> {
-        todo!()
+    /// Does the inverted index keep lengths of it?
+    pub fn has_norms(&self) -> bool {
+        matches!(&self.kind, Kind::Text(text) if text.norms && self.index)
     }
 
-    /// A value of the column as `docvalue_fields` shows it: a date in its format, a float as its
-    /// exact double.
-    pub fn format_value(&self, _sortable: i64) -> Value {
-        todo!()
+    /// Does `_field_names` tell of its presence, for want of a column and of norms?
+    pub fn presence_by_name(&self) -> bool {
+        !self.doc_values && !self.has_norms() && (self.index || self.store)
     }
 
-    /// A value of the column as a sort key shows it: dates as milliseconds, floats as floats.
-    pub fn sort_value(&self, _sortable: i64) -> Value {
-        todo!()
+    /// Is a bad value left out, not refused?
+    pub fn ignores_malformed(&self) -> bool {
+        match &self.kind {
+            Kind::Number(number) => number.ignore_malformed,
+            Kind::Boolean(boolean) => boolean.ignore_malformed,
+            Kind::Date(date) => date.ignore_malformed,
+            Kind::Text(_) | Kind::Keyword(_) => false,
+        }
     }
 
-    /// The sortable value of a `search_after` key.
-    ///
-    /// # Errors
-    /// Where the key is no value of this type.
-    pub fn parse_sort_value(&self, _value: &Value) -> Result<i64> {
-        todo!()
+    /// Stands for numbers in column and points?
+    pub fn is_numeric(&self) -> bool {
+        matches!(self.kind, Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_))
+    }
+}
+
+impl Kind {
+    /// Elasticsearch's name of the type.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Keyword(_) => "keyword",
+            Self::Number(number) => number.number.name(),
+            Self::Boolean(_) => "boolean",
+            Self::Date(_) => "date",
+        }
+    }
+}
+
+impl IndexOptions {
+    /// As mappings write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Docs => "docs",
+            Self::Freqs => "freqs",
+            Self::Positions => "positions",
+            Self::Offsets => "offsets",
+        }
     }
 }

@@ -67,6 +67,11 @@ impl Zone {
         }
     }
 
+    /// Milliseconds that the zone is ahead of UTC at a moment, given in milliseconds.
+    pub fn offset_ms(&self, at_ms: i64) -> i64 {
+        i64::from(self.offset_at(at_ms.div_euclid(1_000))) * 1_000
+    }
+
     /// The moment of a local time, given as seconds since 1970-01-01T00:00 there. What the clock
     /// skips counts on from before; what it shows twice means the first time, or `preferred`.
     pub fn moment_of(&self, local: i64, preferred: Option<i32>) -> i64 {
