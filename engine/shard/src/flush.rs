@@ -85,6 +85,10 @@ impl<E: Env> Inner<E> {
         if let Some(error) = self.failure() {
             return Err(error);
         }
+        if stop == Stop::None && self.phase.get() != Phase::Open {
+            // It waited while the stop was written, and would take "clean" back.
+            return Err(Error::Closed);
+        }
         let started = self.env.clock().monotonic();
         let flushed = self.flush_now(stop).await;
         self.count(started, |counters| &mut counters.flush);

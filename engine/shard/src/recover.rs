@@ -167,6 +167,7 @@ impl<E: Env> Inner<E> {
             flush_is_due: Cell::new(false),
             appliers: Waiters::default(),
             quiet: Waiters::default(),
+            closing: Waiters::default(),
             listeners: Waiters::default(),
             refresh_is_due: Cell::new(false),
             refresh_took: Cell::new(Duration::ZERO),

@@ -123,6 +123,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) appliers: Waiters,
     /// Those who wait for a queue to end.
     pub(crate) quiet: Waiters,
+    /// Those who wait for the shard to be closed.
+    pub(crate) closing: Waiters,
     /// Those who wait for `visible` to rise.
     pub(crate) listeners: Waiters,
     /// A refresh will come by itself.
@@ -331,16 +333,22 @@ impl<E: Env> Inner<E> {
     }
 
     async fn close(self: &Rc<Self>, in_order: bool) -> Result<()> {
-        if self.phase.get() != Phase::Open {
-            return Ok(());
+        match self.phase.get() {
+            Phase::Open => self.phase.set(Phase::Closing),
+            Phase::Closing => {
+                // Somebody else closes it; told when that is over.
+                let _ = self.closing.wait(0).await;
+                return Ok(());
+            }
+            Phase::Closed => return Ok(()),
         }
-        self.phase.set(Phase::Closing);
         let inner = Rc::clone(self);
         self.run(async move {
             let ended = inner.wind_up(in_order).await;
             inner.phase.set(Phase::Closed);
             inner.appliers.end();
             inner.listeners.end();
+            inner.closing.end();
             ended
         })
         .await

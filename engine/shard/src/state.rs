@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{DocId, PrimaryTerm, SegmentId};
-use env::budget::Taken;
+use env::budget::{Lease, Taken};
 use segment::View;
 
 use crate::buffer::Buffer;
@@ -20,6 +20,9 @@ use crate::file;
 use crate::held::{self, Held};
 use crate::manifest::SegmentFile;
 use crate::versions::{Decided, Standing, Tombstones};
+
+/// The memory of tombstones is accounted for in steps of this.
+const TOMBSTONES_STEP_BYTES: usize = 64 << 10;
 
 /// The state.
 pub(crate) struct State {
@@ -32,6 +35,8 @@ pub(crate) struct State {
     pub(crate) visible: u64,
     pub(crate) decided: Decided,
     pub(crate) tombstones: Tombstones,
+    /// Memory accounted for the tombstones.
+    tombstones_taken: Option<Taken>,
     /// What takes documents now.
     pub(crate) buffer: Buffer,
     /// Memory accounted for the buffer.
@@ -87,6 +92,7 @@ impl State {
             visible: seq_no_next,
             decided: Decided::default(),
             tombstones: Tombstones::default(),
+            tombstones_taken: None,
             buffer: Buffer::default(),
             buffer_taken: Vec::new(),
             frozen: None,
@@ -249,10 +255,12 @@ impl State {
         held.expect("who names a segment saw it in this very step")
     }
 
-    /// Bytes of the buffers.
+    /// Bytes of the buffers, and of what is known of ids beside them.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.buffer.size_bytes()
             + self.frozen.as_ref().map_or(0, |frozen| frozen.buffer.size_bytes())
+            + self.decided.size_bytes()
+            + self.tombstones.size_bytes()
     }
 
     /// Bytes of segments that only memory holds.
@@ -264,6 +272,23 @@ impl State {
     /// Forgets deletes whose time is over; true where more may wait.
     pub(crate) fn prune(&mut self, now: Duration, keep: Duration) -> bool {
         self.tombstones.prune(now, keep, self.visible, 1000)
+    }
+
+    /// Accounts for the memory of the tombstones; false where the budget has no room for them.
+    pub(crate) fn hold_tombstones(&mut self, lease: &Lease) -> bool {
+        let needed = self.tombstones.size_bytes().next_multiple_of(TOMBSTONES_STEP_BYTES);
+        match &mut self.tombstones_taken {
+            Some(taken) if taken.bytes() >= needed => {
+                taken.shrink_to(needed);
+                true
+            }
+            Some(taken) => taken.grow(needed - taken.bytes()),
+            None if needed == 0 => true,
+            None => {
+                self.tombstones_taken = lease.take(needed);
+                self.tombstones_taken.is_some()
+            }
+        }
     }
 
     fn frozen(&self) -> &Frozen {

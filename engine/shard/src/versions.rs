@@ -83,11 +83,6 @@ impl Decided {
         }
     }
 
-    /// Ids under way.
-    pub(crate) fn len(&self) -> usize {
-        self.by_id.len()
-    }
-
     /// Bytes of memory held, near enough.
     pub(crate) fn size_bytes(&self) -> usize {
         self.by_id.len() * ENTRY_BYTES + self.id_bytes
@@ -171,6 +166,7 @@ impl Tombstones {
     }
 
     /// Deletes remembered.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }

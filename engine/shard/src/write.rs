@@ -18,7 +18,7 @@ use base::SeqNo;
 use consensus::Log;
 use env::budget::Taken;
 use env::reply::Reply;
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Clock, Env, Spawn};
 use mapping::document::Arena;
 
 use crate::apply::{Commit, DecidedOp, LoggedPart};
@@ -139,9 +139,16 @@ impl<E: Env> Inner<E> {
             return Err(WriteError::Failed { error, durable_unknown: false });
         }
         let needed_bytes = needed_bytes(batch);
+        let gc_deletes = self.config.borrow().gc_deletes;
+        let now = self.env.clock().monotonic();
+        let has_room = {
+            let mut state = self.state.borrow_mut();
+            state.prune(now, gc_deletes);
+            state.hold_tombstones(&self.lease)
+        };
         match self.lease.take(needed_bytes) {
-            Some(taken) => Ok(taken),
-            None => {
+            Some(taken) if has_room => Ok(taken),
+            _ => {
                 self.make_room();
                 Err(WriteError::Rejected { needed_bytes })
             }

@@ -155,11 +155,6 @@ impl FieldTerms {
         sorted.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Whether any document is in a word's postings.
-    pub(crate) fn is_indexed(&self, number: u32) -> bool {
-        !self.words[number as usize].postings.is_empty()
-    }
-
     /// Gives each posting of a word to `take`: document, positions (none for an exact word).
     /// `positions` is memory to use.
     pub(crate) fn postings(
@@ -273,7 +268,7 @@ mod tests {
         }
         field.add_keyword(&mut shared, 2, b"unindexed", false, true);
         assert_eq!(read(&field, &shared, 0), [(0, vec![]), (2, vec![])]);
-        assert!(!field.is_indexed(1));
+        assert_eq!(read(&field, &shared, 1), []);
         assert_eq!(field.column(), [(0, 0), (0, 0), (2, 0), (2, 1)]);
         assert_eq!(field.column_of(&shared, 2).collect::<Vec<_>>(), [&b"x"[..], b"unindexed"]);
         assert_eq!(field.column_of(&shared, 1).count(), 0);

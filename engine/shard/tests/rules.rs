@@ -1,0 +1,579 @@
+//! The rules of a shard, one by one: versions, conflicts, visibility, memory, names of files.
+
+mod harness;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base::{PrimaryTerm, SeqNo};
+use env::{Clock, Env, Spawn};
+use harness::*;
+use shard::{
+    Check, Conflict, Error, Outcome, Realtime, RefreshInterval, Shard, ShardConfig, Touched,
+    WriteError,
+};
+use sim::{Call, Sim, SimEnv};
+
+/// Runs a story on a new shard of a new machine.
+fn story<F: Future<Output = ()>>(
+    config: ShardConfig,
+    tell: impl FnOnce(SimEnv, Shard<SimEnv>) -> F,
+) -> Sim {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config)).await.expect("a new shard");
+        tell(env.clone(), shard).await;
+    });
+    sim
+}
+
+fn facts(written: &shard::Written) -> (u64, u64, Outcome) {
+    (written.seq_no.get(), written.version, written.outcome)
+}
+
+#[test]
+fn versions_and_numbers_count_as_elasticsearch_counts() {
+    story(config(), |_, shard| async move {
+        let told = [
+            (put("a", "x"), (0, 1, Outcome::Created)),
+            (delete("a"), (1, 2, Outcome::Deleted)),
+            (delete("a"), (2, 3, Outcome::NotFound)),
+            (put("a", "x").create(), (3, 4, Outcome::Created)),
+            (delete("never"), (4, 1, Outcome::NotFound)),
+            (put("a", "y"), (5, 5, Outcome::Updated)),
+        ];
+        for (op, expected) in told {
+            assert_eq!(facts(&wrote(&shard, op).await), expected);
+        }
+        assert_eq!(shard.stats().seq_no_max, Some(5));
+        assert_eq!(shard.primary_term(), PrimaryTerm(1));
+    });
+}
+
+#[test]
+fn conflicts_tell_what_stands_there_and_take_no_number() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        let conflict = |answer| match answer {
+            Err(WriteError::Conflict(conflict)) => conflict,
+            other => panic!("{other:?}"),
+        };
+        let exists = conflict(write(&shard, put("a", "y").create()).await);
+        assert_eq!(exists, Conflict::Exists { version: 1 });
+        assert_eq!(
+            exists.to_string(),
+            "version conflict, document already exists (current version [1])"
+        );
+        let other = Check::SeqNo { seq_no: SeqNo(5), term: PrimaryTerm(1) };
+        let moved = conflict(write(&shard, put("a", "y").check(other)).await);
+        assert_eq!(
+            moved.to_string(),
+            "version conflict, required seqNo [5], primary term [1]. current document has \
+             seqNo [0] and primary term [1]"
+        );
+        let missing = conflict(write(&shard, delete("b").check(other)).await);
+        assert_eq!(
+            missing.to_string(),
+            "version conflict, required seqNo [5], primary term [1]. but no document was found"
+        );
+        let old = conflict(write(&shard, put("a", "y").check(Check::External(1))).await);
+        assert_eq!(
+            old.to_string(),
+            "version conflict, current version [1] is higher or equal to the one provided [1]"
+        );
+        let older = conflict(write(&shard, put("a", "y").check(Check::ExternalGte(0))).await);
+        assert_eq!(
+            older.to_string(),
+            "version conflict, current version [1] is higher than the one provided [0]"
+        );
+        assert_eq!(shard.stats().refused_count, 0, "a conflict is an answer, not a refusal");
+        let here = Check::SeqNo { seq_no: SeqNo(0), term: PrimaryTerm(1) };
+        assert_eq!(
+            facts(&wrote(&shard, put("a", "y").check(here)).await),
+            (1, 2, Outcome::Updated)
+        );
+    });
+}
+
+#[test]
+fn operations_of_one_batch_see_those_before_them() {
+    story(config(), |_, shard| async move {
+        let ops = [
+            put("a", "x").create(),
+            put("a", "y").create(),
+            delete("a"),
+            put("a", "z").create(),
+            put("b", "x").check(Check::External(7)),
+            put("b", "y").check(Check::External(7)),
+        ];
+        let answers = shard.write(batch(&ops)).await;
+        let versions: Vec<Option<u64>> =
+            answers.iter().map(|it| it.as_ref().ok().map(|it| it.version)).collect();
+        assert_eq!(versions, [Some(1), None, Some(2), Some(3), Some(7), None]);
+        let found = shard.get("a", Realtime::Yes).await.expect("usable").expect("it is there");
+        assert_eq!(&found.source[..], ops[3].source.as_ref().expect("a put").as_bytes());
+        assert_eq!((found.seq_no, found.version), (SeqNo(2), 3));
+    });
+}
+
+#[test]
+fn two_creates_in_flight_make_one_document() {
+    for seed in 0..50 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+            let told: Rc<RefCell<Vec<bool>>> = Rc::default();
+            for at in 0..8 {
+                let (shard, told) = (shard.clone(), Rc::clone(&told));
+                env.spawn().spawn(async move {
+                    let made = write(&shard, put("a", &format!("t{at}")).create()).await;
+                    told.borrow_mut().push(made.is_ok());
+                });
+            }
+            env.clock().sleep(10 * SECOND).await;
+            let told = told.borrow();
+            assert_eq!(told.len(), 8, "seed {seed}");
+            assert_eq!(told.iter().filter(|made| **made).count(), 1, "seed {seed}");
+        });
+    }
+}
+
+#[test]
+fn nobody_reads_what_is_not_durable() {
+    let sim = Sim::new(3);
+    let env = sim.env();
+    sim.set_latency(Duration::from_millis(5), Duration::from_millis(5));
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+        let writing = shard.clone();
+        env.spawn().spawn(async move { drop(write(&writing, put("a", "x")).await) });
+        env.clock().sleep(Duration::from_millis(1)).await;
+        assert_eq!(shard.stats().seq_no_max, Some(0), "it is decided");
+        assert_eq!(shard.stats().seq_no_applied, None, "it is not durable");
+        assert_eq!(shard.get("a", Realtime::Yes).await, Ok(None));
+        assert_eq!(shard.refresh().await.expect("usable").doc_count, 0);
+        env.clock().sleep(SECOND).await;
+        assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+    });
+}
+
+#[test]
+fn real_time_get_sees_what_no_refresh_has_shown_and_forces_none() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+        assert_eq!(shard.get("a", Realtime::No).await, Ok(None));
+        assert_eq!(shard.stats().refresh.count, 0);
+        shard.refresh().await.expect("usable");
+        let found = shard.get("a", Realtime::No).await.expect("usable").expect("shown");
+        assert_eq!(found, shard.get("a", Realtime::Yes).await.expect("usable").expect("there"));
+        wrote(&shard, delete("a")).await;
+        assert_eq!(shard.get("a", Realtime::Yes).await, Ok(None));
+        assert!(shard.get("a", Realtime::No).await.expect("usable").is_some());
+    });
+}
+
+#[test]
+fn routing_and_left_out_paths_come_back_from_buffer_and_segment() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, shard_op_with_routing("a", "r 1")).await;
+        for _ in 0..2 {
+            let found = shard.get("a", Realtime::Yes).await.expect("usable").expect("there");
+            assert_eq!(found.routing.as_deref(), Some("r 1"));
+            assert_eq!(found.ignored, [""; 0]);
+            shard.refresh().await.expect("usable");
+        }
+    });
+}
+
+fn shard_op_with_routing(id: &str, routing: &str) -> Op {
+    Op { routing: Some(routing.to_owned()), ..put(id, "x") }
+}
+
+#[test]
+fn view_shows_the_moment_of_its_freeze_and_older_views_stay() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "one")).await;
+        wrote(&shard, put("b", "one")).await;
+        let first = shard.refresh().await.expect("usable");
+        wrote(&shard, put("a", "two")).await;
+        wrote(&shard, delete("b")).await;
+        wrote(&shard, put("c", "two")).await;
+        assert_eq!(shown(&first, "a").map(|it| it.1), Some(1));
+        let second = shard.refresh().await.expect("usable");
+        assert_eq!(shown(&second, "a").map(|it| (it.0, it.1)), Some((2, 2)));
+        assert_eq!(shown(&second, "b"), None);
+        assert_eq!(second.doc_count, 2);
+        assert_eq!((count_with(&second, "tag", "two"), count_with(&second, "text", "all")), (2, 2));
+        assert_eq!((first.doc_count, count_with(&first, "tag", "one")), (2, 2));
+        assert!(second.generation > first.generation);
+    });
+}
+
+#[test]
+fn document_replaced_within_the_buffer_never_reaches_a_segment() {
+    story(config(), |_, shard| async move {
+        for tag in ["one", "two", "three"] {
+            wrote(&shard, put("a", tag)).await;
+        }
+        wrote(&shard, put("b", "one")).await;
+        wrote(&shard, delete("b")).await;
+        let view = shard.refresh().await.expect("usable");
+        assert_eq!((view.doc_count, view.deleted_count), (1, 0));
+        assert_eq!(count_with(&view, "tag", "one"), 0);
+        assert_eq!(count_with(&view, "tag", "three"), 1);
+    });
+}
+
+#[test]
+fn wait_for_is_released_by_the_refresh_that_covers_it() {
+    let config = ShardConfig { refresh_interval: RefreshInterval::Every(SECOND), ..config() };
+    story(config, |env, shard| async move {
+        let started = env.clock().monotonic();
+        let written = wrote(&shard, put("a", "x")).await;
+        assert_eq!(shard.wait_for(written.seq_no).await, Ok(false));
+        let took = env.clock().monotonic() - started;
+        assert!(took > Duration::from_millis(500) && took < SECOND, "{took:?}");
+        assert!(shown(&shard.reader().view.load(), "a").is_some());
+        assert_eq!(shard.wait_for(written.seq_no).await, Ok(false), "at once");
+        assert_eq!(shard.stats().refresh.count, 1);
+    });
+}
+
+#[test]
+fn one_listener_too_many_forces_a_refresh_for_all() {
+    let config = ShardConfig { refresh_listeners_max: 3, ..config() };
+    story(config, |env, shard| async move {
+        let written = wrote(&shard, put("a", "x")).await;
+        let told: Rc<RefCell<Vec<bool>>> = Rc::default();
+        for _ in 0..3 {
+            let (shard, told) = (shard.clone(), Rc::clone(&told));
+            env.spawn().spawn(async move {
+                let forced = shard.wait_for(written.seq_no).await.expect("usable");
+                told.borrow_mut().push(forced);
+            });
+        }
+        env.clock().sleep(10 * SECOND).await;
+        assert_eq!((told.borrow().len(), shard.stats().refresh_listener_count), (0, 3));
+        assert_eq!(shard.wait_for(written.seq_no).await, Ok(true));
+        env.clock().sleep(SECOND).await;
+        assert_eq!(*told.borrow(), [false; 3]);
+    });
+}
+
+#[test]
+fn unsearched_shard_sleeps_and_a_search_wakes_it() {
+    let config = ShardConfig { refresh_interval: RefreshInterval::Unset, ..config() };
+    story(config, |env, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        env.clock().sleep(2 * SECOND).await;
+        assert_eq!(shard.stats().refresh.count, 1, "a new shard is awake");
+        env.clock().sleep(30 * SECOND).await;
+        wrote(&shard, put("b", "x")).await;
+        env.clock().sleep(60 * SECOND).await;
+        wrote(&shard, put("c", "x")).await;
+        env.clock().sleep(60 * SECOND).await;
+        assert_eq!(shard.stats().refresh.count, 1, "nobody searched for half a minute");
+        let reader = shard.reader();
+        assert_eq!(reader.touch(env.clock().monotonic()), Touched::RefreshFirst);
+        assert_eq!(reader.touch(env.clock().monotonic()), Touched::RefreshFirst, "for all of them");
+        assert_eq!(shard.search_touched().await.expect("usable").doc_count, 3);
+        assert_eq!(reader.touch(env.clock().monotonic()), Touched::Fresh);
+        wrote(&shard, put("d", "x")).await;
+        env.clock().sleep(SECOND).await;
+        assert_eq!(reader.view.load().doc_count, 4, "it is awake again");
+    });
+}
+
+#[test]
+fn set_interval_refreshes_whether_or_not_anybody_searches() {
+    let config = ShardConfig { refresh_interval: RefreshInterval::Every(5 * SECOND), ..config() };
+    story(config, |env, shard| async move {
+        env.clock().sleep(100 * SECOND).await;
+        wrote(&shard, put("a", "x")).await;
+        env.clock().sleep(4 * SECOND).await;
+        assert_eq!(shard.reader().view.load().doc_count, 0);
+        env.clock().sleep(SECOND).await;
+        assert_eq!(shard.reader().view.load().doc_count, 1);
+        wrote(&shard, put("b", "x")).await;
+        let faster = RefreshInterval::Every(SECOND);
+        shard.set_config(ShardConfig { refresh_interval: faster, ..harness::config() });
+        env.clock().sleep(SECOND).await;
+        assert_eq!(shard.reader().view.load().doc_count, 2, "a new interval counts at once");
+    });
+}
+
+#[test]
+fn deletes_are_remembered_for_a_minute_and_over_a_flush_and_a_restart() {
+    for forgotten in [false, true] {
+        let sim = Sim::new(5);
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+            wrote(&shard, put("a", "x")).await;
+            wrote(&shard, delete("a")).await;
+            shard.flush().await.expect("room");
+            shard.close().await.expect("in order");
+        });
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::open(&env, setup(config())).await.expect("sound");
+            env.clock().sleep(if forgotten { 61 * SECOND } else { 30 * SECOND }).await;
+            let written = wrote(&shard, put("a", "x")).await;
+            let expected = if forgotten { 1 } else { 3 };
+            assert_eq!(facts(&written), (2, expected, Outcome::Created));
+        });
+    }
+}
+
+#[test]
+fn reign_rises_after_an_unclean_stop_and_stays_after_a_clean_one() {
+    let sim = Sim::new(6);
+    let mut expected = 1;
+    sim.run(async {
+        let shard = Shard::create(&sim.env(), setup(config())).await.expect("a new shard");
+        wrote(&shard, put("a", "x")).await;
+        shard.close().await.expect("in order");
+        assert_eq!(shard.refresh().await.err(), Some(Error::Closed));
+        assert!(write(&shard, put("a", "x")).await.is_err());
+    });
+    for clean in [true, false, false, true, true, false] {
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::open(&env, setup(config())).await.expect("sound");
+            assert_eq!(shard.primary_term(), PrimaryTerm(expected));
+            let written = wrote(&shard, put("a", "x")).await;
+            assert_eq!(written.primary_term, PrimaryTerm(expected));
+            if clean {
+                shard.close().await.expect("in order");
+            }
+        });
+        if !clean {
+            sim.crash();
+            expected += 1;
+        }
+    }
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::open(&env, setup(config())).await.expect("sound");
+        let found = shard.get("a", Realtime::Yes).await.expect("usable").expect("there");
+        assert_eq!((found.version, found.seq_no), (7, SeqNo(6)));
+    });
+}
+
+#[test]
+fn batch_beyond_the_budget_is_refused_whole_and_fits_after_a_flush() {
+    let sim = Sim::new(7);
+    let env = sim.env();
+    sim.run(async {
+        let shard =
+            Shard::create(&env, setup_with_memory(config(), 1 << 20)).await.expect("a new shard");
+        let large = "x".repeat(4000);
+        let ops: Vec<Op> = (0..20).map(|at| put(&format!("id{at}"), &large)).collect();
+        let mut rounds = 0;
+        let refused = loop {
+            let answers = shard.write(batch(&ops)).await;
+            if answers.iter().any(Result::is_err) {
+                break answers;
+            }
+            rounds += 1;
+            assert!(rounds < 100, "the budget is never reached");
+        };
+        let before = shard.stats().seq_no_max;
+        assert!(refused.iter().all(|it| matches!(it, Err(WriteError::Rejected { .. }))));
+        assert_eq!(shard.stats().refused_count, 20);
+        env.clock().sleep(20 * SECOND).await;
+        let answers = shard.write(batch(&ops)).await;
+        assert!(answers.iter().all(Result::is_ok), "the refusal made room: {answers:?}");
+        assert_eq!(shard.stats().seq_no_max, before.map(|before| before + 20));
+    });
+}
+
+#[test]
+fn full_disk_refuses_writes_keeps_what_was_written_and_goes_on_later() {
+    let sim = Sim::new(8);
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+        wrote(&shard, put("a", "x")).await;
+        sim.set_free_bytes(0);
+        let (mut refused, mut at) = (None, 0);
+        while refused.is_none() {
+            let tag = format!("{at}{}", "y".repeat(30_000));
+            refused = write(&shard, put(&format!("b{at}"), &tag)).await.err();
+            at += 1;
+            assert!(at < 1000, "the log never needs more room");
+        }
+        assert!(matches!(refused, Some(WriteError::NoSpace { .. })), "{refused:?}");
+        assert_eq!(shard.failure(), None);
+        assert!(shard.flush().await.is_err(), "no room for a segment");
+        assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+        sim.set_free_bytes(1 << 30);
+        let written = wrote(&shard, put("c", "x")).await;
+        assert_eq!(written.seq_no.get(), at, "refused operations took no number");
+        shard.flush().await.expect("room again");
+        shard.close().await.expect("in order");
+    });
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::open(&env, setup(config())).await.expect("sound");
+        assert_eq!(
+            shard.stats().docs_count,
+            u64::try_from(shard.stats().seq_no_max.expect("some") + 1).expect("fits")
+        );
+    });
+}
+
+#[test]
+fn failed_sync_of_the_log_ends_the_shard_and_acknowledges_nothing() {
+    let sim = Sim::new(9);
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+        wrote(&shard, put("a", "x")).await;
+        sim.fail(Call::Sync, "log-", 1, env::ErrorKind::Io);
+        let failed = write(&shard, put("b", "x")).await;
+        assert!(
+            matches!(failed, Err(WriteError::Failed { durable_unknown: true, .. })),
+            "{failed:?}"
+        );
+        assert!(shard.failure().is_some());
+        assert!(matches!(shard.log_failed().await, Error::Log(_)));
+        assert!(write(&shard, put("c", "x")).await.is_err());
+        assert!(shard.refresh().await.is_err());
+    });
+}
+
+#[test]
+fn flush_shortens_the_log_and_removes_what_is_not_named() {
+    let sim = story(config(), |_, shard| async move {
+        for round in 0..5 {
+            for at in 0..20 {
+                wrote(&shard, put(&format!("id{at}"), &format!("r{round}"))).await;
+            }
+            shard.flush().await.expect("room");
+            assert_eq!(shard.stats().log_operations, 0);
+        }
+        assert_eq!(shard.stats().segment_count_unflushed, 0);
+        shard.force_merge(Some(1)).await.expect("room");
+        shard.flush().await.expect("room");
+        assert_eq!(shard.stats().segment_count, 1);
+        assert_eq!((shard.stats().docs_count, shard.stats().docs_deleted), (20, 0));
+    });
+    let names = sim.names(DIR);
+    let count = |prefix: &str| names.iter().filter(|name| name.starts_with(prefix)).count();
+    assert_eq!((count("segment-"), count("live-"), count("manifest-")), (1, 0, 2), "{names:?}");
+}
+
+#[test]
+fn deletes_during_a_merge_are_deletes_in_its_result() {
+    for seed in 0..30 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+            for at in 0..30 {
+                wrote(&shard, put(&format!("id{at}"), "old")).await;
+                if at % 10 == 9 {
+                    shard.refresh().await.expect("usable");
+                }
+            }
+            let merging = shard.clone();
+            let merged: Rc<RefCell<bool>> = Rc::default();
+            let told = Rc::clone(&merged);
+            env.spawn().spawn(async move {
+                merging.force_merge(Some(1)).await.expect("room");
+                *told.borrow_mut() = true;
+            });
+            for at in 0..30 {
+                match at % 3 {
+                    0 => drop(wrote(&shard, delete(&format!("id{at}"))).await),
+                    1 => drop(wrote(&shard, put(&format!("id{at}"), "new")).await),
+                    _ => {}
+                }
+                if at % 5 == 0 {
+                    shard.refresh().await.expect("usable");
+                }
+            }
+            env.clock().sleep(SECOND).await;
+            assert!(*merged.borrow(), "seed {seed}");
+            let view = shard.refresh().await.expect("usable");
+            assert_eq!(view.doc_count, 20, "seed {seed}");
+            for at in 0..30 {
+                let expected = [None, Some("new"), Some("old")][at % 3];
+                let found = shown(&view, &format!("id{at}"));
+                assert_eq!(
+                    found.map(|it| it.2.contains("new")),
+                    expected.map(|it| it == "new"),
+                    "seed {seed}, {at}"
+                );
+            }
+            assert_eq!(count_with(&view, "tag", "old"), 10, "seed {seed}");
+            assert_eq!(count_with(&view, "tag", "new"), 10, "seed {seed}");
+        });
+    }
+}
+
+#[test]
+fn merge_takes_the_place_of_its_oldest_input_and_keeps_order() {
+    story(config(), |_, shard| async move {
+        for at in 0..5 {
+            wrote(&shard, put(&format!("id{at}"), "x")).await;
+            shard.refresh().await.expect("usable");
+        }
+        shard.force_merge(Some(3)).await.expect("room");
+        let view = shard.reader().view.load();
+        let mut ids = Vec::new();
+        for part in &view.segments {
+            for doc in 0..part.segment.doc_count() {
+                let id = part.segment.ids().id_of(base::DocId(doc)).expect("sound");
+                ids.push(String::from_utf8(id.expect("each has one").to_vec()).expect("UTF-8"));
+            }
+        }
+        assert_eq!(view.segments.len(), 3);
+        assert_eq!(ids, ["id0", "id1", "id2", "id3", "id4"]);
+    });
+}
+
+#[test]
+fn caller_who_stops_waiting_stops_nothing() {
+    story(config(), |env, shard| async move {
+        let mut waiting = Box::pin(shard.write(batch(&[put("a", "x")])));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        drop(waiting);
+        env.clock().sleep(SECOND).await;
+        assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+        let mut refreshing = Box::pin(shard.refresh());
+        assert!(refreshing.as_mut().poll(&mut context).is_pending());
+        drop(refreshing);
+        env.clock().sleep(SECOND).await;
+        assert_eq!(shard.reader().view.load().doc_count, 1);
+        wrote(&shard, put("b", "x")).await;
+        assert_eq!(shard.refresh().await.expect("usable").doc_count, 2);
+    });
+}
+
+#[test]
+fn async_durability_answers_before_the_sync() {
+    let config = ShardConfig { durability: shard::Durability::Async, ..config() };
+    let sim = Sim::new(11);
+    let env = sim.env();
+    sim.set_latency(Duration::from_millis(20), Duration::from_millis(20));
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config.clone())).await.expect("a new shard");
+        let started = env.clock().monotonic();
+        wrote(&shard, put("a", "x")).await;
+        assert!(env.clock().monotonic() - started < Duration::from_millis(20));
+        env.clock().sleep(6 * SECOND).await;
+    });
+    sim.crash();
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::open(&env, setup(config)).await.expect("sound");
+        assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
+    });
+}
