@@ -15,6 +15,7 @@
 pub mod error;
 pub mod local;
 pub mod log;
+mod restore;
 pub mod snapshot;
 pub mod state;
 

@@ -5,21 +5,30 @@
 //! 2. A proposal is answered only after its command is committed and applied.
 //! 3. A reader on any core sees some committed value, never one that may be lost.
 //!
-//! On disk: the log (`log-NNNNNN`) and a `snapshot` of the value at one position of it.
+//! On disk: the log (`log-NNNNNN`), whose records are one command each (its number as sequence
+//! number, then the version of its form as a variable-length integer, then its form), and a
+//! [`snapshot`](crate::snapshot) of the value at one position of it.
 //!
 //! Not here: what the value is; whoever reads it on other cores takes
-//! [`Replicated::published`].
+//! [`Replicated::published`]. Recovery is in `restore`.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
-use base::ShardId;
-use env::Env;
+use base::{SeqNo, ShardId, vint};
 use env::published::Published;
-use wal::Reserve;
+use env::reply::Reply;
+use env::{Bytes, Disk, Env, Spawn};
+use wal::{LogPosition, Record, Reserve};
 
-use crate::{Error, Result};
+use crate::log::Log;
+use crate::snapshot::{self, Head};
+use crate::{Error, Local, Pending, Result, restore};
 
 /// Why bytes are no state or command: what was expected and what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,16 +75,52 @@ pub struct Setup {
 impl Setup {
     /// The default for the value called `name` (at most 16 bytes) in `dir`.
     pub fn new(dir: impl Into<PathBuf>, name: &str) -> Self {
+        assert!(name.len() <= 16, "a short name");
         let mut index = [0; 16];
-        let len = name.len().min(16);
-        index[..len].copy_from_slice(&name.as_bytes()[..len]);
+        index[..name.len()].copy_from_slice(name.as_bytes());
         Self { dir: dir.into(), id: ShardId { index, number: 0 }, snapshot_after_bytes: 4 << 20 }
+    }
+
+    pub(crate) fn log(&self) -> wal::Config {
+        wal::Config { file_bytes_max: 16 << 20, ..wal::Config::new(&self.dir, self.id) }
     }
 }
 
 /// A replicated value on its keeper core; clones are the same value.
 pub struct Replicated<E: Env, S: State> {
-    inner: Rc<(E, Arc<Published<S>>)>,
+    inner: Rc<Inner<E, S>>,
+}
+
+struct Inner<E: Env, S: State> {
+    env: E,
+    setup: Setup,
+    log: Local<E>,
+    published: Arc<Published<S>>,
+    ledger: RefCell<Ledger<S>>,
+}
+
+/// What is applied, and what is on its way.
+struct Ledger<S: State> {
+    value: Arc<S>,
+    /// Commands applied.
+    applied: u64,
+    /// Log entries up to here hold only commands that are applied.
+    position: LogPosition,
+    /// Proposed and not applied, in order; the first has the number `applied`.
+    waiting: VecDeque<(S::Command, Reply<Result<S::Outcome>>)>,
+    /// The log is this long when the next snapshot is due.
+    snapshot_due_bytes: u64,
+    saving: bool,
+    /// Wait for `saving` to end, or for `waiting` to be empty.
+    watchers: Vec<Waker>,
+}
+
+impl<S: State> Ledger<S> {
+    fn wake(&mut self) {
+        for waker in self.watchers.drain(..) {
+            waker.wake();
+        }
+    }
 }
 
 impl<E: Env, S: State> Clone for Replicated<E, S> {
@@ -88,58 +133,205 @@ impl<E: Env, S: State> Replicated<E, S> {
     /// Makes a new value, `S::default()`. [`Error::AlreadyExists`] where one stands; what an
     /// interrupted `create` left is cleared away.
     pub async fn create(env: &E, setup: Setup, reserve: Option<Reserve<E>>) -> Result<Self> {
-        let _ = (setup, reserve);
-        Ok(Self { inner: Rc::new((env.clone(), Arc::new(Published::new(Arc::new(S::default()))))) })
+        if Self::exists(env, &setup).await? {
+            return Err(Error::AlreadyExists { dir: setup.dir.to_string_lossy().into_owned() });
+        }
+        restore::clear(env, &setup).await?;
+        let log = Local::create(env, setup.log(), reserve).await?;
+        let made = Self::start(env, setup, log, S::default(), 0, LogPosition::ZERO);
+        // From now on a missing snapshot is a loss.
+        made.save().await?;
+        Ok(made)
     }
 
     /// Opens a value that was made before: snapshot, then the commands after it. Never makes an
     /// empty one: [`Error::NotFound`].
     pub async fn open(env: &E, setup: Setup, reserve: Option<Reserve<E>>) -> Result<Self> {
-        let _ = (env, setup, reserve);
-        todo!()
+        let restored = restore::restore(env, &setup, reserve).await?;
+        let restore::Restored { log, value, applied, position } = restored;
+        Ok(Self::start(env, setup, log, value, applied, position))
     }
 
     /// Whether a value was made in the folder of `setup` (even if it cannot be opened).
     pub async fn exists(env: &E, setup: &Setup) -> Result<bool> {
-        let _ = (env, setup);
-        todo!()
+        restore::exists(env, setup).await
+    }
+
+    fn start(
+        env: &E,
+        setup: Setup,
+        log: Local<E>,
+        value: S,
+        applied: u64,
+        position: LogPosition,
+    ) -> Self {
+        let value = Arc::new(value);
+        let ledger = Ledger {
+            value: Arc::clone(&value),
+            applied,
+            position,
+            waiting: VecDeque::new(),
+            snapshot_due_bytes: setup.snapshot_after_bytes,
+            saving: false,
+            watchers: Vec::new(),
+        };
+        let published = Arc::new(Published::new(value));
+        let env = env.clone();
+        Self { inner: Rc::new(Inner { env, setup, log, published, ledger: RefCell::new(ledger) }) }
     }
 
     /// Logs `command`, applies it once it is committed, and answers what it did. A proposal that
     /// was begun is carried out even if the future is dropped.
     pub async fn propose(&self, command: S::Command) -> Result<S::Outcome> {
-        let _ = command;
-        todo!()
+        let mut payload = Vec::with_capacity(256);
+        vint::write(&mut payload, S::FORMAT.into());
+        S::encode_command(&command, &mut payload);
+        let answer = {
+            let mut ledger = self.inner.ledger.borrow_mut();
+            let number = ledger.applied + ledger.waiting.len() as u64;
+            let first_seq_no = SeqNo(number);
+            let record = Record { first_seq_no, count: 1, mapping_version: 0, payload };
+            let pending = self.inner.log.append(record)?;
+            let (reply, answer) = env::reply::channel();
+            ledger.waiting.push_back((command, reply));
+            let inner = Rc::clone(&self.inner);
+            self.inner.env.spawn().spawn(inner.follow(number, pending));
+            answer
+        };
+        answer.await.unwrap_or(Err(Error::Closed))
     }
 
     /// The newest value.
     pub fn state(&self) -> Arc<S> {
-        self.inner.1.load()
+        Arc::clone(&self.inner.ledger.borrow().value)
     }
 
     /// The newest value, for all cores.
     pub fn published(&self) -> Arc<Published<S>> {
-        Arc::clone(&self.inner.1)
+        Arc::clone(&self.inner.published)
     }
 
-    /// Saves a snapshot and shortens the log.
+    /// Saves a snapshot of what is applied now, and shortens the log.
     pub async fn save(&self) -> Result<()> {
-        todo!()
+        self.inner.save().await
     }
 
     /// Why the value takes no command any more.
     pub fn failure(&self) -> Option<Error> {
-        todo!()
+        self.inner.log.failure()
     }
 
     /// Ends when the log fails: for whoever must end the process then.
     pub async fn failed(&self) -> Error {
-        todo!()
+        self.inner.log.failed().await
     }
 
-    /// Commits what was proposed and lets go of the files.
+    /// Commits and applies what was proposed, and lets go of the files.
     pub async fn close(&self) -> Result<()> {
-        let _ = &self.inner.0;
-        todo!()
+        self.inner.log.close().await?;
+        self.inner.watch(|ledger| ledger.waiting.is_empty() && !ledger.saving).await;
+        Ok(())
+    }
+}
+
+impl<E: Env, S: State> Inner<E, S> {
+    /// Waits for command `number`, then applies it and all before it.
+    async fn follow(self: Rc<Self>, number: u64, pending: Pending) {
+        match pending.await {
+            Ok(committed) => self.apply_through(number, committed.position()),
+            Err(error) => self.fail(number, &error),
+        }
+        let due = {
+            let ledger = self.ledger.borrow();
+            !ledger.saving && self.log.bytes() > ledger.snapshot_due_bytes
+        };
+        // A failed save costs nothing but a longer log: it is tried again when that has grown.
+        if due && self.log.failure().is_none() && self.save().await.is_err() {
+            let mut ledger = self.ledger.borrow_mut();
+            ledger.snapshot_due_bytes = self.log.bytes() + self.setup.snapshot_after_bytes;
+        }
+    }
+
+    /// Applies the commands up to `number`, which lies in the entry `position`. All before it are
+    /// committed too, whoever hears of it first.
+    fn apply_through(&self, number: u64, position: LogPosition) {
+        let mut answers = Vec::new();
+        {
+            let mut ledger = self.ledger.borrow_mut();
+            while ledger.applied <= number {
+                let (command, reply) = ledger.waiting.pop_front().expect("proposed, not applied");
+                let (value, outcome) = ledger.value.apply(&command);
+                ledger.value = Arc::new(value);
+                ledger.applied += 1;
+                answers.push((reply, outcome));
+            }
+            // Later commands may lie in the same entry.
+            ledger.position = ledger.position.max(position.previous());
+            self.published.store(Arc::clone(&ledger.value));
+            ledger.wake();
+        }
+        for (reply, outcome) in answers {
+            reply.send(Ok(outcome));
+        }
+    }
+
+    /// The log has failed: nobody knows what becomes of command `number` and those after it. (Those
+    /// before it may be committed; they hear of it themselves.)
+    fn fail(&self, number: u64, error: &Error) {
+        let unknown = {
+            let mut ledger = self.ledger.borrow_mut();
+            let first = (number - ledger.applied) as usize;
+            let kept = first.min(ledger.waiting.len());
+            let unknown = ledger.waiting.split_off(kept);
+            ledger.wake();
+            unknown
+        };
+        for (_, reply) in unknown {
+            reply.send(Err(error.clone()));
+        }
+    }
+
+    async fn save(&self) -> Result<()> {
+        // One at a time, or an older snapshot could take the place of a newer one.
+        self.watch(|ledger| !ledger.saving).await;
+        let (value, applied, position) = {
+            let mut ledger = self.ledger.borrow_mut();
+            ledger.saving = true;
+            (Arc::clone(&ledger.value), ledger.applied, ledger.position)
+        };
+        let saved = self.save_now(&value, applied, position).await;
+        let mut ledger = self.ledger.borrow_mut();
+        ledger.saving = false;
+        if saved.is_ok() {
+            ledger.snapshot_due_bytes = self.setup.snapshot_after_bytes;
+        }
+        ledger.wake();
+        saved
+    }
+
+    async fn save_now(&self, value: &S, applied: u64, position: LogPosition) -> Result<()> {
+        let mut form = Vec::new();
+        value.encode(&mut form);
+        let head = Head { format: S::FORMAT, applied, position, id: self.setup.id };
+        let bytes = Bytes::from(snapshot::write(&head, &form));
+        self.env.disk().save(&self.setup.dir.join(snapshot::NAME), bytes).await?;
+        match self.log.release(position).await {
+            // Closing: the files go at the next opening's first snapshot.
+            Err(Error::Closed) => Ok(()),
+            released => released,
+        }
+    }
+
+    /// Waits until `holds`.
+    async fn watch(&self, holds: impl Fn(&Ledger<S>) -> bool) {
+        poll_fn(|context| {
+            let mut ledger = self.ledger.borrow_mut();
+            if holds(&ledger) {
+                return Poll::Ready(());
+            }
+            ledger.watchers.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 }
