@@ -11,7 +11,7 @@
 //! | bytes   | what                                                                       |
 //! |---------|----------------------------------------------------------------------------|
 //! | 1       | form of the documents: 0..=32 width; 64 + w: `w` words of bits             |
-//! | 1       | width of the frequencies (only where the field keeps them)                 |
+//! | 1       | width of the frequencies, 0..=31 (only where the field keeps them)         |
 //! | 16 each bit of width, or 8 w | documents: distances less one, packed; or a bit for each document from the one after the last before, whichever is smaller |
 //! | 16 each bit of width | frequencies less one, packed                                  |
 //!
@@ -29,6 +29,9 @@ use crate::bytes::bitpack::{self, packed_len};
 
 /// Number of documents in a full block.
 pub const BLOCK: usize = bitpack::BLOCK;
+
+/// The highest frequency: Lucene's lengths are of type int, and full blocks have 31 bits for it.
+pub(crate) const FREQ_MAX: u32 = i32::MAX as u32;
 
 /// Forms from here on are words of bits.
 const BITS: u8 = 64;
@@ -115,8 +118,8 @@ impl<'a> Full<'a> {
             BITS..128 => usize::from(form - BITS) * 8,
             _ => return Err("form of a block of postings unknown"),
         };
-        if freq_width > bitpack::WIDTH_MAX {
-            return Err("width of frequencies above 32");
+        if freq_width >= bitpack::WIDTH_MAX {
+            return Err("width of frequencies above 31");
         }
         let (docs, freqs) = rest.split_at_checked(len).ok_or(SHORT)?;
         if freqs.len() != packed_len(freq_width) {
@@ -158,7 +161,8 @@ impl<'a> Full<'a> {
     pub(crate) fn freqs(&self, freqs: &mut [u32; BLOCK]) -> Result<(), Damage> {
         bitpack::unpack(self.freqs, self.freq_width, freqs).ok_or("frequencies cut short")?;
         for freq in freqs {
-            *freq = freq.saturating_add(1);
+            // Below 2³², because the width is below 32: a plain sum, four lanes at a time.
+            *freq += 1;
         }
         Ok(())
     }
@@ -240,7 +244,8 @@ pub(crate) fn read_rest(
         if has_freqs {
             if distance & 1 == 0 {
                 let more = vint::read_u32(&mut bytes).ok_or(SHORT)?;
-                freqs[at] = more.checked_add(2).ok_or("frequency above all")?;
+                let freq = more.checked_add(2).filter(|freq| *freq <= FREQ_MAX);
+                freqs[at] = freq.ok_or("frequency above all")?;
             }
             distance >>= 1;
         }

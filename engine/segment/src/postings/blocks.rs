@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use base::DocId;
 
-use super::block::{self, BLOCK, Full, first_after};
+use super::block::{self, BLOCK, FREQ_MAX, Full, first_after};
 use super::impact::{Impacts, NORM_NONE};
 use super::skip::{GROUP, Shape, Skips};
 use crate::error::{Error, Result};
@@ -208,7 +208,10 @@ impl Blocks {
         if let Some(single) = self.info.single {
             docs.fill(u32::MAX);
             docs[0] = single;
-            freqs[0] = u32::try_from(self.info.total_freq).unwrap_or(u32::MAX);
+            freqs[0] = u32::try_from(self.info.total_freq)
+                .ok()
+                .filter(|freq| *freq <= FREQ_MAX)
+                .ok_or_else(|| self.malformed(block, "frequency above all"))?;
         } else {
             let bytes = self.terms.postings_section().bytes(self.bytes_of(block)?)?;
             let has_freqs = self.terms.options().freqs;

@@ -3,7 +3,7 @@
 //! Memory: the blocks of the field go straight to their section; skips and positions are held
 //! until the field ends; of a term no more than one block is waiting.
 
-use super::block::{self, BLOCK};
+use super::block::{self, BLOCK, FREQ_MAX};
 use super::impact::{BLOCK_PAIRS, Frontier, GROUP_PAIRS, NORM_NONE};
 use super::skip::{GROUP, SkipWriter};
 use crate::error::{Error, Result};
@@ -87,6 +87,7 @@ impl<'a> PostingWriter<'a> {
         assert!(last.is_none_or(|last| last < doc), "documents of a term rise");
         let freq = if self.options.freqs { posting.freq } else { 1 };
         assert!(freq > 0, "a document of a term has it");
+        assert!(freq <= FREQ_MAX, "a document is shorter than that");
         if self.waiting == 0 && self.options.positions {
             let (offset, first) = self.positions.place();
             self.term_skips.positions(narrow("positions of a term in bytes", offset)?, first);
