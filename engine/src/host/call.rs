@@ -8,11 +8,11 @@ use cluster::{Command, Outcome};
 use env::reply::Reply;
 use mapping::Mapping;
 use search::phase::Slice;
-use search::result::Partial;
 use shard::{Answers, Found, Reader, Realtime, ShardConfig, Stats, WriteBatch};
 
 use crate::error::{Error, Result};
 use crate::ops::Refresh;
+use crate::ops::slices::Part;
 
 /// What one core asks of another.
 pub enum Message {
@@ -57,7 +57,7 @@ pub struct SliceCall {
     /// When to stop and bring what is there, on the monotonic clock.
     pub deadline: Option<Duration>,
     /// What they found, in the same order.
-    pub reply: Reply<Vec<(u32, Partial)>>,
+    pub reply: Reply<Vec<Part>>,
 }
 
 /// What is asked of a shard.

@@ -13,9 +13,10 @@ use cluster::Index;
 use env::{Bytes, Clock, Env, Spawn};
 use search::ast::Query;
 use search::dsl;
+use search::fetch::{self, Columns, Fetch};
 use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
-use search::result::{Hit, Merged, Partial, Ranked, SearchResult};
+use search::result::{Hit, Merged, Ranked, SearchResult};
 use segment::View;
 use segment::section::Missing;
 use shard::Touched;
@@ -80,9 +81,45 @@ struct Target {
 
 enum State {
     /// Its view, and what the request means in its index.
-    Ready(Arc<View>, Arc<Bound>),
+    Ready(Arc<View>, Meaning),
+    /// The view with weights.
+    Planned(Arc<Plan>, Arc<Columns>),
     /// Why it cannot answer.
     Failed(Error),
+}
+
+/// What a request means in one index.
+#[derive(Clone)]
+struct Meaning {
+    bound: Arc<Bound>,
+    columns: Arc<Columns>,
+}
+
+impl Target {
+    /// The shard cannot answer (any more).
+    fn fail(&mut self, shards: &mut Shards, error: Error) {
+        shards.note(self, error.clone());
+        self.state = State::Failed(error);
+    }
+}
+
+impl Shards {
+    /// Counts a failed shard, once.
+    fn note(&mut self, target: &Target, error: Error) {
+        let known = self
+            .failures
+            .iter()
+            .any(|failure| failure.shard == target.number && failure.index == *target.index.name);
+        if !known {
+            self.failed += 1;
+            self.successful = self.successful.saturating_sub(1);
+            self.failures.push(ShardFailure {
+                shard: target.number,
+                index: target.index.name.to_string(),
+                reason: error,
+            });
+        }
+    }
 }
 
 /// What all shards together found.
@@ -109,9 +146,9 @@ impl<E: Env> Core<E> {
         let mut hits = Vec::with_capacity(merged.winners.len());
         for winner in &merged.winners {
             let target = &targets[winner.target as usize];
-            match fetch(&request, target, &winner.ranked) {
+            match hit(&request, target, &winner.ranked) {
                 Ok(hit) => hits.push(hit),
-                Err(error) => fail(&mut shards, target, error),
+                Err(error) => shards.note(target, error),
             }
             self.env.spawn().yield_if_needed().await;
         }
@@ -157,39 +194,45 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter_mut().enumerate() {
             match &target.state {
-                State::Ready(view, bound) => match self.weigh(bound, view) {
-                    Ok(plan) => plans.push((at as u32, plan)),
-                    Err(error) => {
-                        let error = damaged(&error);
-                        fail(&mut shards, target, error.clone());
-                        target.state = State::Failed(error);
+                State::Ready(view, meaning) => match self.weigh(&meaning.bound, view) {
+                    Ok(plan) => {
+                        plans.push((at as u32, Arc::clone(&plan)));
+                        target.state = State::Planned(plan, Arc::clone(&meaning.columns));
                     }
+                    Err(error) => target.fail(&mut shards, damaged(&error)),
                 },
+                State::Planned(..) => {}
                 State::Failed(error) => {
                     let error = error.clone();
-                    fail(&mut shards, target, error);
+                    target.fail(&mut shards, error);
                 }
             }
             self.env.spawn().yield_if_needed().await;
         }
-        let mut partials = self.run_plans(&plans, deadline).await?;
+        let found = self.run_plans(&plans, deadline).await?;
         drop(plans);
-        // A damaged block may have cost hits: its shard has failed, and what it found is not told.
-        for (at, target) in targets.iter_mut().enumerate() {
-            let State::Ready(view, _) = &target.state else { continue };
-            if let Some(damage) = fault(view) {
-                let error = damaged(&damage);
-                fail(&mut shards, target, error.clone());
-                target.state = State::Failed(error);
-                partials.retain(|(target, _)| *target != at as u32);
+        let mut partials = Vec::with_capacity(found.len());
+        for (at, found) in found {
+            match found {
+                Ok(partial) => partials.push((at, partial)),
+                Err(damage) => targets[at as usize].fail(&mut shards, damaged(&damage)),
             }
         }
+        // A damaged block may have cost hits: its shard has failed, and what it found is not told.
+        for target in &mut targets {
+            if let State::Planned(plan, _) = &target.state
+                && let Some(damage) = fault(&plan.view)
+            {
+                target.fail(&mut shards, damaged(&damage));
+            }
+        }
+        partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
         if shards.failed > 0 && (!call.partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
         }
         partials.sort_by_key(|(target, _)| *target);
-        let merged = merge(request, partials);
+        let merged = search::phase::merge(request, partials);
         Ok(Run { targets, shards, merged })
     }
 
@@ -218,14 +261,14 @@ impl<E: Env> Core<E> {
                 ));
             }
             let filter = filter_of(one, limits.filter.as_deref())?;
-            let bound = self.bind(index, request, filter.as_ref());
+            let meaning = self.bind(index, request, filter.as_ref());
             for number in wanted_shards(index, &call.routing) {
-                let state = match &bound {
+                let state = match &meaning {
                     Err(error) => State::Failed(error.clone()),
-                    Ok(bound) => {
+                    Ok(meaning) => {
                         let shard = ShardId { index: index.uuid, number };
                         match self.view(shard).await {
-                            Ok(view) => State::Ready(view, Arc::clone(bound)),
+                            Ok(view) => State::Ready(view, meaning.clone()),
                             Err(down) => State::Failed(down.error(&index.name, number)),
                         }
                     }
@@ -241,7 +284,7 @@ impl<E: Env> Core<E> {
         index: &Index,
         request: &SearchRequest,
         filter: Option<&Query>,
-    ) -> Result<Arc<Bound>> {
+    ) -> Result<Meaning> {
         let settings = &index.settings;
         let context = plan::Context {
             filter,
@@ -249,7 +292,12 @@ impl<E: Env> Core<E> {
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms())
         };
-        plan::bind(request, &index.mapping, &context).map_err(|error| {
+        let bound = plan::bind(request, &index.mapping, &context);
+        let meaning = bound.and_then(|bound| {
+            let columns = fetch::bind_columns(request, &index.mapping, &context)?;
+            Ok(Meaning { bound, columns: Arc::new(columns) })
+        });
+        meaning.map_err(|error| {
             let error = failure::of_search(error);
             if error.kind == "illegal_argument_exception" {
                 return error;
@@ -328,38 +376,18 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
     numbers
 }
 
-fn fetch(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit> {
-    let State::Ready(view, bound) = &target.state else {
+fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit> {
+    let State::Planned(plan, columns) = &target.state else {
         return Err(Error::internal("a hit of a shard that failed"));
     };
+    let wanted = Fetch::new(request, &target.index.name, columns);
     let mut missing = Missing::new();
     loop {
-        let hit =
-            search::fetch::hit(request, bound, view, &target.index.name, ranked, &mut missing);
+        let hit = fetch::hit(&wanted, plan, ranked, &mut missing);
         match hit.map_err(|error| damaged(&error))? {
             Some(hit) => return Ok(hit),
             None => missing.fetch(),
         }
-    }
-}
-
-fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
-    search::phase::merge(request, partials)
-}
-
-fn fail(shards: &mut Shards, target: &Target, error: Error) {
-    let known = shards
-        .failures
-        .iter()
-        .any(|failure| failure.shard == target.number && failure.index == *target.index.name);
-    if !known {
-        shards.failed += 1;
-        shards.successful = shards.successful.saturating_sub(1);
-        shards.failures.push(ShardFailure {
-            shard: target.number,
-            index: target.index.name.to_string(),
-            reason: error,
-        });
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::CoreId;
 use env::{Clock, Env, Spawn, reply};
-use search::phase::{Progress, Shared, Slice};
+use search::phase::{Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
 use search::result::Partial;
 
@@ -22,8 +22,8 @@ use crate::host::call::{Message, SliceCall};
 /// 10 µs there and back.
 const CUT_COST: u64 = 100_000;
 
-/// Work of one step, in postings or documents: well below 500 µs.
-const STEP_WORK: u32 = 16_384;
+/// What the slices of one shard found, with the place of the shard; or the damage that was met.
+pub(crate) type Part = (u32, std::result::Result<Partial, segment::Error>);
 
 impl<E: Env> Core<E> {
     /// Runs plans (each with the place of its shard among those asked) on as many cores as pay.
@@ -31,7 +31,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         plans: &[(u32, Arc<Plan>)],
         deadline: Option<Duration>,
-    ) -> Result<Vec<(u32, Partial)>> {
+    ) -> Result<Vec<Part>> {
         let cores = usize::from(self.shared.config.cores);
         let cost: u64 = plans.iter().map(|(_, plan)| plan.cost()).sum();
         let wide = cores > 1 && cost > CUT_COST;
@@ -85,22 +85,23 @@ pub(crate) async fn run_slices<E: Env>(
     env: &E,
     slices: Vec<(u32, Slice)>,
     deadline: Option<Duration>,
-) -> Vec<(u32, Partial)> {
+) -> Vec<Part> {
     let mut partials = Vec::with_capacity(slices.len());
     for (target, mut slice) in slices {
-        loop {
+        let damage = loop {
             match slice.step(STEP_WORK) {
-                Progress::Done => break,
-                Progress::More => {}
-                Progress::Missing(mut missing) => missing.fetch(),
+                Ok(Progress::Done) => break None,
+                Ok(Progress::More) => {}
+                Ok(Progress::Missing(mut missing)) => missing.fetch(),
+                Err(error) => break Some(error),
             }
             if deadline.is_some_and(|deadline| env.clock().monotonic() >= deadline) {
                 slice.stop();
-                break;
+                break None;
             }
             env.spawn().yield_if_needed().await;
-        }
-        partials.push((target, slice.finish()));
+        };
+        partials.push((target, damage.map_or_else(|| Ok(slice.finish()), Err)));
     }
     partials
 }
