@@ -82,7 +82,13 @@ impl Setup {
     }
 
     pub(crate) fn log(&self) -> wal::Config {
-        wal::Config { file_bytes_max: 16 << 20, ..wal::Config::new(&self.dir, self.id) }
+        // A log that is cut early need not be long.
+        let file_bytes_min = self.snapshot_after_bytes.clamp(32 << 10, 1 << 20);
+        wal::Config {
+            file_bytes_min: file_bytes_min.next_multiple_of(wal::frame::BLOCK as u64),
+            file_bytes_max: 16 << 20,
+            ..wal::Config::new(&self.dir, self.id)
+        }
     }
 }
 
@@ -99,6 +105,9 @@ struct Inner<E: Env, S: State> {
     ledger: RefCell<Ledger<S>>,
 }
 
+/// A command on its way, and who waits for it.
+type Proposal<S> = (<S as State>::Command, Reply<Result<<S as State>::Outcome>>);
+
 /// What is applied, and what is on its way.
 struct Ledger<S: State> {
     value: Arc<S>,
@@ -107,7 +116,7 @@ struct Ledger<S: State> {
     /// Log entries up to here hold only commands that are applied.
     position: LogPosition,
     /// Proposed and not applied, in order; the first has the number `applied`.
-    waiting: VecDeque<(S::Command, Reply<Result<S::Outcome>>)>,
+    waiting: VecDeque<Proposal<S>>,
     /// The log is this long when the next snapshot is due.
     snapshot_due_bytes: u64,
     saving: bool,
