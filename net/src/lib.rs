@@ -1,8 +1,30 @@
-//! HTTP in, HTTP out: connections, routes, and results as bytes.
+//! HTTP in, HTTP out.
+//!
+//! [`Server`] is the HTTP side of one core: `conn` frames requests on the core that accepted them,
+//! `router` finds the row of `table`, `admit` turns the credential into a gate, `rest` asks the
+//! engine, `render` writes the answer.
+//!
+//! Deliberately absent: decisions about documents, users or indices; sockets, TLS and threads
+//! (`runtime`, `tools`).
 
 #![forbid(unsafe_code)]
 
+pub mod admit;
+pub mod call;
 pub mod conn;
+pub mod fail;
 pub mod limits;
+pub mod media;
+pub mod params;
+pub mod render;
 pub mod reply;
 pub mod request;
+pub mod rest;
+pub mod router;
+pub mod server;
+pub mod table;
+
+pub use admit::Security;
+pub use limits::Limits;
+pub use reply::Reply;
+pub use server::{Options, Server};

@@ -1,0 +1,121 @@
+//! One request on its way through a handler: what it asks, and of whom.
+
+use std::rc::Rc;
+
+use engine::{Core, Error, Gate, Result};
+use env::{Bytes, Env};
+use http::Head;
+use json::{Value, Writer};
+
+use crate::admit::{Caller, Security};
+use crate::fail;
+use crate::media::Wanted;
+use crate::params::Params;
+use crate::reply::Reply;
+use crate::router::PathParams;
+use crate::table::Route;
+
+/// What a handler sees.
+pub struct Call<'a, E: Env> {
+    /// The engine.
+    pub core: &'a Rc<Core<E>>,
+    /// May the caller?
+    pub gate: &'a dyn Gate,
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Who judges callers; none where security is off.
+    pub security: Option<&'a Security<E>>,
+    /// The route.
+    pub route: &'static Route,
+    /// Its head.
+    pub head: &'a Head,
+    /// Parameters of the path.
+    pub path: &'a PathParams,
+    /// Parameters of the query.
+    pub params: &'a Params,
+    /// The body, plain.
+    pub body: Bytes,
+    /// How the answer is to be written.
+    pub wanted: Wanted,
+    /// Readable twins of numbers are wanted.
+    pub human: bool,
+    /// Stack traces are wanted.
+    pub trace: fail::Trace,
+    /// Longest body that is taken.
+    pub body_bytes_max: usize,
+}
+
+impl<E: Env> Call<'_, E> {
+    /// A parameter of the path that the route has.
+    pub fn segment(&self, name: &str) -> &str {
+        self.path.get(name).unwrap_or_default()
+    }
+
+    /// The index expression of the path; empty where the route has none.
+    pub fn indices(&self) -> &str {
+        self.segment("index")
+    }
+
+    /// The body, or the one that came in the query as `source`.
+    ///
+    /// # Errors
+    /// A `source` without its type, or of another type.
+    pub fn content(&self) -> Result<Bytes> {
+        if !self.body.is_empty() {
+            return Ok(self.body.clone());
+        }
+        let Some(source) = self.params.text("source") else { return Ok(Bytes::empty()) };
+        let Some(kind) = self.params.text("source_content_type") else {
+            return Err(Error::new(
+                500,
+                "illegal_state_exception",
+                "source and source_content_type parameters are required",
+            ));
+        };
+        if crate::media::check_body(Some(kind)).is_err() {
+            return Err(Error::new(
+                500,
+                "illegal_state_exception",
+                "Unknown value for source_content_type",
+            ));
+        }
+        Ok(Bytes::from(source.as_bytes().to_vec()))
+    }
+
+    /// The body as an object; `None` where there is none.
+    ///
+    /// # Errors
+    /// `Failed to parse content to map` where it is not a JSON object.
+    pub fn map(&self) -> Result<Option<Value>> {
+        let content = self.content()?;
+        if content.is_empty() {
+            return Ok(None);
+        }
+        let failed = || Error::parse("Failed to parse content to map");
+        match json::parse(&content) {
+            Ok(value @ Value::Object(_)) => Ok(Some(value)),
+            Ok(_) => Err(failed()),
+            Err(error) => Err(failed().caused_by(fail::of_json(&error, &content))),
+        }
+    }
+
+    /// The body as an object, which must be there.
+    ///
+    /// # Errors
+    /// `request body is required`, and as [`Call::map`].
+    pub fn required_map(&self) -> Result<Value> {
+        self.map()?.ok_or_else(|| Error::parse("request body is required"))
+    }
+
+    /// A JSON answer, written by `write`.
+    pub fn json(&self, status: u16, write: impl FnOnce(&mut Writer<'_>)) -> Reply {
+        let mut body = Vec::with_capacity(256);
+        write(&mut Writer::new(&mut body));
+        Reply::json(status, body)
+    }
+
+    /// `{"acknowledged":true}`.
+    pub fn acknowledged(&self) -> Reply {
+        Reply::json(200, br#"{"acknowledged":true}"#.to_vec())
+    }
+}

@@ -1,0 +1,158 @@
+//! Failures as JSON, in Elasticsearch's exact form.
+//!
+//! ```text
+//! {"error":{"root_cause":[{"type":T,"reason":R,…}],"type":T,"reason":R,…,"caused_by":{…}},"status":N}
+//! ```
+//!
+//! Roots never carry a cause. A plain failure is a string: `{"error":"…","status":N}`.
+
+use engine::Error;
+use json::Writer;
+
+use crate::reply::Reply;
+
+/// Causes below each other that are printed; more would be a loop.
+const CAUSES_MAX: usize = 32;
+
+/// Are stack traces printed (`error_trace`)?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trace {
+    /// No.
+    #[default]
+    No,
+    /// Yes: what we have in place of one.
+    Yes,
+}
+
+/// The answer to a failed request.
+pub fn reply(error: &Error, trace: Trace) -> Reply {
+    let mut body = Vec::with_capacity(256);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().key("error");
+    whole(&mut writer, error, trace);
+    writer.field_u64("status", u64::from(error.status)).end_object();
+    Reply::json(error.status, body)
+}
+
+/// A failure with its roots: what stands under `error`.
+pub fn whole(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
+    writer.begin_object().key("root_cause").begin_array();
+    for root in error.roots() {
+        writer.begin_object();
+        head(writer, root);
+        stack(writer, root, trace);
+        writer.end_object();
+    }
+    writer.end_array();
+    head(writer, error);
+    below(writer, error, trace, CAUSES_MAX);
+    stack(writer, error, trace);
+    writer.end_object();
+}
+
+/// A failure without roots: in items of a bulk request, and as a cause.
+pub fn inner(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
+    writer.begin_object();
+    head(writer, error);
+    below(writer, error, trace, CAUSES_MAX);
+    stack(writer, error, trace);
+    writer.end_object();
+}
+
+fn head(writer: &mut Writer<'_>, error: &Error) {
+    writer.field_str("type", &error.kind).field_str("reason", &error.reason);
+    for (key, value) in &error.meta {
+        writer.field(key, value);
+    }
+}
+
+fn below(writer: &mut Writer<'_>, error: &Error, trace: Trace, left: usize) {
+    if let (Some(cause), Some(left)) = (&error.caused_by, left.checked_sub(1)) {
+        writer.key("caused_by").begin_object();
+        head(writer, cause);
+        below(writer, cause, trace, left);
+        writer.end_object();
+    }
+}
+
+fn stack(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
+    if trace == Trace::Yes {
+        writer.field_str("stack_trace", &format!("{}: {}", error.kind, error.reason));
+    }
+}
+
+/// A failure that is one sentence, with its status beside it.
+pub fn plain(status: u16, sentence: &str) -> Reply {
+    let mut body = Vec::with_capacity(64 + sentence.len());
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().field_str("error", sentence);
+    writer.field_u64("status", u64::from(status)).end_object();
+    Reply::json(status, body)
+}
+
+/// The answer to a path that no route has: a sentence without its status.
+pub fn no_handler(uri: &str, method: &str) -> Reply {
+    let mut body = Vec::with_capacity(128);
+    let sentence = format!("no handler found for uri [{uri}] and method [{method}]");
+    Writer::new(&mut body).begin_object().field_str("error", &sentence).end_object();
+    Reply::json(400, body)
+}
+
+/// JSON that cannot be read, as Elasticsearch 8.16 and later tell it.
+pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
+    let text = error.jackson(source);
+    let (outer, inner) = match error.kind {
+        json::ErrorKind::UnexpectedEnd => ("x_content_e_o_f_exception", "json_e_o_f_exception"),
+        _ => ("x_content_parse_exception", "json_parse_exception"),
+    };
+    Error::new(400, outer, format!("{} {text}", error.place()))
+        .caused_by(Error::new(400, inner, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(reply: &Reply) -> &str {
+        std::str::from_utf8(&reply.body).expect("UTF-8")
+    }
+
+    #[test]
+    fn the_form_is_elasticsearchs() {
+        let error = Error::index_not_found("x", "index_or_alias");
+        assert_eq!(
+            text(&reply(&error, Trace::No)),
+            r#"{"error":{"root_cause":[{"type":"index_not_found_exception","reason":"no such index [x]","resource.type":"index_or_alias","resource.id":"x","index_uuid":"_na_","index":"x"}],"type":"index_not_found_exception","reason":"no such index [x]","resource.type":"index_or_alias","resource.id":"x","index_uuid":"_na_","index":"x"},"status":404}"#
+        );
+    }
+
+    #[test]
+    fn causes_stand_below_and_roots_carry_none() {
+        let cause = Error::new(400, "number_format_exception", "For input string: \"a\"");
+        let error = Error::illegal_argument("outer").caused_by(cause);
+        assert_eq!(
+            text(&reply(&error, Trace::No)),
+            r#"{"error":{"root_cause":[{"type":"illegal_argument_exception","reason":"outer"}],"type":"illegal_argument_exception","reason":"outer","caused_by":{"type":"number_format_exception","reason":"For input string: \"a\""}},"status":400}"#
+        );
+        assert!(text(&reply(&error, Trace::Yes)).contains(r#""stack_trace":""#));
+    }
+
+    #[test]
+    fn plain_failures_are_sentences() {
+        assert_eq!(text(&plain(405, "no")), r#"{"error":"no","status":405}"#);
+        assert_eq!(
+            text(&no_handler("/x/y/z/q", "GET")),
+            r#"{"error":"no handler found for uri [/x/y/z/q] and method [GET]"}"#
+        );
+    }
+
+    #[test]
+    fn unreadable_json_is_told_twice() {
+        let source = br#"{"a":1,}"#;
+        let error = of_json(&json::parse(source).expect_err("bad"), source);
+        assert!(error.reason.starts_with("[1:8] Unexpected character ('}' (code 125)): was "));
+        assert_eq!(error.caused_by.expect("a cause").kind, "json_parse_exception");
+        let early = of_json(&json::parse(b"{").expect_err("early"), b"{");
+        assert_eq!(early.kind, "x_content_e_o_f_exception");
+    }
+}

@@ -1,0 +1,422 @@
+//! Query parameters: decoded once, read by kind, in Elasticsearch's words where they are wrong.
+
+use engine::ops::IndicesOptions;
+use engine::{Error, Result};
+use http::Target;
+
+/// What a parameter's value must look like; checked before any handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true`, `false`, or nothing, which is true.
+    Flag,
+    /// A 32-bit integer.
+    Int,
+    /// A 64-bit integer.
+    Long,
+    /// A time with unit.
+    Time,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Said by the handler.
+    Own,
+}
+
+/// A parameter that a route knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// What its value must look like.
+    pub kind: Kind,
+    /// It changes what is done. One that does not is listed with its reason in
+    /// `docs/api/no-effect.md`.
+    pub effect: bool,
+    /// Offered to a caller who has misspelt a name. Elasticsearch offers only those that its
+    /// handler had asked for by then.
+    pub offered: bool,
+}
+
+impl Known {
+    /// A parameter of `kind`.
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind, effect: true, offered: true }
+    }
+
+    /// The same, without effect in our design.
+    pub const fn idle(self) -> Self {
+        Self { effect: false, ..self }
+    }
+
+    /// The same, not offered.
+    pub const fn unoffered(self) -> Self {
+        Self { offered: false, ..self }
+    }
+}
+
+/// Parameters that every route knows.
+pub const COMMON: [&str; 5] = ["pretty", "human", "error_trace", "filter_path", "format"];
+
+/// The parameters of one request, in order; of a name given twice the last counts.
+#[derive(Clone, Debug, Default)]
+pub struct Params {
+    pairs: Vec<(String, String)>,
+}
+
+impl Params {
+    /// Decodes a query.
+    ///
+    /// # Errors
+    /// `bad_parameter_exception` for a broken escape.
+    pub fn parse(target: &Target<'_>) -> Result<Self> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for pair in target.params() {
+            let (name, value) = pair.map_err(|bad| {
+                let reason = format!("java.lang.IllegalArgumentException: {bad}");
+                Error::new(400, "bad_parameter_exception", reason)
+                    .caused_by(Error::illegal_argument(bad.to_string()))
+            })?;
+            match pairs.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, old)) => *old = value.into_owned(),
+                None => pairs.push((name.into_owned(), value.into_owned())),
+            }
+        }
+        Ok(Self { pairs })
+    }
+
+    /// All in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The value of `name`, where it was given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// A flag: given without a value it is true.
+    ///
+    /// # Errors
+    /// Any other value.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        self.text(name).map_or(Ok(default), flag)
+    }
+
+    /// A 64-bit integer.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn long(&self, name: &str) -> Result<Option<i64>> {
+        self.text(name).map(|value| long(name, value)).transpose()
+    }
+
+    /// A 32-bit integer.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn int(&self, name: &str) -> Result<Option<i32>> {
+        self.text(name).map(|value| int(name, value)).transpose()
+    }
+
+    /// Members of a comma list, empty ones left out.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let value = self.text(name).unwrap_or_default();
+        value.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// A time in milliseconds; `None` where it was not given or says "no limit".
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn time_ms(&self, name: &str) -> Result<Option<u64>> {
+        Ok(self.text(name).map(|value| time_ms(name, value)).transpose()?.flatten())
+    }
+
+    /// How index expressions are read; `base` is the call's default.
+    ///
+    /// # Errors
+    /// Values that are none.
+    pub fn indices_options(&self, base: IndicesOptions) -> Result<IndicesOptions> {
+        let mut options = base;
+        let convert = |name: &str, default: bool| {
+            let Some(value) = self.text(name) else { return Ok(default) };
+            flag(value).map_err(|cause| {
+                Error::illegal_argument(format!("Could not convert [{name}] to boolean"))
+                    .caused_by(cause)
+            })
+        };
+        options.ignore_unavailable = convert("ignore_unavailable", base.ignore_unavailable)?;
+        options.allow_no_indices = convert("allow_no_indices", base.allow_no_indices)?;
+        if let Some(words) = self.text("expand_wildcards") {
+            options.expand_open = false;
+            options.expand_closed = false;
+            options.expand_hidden = false;
+            for word in words.split(',') {
+                match word {
+                    "open" => options.expand_open = true,
+                    "closed" => options.expand_closed = true,
+                    "hidden" => options.expand_hidden = true,
+                    "none" => {
+                        options.expand_open = false;
+                        options.expand_closed = false;
+                        options.expand_hidden = false;
+                    }
+                    "all" => {
+                        options.expand_open = true;
+                        options.expand_closed = true;
+                        options.expand_hidden = true;
+                    }
+                    other => {
+                        return Err(Error::illegal_argument(format!(
+                            "No valid expand wildcard value [{other}]"
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// Checks names and values against what a route knows. `path` is the request's.
+    ///
+    /// # Errors
+    /// Unknown names, all of them, with near ones; then the first value of a wrong kind.
+    pub fn check(&self, path: &str, known: &[&[Known]]) -> Result<()> {
+        let find = |name: &str| known.iter().copied().flatten().find(|known| known.name == name);
+        let mut unknown: Vec<&str> = self
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !COMMON.contains(name) && find(name).is_none())
+            .collect();
+        if !unknown.is_empty() {
+            unknown.sort_unstable();
+            let offered: Vec<&str> = known
+                .iter()
+                .copied()
+                .flatten()
+                .filter(|known| known.offered)
+                .map(|known| known.name)
+                .collect();
+            return Err(unrecognized(path, &unknown, &offered));
+        }
+        for (name, value) in self.iter() {
+            let Some(known) = find(name) else { continue };
+            match known.kind {
+                Kind::Flag => drop(flag(value)?),
+                Kind::Int => drop(int(name, value)?),
+                Kind::Long => drop(long(name, value)?),
+                Kind::Time => drop(time_ms(name, value)?),
+                Kind::Word(words) if !words.contains(&value) => {
+                    return Err(Error::illegal_argument(format!(
+                        "No enum constant for [{name}]: [{value}], expected one of {words:?}"
+                    )));
+                }
+                Kind::Word(_) | Kind::Text | Kind::Own => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A truth in a parameter.
+///
+/// # Errors
+/// Anything but `true`, `false` and nothing.
+pub fn flag(value: &str) -> Result<bool> {
+    match value {
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(Error::illegal_argument(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
+}
+
+fn long(name: &str, value: &str) -> Result<i64> {
+    value.parse().map_err(|_| not_a(name, "long", value))
+}
+
+fn int(name: &str, value: &str) -> Result<i32> {
+    value.parse().map_err(|_| not_a(name, "int", value))
+}
+
+fn not_a(name: &str, kind: &str, value: &str) -> Error {
+    let cause =
+        Error::new(400, "number_format_exception", format!("For input string: \"{value}\""));
+    Error::illegal_argument(format!(
+        "Failed to parse {kind} parameter [{name}] with value [{value}]"
+    ))
+    .caused_by(cause)
+}
+
+/// A time of Elasticsearch's form in milliseconds, rounded down; `None` for `-1`, no limit.
+///
+/// # Errors
+/// Anything else, in the words for a setting of that name.
+pub fn time_ms(name: &str, value: &str) -> Result<Option<u64>> {
+    let bad = |what: &str| {
+        Err(Error::illegal_argument(format!(
+            "failed to parse setting [{name}] with value [{value}] as a time value: {what}"
+        )))
+    };
+    let text = value.trim().to_ascii_lowercase();
+    match text.as_str() {
+        "-1" => return Ok(None),
+        "0" => return Ok(Some(0)),
+        _ => {}
+    }
+    // Longer units first where one ends in another.
+    const UNITS: [(&str, f64); 7] = [
+        ("nanos", 1e-6),
+        ("micros", 1e-3),
+        ("ms", 1.0),
+        ("s", 1e3),
+        ("m", 6e4),
+        ("h", 3.6e6),
+        ("d", 8.64e7),
+    ];
+    let Some((digits, factor)) = UNITS
+        .iter()
+        .find_map(|(unit, factor)| text.strip_suffix(unit).map(|digits| (digits.trim(), *factor)))
+    else {
+        return bad("unit is missing or unrecognized");
+    };
+    match digits.parse::<u64>() {
+        Ok(number) => Ok(Some((number as f64 * factor) as u64)),
+        Err(_) => bad("failed to parse the number"),
+    }
+}
+
+/// Names that nobody knows, each with those that were perhaps meant.
+fn unrecognized(path: &str, unknown: &[&str], offered: &[&str]) -> Error {
+    let plural = if unknown.len() > 1 { "s" } else { "" };
+    let mut reason = format!("request [{path}] contains unrecognized parameter{plural}: ");
+    for (at, name) in unknown.iter().enumerate() {
+        if at > 0 {
+            reason.push_str(", ");
+        }
+        reason.push_str(&format!("[{name}]"));
+        let mut near: Vec<(f32, &str)> = offered
+            .iter()
+            .map(|other| (similarity(name, other), *other))
+            .filter(|(score, _)| *score > 0.5)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        let names: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
+        match names[..] {
+            [] => {}
+            [one] => reason.push_str(&format!(" -> did you mean [{one}]?")),
+            _ => reason.push_str(&format!(" -> did you mean any of [{}]?", names.join(", "))),
+        }
+    }
+    Error::illegal_argument(reason)
+}
+
+/// Lucene's `LevenshteinDistance`: 1 for equal texts, 0 for wholly different ones.
+fn similarity(one: &str, two: &str) -> f32 {
+    const NAME_CHARS_MAX: usize = 64;
+    let one: Vec<char> = one.chars().take(NAME_CHARS_MAX).collect();
+    let two: Vec<char> = two.chars().take(NAME_CHARS_MAX).collect();
+    if one.is_empty() || two.is_empty() {
+        return if one.len() == two.len() { 1.0 } else { 0.0 };
+    }
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in two.iter().enumerate() {
+            let replace = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    1.0 - row[two.len()] as f32 / one.len().max(two.len()) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(query: &str) -> Params {
+        Params::parse(&Target::new(format!("/a?{query}").as_bytes())).expect("good escapes")
+    }
+
+    #[test]
+    fn of_a_name_given_twice_the_last_counts() {
+        let params = params("a=1&b&a=2&c=x+y");
+        assert_eq!(params.text("a"), Some("2"));
+        assert_eq!(params.text("c"), Some("x y"));
+        assert_eq!(params.flag("b", false), Ok(true));
+        assert_eq!(params.flag("d", true), Ok(true));
+    }
+
+    #[test]
+    fn values_are_judged_in_elasticsearchs_words() {
+        let params = params("size=a&flag=foo&ignore_unavailable=foo&expand_wildcards=foo");
+        let error = params.int("size").expect_err("no number");
+        assert_eq!(error.reason, "Failed to parse int parameter [size] with value [a]");
+        let cause = error.caused_by.expect("a cause");
+        assert_eq!(
+            (cause.kind.as_ref(), cause.reason.as_str()),
+            ("number_format_exception", "For input string: \"a\"")
+        );
+        assert_eq!(
+            params.flag("flag", false).expect_err("no flag").reason,
+            "Failed to parse value [foo] as only [true] or [false] are allowed."
+        );
+        let error = params.indices_options(IndicesOptions::default()).expect_err("no flag");
+        assert_eq!(error.reason, "Could not convert [ignore_unavailable] to boolean");
+        let error = super::Params::parse(&Target::new(b"/?expand_wildcards=foo"))
+            .and_then(|params| params.indices_options(IndicesOptions::default()))
+            .expect_err("no word");
+        assert_eq!(error.reason, "No valid expand wildcard value [foo]");
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, ms) in [
+            ("1s", Some(1_000)),
+            ("2m", Some(120_000)),
+            ("3h", Some(10_800_000)),
+            ("1d", Some(86_400_000)),
+            ("5ms", Some(5)),
+            ("1500micros", Some(1)),
+            ("1000000nanos", Some(1)),
+            ("0", Some(0)),
+            ("-1", None),
+        ] {
+            assert_eq!(time_ms("timeout", text), Ok(ms), "{text}");
+        }
+        assert_eq!(
+            time_ms("timeout", "foo").expect_err("no time").reason,
+            "failed to parse setting [timeout] with value [foo] as a time value: unit is missing \
+             or unrecognized"
+        );
+        for bad in ["5", "", "s", "1.5h", "-5s", "1 week"] {
+            assert!(time_ms("t", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_told_with_near_ones() {
+        const KNOWN: &[Known] = &[
+            Known::new("level", Kind::Text),
+            Known::new("size", Kind::Int).unoffered(),
+            Known::new("timeout", Kind::Time),
+        ];
+        let reason = |query: &str| params(query).check("/a", &[KNOWN]).expect_err("unknown").reason;
+        assert_eq!(reason("sizee=1"), "request [/a] contains unrecognized parameter: [sizee]");
+        assert_eq!(
+            reason("levle=1"),
+            "request [/a] contains unrecognized parameter: [levle] -> did you mean [level]?"
+        );
+        assert_eq!(
+            reason("foo&bar&pretty"),
+            "request [/a] contains unrecognized parameters: [bar], [foo]"
+        );
+        assert!(params("level=x&size=3&timeout=1s&pretty").check("/a", &[KNOWN]).is_ok());
+        assert!(params("size=x").check("/a", &[KNOWN]).is_err());
+        assert!(params("timeout=x").check("/a", &[KNOWN]).is_err());
+    }
+}

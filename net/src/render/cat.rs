@@ -1,0 +1,376 @@
+//! Tables of `_cat`: columns of text, or JSON.
+//!
+//! A column is as wide as its longest cell (and its header, where that is shown); cells are joined
+//! by one space. Right-aligned ones pad left, the others right, but for the last column. Details
+//! are those of Elasticsearch (shapes.md, "Cat: layout").
+
+use std::cmp::Ordering;
+
+use engine::{Error, Result};
+use json::Writer;
+use json::path::glob;
+
+use super::units;
+use crate::params::Params;
+
+/// A column that a table may show.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Shown unless others are asked for.
+    pub shown: bool,
+    /// Numbers stand at the right.
+    pub right: bool,
+    /// For `help`.
+    pub about: &'static str,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing known.
+    Empty,
+    /// A word.
+    Text(String),
+    /// A count.
+    Count(u64),
+    /// A size, printed with its unit.
+    Bytes(u64),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(count: u32) -> Self {
+        Self::Count(u64::from(count))
+    }
+}
+
+/// A table: its columns, and rows with a cell for each.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Columns.
+    pub columns: &'static [Column],
+    /// Rows; each as long as the columns.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    header: bool,
+    columns: Option<Vec<String>>,
+    order: Vec<String>,
+    bytes: Option<String>,
+    help: bool,
+}
+
+impl Wish {
+    /// Reads `v`, `h`, `s`, `bytes`, `help`.
+    ///
+    /// # Errors
+    /// Flags that are none.
+    pub fn read(params: &Params) -> Result<Self> {
+        Ok(Self {
+            header: params.flag("v", false)?,
+            columns: params.text("h").map(|_| params.list("h")),
+            order: params.list("s"),
+            bytes: params.text("bytes").map(str::to_owned),
+            help: params.flag("help", false)?,
+        })
+    }
+
+    /// Only the columns are wanted, not the table.
+    pub fn wants_help(&self) -> bool {
+        self.help
+    }
+}
+
+/// The columns of a table in words, one a line.
+pub fn help(columns: &[Column]) -> String {
+    let rows: Vec<[String; 3]> = columns
+        .iter()
+        .map(|column| [column.name.to_owned(), column.aliases.join(","), column.about.to_owned()])
+        .collect();
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let mut out = String::new();
+    for row in &rows {
+        let cells: Vec<String> =
+            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        out.push_str(&cells.join(" | "));
+        out.push('\n');
+    }
+    out
+}
+
+impl Table {
+    /// The table as text.
+    ///
+    /// # Errors
+    /// A sort key that is no column.
+    pub fn text(&self, wish: &Wish) -> Result<String> {
+        let shown = self.shown(wish);
+        let rows = self.sorted(wish)?;
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                shown.iter().map(|(at, _)| print(&row[*at], wish).unwrap_or_default()).collect()
+            })
+            .collect();
+        let widths: Vec<usize> = shown
+            .iter()
+            .enumerate()
+            .map(|(at, (_, name))| {
+                let header = if wish.header { name.chars().count() } else { 0 };
+                let longest = cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+                header.max(longest)
+            })
+            .collect();
+        let mut out = String::new();
+        let mut line = |cells: &[String]| {
+            for (at, cell) in cells.iter().enumerate() {
+                let (width, last) = (widths[at], at + 1 == cells.len());
+                if at > 0 {
+                    out.push(' ');
+                }
+                let pad = width - cell.chars().count();
+                if self.columns[shown[at].0].right {
+                    out.extend(std::iter::repeat_n(' ', pad));
+                    out.push_str(cell);
+                } else {
+                    out.push_str(cell);
+                    if !last {
+                        out.extend(std::iter::repeat_n(' ', pad));
+                    }
+                }
+            }
+            out.push('\n');
+        };
+        if wish.header {
+            let names: Vec<String> = shown.iter().map(|(_, name)| name.clone()).collect();
+            line(&names);
+        }
+        for row in &cells {
+            line(row);
+        }
+        Ok(out)
+    }
+
+    /// The table as JSON: an array of objects, all values text or null.
+    ///
+    /// # Errors
+    /// A sort key that is no column.
+    pub fn json(&self, wish: &Wish, writer: &mut Writer<'_>) -> Result<()> {
+        let shown = self.shown(wish);
+        writer.begin_array();
+        for row in self.sorted(wish)? {
+            writer.begin_object();
+            for (at, name) in &shown {
+                writer.key(name);
+                match print(&row[*at], wish) {
+                    Some(text) => writer.str(&text),
+                    None => writer.null(),
+                };
+            }
+            writer.end_object();
+        }
+        writer.end_array();
+        Ok(())
+    }
+
+    /// Columns to show, with the names they were asked for by; unknown and repeated ones are
+    /// dropped.
+    fn shown(&self, wish: &Wish) -> Vec<(usize, String)> {
+        let Some(wanted) = &wish.columns else {
+            let all = self.columns.iter().enumerate();
+            return all
+                .filter(|(_, column)| column.shown)
+                .map(|(at, column)| (at, column.name.to_owned()))
+                .collect();
+        };
+        let mut shown: Vec<(usize, String)> = Vec::new();
+        for name in wanted {
+            for (at, column) in self.columns.iter().enumerate() {
+                let named = if name.contains('*') {
+                    glob(name.as_bytes(), column.name.as_bytes()).then(|| column.name.to_owned())
+                } else {
+                    let is = column.name == name || column.aliases.contains(&name.as_str());
+                    is.then(|| name.clone())
+                };
+                if let Some(named) = named
+                    && !shown.iter().any(|(_, known)| *known == named)
+                {
+                    shown.push((at, named));
+                    if !name.contains('*') {
+                        break;
+                    }
+                }
+            }
+        }
+        shown
+    }
+
+    fn sorted(&self, wish: &Wish) -> Result<Vec<&Vec<Cell>>> {
+        let mut keys: Vec<(usize, bool)> = Vec::new();
+        for key in &wish.order {
+            let (name, down) = match key.split_once(':') {
+                Some((name, order)) => (name, order.eq_ignore_ascii_case("desc")),
+                None => (key.as_str(), false),
+            };
+            let at = self
+                .columns
+                .iter()
+                .position(|column| column.name == name || column.aliases.contains(&name));
+            let Some(at) = at else {
+                return Err(Error::new(
+                    500,
+                    "unsupported_operation_exception",
+                    format!("Unable to sort by unknown sort key `{name}`"),
+                ));
+            };
+            keys.push((at, down));
+        }
+        let mut rows: Vec<&Vec<Cell>> = self.rows.iter().collect();
+        rows.sort_by(|a, b| {
+            keys.iter().fold(Ordering::Equal, |order, &(at, down)| {
+                let this = compare(&a[at], &b[at]);
+                order.then(if down { this.reverse() } else { this })
+            })
+        });
+        Ok(rows)
+    }
+}
+
+/// Empty first, numbers by value, words by letters.
+fn compare(a: &Cell, b: &Cell) -> Ordering {
+    match (a, b) {
+        (Cell::Count(a) | Cell::Bytes(a), Cell::Count(b) | Cell::Bytes(b)) => a.cmp(b),
+        (Cell::Text(a), Cell::Text(b)) => match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(a), Ok(b)) => a.total_cmp(&b),
+            _ => a.cmp(b),
+        },
+        (Cell::Empty, Cell::Empty) => Ordering::Equal,
+        (Cell::Empty, _) => Ordering::Less,
+        (_, Cell::Empty) => Ordering::Greater,
+        (Cell::Text(_), _) => Ordering::Greater,
+        (_, Cell::Text(_)) => Ordering::Less,
+    }
+}
+
+fn print(cell: &Cell, wish: &Wish) -> Option<String> {
+    match cell {
+        Cell::Empty => None,
+        Cell::Text(text) => Some(text.clone()),
+        Cell::Count(count) => Some(count.to_string()),
+        Cell::Bytes(count) => {
+            let unit = wish.bytes.as_deref().and_then(|unit| units::bytes_in(*count, unit));
+            Some(unit.map_or_else(|| units::bytes(*count), |whole| whole.to_string()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Target;
+
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column { name: "health", aliases: &["h"], shown: true, right: false, about: "colour" },
+        Column { name: "index", aliases: &["i", "idx"], shown: true, right: false, about: "name" },
+        Column { name: "docs.count", aliases: &["dc"], shown: true, right: true, about: "docs" },
+        Column { name: "store.size", aliases: &["ss"], shown: true, right: true, about: "size" },
+        Column { name: "note", aliases: &[], shown: false, right: false, about: "a note" },
+    ];
+
+    fn table() -> Table {
+        let row = |health: &str, index: &str, docs: Cell, size: Cell| {
+            vec![health.into(), index.into(), docs, size, "x".into()]
+        };
+        Table {
+            columns: COLUMNS,
+            rows: vec![
+                row("green", "b", Cell::Count(5), Cell::Bytes(16_179)),
+                row("yellow", "alpha", Cell::Count(1_000), Cell::Bytes(225)),
+                row("green", "c", Cell::Empty, Cell::Empty),
+            ],
+        }
+    }
+
+    fn wish(query: &str) -> Wish {
+        let target = format!("/?{query}");
+        Wish::read(&Params::parse(&Target::new(target.as_bytes())).expect("good")).expect("good")
+    }
+
+    fn text(query: &str) -> String {
+        table().text(&wish(query)).expect("good")
+    }
+
+    #[test]
+    fn columns_line_up() {
+        assert_eq!(
+            text(""),
+            "green  b        5 15.7kb\nyellow alpha 1000   225b\ngreen  c                 \n"
+        );
+        assert_eq!(text("v&h=i,dc"), "i       dc\nb        5\nalpha 1000\nc         \n");
+        // The last column is not padded, unless its numbers stand at the right.
+        assert_eq!(text("h=dc,i&s=i"), "1000 alpha\n   5 b\n     c\n");
+    }
+
+    #[test]
+    fn columns_are_chosen_by_any_name() {
+        assert_eq!(text("h=note"), "x\nx\nx\n");
+        assert_eq!(
+            text("h=*.size,nothing,ss,store.size&bytes=b&v").lines().next(),
+            Some("store.size    ss")
+        );
+        assert_eq!(text("h=ss&bytes=kb"), "15\n 0\n  \n");
+    }
+
+    #[test]
+    fn rows_are_sorted_with_the_empty_first() {
+        assert_eq!(text("h=i&s=docs.count:desc"), "alpha\nb\nc\n");
+        assert_eq!(text("h=i&s=dc"), "c\nb\nalpha\n");
+        assert_eq!(text("h=i&s=health,ss:desc"), "b\nc\nalpha\n");
+        let error = table().text(&wish("s=nope")).expect_err("unknown");
+        assert_eq!(
+            (error.status, error.reason.as_str()),
+            (500, "Unable to sort by unknown sort key `nope`")
+        );
+    }
+
+    #[test]
+    fn json_cells_are_text_or_null() {
+        let mut out = Vec::new();
+        table().json(&wish("h=i,docs.count,ss"), &mut Writer::new(&mut out)).expect("good");
+        assert_eq!(
+            String::from_utf8(out).expect("UTF-8"),
+            r#"[{"i":"b","docs.count":"5","ss":"15.7kb"},{"i":"alpha","docs.count":"1000","ss":"225b"},{"i":"c","docs.count":null,"ss":null}]"#
+        );
+    }
+
+    #[test]
+    fn help_names_every_column() {
+        assert_eq!(help(COLUMNS).lines().nth(1), Some("index      | i,idx | name  "));
+    }
+}

@@ -1,0 +1,6 @@
+//! Results as bytes. Only here and in `rest` is response JSON written.
+
+pub mod cat;
+pub mod document;
+pub mod search;
+pub mod units;

@@ -1,0 +1,264 @@
+//! Answers of `_search` and `_count`.
+
+use engine::ops::Shards;
+use engine::ops::search::{CountReply, SearchReply};
+use json::Writer;
+use search::result::{Explanation, Hit, Key, Number, Relation, Total};
+
+use super::document::failures;
+use crate::fail::Trace;
+
+/// How the answer is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner<'a> {
+    /// `hits.total` as a number (`rest_total_hits_as_int`).
+    pub total_as_int: bool,
+    /// Id of the node that failed shards are on.
+    pub node: &'a str,
+    /// Stack traces.
+    pub trace: Trace,
+}
+
+/// The answer to a search.
+pub fn answer(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) {
+    writer.begin_object();
+    writer.field_u64("took", reply.took_ms).field_bool("timed_out", reply.timed_out);
+    if let Some(early) = reply.terminated_early {
+        writer.field_bool("terminated_early", early);
+    }
+    shards(writer, &reply.shards, manner);
+    writer.key("hits").begin_object();
+    total(writer, reply.result.total, manner.total_as_int);
+    writer.key("max_score");
+    match reply.result.max_score {
+        _ if reply.shards.total == 0 => writer.f32(0.0),
+        Some(score) if !score.is_nan() => writer.f32(score),
+        _ => writer.null(),
+    };
+    writer.key("hits").begin_array();
+    for hit in &reply.result.hits {
+        self::hit(writer, hit);
+    }
+    writer.end_array().end_object().end_object();
+}
+
+/// The answer to a count.
+pub fn count(writer: &mut Writer<'_>, reply: &CountReply, manner: Manner<'_>) {
+    writer.begin_object().field_u64("count", reply.count);
+    if reply.terminated_early == Some(true) {
+        writer.field_bool("terminated_early", true);
+    }
+    shards(writer, &reply.shards, manner);
+    writer.end_object();
+}
+
+fn shards(writer: &mut Writer<'_>, shards: &Shards, manner: Manner<'_>) {
+    writer.key("_shards").begin_object();
+    writer
+        .field_u64("total", u64::from(shards.total))
+        .field_u64("successful", u64::from(shards.successful))
+        .field_u64("skipped", u64::from(shards.skipped))
+        .field_u64("failed", u64::from(shards.failed));
+    failures(writer, &shards.failures, Some(manner.node), manner.trace);
+    writer.end_object();
+}
+
+fn total(writer: &mut Writer<'_>, total: Option<Total>, as_int: bool) {
+    match (total, as_int) {
+        (None, false) => {}
+        (None, true) => {
+            writer.key("total").i64(-1);
+        }
+        (Some(total), true) => {
+            writer.field_u64("total", total.value);
+        }
+        (Some(total), false) => {
+            let relation = match total.relation {
+                Relation::Eq => "eq",
+                Relation::Gte => "gte",
+            };
+            writer.key("total").begin_object();
+            writer.field_u64("value", total.value).field_str("relation", relation).end_object();
+        }
+    }
+}
+
+fn hit(writer: &mut Writer<'_>, hit: &Hit) {
+    writer.begin_object().field_str("_index", &hit.index);
+    if let Some(id) = &hit.id {
+        writer.field_str("_id", id);
+    }
+    if let Some(version) = hit.version {
+        writer.field_u64("_version", version);
+    }
+    if let Some(seq_no) = hit.seq_no {
+        writer.field_u64("_seq_no", seq_no);
+    }
+    if let Some(term) = hit.primary_term {
+        writer.field_u64("_primary_term", term);
+    }
+    writer.key("_score");
+    match hit.score.filter(|score| !score.is_nan()) {
+        Some(score) => writer.f32(score),
+        None => writer.null(),
+    };
+    if let Some(routing) = &hit.routing {
+        writer.field_str("_routing", routing);
+    }
+    if !hit.ignored.is_empty() {
+        writer.key("_ignored").begin_array();
+        for field in &hit.ignored {
+            writer.str(field);
+        }
+        writer.end_array();
+    }
+    if let Some(source) = &hit.source {
+        writer.key("_source").raw(source);
+    }
+    if !hit.fields.is_empty() {
+        writer.key("fields").begin_object();
+        for (name, values) in &hit.fields {
+            writer.key(name).begin_array();
+            for value in values {
+                writer.raw(value.as_bytes());
+            }
+            writer.end_array();
+        }
+        writer.end_object();
+    }
+    if !hit.sort.is_empty() {
+        writer.key("sort").begin_array();
+        for key in &hit.sort {
+            sort_key(writer, key);
+        }
+        writer.end_array();
+    }
+    if !hit.matched_queries.is_empty() {
+        writer.key("matched_queries").begin_array();
+        for name in &hit.matched_queries {
+            writer.str(name);
+        }
+        writer.end_array();
+    }
+    if let Some(explained) = &hit.explanation {
+        writer.key("_explanation");
+        explanation(writer, explained);
+    }
+    writer.end_object();
+}
+
+/// Longs plain, doubles and floats as Java prints them (infinities in quotes), keywords as text.
+fn sort_key(writer: &mut Writer<'_>, key: &Key) {
+    match key {
+        Key::Null => writer.null(),
+        Key::Long(value) => writer.i64(*value),
+        Key::Double(value) => writer.f64(*value),
+        Key::Float(value) | Key::Score(value) => writer.f32(*value),
+        Key::Term(bytes) => writer.str(&String::from_utf8_lossy(bytes)),
+        Key::Text(text) => writer.str(text),
+    };
+}
+
+fn explanation(writer: &mut Writer<'_>, node: &Explanation) {
+    writer.begin_object().key("value");
+    match node.value {
+        Number::Float(value) => writer.f32(value),
+        Number::Count(value) => writer.u64(value),
+    };
+    writer.field_str("description", &node.description).key("details").begin_array();
+    for detail in &node.details {
+        explanation(writer, detail);
+    }
+    writer.end_array().end_object();
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::ops::ShardFailure;
+    use env::Bytes;
+    use search::result::SearchResult;
+
+    use super::*;
+
+    const MANNER: Manner<'_> = Manner { total_as_int: false, node: "n", trace: Trace::No };
+
+    fn text(reply: &SearchReply, manner: Manner<'_>) -> String {
+        let mut out = Vec::new();
+        answer(&mut Writer::new(&mut out), reply, manner);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    fn reply(hits: Vec<Hit>) -> SearchReply {
+        SearchReply {
+            took_ms: 3,
+            timed_out: false,
+            terminated_early: None,
+            shards: Shards { total: 1, successful: 1, ..Shards::default() },
+            result: SearchResult {
+                total: Some(Total { value: 2, relation: Relation::Eq }),
+                max_score: hits.iter().find_map(|hit| hit.score),
+                hits,
+            },
+        }
+    }
+
+    #[test]
+    fn hits_are_printed_as_elasticsearch_prints_them() {
+        let hit = Hit {
+            index: "a".into(),
+            id: Some("1".into()),
+            score: Some(0.133_531_39),
+            source: Some(Bytes::from(b"{\"x\":1}".to_vec())),
+            ..Hit::default()
+        };
+        assert_eq!(
+            text(&reply(vec![hit]), MANNER),
+            r#"{"took":3,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"total":{"value":2,"relation":"eq"},"max_score":0.13353139,"hits":[{"_index":"a","_id":"1","_score":0.13353139,"_source":{"x":1}}]}}"#
+        );
+    }
+
+    #[test]
+    fn sort_keys_have_their_kinds() {
+        let hit = Hit {
+            index: "a".into(),
+            sort: vec![
+                Key::Long(-5),
+                Key::Double(1e10),
+                Key::Double(f64::INFINITY),
+                Key::Float(0.5),
+                Key::Term(b"x".to_vec()),
+                Key::Null,
+                Key::Text("2024".into()),
+            ],
+            ..Hit::default()
+        };
+        let text = text(&reply(vec![hit]), Manner { total_as_int: true, ..MANNER });
+        assert!(text.contains(r#""hits":{"total":2,"max_score":null"#), "{text}");
+        assert!(
+            text.contains(r#""_score":null,"sort":[-5,1.0E10,"Infinity",0.5,"x",null,"2024"]"#),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn failed_shards_are_told_and_no_shards_score_nothing() {
+        let mut some = reply(Vec::new());
+        some.shards.failed = 1;
+        some.shards.failures.push(ShardFailure {
+            shard: 0,
+            index: "a".into(),
+            reason: engine::Error::illegal_argument("no"),
+        });
+        some.result.total = None;
+        let shown = text(&some, MANNER);
+        assert!(
+            shown.contains(
+                r#""failed":1,"failures":[{"shard":0,"index":"a","node":"n","reason":{"type":"illegal_argument_exception","reason":"no"}}]},"hits":{"max_score":null,"hits":[]}"#
+            ),
+            "{shown}"
+        );
+        let mut none = reply(Vec::new());
+        none.shards = Shards::default();
+        assert!(text(&none, MANNER).contains(r#""max_score":0.0"#));
+    }
+}

@@ -1,0 +1,124 @@
+//! Sizes, times and dates as Elasticsearch prints them.
+
+/// `15.7kb`, `0b`: powers of 1024, one decimal, cut off.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["kb", "mb", "gb", "tb", "pb"];
+    if count < 1024 {
+        return format!("{count}b");
+    }
+    let mut unit = 0;
+    while unit + 1 < UNITS.len() && count >> (10 * (unit + 2)) > 0 {
+        unit += 1;
+    }
+    // In tenths, so that nothing is rounded up.
+    let tenths = (u128::from(count) * 10) >> (10 * (unit + 1));
+    match tenths % 10 {
+        0 => format!("{}{}", tenths / 10, UNITS[unit]),
+        tenth => format!("{}.{tenth}{}", tenths / 10, UNITS[unit]),
+    }
+}
+
+/// `count` in whole units of this name; `None` for a name that is none.
+pub fn bytes_in(count: u64, unit: &str) -> Option<u64> {
+    let power = ["b", "kb", "mb", "gb", "tb", "pb"].iter().position(|name| *name == unit)?;
+    Some(count >> (10 * power))
+}
+
+/// `0s`, `25ms`, `1.2s`, `7.6m`: one decimal, cut off.
+pub fn millis(count: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    if count == 0 {
+        return "0s".to_owned();
+    }
+    let Some((size, unit)) = UNITS.iter().find(|(size, _)| count >= *size) else {
+        return format!("{count}ms");
+    };
+    match count * 10 / size % 10 {
+        0 => format!("{}{unit}", count / size),
+        tenth => format!("{}.{tenth}{unit}", count / size),
+    }
+}
+
+/// `50.0%`.
+pub fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1}%", ratio(part, whole))
+}
+
+/// Percent of the whole; all of nothing is 100.
+pub fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// `2026-11-20T09:08:07.006Z`.
+pub fn date(unix_ms: i64) -> String {
+    let (days, ms) = (unix_ms.div_euclid(86_400_000), unix_ms.rem_euclid(86_400_000));
+    let (year, month, day) = civil(days);
+    let (seconds, ms) = (ms / 1_000, ms % 1_000);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+}
+
+/// `09:08:07`, of the day in UTC.
+pub fn time_of_day(unix_ms: i64) -> String {
+    date(unix_ms)[11..19].to_owned()
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_cut_to_one_decimal() {
+        for (count, text) in [
+            (0, "0b"),
+            (1_023, "1023b"),
+            (1_024, "1kb"),
+            (16_179, "15.7kb"),
+            (1_048_575, "1023.9kb"),
+            (1_048_576, "1mb"),
+            (104_857_600, "100mb"),
+            (1 << 40, "1tb"),
+            (u64::MAX, "16383.9pb"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+        assert_eq!(bytes_in(1_048_577, "mb"), Some(1));
+        assert_eq!(bytes_in(5, "b"), Some(5));
+        assert_eq!(bytes_in(5, "x"), None);
+    }
+
+    #[test]
+    fn times_are_cut_to_one_decimal() {
+        for (count, text) in
+            [(0, "0s"), (25, "25ms"), (1_000, "1s"), (1_290, "1.2s"), (90_000, "1.5m")]
+        {
+            assert_eq!(millis(count), text);
+        }
+    }
+
+    #[test]
+    fn dates_are_iso() {
+        assert_eq!(date(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(date(-1), "1969-12-31T23:59:59.999Z");
+        assert_eq!(date(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(date(1_795_165_687_006), "2026-11-20T09:08:07.006Z");
+        assert_eq!(time_of_day(1_795_165_687_006), "09:08:07");
+        assert_eq!(percent(1, 2), "50.0%");
+        assert_eq!(percent(0, 0), "100.0%");
+    }
+}

@@ -1,0 +1,337 @@
+//! `_bulk`: lines of JSON, cut where they stand.
+//!
+//! Lines are found by memchr; a document is a range of the body and never copied. Action lines are
+//! read token by token, without a tree. What is wrong with an action line fails the request, what
+//! is wrong with one item fails the item.
+//!
+//! Always true
+//! 1. Items stand in the order of their lines; line numbers in messages count from 1.
+//! 2. The body ends with a line feed. `\r\n` ends a line too. Blank lines between items say
+//!    nothing.
+//!
+//! Not here yet: `update`, which is refused as an action that nobody knows.
+
+use engine::ops::Refresh;
+use engine::ops::bulk::{BulkOutcome, BulkReply, BulkRequest};
+use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::{Error, Result};
+use env::{Bytes, Env};
+use json::Limits;
+use json::scan::{Event, Scanner, Token};
+
+use super::copies::{self, Copies};
+use super::document::{check_write_params, negative, no_pipeline, refresh, routing, version_type};
+use crate::call::Call;
+use crate::fail;
+use crate::render::document;
+use crate::reply::Reply;
+
+/// What the request says for all items.
+#[derive(Clone, Debug, Default)]
+pub struct Defaults {
+    /// Index of items that name none; empty where the path has none.
+    pub index: String,
+    /// Routing of items that have none.
+    pub routing: Option<String>,
+    /// Items must name aliases, unless they say otherwise.
+    pub require_alias: bool,
+}
+
+/// An item, or why it never becomes one.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// To be done.
+    Write(WriteItem),
+    /// Refused alone.
+    Refused(WriteItem, Error),
+}
+
+/// `POST|PUT /_bulk`, `/{index}/_bulk`.
+pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let refresh = refresh(call)?;
+    check_write_params(call, call.indices())?;
+    let copies = Copies::read(call)?;
+    if call.body.is_empty() {
+        return Err(Error::parse("request body is required"));
+    }
+    let defaults = Defaults {
+        index: call.indices().to_owned(),
+        routing: routing(call),
+        require_alias: call.params.flag("require_alias", false)?,
+    };
+    let items = split(&call.body, &defaults)?;
+    if copies != Copies::Count(1) {
+        for item in &items {
+            let (Item::Write(item) | Item::Refused(item, _)) = item;
+            let routed = item.routing.as_deref().or(item.id.as_deref());
+            copies::wait(call, copies, &item.index, routed).await?;
+        }
+    }
+    let reply = run(call, items, refresh).await;
+    let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
+    document::bulk(&mut json::Writer::new(&mut body), &reply, call.trace);
+    Ok(Reply::json(200, body))
+}
+
+/// Gives the engine what can be done; refused items keep their places.
+async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> BulkReply {
+    let mut refused = Vec::new();
+    let mut writes = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        match item {
+            Item::Write(item) => writes.push(item),
+            Item::Refused(item, error) => refused.push((at, item, error)),
+        }
+    }
+    let request = BulkRequest { items: writes, refresh };
+    let mut reply = call.core.bulk(call.gate, request).await;
+    for (at, item, error) in refused {
+        let outcome =
+            BulkOutcome { action: item.action, index: item.index, id: item.id, result: Err(error) };
+        reply.items.insert(at, outcome);
+    }
+    reply
+}
+
+/// Cuts a body into its items.
+///
+/// # Errors
+/// What fails the whole request.
+pub fn split(body: &Bytes, defaults: &Defaults) -> Result<Vec<Item>> {
+    if body.last() != Some(&b'\n') {
+        return Err(Error::illegal_argument(
+            "The bulk request must be terminated by a newline [\\n]",
+        ));
+    }
+    let mut lines = Lines { body, at: 0, number: 0 };
+    // Lines are 200 bytes or so, two an item; memory follows what is there.
+    let mut items = Vec::with_capacity((body.len() / 400).min(4_096));
+    let mut problems: Vec<String> = Vec::new();
+    while let Some(line) = lines.next() {
+        if body[line.start..line.end].iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let number = lines.number;
+        let text = &body[line.start..line.end];
+        let (mut item, mut refused) = action(text, number, defaults)?;
+        if item.action == WriteAction::Delete {
+            if item.id.is_none() {
+                problems.push("id is missing".to_owned());
+            }
+        } else {
+            let Some(source) = lines.next() else {
+                return Err(Error::validation(&["no requests added"]));
+            };
+            item.source = body.slice(source.start..source.end).expect("a line of the body");
+        }
+        if item.index.is_empty() {
+            problems.push("index is missing".to_owned());
+        }
+        if item.id.as_deref() == Some("") && refused.is_none() {
+            let reason = "if _id is specified it must not be empty";
+            refused = Some(Error::illegal_argument(reason));
+        }
+        items.push(match refused {
+            None => Item::Write(item),
+            Some(error) => Item::Refused(item, error),
+        });
+    }
+    if items.is_empty() {
+        return Err(Error::validation(&["no requests added"]));
+    }
+    if !problems.is_empty() {
+        return Err(Error::validation(&problems));
+    }
+    Ok(items)
+}
+
+/// Lines of a body, without their ends.
+struct Lines<'a> {
+    body: &'a [u8],
+    at: usize,
+    number: usize,
+}
+
+/// Where a line stands.
+struct Line {
+    start: usize,
+    end: usize,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        let start = self.at;
+        let found = memchr::memchr(b'\n', self.body.get(start..)?)?;
+        let end = start + found;
+        self.at = end + 1;
+        self.number += 1;
+        let cr = end > start && self.body[end - 1] == b'\r';
+        Some(Line { start, end: end - usize::from(cr) })
+    }
+}
+
+/// Reads an action line: the item without its source, and why it is refused alone.
+fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem, Option<Error>)> {
+    let syntax = |error: json::Error| fail::of_json(&error, line);
+    let mut scanner = Scanner::new(line, Limits::DEFAULT).map_err(syntax)?;
+    let mut next = || scanner.next().map_err(syntax);
+    let malformed = |expected: &str, found: &str| {
+        Error::illegal_argument(format!(
+            "Malformed action/metadata line [{number}], expected {expected} but found [{found}]"
+        ))
+    };
+    let name = |event: Option<Event>| event.map_or("null", |event| event.token.name());
+    let begin = next()?;
+    if begin.is_none_or(|event| event.token != Token::BeginObject) {
+        return Err(malformed("START_OBJECT", name(begin)));
+    }
+    let key = next()?;
+    let Some(key) = key.filter(|event| event.token == Token::Key) else {
+        return Err(malformed("FIELD_NAME", name(key)));
+    };
+    let value = next()?;
+    let word = scanner.string(&key);
+    let action = match word.as_ref() {
+        "index" => WriteAction::Index,
+        "create" => WriteAction::Create,
+        "delete" => WriteAction::Delete,
+        other => {
+            return Err(malformed("field [create], [delete] or [index]", other));
+        }
+    };
+    let mut item = WriteItem {
+        action,
+        index: defaults.index.clone(),
+        id: None,
+        routing: defaults.routing.clone(),
+        if_seq_no: None,
+        if_primary_term: None,
+        version: None,
+        version_type: VersionType::Internal,
+        require_alias: defaults.require_alias,
+        source: Bytes::empty(),
+    };
+    let mut refused = None;
+    match value {
+        Some(value) if value.token == Token::BeginObject => {
+            let mut reader = Reader { scanner, line, number };
+            while let Some(key) = reader.key()? {
+                reader.parameter(&key, &mut item, &mut refused)?;
+            }
+        }
+        // Elasticsearch takes `{"index":null}`, as if it said nothing.
+        Some(value) if value.token == Token::Null => {}
+        other => return Err(malformed("START_OBJECT", name(other))),
+    }
+    Ok((item, refused))
+}
+
+/// Reads the parameters of an action, as Elasticsearch 8 does: it looks no further than their end,
+/// so what follows, or a brace that is missing there, does no harm.
+struct Reader<'a> {
+    scanner: Scanner<'a>,
+    line: &'a [u8],
+    number: usize,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Result<Option<Event>> {
+        self.scanner.next().map_err(|error| fail::of_json(&error, self.line))
+    }
+
+    /// The next key of the parameters, or their end.
+    fn key(&mut self) -> Result<Option<Event>> {
+        Ok(self.next()?.filter(|event| event.token == Token::Key))
+    }
+
+    fn parameter(
+        &mut self,
+        key: &Event,
+        item: &mut WriteItem,
+        refused: &mut Option<Error>,
+    ) -> Result<()> {
+        let name = self.scanner.string(key);
+        let name = name.as_ref();
+        let number = self.number;
+        let Some(value) = self.next()? else { return Ok(()) };
+        let known = [
+            "_index",
+            "_id",
+            "routing",
+            "if_seq_no",
+            "if_primary_term",
+            "version",
+            "version_type",
+            "require_alias",
+            "require_data_stream",
+            "pipeline",
+        ];
+        if !known.contains(&name) {
+            return Err(Error::illegal_argument(format!(
+                "Action/metadata line [{number}] contains an unknown parameter [{name}]"
+            )));
+        }
+        if value.token == Token::Null {
+            return Ok(());
+        }
+        let Some(text) = self.scalar(&value) else {
+            return Err(Error::illegal_argument(format!(
+                "Malformed action/metadata line [{number}], expected a simple value for field \
+                 [{name}] but found [{}]",
+                value.token.name()
+            )));
+        };
+        match name {
+            "_index" => item.index = text,
+            "_id" => item.id = Some(text),
+            "routing" => item.routing = Some(text),
+            "if_seq_no" => item.if_seq_no = Some(count(name, "sequence numbers", &text)?),
+            "if_primary_term" => item.if_primary_term = Some(count(name, "primary term", &text)?),
+            "version" => item.version = Some(long(name, &text)?),
+            "version_type" => item.version_type = version_type(Some(&text))?,
+            "require_alias" => item.require_alias = crate::params::flag(&text)?,
+            "require_data_stream" if crate::params::flag(&text)? => {
+                *refused = Some(Error::new(
+                    404,
+                    "index_not_found_exception",
+                    format!(
+                        "no such index [{0}] and [require_data_stream] request flag is [true] and \
+                         [{0}] is not a data stream",
+                        item.index
+                    ),
+                ));
+            }
+            "pipeline" if text != "_none" => *refused = Some(no_pipeline(&text)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn scalar(&self, value: &Event) -> Option<String> {
+        match value.token {
+            Token::String => Some(self.scanner.string(value).into_owned()),
+            Token::Number | Token::True | Token::False => Some(self.scanner.raw(value).to_owned()),
+            _ => None,
+        }
+    }
+}
+
+fn long(name: &str, text: &str) -> Result<i64> {
+    text.parse().map_err(|_| {
+        let cause =
+            Error::new(400, "number_format_exception", format!("For input string: \"{text}\""));
+        Error::illegal_argument(format!("Failed to parse long [{name}] with value [{text}]"))
+            .caused_by(cause)
+    })
+}
+
+fn count(name: &str, what: &str, text: &str) -> Result<u64> {
+    let value = long(name, text)?;
+    u64::try_from(value).map_err(|_| negative(what, value))
+}
+
+#[cfg(test)]
+#[path = "bulk/tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn cut(body: &str) -> Result<Vec<Item>> {
+    split(&Bytes::from(body.as_bytes().to_vec()), &Defaults::default())
+}
+
+fn writes(body: &str) -> Vec<WriteItem> {
+    cut(body)
+        .expect(body)
+        .into_iter()
+        .map(|item| match item {
+            Item::Write(item) => item,
+            Item::Refused(_, error) => panic!("{error}"),
+        })
+        .collect()
+}
+
+fn reason(body: &str) -> String {
+    cut(body).expect_err(body).reason
+}
+
+fn source(item: &WriteItem) -> &str {
+    std::str::from_utf8(&item.source).expect("UTF-8")
+}
+
+#[test]
+fn items_stand_in_the_order_of_their_lines() {
+    let items = writes(concat!(
+        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"routing\":\"r\"}}\n",
+        "{\"x\":1}\n",
+        "\n",
+        "{\"create\":{\"_index\":\"b\"}}\r\n",
+        " {\"y\":2} \r\n",
+        "{\"delete\":{\"_index\":\"a\",\"_id\":7,\"if_seq_no\":3,\"if_primary_term\":\"1\"}}\n",
+    ));
+    assert_eq!(items.len(), 3);
+    assert_eq!((items[0].action, items[0].index.as_str()), (WriteAction::Index, "a"));
+    assert_eq!((items[0].id.as_deref(), items[0].routing.as_deref()), (Some("1"), Some("r")));
+    assert_eq!(source(&items[0]), "{\"x\":1}");
+    assert_eq!((items[1].action, items[1].id.as_deref()), (WriteAction::Create, None));
+    assert_eq!(source(&items[1]), " {\"y\":2} ");
+    assert_eq!((items[2].action, items[2].id.as_deref()), (WriteAction::Delete, Some("7")));
+    assert_eq!((items[2].if_seq_no, items[2].if_primary_term), (Some(3), Some(1)));
+    assert!(items[2].source.is_empty());
+}
+
+#[test]
+fn defaults_fill_in() {
+    let defaults = Defaults { index: "d".into(), routing: Some("q".into()), require_alias: true };
+    let body = Bytes::from(b"{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"e\",\"_id\":\"1\",\"require_alias\":false}}\n".to_vec());
+    let items = split(&body, &defaults).expect("good");
+    let Item::Write(first) = &items[0] else { panic!("refused") };
+    assert_eq!((first.index.as_str(), first.routing.as_deref()), ("d", Some("q")));
+    assert!(first.require_alias);
+    let Item::Write(second) = &items[1] else { panic!("refused") };
+    assert_eq!((second.index.as_str(), second.require_alias), ("e", false));
+}
+
+#[test]
+fn what_fails_the_request_is_named_with_its_line() {
+    assert_eq!(
+        reason("{\"index\":{\"_index\":\"a\"}}\n{}"),
+        "The bulk request must be terminated by a newline [\\n]"
+    );
+    assert_eq!(
+        reason("{\"upsert\":{}}\n{}\n"),
+        "Malformed action/metadata line [1], expected field [create], [delete] or [index] but found \
+         [upsert]"
+    );
+    assert_eq!(
+        reason("{\"index\":{\"_index\":\"a\"}}\n{}\n\"x\"\n"),
+        "Malformed action/metadata line [3], expected START_OBJECT but found [VALUE_STRING]"
+    );
+    assert_eq!(
+        reason("{\"index\":\"a\"}\n{}\n"),
+        "Malformed action/metadata line [1], expected START_OBJECT but found [VALUE_STRING]"
+    );
+    assert_eq!(
+        reason("{}\n{}\n"),
+        "Malformed action/metadata line [1], expected FIELD_NAME but found [END_OBJECT]"
+    );
+    assert_eq!(
+        reason("{\"index\":{\"_type\":\"x\"}}\n{}\n"),
+        "Action/metadata line [1] contains an unknown parameter [_type]"
+    );
+    assert_eq!(
+        reason("{\"index\":{\"_index\":{}}}\n{}\n"),
+        "Malformed action/metadata line [1], expected a simple value for field [_index] but found \
+         [START_OBJECT]"
+    );
+    assert_eq!(
+        reason("{\"index\":{\"_index\":\"a\"}}\n"),
+        "Validation Failed: 1: no requests added;"
+    );
+    assert_eq!(reason("\n"), "Validation Failed: 1: no requests added;");
+    assert_eq!(
+        reason("{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"a\"}}\n"),
+        "Validation Failed: 1: index is missing;2: id is missing;"
+    );
+    assert!(reason("{\"index\":{\"if_seq_no\":-1}}\n{}\n").starts_with("sequence numbers must be"));
+    assert!(reason("{\"index\":{\"version\":\"x\"}}\n{}\n").starts_with("Failed to parse long"));
+    assert!(reason("{\"index\":{\"version_type\":\"x\"}}\n{}\n").starts_with("No version type"));
+    let error = cut("{index:{}}\n{}\n").expect_err("no JSON");
+    assert_eq!(error.kind, "x_content_parse_exception");
+    assert!(error.reason.starts_with("[1:2] Unexpected character ('i' (code 105))"));
+}
+
+#[test]
+fn what_fails_an_item_leaves_the_others() {
+    let items = cut("{\"index\":{\"_index\":\"a\",\"_id\":\"\"}}\n{}\n{\"index\":{\"_index\":\"a\",\"pipeline\":\"p\"}}\n{}\n{\"index\":{\"_index\":\"a\",\"_id\":null,\"pipeline\":\"_none\"}}\n{}\n")
+        .expect("good");
+    let Item::Refused(_, error) = &items[0] else { panic!("taken") };
+    assert_eq!(error.reason, "if _id is specified it must not be empty");
+    let Item::Refused(_, error) = &items[1] else { panic!("taken") };
+    assert_eq!(error.reason, "pipeline with id [p] does not exist");
+    let Item::Write(item) = &items[2] else { panic!("refused") };
+    assert_eq!(item.id, None);
+}
+
+#[test]
+fn what_follows_the_parameters_does_no_harm() {
+    for line in [
+        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}",
+        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"},\"more\":{}}",
+        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}} trailing",
+    ] {
+        let items = writes(&format!("{line}\n{{}}\n"));
+        assert_eq!(items[0].id.as_deref(), Some("1"), "{line}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn documents_are_ranges_of_the_body(
+        documents in prop::collection::vec("[ -~]{0,40}", 1..20),
+        crlf: bool,
+    ) {
+        let end = if crlf { "\r\n" } else { "\n" };
+        let body: String = documents
+            .iter()
+            .map(|text| format!("{{\"index\":{{\"_index\":\"a\"}}}}{end}{text}{end}"))
+            .collect();
+        let items = writes(&body);
+        let found: Vec<&str> = items.iter().map(source).collect();
+        prop_assert_eq!(found, documents.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn hostile_lines_never_panic(body in prop::collection::vec(prop_oneof![
+        any::<u8>(), Just(b'\n'), Just(b'{'), Just(b'"'), Just(b'}'), Just(b':')], 0..80)
+    ) {
+        let mut body = body;
+        body.push(b'\n');
+        let _ = split(&Bytes::from(body), &Defaults::default());
+    }
+}

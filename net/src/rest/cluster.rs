@@ -1,0 +1,285 @@
+//! `_cluster/health`.
+
+use base::ShardId;
+use engine::node::Entry;
+use engine::ops::IndicesOptions;
+use engine::ops::observe::{Health, HealthReply, HealthWait, IndexRow};
+use engine::{Error, Result};
+use env::Env;
+use json::Writer;
+
+use crate::call::Call;
+use crate::params::{flag, time_ms};
+use crate::render::units;
+use crate::reply::Reply;
+
+/// The default of `timeout`.
+const TIMEOUT_MS: u64 = 30_000;
+
+/// Counts of some indices together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) active: u64,
+    pub(super) initializing: u64,
+    pub(super) unassigned: u64,
+    pub(super) unassigned_primaries: u64,
+}
+
+impl Counts {
+    /// Of one index. A node alone never holds a replica.
+    pub(super) fn of(row: &IndexRow) -> Self {
+        let [primaries, replicas, active, initializing] =
+            [row.primaries, row.replicas, row.active, row.initializing].map(u64::from);
+        let unassigned_primaries = primaries.saturating_sub(active + initializing);
+        Self {
+            active,
+            initializing,
+            unassigned: unassigned_primaries + primaries * replicas,
+            unassigned_primaries,
+        }
+    }
+
+    /// Of all.
+    pub(super) fn all(rows: &[IndexRow]) -> Self {
+        rows.iter().map(Self::of).fold(Self::default(), |sum, one| Self {
+            active: sum.active + one.active,
+            initializing: sum.initializing + one.initializing,
+            unassigned: sum.unassigned + one.unassigned,
+            unassigned_primaries: sum.unassigned_primaries + one.unassigned_primaries,
+        })
+    }
+
+    /// Copies there should be.
+    pub(super) fn total(&self) -> u64 {
+        self.active + self.initializing + self.unassigned
+    }
+}
+
+/// `GET /_cluster/health`, `/_cluster/health/{index}`.
+pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let level = call.params.text("level").unwrap_or("cluster");
+    let (wait, nodes_fit) = wait(call)?;
+    let base =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    let mut reply = call.core.cluster_health(call.gate, call.indices(), options, &wait).await?;
+    if !nodes_fit && !reply.timed_out {
+        // Another node will not come; the time is waited out all the same.
+        use env::Clock;
+        let left = std::time::Duration::from_millis(wait.timeout_ms);
+        call.core.env().clock().sleep(left).await;
+        reply.timed_out = true;
+    }
+    let status = if reply.timed_out { 408 } else { 200 };
+    Ok(call.json(status, |writer| write(call, writer, &reply, level)))
+}
+
+fn write<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, reply: &HealthReply, level: &str) {
+    let counts = Counts::all(&reply.indices);
+    let info = &call.core.shared().config.info;
+    writer
+        .begin_object()
+        .field_str("cluster_name", &info.cluster_name)
+        .field_str("status", reply.status.as_str())
+        .field_bool("timed_out", reply.timed_out)
+        .field_u64("number_of_nodes", 1)
+        .field_u64("number_of_data_nodes", 1);
+    write_counts(writer, &counts);
+    writer
+        .field_u64("delayed_unassigned_shards", 0)
+        .field_u64("number_of_pending_tasks", 0)
+        .field_u64("number_of_in_flight_fetch", 0);
+    if call.human {
+        writer.field_str("task_max_waiting_in_queue", &units::millis(0));
+    }
+    writer.field_u64("task_max_waiting_in_queue_millis", 0);
+    if call.human {
+        writer.field_str("active_shards_percent", &units::percent(counts.active, counts.total()));
+    }
+    writer.key("active_shards_percent_as_number").f64(units::ratio(counts.active, counts.total()));
+    if level != "cluster" {
+        writer.key("indices").begin_object();
+        for row in &reply.indices {
+            writer.key(&row.name);
+            index(call, writer, row, level == "shards");
+        }
+        writer.end_object();
+    }
+    writer.end_object();
+}
+
+fn write_counts(writer: &mut Writer<'_>, counts: &Counts) {
+    writer
+        .field_u64("active_primary_shards", counts.active)
+        .field_u64("active_shards", counts.active)
+        .field_u64("relocating_shards", 0)
+        .field_u64("initializing_shards", counts.initializing)
+        .field_u64("unassigned_shards", counts.unassigned)
+        .field_u64("unassigned_primary_shards", counts.unassigned_primaries);
+}
+
+fn index<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, row: &IndexRow, shards: bool) {
+    writer
+        .begin_object()
+        .field_str("status", row.health.as_str())
+        .field_u64("number_of_shards", u64::from(row.primaries))
+        .field_u64("number_of_replicas", u64::from(row.replicas));
+    write_counts(writer, &Counts::of(row));
+    if shards {
+        let state = call.core.state();
+        let directory = call.core.directory();
+        writer.key("shards").begin_object();
+        for number in 0..row.primaries {
+            let entry = state
+                .index(&row.name)
+                .and_then(|index| directory.shards.get(&ShardId { index: index.uuid, number }));
+            shard(writer, row, number, entry);
+        }
+        writer.end_object();
+    }
+    writer.end_object();
+}
+
+fn shard(writer: &mut Writer<'_>, row: &IndexRow, number: u32, entry: Option<&Entry>) {
+    let active = u64::from(matches!(entry, Some(Entry::Open(_))));
+    let initializing = u64::from(matches!(entry, Some(Entry::Opening)));
+    let lost = 1 - active - initializing;
+    let status = match (active, row.replicas) {
+        (0, _) => Health::Red,
+        (_, 0) => Health::Green,
+        _ => Health::Yellow,
+    };
+    writer
+        .key(&number.to_string())
+        .begin_object()
+        .field_str("status", status.as_str())
+        .field_bool("primary_active", active == 1)
+        .field_u64("active_shards", active)
+        .field_u64("relocating_shards", 0)
+        .field_u64("initializing_shards", initializing)
+        .field_u64("unassigned_shards", lost + u64::from(row.replicas))
+        .field_u64("unassigned_primary_shards", lost)
+        .end_object();
+}
+
+/// What is waited for; and whether one node is enough of them.
+fn wait<E: Env>(call: &Call<'_, E>) -> Result<(HealthWait, bool)> {
+    let params = call.params;
+    let status = match params.text("wait_for_status") {
+        None => None,
+        Some(word) => Some(match word.to_ascii_lowercase().as_str() {
+            "green" => Health::Green,
+            "yellow" => Health::Yellow,
+            "red" => Health::Red,
+            _ => {
+                return Err(Error::illegal_argument(format!(
+                    "No enum constant org.elasticsearch.cluster.health.ClusterHealthStatus.{}",
+                    word.to_uppercase()
+                )));
+            }
+        }),
+    };
+    if let Some(word) = params.text("wait_for_events") {
+        let known = ["immediate", "urgent", "high", "normal", "low", "languid"];
+        if !known.contains(&word.to_ascii_lowercase().as_str()) {
+            return Err(Error::illegal_argument(format!(
+                "No enum constant org.elasticsearch.common.Priority.{}",
+                word.to_uppercase()
+            )));
+        }
+    }
+    let active_shards = match params.text("wait_for_active_shards") {
+        None => None,
+        Some("all") => {
+            // All copies there is what green means.
+            let wait = HealthWait { status: Some(Health::Green), ..HealthWait::default() };
+            return finish(call, HealthWait { status: status.or(wait.status), ..wait });
+        }
+        Some(text) => Some(text.parse().map_err(|_| {
+            Error::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))
+        })?),
+    };
+    finish(call, HealthWait { status, active_shards, ..HealthWait::default() })
+}
+
+fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<(HealthWait, bool)> {
+    let flagged = |name: &str| call.params.text(name).map_or(Ok(false), flag);
+    wait.no_initializing = flagged("wait_for_no_initializing_shards")?;
+    wait.timeout_ms = match call.params.text("timeout") {
+        None => TIMEOUT_MS,
+        Some(text) => time_ms("timeout", text)?.unwrap_or(u64::from(u32::MAX)),
+    };
+    let nodes_fit = call.params.text("wait_for_nodes").map_or(Ok(true), one_fits)?;
+    Ok((wait, nodes_fit))
+}
+
+/// Does one node satisfy `>=2`, `ge(2)`, `3`, …?
+fn one_fits(text: &str) -> Result<bool> {
+    let forms: [(&str, fn(i64) -> bool); 4] = [
+        (">=", |count| 1 >= count),
+        ("<=", |count| 1 <= count),
+        (">", |count| 1 > count),
+        ("<", |count| 1 < count),
+    ];
+    let words = ["ge(", "le(", "gt(", "lt("];
+    let number = |digits: &str| {
+        digits.trim().parse::<i64>().map_err(|_| {
+            Error::new(400, "number_format_exception", format!("For input string: \"{digits}\""))
+        })
+    };
+    for ((sign, fits), word) in forms.iter().zip(words) {
+        if let Some(digits) = text.strip_prefix(sign) {
+            return Ok(fits(number(digits)?));
+        }
+        if let Some(digits) = text.strip_prefix(word).and_then(|rest| rest.strip_suffix(')')) {
+            return Ok(fits(number(digits)?));
+        }
+    }
+    Ok(number(text)? == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_node_is_compared() {
+        for (text, fits) in [
+            ("1", true),
+            ("2", false),
+            (">=1", true),
+            (">=2", false),
+            ("<2", true),
+            ("ge(1)", true),
+            ("gt(1)", false),
+            ("le(5)", true),
+        ] {
+            assert_eq!(one_fits(text), Ok(fits), "{text}");
+        }
+        assert!(one_fits("many").is_err());
+    }
+
+    #[test]
+    fn replicas_of_a_node_alone_are_unassigned() {
+        let row = IndexRow {
+            name: "a".into(),
+            uuid: String::new(),
+            health: Health::Yellow,
+            open: true,
+            hidden: false,
+            primaries: 3,
+            replicas: 1,
+            active: 1,
+            initializing: 1,
+            docs_count: 0,
+            docs_deleted: 0,
+            store_bytes: 0,
+            created_ms: 0,
+        };
+        let counts = Counts::of(&row);
+        let expected =
+            Counts { active: 1, initializing: 1, unassigned: 4, unassigned_primaries: 1 };
+        assert_eq!(counts, expected);
+        assert_eq!(counts.total(), 6);
+    }
+}

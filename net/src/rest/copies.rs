@@ -1,0 +1,91 @@
+//! `wait_for_active_shards`: how many copies must be there before a write begins.
+//!
+//! A node alone has one copy of each shard. Who asks for more waits, and is then told that there
+//! are not enough: exactly as on Elasticsearch with one node.
+
+use std::time::Duration;
+
+use base::hash::routing_hash;
+use engine::{Error, Result};
+use env::{Clock, Env};
+
+use crate::call::Call;
+
+/// How many copies are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// So many.
+    Count(u32),
+    /// All that are configured.
+    All,
+}
+
+impl Copies {
+    /// The parameter's value; not given, or `index-setting`, means one.
+    pub(super) fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
+        match call.params.text("wait_for_active_shards") {
+            None | Some("index-setting") => Ok(Self::Count(1)),
+            Some("all") => Ok(Self::All),
+            Some(text) => match text.parse::<i64>() {
+                Ok(count @ 0..=0x7fff_ffff) => {
+                    Ok(Self::Count(u32::try_from(count).expect("in the range")))
+                }
+                Ok(_) => Err(Error::illegal_argument("shard count cannot be a negative value")),
+                Err(_) => {
+                    Err(Error::illegal_argument(format!("cannot parse ActiveShardCount[{text}]")))
+                }
+            },
+        }
+    }
+
+    /// How many those are, of a shard with so many replicas.
+    pub(super) fn needed(self, replicas: u32) -> u32 {
+        match self {
+            Self::Count(count) => count,
+            Self::All => replicas.saturating_add(1),
+        }
+    }
+}
+
+/// The default of `timeout`.
+const TIMEOUT_MS: u64 = 60_000;
+
+/// Waits for the copies of the shard that a document of `index` goes to; `routed` is its routing
+/// value or id.
+pub(super) async fn wait<E: Env>(
+    call: &Call<'_, E>,
+    copies: Copies,
+    index: &str,
+    routed: Option<&str>,
+) -> Result<()> {
+    if matches!(copies, Copies::Count(0 | 1)) {
+        return Ok(());
+    }
+    let state = call.core.state();
+    // One that is made by this very write, or an alias, is judged by what it will be.
+    let settings = state.index(index).map(|index| &index.settings);
+    let needed = copies.needed(settings.map_or(1, |settings| settings.replica_count()));
+    if needed <= 1 {
+        return Ok(());
+    }
+    let shard = match (settings, routed) {
+        (Some(settings), Some(routed)) => {
+            let all = i64::from(settings.routing_shard_count().max(1));
+            let each = (all / i64::from(settings.shard_count().max(1))).max(1);
+            i64::from(routing_hash(routed)).rem_euclid(all) / each
+        }
+        _ => 0,
+    };
+    let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+    call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
+    Err(Error::new(
+        503,
+        "unavailable_shards_exception",
+        format!(
+            "[{index}][{shard}] Not enough active copies to meet shard count of [{needed}] (have \
+             1, needed {needed}). Timeout: [{}], request: [{}]",
+            crate::render::units::millis(timeout_ms),
+            call.route.path
+        ),
+    ))
+}

@@ -1,0 +1,255 @@
+//! One document: index, create, get, exists, its source alone, delete.
+
+use engine::ops::Refresh;
+use engine::ops::document::{
+    GetRequest, SourceFilter, VersionType, WriteAction, WriteItem, WriteResult, parse_refresh,
+};
+use engine::{Error, Result};
+use env::{Bytes, Env};
+use http::target::encode_segment;
+
+use super::copies::{self, Copies};
+use crate::call::Call;
+use crate::render::document;
+use crate::reply::Reply;
+
+/// `PUT|POST /{index}/_doc/{id}`.
+pub(super) async fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let action = op_type(call)?.unwrap_or(WriteAction::Index);
+    write(call, action, Some(call.segment("id").to_owned())).await
+}
+
+/// `POST /{index}/_doc`.
+pub(super) async fn index_auto_id<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let action = op_type(call)?.unwrap_or(WriteAction::Create);
+    write(call, action, None).await
+}
+
+/// `PUT|POST /{index}/_create/{id}`.
+pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    write(call, WriteAction::Create, Some(call.segment("id").to_owned())).await
+}
+
+/// `DELETE /{index}/_doc/{id}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    write(call, WriteAction::Delete, Some(call.segment("id").to_owned())).await
+}
+
+async fn write<E: Env>(
+    call: &Call<'_, E>,
+    action: WriteAction,
+    id: Option<String>,
+) -> Result<Reply> {
+    let refresh = refresh(call)?;
+    check_write_params(call, call.indices())?;
+    let copies = Copies::read(call)?;
+    let is_delete = action == WriteAction::Delete;
+    if call.body.is_empty() && !is_delete {
+        return Err(Error::parse("request body is required"));
+    }
+    let item = WriteItem {
+        action,
+        index: call.indices().to_owned(),
+        id,
+        routing: routing(call),
+        if_seq_no: condition(call, "if_seq_no", "sequence numbers")?,
+        if_primary_term: condition(call, "if_primary_term", "primary term")?,
+        version: call.params.long("version")?,
+        version_type: version_type(call.params.text("version_type"))?,
+        require_alias: call.params.flag("require_alias", false)?,
+        source: if is_delete { Bytes::empty() } else { call.body.clone() },
+    };
+    let routed = item.routing.as_deref().or(item.id.as_deref());
+    copies::wait(call, copies, &item.index, routed).await?;
+    let routing = item.routing.clone();
+    let done = call.core.write(call.gate, item, refresh).await?;
+    let mut reply = call.json(done.result.status(), |writer| {
+        writer.begin_object();
+        document::written(writer, &done);
+        writer.end_object();
+    });
+    if done.result == WriteResult::Created {
+        reply = reply.field("Location", location(&done.index, &done.id, routing.as_deref()));
+    }
+    Ok(reply)
+}
+
+/// Where a new document is to be found.
+fn location(index: &str, id: &str, routing: Option<&str>) -> String {
+    let mut path = b"/".to_vec();
+    encode_segment(index, &mut path);
+    path.extend_from_slice(b"/_doc/");
+    encode_segment(id, &mut path);
+    let mut text = String::from_utf8(path).expect("escapes are ASCII");
+    if let Some(routing) = routing {
+        let mut value = Vec::new();
+        encode_segment(routing, &mut value);
+        let value = String::from_utf8(value).expect("escapes are ASCII");
+        text.push_str("?routing=");
+        text.push_str(&value.replace("%20", "+"));
+    }
+    text
+}
+
+/// `GET|HEAD /{index}/_doc/{id}`.
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let request = get_request(call)?;
+    let reply = call.core.get(call.gate, &request).await?;
+    let status = if reply.found.is_some() { 200 } else { 404 };
+    Ok(call.json(status, |writer| document::got(writer, &reply)))
+}
+
+/// `GET|HEAD /{index}/_source/{id}`.
+pub(super) async fn source<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let request = get_request(call)?;
+    if request.source.disabled {
+        return Err(Error::validation(&["fetching source can not be disabled"]));
+    }
+    let reply = call.core.get(call.gate, &request).await?;
+    let (what, source) = match reply.found {
+        Some(found) => ("Source", found.source),
+        None => ("Document", None),
+    };
+    match source {
+        Some(source) => Ok(Reply::json(200, source.to_vec())),
+        None => Err(Error::new(
+            404,
+            "resource_not_found_exception",
+            format!("{what} not found [{}]/[{}]", reply.index, reply.id),
+        )),
+    }
+}
+
+fn get_request<E: Env>(call: &Call<'_, E>) -> Result<GetRequest> {
+    preference(call)?;
+    Ok(GetRequest {
+        index: call.indices().to_owned(),
+        id: call.segment("id").to_owned(),
+        routing: routing(call),
+        realtime: call.params.flag("realtime", true)?,
+        refresh: call.params.flag("refresh", false)?,
+        version: call.params.long("version")?,
+        version_type: version_type(call.params.text("version_type"))?,
+        source: source_filter(call)?,
+    })
+}
+
+/// `_source`, `_source_includes`, `_source_excludes` of the query.
+pub(super) fn source_filter<E: Env>(call: &Call<'_, E>) -> Result<SourceFilter> {
+    let mut filter = SourceFilter::default();
+    match call.params.text("_source") {
+        None | Some("true" | "") => {}
+        Some("false") => filter.disabled = true,
+        Some(_) => filter.includes = call.params.list("_source"),
+    }
+    if call.params.text("_source_includes").is_some() {
+        filter.includes = call.params.list("_source_includes");
+    }
+    filter.excludes = call.params.list("_source_excludes");
+    Ok(filter)
+}
+
+/// `refresh` of a write.
+pub(super) fn refresh<E: Env>(call: &Call<'_, E>) -> Result<Refresh> {
+    call.params.text("refresh").map_or(Ok(Refresh::No), parse_refresh)
+}
+
+/// `routing`, where it says something.
+pub(super) fn routing<E: Env>(call: &Call<'_, E>) -> Option<String> {
+    call.params.text("routing").filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Parameters of writes that name things we have none of: pipelines, data streams.
+pub(super) fn check_write_params<E: Env>(call: &Call<'_, E>, index: &str) -> Result<()> {
+    if let Some(pipeline) = call.params.text("pipeline").filter(|name| *name != "_none") {
+        return Err(no_pipeline(pipeline));
+    }
+    if call.params.flag("require_data_stream", false)? {
+        return Err(Error::new(
+            404,
+            "index_not_found_exception",
+            format!(
+                "no such index [{index}] and [require_data_stream] request flag is [true] and \
+                 [{index}] is not a data stream"
+            ),
+        )
+        .with("index_uuid", "_na_")
+        .with("index", index));
+    }
+    Ok(())
+}
+
+/// The answer to a pipeline that is not there.
+pub(super) fn no_pipeline(name: &str) -> Error {
+    Error::illegal_argument(format!("pipeline with id [{name}] does not exist"))
+}
+
+/// The rules of `preference`; with one copy of each shard it changes nothing.
+pub(super) fn preference<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    const WORDS: [&str; 6] =
+        ["_local", "_only_local", "_prefer_nodes", "_only_nodes", "_shards", "_primary"];
+    match call.params.text("preference") {
+        Some(text) if text.starts_with('_') => {
+            let word = text.split([':', '|']).next().unwrap_or_default();
+            if WORDS.contains(&word) {
+                return Ok(());
+            }
+            Err(Error::illegal_argument(format!("no Preference for [{text}]")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A condition on the stored document, not negative.
+fn condition<E: Env>(call: &Call<'_, E>, name: &str, what: &str) -> Result<Option<u64>> {
+    match call.params.long(name)? {
+        None => Ok(None),
+        Some(value) => u64::try_from(value).map(Some).map_err(|_| negative(what, value)),
+    }
+}
+
+/// The answer to a negative condition.
+pub(super) fn negative(what: &str, value: i64) -> Error {
+    Error::illegal_argument(format!("{what} must be non negative. got [{value}]."))
+}
+
+/// Who counts versions.
+pub(super) fn version_type(text: Option<&str>) -> Result<VersionType> {
+    match text {
+        None | Some("internal") => Ok(VersionType::Internal),
+        Some("external" | "external_gt") => Ok(VersionType::External),
+        Some("external_gte") => Ok(VersionType::ExternalGte),
+        Some(other) => Err(Error::illegal_argument(format!("No version type match [{other}]"))),
+    }
+}
+
+fn op_type<E: Env>(call: &Call<'_, E>) -> Result<Option<WriteAction>> {
+    match call.params.text("op_type") {
+        None => Ok(None),
+        Some(word) if word.eq_ignore_ascii_case("index") => Ok(Some(WriteAction::Index)),
+        Some(word) if word.eq_ignore_ascii_case("create") => Ok(Some(WriteAction::Create)),
+        Some(other) => Err(Error::illegal_argument(format!(
+            "opType must be 'create' or 'index', found: [{other}]"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_escaped() {
+        assert_eq!(location("a", "x y/ü", None), "/a/_doc/x%20y%2F%C3%BC");
+        assert_eq!(location("a", "1", Some("a b")), "/a/_doc/1?routing=a+b");
+    }
+
+    #[test]
+    fn version_types_are_words() {
+        assert_eq!(version_type(Some("external_gt")), Ok(VersionType::External));
+        assert_eq!(
+            version_type(Some("foo")).expect_err("unknown").reason,
+            "No version type match [foo]"
+        );
+    }
+}

@@ -1,0 +1,242 @@
+//! Indices: create, get, exists, delete; refresh, flush, merge; analyze.
+
+use std::time::Duration;
+
+use engine::ops::IndicesOptions;
+use engine::ops::admin::IndexInfo;
+use engine::{Error, Result};
+use env::{Clock, Env};
+use json::{Object, Value, Writer};
+
+use super::copies::Copies;
+use super::mapping::settings_view;
+use crate::call::Call;
+use crate::render::document;
+use crate::reply::Reply;
+
+/// How long creation waits for copies that will not come.
+const TIMEOUT_MS: u64 = 30_000;
+
+/// `PUT /{index}`.
+pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = call.map()?.unwrap_or_else(Value::object);
+    let copies = Copies::read(call)?;
+    let mut created = call.core.create_index(call.gate, call.indices(), &body).await?;
+    let replicas =
+        call.core.state().index(&created.index).map_or(1, |index| index.settings.replica_count());
+    let needed = copies.needed(replicas);
+    if needed > 1 {
+        let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+        call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
+        created.shards_acknowledged = false;
+    }
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field_bool("shards_acknowledged", created.shards_acknowledged)
+            .field_str("index", &created.index)
+            .end_object();
+    }))
+}
+
+/// `GET /{index}`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let mut parts = call.params.list("features");
+    if parts.is_empty() {
+        parts = ["aliases", "mappings", "settings"].map(str::to_owned).to_vec();
+    }
+    if let Some(other) =
+        parts.iter().find(|part| !["aliases", "mappings", "settings"].contains(&part.as_str()))
+    {
+        return Err(Error::illegal_argument(format!("Invalid features specified [{other}]")));
+    }
+    let infos = infos(call, "indices:admin/get")?;
+    let flat = call.params.flag("flat_settings", false)?;
+    let wants = |part: &str| parts.iter().any(|wanted| wanted == part);
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        for info in &infos {
+            writer.key(&info.name).begin_object();
+            if wants("aliases") {
+                writer.field("aliases", &info.aliases);
+            }
+            if wants("mappings") {
+                writer.field("mappings", &info.mappings);
+            }
+            if wants("settings") {
+                writer.key("settings");
+                settings_view(writer, &info.settings, flat, call.human, &[]);
+            }
+            writer.end_object();
+        }
+        writer.end_object();
+    }))
+}
+
+/// What the expression of the path names.
+pub(super) fn infos<E: Env>(call: &Call<'_, E>, action: &'static str) -> Result<Vec<IndexInfo>> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    call.core.index_infos(call.gate, action, call.indices(), options)
+}
+
+/// `HEAD /{index}`.
+pub(super) fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let there = call.core.indices_exist(call.gate, call.indices(), options)?;
+    Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
+}
+
+/// `DELETE /{index}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let base = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    call.core.delete_index(call.gate, call.indices(), options).await?;
+    Ok(call.acknowledged())
+}
+
+/// `GET|POST /_refresh`, `/{index}/_refresh`.
+pub(super) async fn refresh<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let shards = call.core.refresh(call.gate, call.indices(), options).await?;
+    Ok(broadcast(call, &shards))
+}
+
+/// `GET|POST /_flush`, `/{index}/_flush`.
+pub(super) async fn flush<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let force = call.params.flag("force", false)?;
+    if force && !call.params.flag("wait_if_ongoing", true)? {
+        return Err(Error::validation(&["wait_if_ongoing must be true for a force flush"]));
+    }
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let shards = call.core.flush(call.gate, call.indices(), options).await?;
+    Ok(broadcast(call, &shards))
+}
+
+/// `POST /_forcemerge`, `/{index}/_forcemerge`.
+pub(super) async fn force_merge<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let segments = call.params.int("max_num_segments")?;
+    let expunge = call.params.flag("only_expunge_deletes", false)?;
+    if expunge && segments.is_some() {
+        return Err(Error::validation(&[
+            "cannot set only_expunge_deletes and max_num_segments at the same time, those two \
+             parameters are mutually exclusive",
+        ]));
+    }
+    if !call.params.flag("wait_for_completion", true)? {
+        return Err(Error::illegal_argument(
+            "[wait_for_completion] must be [true]: there are no tasks to look after it",
+        ));
+    }
+    let segments_max = match segments {
+        // -1 is what Elasticsearch takes for "as the policy says".
+        None | Some(-1) => None,
+        Some(count) => {
+            Some(usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
+                Error::illegal_argument(format!("maxNumSegments must be >= 1 (got {count})"))
+            })?)
+        }
+    };
+    let flush = call.params.flag("flush", true)?;
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let shards =
+        call.core.force_merge(call.gate, call.indices(), options, segments_max, flush).await?;
+    Ok(broadcast(call, &shards))
+}
+
+fn broadcast<E: Env>(call: &Call<'_, E>, shards: &engine::ops::Shards) -> Reply {
+    call.json(document::broadcast_status(shards), |writer| {
+        document::broadcast(writer, shards, call.trace);
+    })
+}
+
+/// `GET|POST /_analyze`, `/{index}/_analyze`.
+pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let content = call.content()?;
+    if content.is_empty() {
+        return Err(Error::parse("request body or source parameter is required"));
+    }
+    let body = json::parse(&content).map_err(|error| crate::fail::of_json(&error, &content))?;
+    let index = call.path.get("index").or_else(|| call.params.text("index"));
+    let tokens = call.core.analyze(call.gate, index, &body)?;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("tokens").begin_array();
+        for token in &tokens {
+            writer
+                .begin_object()
+                .field_str("token", &token.token)
+                .field_u64("start_offset", u64::from(token.start_offset))
+                .field_u64("end_offset", u64::from(token.end_offset))
+                .field_str("type", token.kind)
+                .field_u64("position", u64::from(token.position))
+                .end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+/// Objects below each other as one, keys joined by dots.
+pub(super) fn flatten(value: &Value) -> Vec<(String, Value)> {
+    fn walk(prefix: &str, object: &Object, flat: &mut Vec<(String, Value)>) {
+        for (key, value) in object.iter() {
+            let path = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+            match value {
+                Value::Object(inner) => walk(&path, inner, flat),
+                other => flat.push((path, other.clone())),
+            }
+        }
+    }
+    let mut flat = Vec::new();
+    if let Value::Object(object) = value {
+        walk("", object, &mut flat);
+    }
+    flat
+}
+
+/// The reverse of [`flatten`]; where a name is both a value and a prefix, it stays joined.
+pub(super) fn nest(flat: &[(String, Value)]) -> Value {
+    let mut root = Object::new();
+    for (path, value) in flat {
+        let mut object = &mut root;
+        let mut rest = path.as_str();
+        while let Some((head, tail)) = rest.split_once('.') {
+            let free = object.get(head).is_none_or(|inner| matches!(inner, Value::Object(_)));
+            if !free {
+                break;
+            }
+            let inner = object.get_or_insert_with(head, Value::object);
+            let Value::Object(inner) = inner else { unreachable!("looked at above") };
+            object = inner;
+            rest = tail;
+        }
+        object.insert(rest, value.clone());
+    }
+    Value::Object(root)
+}
+
+/// Writes a flat list as an object.
+pub(super) fn write_flat(writer: &mut Writer<'_>, flat: &[(String, Value)]) {
+    writer.begin_object();
+    for (key, value) in flat {
+        writer.field(key, value);
+    }
+    writer.end_object();
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn settings_are_flat_or_nested() {
+        let nested = json!({"index": {"a": {"b": "1", "c": "2"}, "d": "3"}});
+        let flat = flatten(&nested);
+        let names: Vec<&str> = flat.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["index.a.b", "index.a.c", "index.d"]);
+        assert_eq!(nest(&flat), nested);
+        let odd = vec![("a".to_owned(), Value::from("1")), ("a.b".to_owned(), Value::from("2"))];
+        assert_eq!(nest(&odd), json!({"a": "1", "a.b": "2"}));
+    }
+}

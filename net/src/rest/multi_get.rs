@@ -1,0 +1,230 @@
+//! `_mget`: several documents by id.
+
+use engine::ops::document::{GetRequest, SourceFilter};
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value};
+
+use super::document::{preference, routing, source_filter, version_type};
+use crate::call::Call;
+use crate::fail;
+use crate::render::document;
+use crate::reply::Reply;
+
+/// `GET|POST /_mget`, `/{index}/_mget`.
+pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    preference(call)?;
+    let content = call.content()?;
+    if content.is_empty() {
+        return Err(Error::parse("request body or source parameter is required"));
+    }
+    let body = json::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let defaults = GetRequest {
+        index: call.indices().to_owned(),
+        id: String::new(),
+        routing: routing(call),
+        realtime: call.params.flag("realtime", true)?,
+        refresh: call.params.flag("refresh", false)?,
+        version: None,
+        version_type: version_type(None)?,
+        source: source_filter(call)?,
+    };
+    let requests = read(&body, &defaults)?;
+    let replies = call.core.multi_get(call.gate, &requests).await;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("docs").begin_array();
+        for (request, reply) in requests.iter().zip(&replies) {
+            document::got_item(writer, &request.index, &request.id, reply, call.trace);
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+/// The documents that a body asks for.
+fn read(body: &Value, defaults: &GetRequest) -> Result<Vec<GetRequest>> {
+    let unexpected = |token: &str, expected: &str| {
+        Error::new(
+            400,
+            "parsing_exception",
+            format!("unexpected token [{token}], expected [{expected}]"),
+        )
+    };
+    let object = body.as_object().ok_or_else(|| unexpected(body.token(), "START_OBJECT"))?;
+    let mut requests = Vec::new();
+    for (key, value) in object.iter() {
+        let list = value
+            .as_array()
+            .ok_or_else(|| unexpected(value.token(), "FIELD_NAME] or [START_ARRAY"))?;
+        match key {
+            "docs" => {
+                for item in list {
+                    let item = item.as_object().ok_or_else(|| {
+                        Error::illegal_argument("docs array element should include an object")
+                    })?;
+                    requests.push(one(item, defaults)?);
+                }
+            }
+            "ids" => {
+                for id in list {
+                    let id = scalar(id).ok_or_else(|| {
+                        Error::illegal_argument("ids array element should only contain ids")
+                    })?;
+                    requests.push(GetRequest { id, ..defaults.clone() });
+                }
+            }
+            other => {
+                return Err(Error::new(
+                    400,
+                    "parsing_exception",
+                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]"),
+                ));
+            }
+        }
+    }
+    check(&requests)?;
+    Ok(requests)
+}
+
+fn check(requests: &[GetRequest]) -> Result<()> {
+    if requests.is_empty() {
+        return Err(Error::validation(&["no documents to get"]));
+    }
+    let mut problems = Vec::new();
+    for (at, request) in requests.iter().enumerate() {
+        if request.index.is_empty() {
+            problems.push(format!("index is missing for doc {at}"));
+        }
+        if request.id.is_empty() {
+            problems.push(format!("id is missing for doc {at}"));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::validation(&problems)) }
+}
+
+fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
+    let mut request = defaults.clone();
+    let failed = |field: &str, value: &Value| {
+        Error::parse(format!(
+            "failed to parse multi get request. unexpected token [{}] for field [{field}]",
+            value.token()
+        ))
+    };
+    for (key, value) in item.iter() {
+        let text = || scalar(value).ok_or_else(|| failed(key, value));
+        match key {
+            "_index" => request.index = text()?,
+            "_id" => request.id = text()?,
+            "routing" => request.routing = Some(text()?),
+            "version" => {
+                let version = text()?.parse().map_err(|_| failed(key, value))?;
+                request.version = Some(version);
+            }
+            "version_type" => request.version_type = version_type(Some(&text()?))?,
+            "_source" => request.source = source(value)?,
+            other => {
+                return Err(Error::parse(format!(
+                    "failed to parse multi get request. unknown field [{other}]"
+                )));
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// `_source` of an item: a flag, a pattern, a list, or includes and excludes.
+fn source(value: &Value) -> Result<SourceFilter> {
+    let mut filter = SourceFilter::default();
+    match value {
+        Value::Bool(wanted) => filter.disabled = !wanted,
+        Value::String(pattern) => filter.includes.push(pattern.clone()),
+        Value::Array(_) => filter.includes = patterns(value)?,
+        Value::Object(object) => {
+            for (key, value) in object.iter() {
+                match key {
+                    "includes" | "include" => filter.includes = patterns(value)?,
+                    "excludes" | "exclude" => filter.excludes = patterns(value)?,
+                    other => {
+                        return Err(Error::parse(format!(
+                            "source definition may not contain [{other}]"
+                        )));
+                    }
+                }
+            }
+        }
+        other => {
+            return Err(Error::parse(format!("unexpected token [{}]", other.token())));
+        }
+    }
+    Ok(filter)
+}
+
+fn patterns(value: &Value) -> Result<Vec<String>> {
+    let bad = || Error::parse("source definition may only contain a string or a list of strings");
+    match value {
+        Value::String(one) => Ok(vec![one.clone()]),
+        Value::Array(list) => {
+            list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(bad)).collect()
+        }
+        _ => Err(bad()),
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.text().to_owned()),
+        Value::Bool(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::ops::document::VersionType;
+
+    use super::*;
+
+    fn defaults() -> GetRequest {
+        GetRequest {
+            index: "i".into(),
+            id: String::new(),
+            routing: None,
+            realtime: true,
+            refresh: false,
+            version: None,
+            version_type: VersionType::Internal,
+            source: SourceFilter::default(),
+        }
+    }
+
+    fn ask(body: &str) -> Result<Vec<GetRequest>> {
+        read(&json::parse(body.as_bytes()).expect("JSON"), &defaults())
+    }
+
+    #[test]
+    fn documents_are_asked_for_in_two_forms() {
+        let asked =
+            ask(r#"{"docs":[{"_id":1},{"_index":"j","_id":"2","routing":"r","_source":["a"]},
+                {"_id":"3","_source":{"excludes":"b"}},{"_id":"4","_source":false}]}"#)
+            .expect("good");
+        let names: Vec<(&str, &str)> =
+            asked.iter().map(|one| (one.index.as_str(), one.id.as_str())).collect();
+        assert_eq!(names, [("i", "1"), ("j", "2"), ("i", "3"), ("i", "4")]);
+        assert_eq!(asked[1].source.includes, ["a"]);
+        assert_eq!(asked[2].source.excludes, ["b"]);
+        assert!(asked[3].source.disabled);
+        assert_eq!(ask(r#"{"ids":["a",5]}"#).expect("good").len(), 2);
+    }
+
+    #[test]
+    fn bad_bodies_are_named() {
+        let reason = |body: &str| ask(body).expect_err(body).reason;
+        assert_eq!(reason("{}"), "Validation Failed: 1: no documents to get;");
+        assert_eq!(reason(r#"{"docs":[{}]}"#), "Validation Failed: 1: id is missing for doc 0;");
+        assert!(reason(r#"{"foo":[]}"#).starts_with("unknown key [foo] for a START_ARRAY"));
+        assert!(reason("[]").starts_with("unexpected token [START_ARRAY]"));
+        assert!(reason(r#"{"docs":[1]}"#).starts_with("docs array element"));
+        assert!(reason(r#"{"docs":[{"_id":"1","foo":1}]}"#).ends_with("unknown field [foo]"));
+        assert!(reason(r#"{"docs":[{"_id":{}}]}"#).contains("START_OBJECT"));
+    }
+}

@@ -1,0 +1,106 @@
+//! `_search` and `_count`.
+
+use engine::ops::IndicesOptions;
+use engine::ops::search::SearchCall;
+use engine::{Error, Result};
+use env::Env;
+use search::dsl::{COUNT_PARAMS, SEARCH_PARAMS};
+
+use super::document::preference;
+use crate::call::Call;
+use crate::render::search::{self as render, Manner};
+use crate::reply::Reply;
+
+/// `GET|POST /_search`, `/{index}/_search`.
+pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    check(call)?;
+    let mut request = request(call, &SEARCH_PARAMS)?;
+    request.partial_results = call.params.flag("allow_partial_search_results", true)?;
+    let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
+    if total_as_int {
+        exact_total(&mut request)?;
+    }
+    let reply = call.core.search(call.gate, &request).await?;
+    let mut body = Vec::with_capacity(256 + reply.result.hits.len() * 512);
+    let node = call.core.shared().config.info.id.as_str();
+    let manner = Manner { total_as_int, node, trace: call.trace };
+    render::answer(&mut json::Writer::new(&mut body), &reply, manner);
+    Ok(Reply::json(200, body))
+}
+
+/// `GET|POST /_count`, `/{index}/_count`.
+pub(super) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    preference(call)?;
+    let request = request(call, &COUNT_PARAMS)?;
+    let reply = call.core.count(call.gate, &request).await?;
+    let node = call.core.shared().config.info.id.as_str();
+    let manner = Manner { total_as_int: false, node, trace: call.trace };
+    Ok(call.json(200, |writer| render::count(writer, &reply, manner)))
+}
+
+fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<SearchCall> {
+    let params = call
+        .params
+        .iter()
+        .filter(|(name, _)| known.contains(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Ok(SearchCall {
+        indices: call.indices().to_owned(),
+        options: call.params.indices_options(IndicesOptions::default())?,
+        body: call.content()?,
+        params,
+        partial_results: true,
+        routing: call.params.list("routing"),
+    })
+}
+
+/// A total that is a number must be exact, and is made so where nothing was said.
+fn exact_total(request: &mut SearchCall) -> Result<()> {
+    let inexact = |given: &str| {
+        Err(Error::illegal_argument(format!(
+            "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not \
+             accurate, got {given}"
+        )))
+    };
+    let given = request.params.iter().find(|(name, _)| name == "track_total_hits");
+    if let Some((_, value)) = given {
+        return match value.as_str() {
+            "true" | "false" | "" => Ok(()),
+            other => inexact(other),
+        };
+    }
+    // A body that cannot be read is told about by whoever reads it whole.
+    let body = json::parse(&request.body).unwrap_or_default();
+    match body.get("track_total_hits") {
+        None => request.params.push(("track_total_hits".to_owned(), "true".to_owned())),
+        Some(value) if value.as_bool().is_some() => {}
+        Some(value) => return inexact(&json::to_string(value)),
+    }
+    Ok(())
+}
+
+/// Parameters that choose nothing here, but may be wrong.
+fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    preference(call)?;
+    match call.params.text("search_type") {
+        None | Some("query_then_fetch") => {}
+        Some(other) => {
+            return Err(Error::illegal_argument(format!("No search type for [{other}]")));
+        }
+    }
+    if call.params.int("batched_reduce_size")?.is_some_and(|size| size < 2) {
+        return Err(Error::illegal_argument("batchedReduceSize must be >= 2"));
+    }
+    for name in ["max_concurrent_shard_requests", "pre_filter_shard_size"] {
+        if call.params.int(name)?.is_some_and(|count| count < 1) {
+            let java = if name.starts_with('m') {
+                "maxConcurrentShardRequests"
+            } else {
+                "preFilterShardSize"
+            };
+            return Err(Error::illegal_argument(format!("{java} must be >= 1")));
+        }
+    }
+    Ok(())
+}
