@@ -14,7 +14,7 @@ use env::Bytes;
 
 use crate::error::{Error, Result};
 use crate::footer::{self, FileKind};
-use crate::postings::{END, Need};
+use crate::postings::{END, NORM_NONE, Need, bounds_hold};
 use crate::reader::Segment;
 use crate::section::{Check, File};
 use crate::terms::Terms;
@@ -111,8 +111,8 @@ fn verify_file(id: SegmentId, bytes: Bytes, damages: &mut Damages) -> Result<()>
     for field in segment.fields() {
         if let Some(terms) = field.terms() {
             let norms = field.norms();
-            let has_norm = |doc| norms.as_ref().is_none_or(|norms| norms.get(doc) != 0);
-            damages.note(verify_terms(&segment, field.number(), &terms, has_norm));
+            let norm = |doc| norms.as_ref().map_or(NORM_NONE, |norms| norms.get(doc));
+            damages.note(verify_terms(&segment, field.number(), &terms, norm));
         }
         let damage = &mut |error| damages.add(error);
         if let Some(column) = field.numeric() {
@@ -180,7 +180,7 @@ fn verify_terms(
     segment: &Segment,
     field: FieldNo,
     terms: &Terms,
-    has_norm: impl Fn(DocId) -> bool,
+    norm: impl Fn(DocId) -> u8,
 ) -> Result<()> {
     let malformed = |section, what| Err(Error::Malformed { section, field, offset: 0, what });
     let options = terms.options();
@@ -220,12 +220,15 @@ fn verify_terms(
                     return malformed(SectionKind::Positions, "a term has its positions in order");
                 }
             }
-            if !has_norm(doc) {
+            if norm(doc) == 0 {
                 return malformed(SectionKind::Norms, "a document with a term has a length");
             }
         }
         if let Some(fault) = segment.fault() {
             return Err(fault.clone());
+        }
+        if !bounds_hold(&terms.postings(&info, need), &norm) {
+            return malformed(SectionKind::Skips, "bounds of blocks hold for each document");
         }
         if doc_freq != info.doc_freq || total_freq != info.total_freq {
             return malformed(SectionKind::Postings, "a term has as many documents as it counts");

@@ -28,20 +28,27 @@ const DOC_COUNT: u32 = 5000;
 /// A column that takes more than two pages.
 const WIDE: FieldNo = FieldNo(19);
 
+/// A field, and the values of a document there.
+type Column = (FieldNo, fn(u32) -> Vec<i64>);
+
 /// A column of numbers in each form of values and of presence.
-const COLUMNS: [(FieldNo, fn(u32) -> Vec<i64>); 6] = [
+const COLUMNS: [Column; 6] = [
     // A line in all documents, as sequence numbers are.
     (FieldNo(1), |doc| vec![i64::from(doc) + 7]),
     // One value in few documents.
     (FieldNo(16), |doc| if doc % 100 == 3 { vec![-1] } else { Vec::new() }),
     // Distances in every third document: whole days.
     (FieldNo(17), |doc| {
-        if doc % 3 == 0 { vec![86_400_000 * i64::from(doc * doc % 365)] } else { Vec::new() }
+        if doc.is_multiple_of(3) {
+            vec![86_400_000 * i64::from(doc * doc % 365)]
+        } else {
+            Vec::new()
+        }
     }),
     // A table of far-apart values, several a document.
     (FieldNo(18), |doc| {
         let mut values = vec![[3, 1 << 40, -(1 << 50)][doc as usize % 3]; 1 + doc as usize % 2];
-        values.extend((doc % 5 == 0).then_some(i64::MAX));
+        values.extend(doc.is_multiple_of(5).then_some(i64::MAX));
         values
     }),
     // Wide values, in the first window only.
@@ -70,7 +77,7 @@ fn tags(doc: u32) -> Vec<u32> {
 }
 
 fn sketch(doc: u32) -> Option<Vec<u8>> {
-    (doc % 7 == 0).then(|| doc.to_le_bytes().repeat(doc as usize % 4))
+    doc.is_multiple_of(7).then(|| doc.to_le_bytes().repeat(doc as usize % 4))
 }
 
 fn price(doc: u32) -> i64 {
@@ -128,7 +135,7 @@ fn write() -> Vec<u8> {
 fn live() -> [(&'static str, Live); 2] {
     let all = Live::all(DOC_COUNT);
     [
-        ("live-1-bits", all.without((0..DOC_COUNT).filter(|doc| doc % 2 == 0).map(DocId))),
+        ("live-1-bits", all.without((0..DOC_COUNT).filter(|doc| doc.is_multiple_of(2)).map(DocId))),
         ("live-1-gaps", all.without([5, 6, 4000, DOC_COUNT - 1].map(DocId))),
     ]
 }

@@ -56,11 +56,12 @@ impl TermSource for Source {
     }
 }
 
-fn write(blocks: TermBlocks) -> Vec<u8> {
+/// A sound file; `norm` gives the lengths.
+fn write(blocks: TermBlocks, norm: impl Fn(u32) -> u8) -> Vec<u8> {
     let mut writer = SegmentWriter::new(ID, DOC_COUNT).merged(1, blocks);
     let ids: Vec<String> = (0..DOC_COUNT).map(|doc| format!("{doc:03}")).collect();
     writer.ids(ids.iter().zip(0..).map(|(id, doc)| (id.as_bytes(), DocId(doc)))).expect("sorted");
-    let norms: Vec<u8> = (0..DOC_COUNT).map(|doc| u8::from(doc % 9 == 0)).collect();
+    let norms: Vec<u8> = (0..DOC_COUNT).map(norm).collect();
     writer.norms(TEXT, &norms).expect("a byte for each document");
     writer.terms(TEXT, TermOptions::TEXT, &mut Source::default()).expect("in memory");
     writer.seal().expect("in memory")
@@ -148,7 +149,8 @@ fn forged(file: &[u8], parts: &File, at: usize, change: impl Fn(u8) -> u8) -> By
 }
 
 fn forge_each_byte_of(kinds: &[SectionKind], blocks: TermBlocks) {
-    let file = write(blocks);
+    // Few lengths: they are kept as bits and bytes.
+    let file = write(blocks, |doc| u8::from(doc % 9 == 0));
     let parts = File::open(Bytes::from(file.clone()), Check::Full).expect("just sealed");
     let whole = Segment::open(ID, Bytes::from(file.clone()), Check::Full).expect("just sealed");
     read(&whole).expect("just sealed");
@@ -198,4 +200,26 @@ fn forged_positions_and_lengths_end_in_errors() {
 fn forged_ids_end_in_errors() {
     forge_each_byte_of(&[SectionKind::IdIndex, SectionKind::IdFilter], TermBlocks::Plain);
     forge_each_byte_of(&[SectionKind::IdBlocks, SectionKind::IdRanks], TermBlocks::Plain);
+}
+
+#[test]
+fn forged_bound_is_found_by_verify() {
+    // A bound that is too low would hide documents from every search, and nothing would fail.
+    let file = write(TermBlocks::Plain, |_| 1);
+    let parts = File::open(Bytes::from(file.clone()), Check::Full).expect("just sealed");
+    assert_eq!(segment::verify::verify(ID, Bytes::from(file.clone())), []);
+    let skips = parts.entries().iter().find(|entry| entry.kind == SectionKind::Skips);
+    // Two blocks: two last documents and two ends, 16 bytes; then the frequency of the first pair.
+    let at = skips.expect("a term has 199 documents").offset as usize + 16;
+    for pair in 0..4 {
+        assert_eq!(file[at + 2 * pair], 3, "the highest frequency of the first block");
+    }
+    let mut forged_file = file;
+    for pair in 0..4 {
+        let bytes = forged(&forged_file, &parts, at + 2 * pair, |_| 2);
+        forged_file = bytes.to_vec();
+    }
+    let damages = segment::verify::verify(ID, Bytes::from(forged_file));
+    assert_eq!(damages.len(), 1);
+    assert_eq!(damages[0].sections, [(SectionKind::Skips, TEXT)]);
 }

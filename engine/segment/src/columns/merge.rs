@@ -23,6 +23,9 @@ use crate::steps::Steps;
 use crate::toc::SectionKind;
 use crate::writer::SegmentWriter;
 
+/// What is wrong with a rank that no term has.
+const OUTSIDE: &str = "every rank has a term";
+
 /// Writes the numbers of a field of several segments, each with its number in `map`.
 pub fn merge_numeric(
     writer: &mut SegmentWriter,
@@ -104,11 +107,16 @@ pub fn merge_ordinals(
     let mut head = dictionary.finish(&mut body);
     let mut windows = WindowsWriter::new(map.doc_count(), 0);
     for (&(number, column), ranks) in inputs.iter().zip(&ranks) {
+        let mut all_inside = true;
         each_kept(column.ranks(), map.input(number), steps, |doc, rank| {
-            // Damaged ranks were clamped to the last when the used ones were marked.
-            let rank = (rank as u64).min(ranks.len() as u64 - 1) as usize;
-            windows.push(doc, i64::from(ranks[rank]), &mut body);
+            match usize::try_from(rank).ok().and_then(|rank| ranks.get(rank)) {
+                Some(&rank) => windows.push(doc, i64::from(rank), &mut body),
+                None => all_inside = false,
+            }
         })?;
+        if !all_inside {
+            return Err(column.ranks().malformed(0, OUTSIDE));
+        }
     }
     if !windows.is_empty() {
         head.bytes.extend_from_slice(&windows.finish(&mut body));
@@ -165,9 +173,14 @@ fn used_ranks(column: &Ordinals, map: &InputMap, steps: &mut Steps<'_>) -> Resul
     let mut used = Bitmap::new(column.term_count());
     for window in 0..column.ranks().window_count() {
         if let Some(block) = column.ranks().block(window)? {
-            each_kept_of(&block, window, map, &mut |_, rank| {
-                used.insert((rank as u64).min(u64::from(column.term_count()) - 1) as u32);
+            let mut all_inside = true;
+            each_kept_of(&block, window, map, &mut |_, rank| match u32::try_from(rank) {
+                Ok(rank) if rank < used.len() => {
+                    used.insert(rank);
+                }
+                _ => all_inside = false,
             })
+            .and_then(|()| if all_inside { Ok(()) } else { Err(OUTSIDE) })
             .map_err(|what| column.ranks().malformed(window, what))?;
         }
         // The same windows are read once more for their values, and counted then.

@@ -15,6 +15,7 @@ mod cursor;
 mod impact;
 pub(crate) mod merge;
 mod skip;
+mod verify;
 mod writer;
 
 use base::DocId;
@@ -23,8 +24,10 @@ pub use block::BLOCK;
 pub use blocks::Probe;
 pub use cursor::{BlockMax, Postings};
 pub use impact::Impacts;
+pub(crate) use impact::NORM_NONE;
 pub use skip::GROUP;
 pub(crate) use skip::Shape;
+pub(crate) use verify::bounds_hold;
 pub(crate) use writer::PostingWriter;
 
 /// What a cursor stands on after its last document.
