@@ -154,7 +154,7 @@ impl<E: Env> Inner<E> {
         }
         self.appliers.rise(self.state.borrow().applied);
         self.schedule_refresh();
-        self.after_change();
+        self.after_operations();
     }
 
     /// Applies one operation and notes its answer.

@@ -115,7 +115,6 @@ impl<E: Env> Inner<E> {
                     is_live_saved: held.is_live_saved(),
                 })
                 .collect();
-            let now = self.env.clock().monotonic();
             let manifest = Manifest {
                 generation: self.manifest.borrow().generation + 1,
                 shard: self.id,
@@ -126,7 +125,7 @@ impl<E: Env> Inner<E> {
                 mapping_version: self.mapping.borrow().version(),
                 segment_next: state.segment_next,
                 segments: Vec::new(),
-                tombstones: tombstones(&state.tombstones, state.visible, now),
+                tombstones: Vec::new(),
             };
             let doomed = (std::mem::take(&mut state.obsolete), state.obsolete_bytes);
             state.obsolete_bytes = 0;
@@ -135,6 +134,7 @@ impl<E: Env> Inner<E> {
         if stop == Stop::None && !self.is_worth_it(&standing, &manifest, &doomed) {
             return Ok(());
         }
+        manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
         let saved = self.save_all(&standing, &mut manifest).await;
         let (written, replaced) = match saved {
             Ok(saved) => saved,
@@ -149,6 +149,30 @@ impl<E: Env> Inner<E> {
         self.settle(written).await?;
         self.log().release(position).await?;
         self.remove(doomed.into_iter().chain(replaced)).await
+    }
+
+    /// The deletes below `end`, which the segments cover; those after them are in the log. One that
+    /// goes while this walks gave way to a later operation, which is in the log too.
+    async fn tombstones_below(&self, end: SeqNo) -> Vec<Tombstone> {
+        let (mut all, mut from) = (Vec::new(), Some(0));
+        while let Some(start) = from.filter(|from| *from < end.get()) {
+            let now = self.env.clock().monotonic();
+            {
+                let state = self.state.borrow();
+                let (page, next) = state.tombstones.page(start, TOMBSTONES_AT_ONCE, now);
+                let below = page.into_iter().filter(|(_, stamp, _)| stamp.seq_no < end);
+                all.extend(below.map(|(id, stamp, age)| Tombstone {
+                    age_ms: age.as_millis() as u64,
+                    seq_no: stamp.seq_no,
+                    term: stamp.term,
+                    version: stamp.version,
+                    id: id.to_owned(),
+                }));
+                from = next;
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        all
     }
 
     /// Waits until all below `target` is applied.
@@ -206,7 +230,13 @@ impl<E: Env> Inner<E> {
             }
             manifest.segments.push(named);
         }
-        manifest.save(&self.env, &self.dir).await?;
+        if manifest.tombstones.len() > TOMBSTONES_AT_ONCE {
+            let large = manifest.clone();
+            let bytes = self.work(move || large.encode()).await?;
+            manifest.save_bytes(&self.env, &self.dir, bytes).await?;
+        } else {
+            manifest.save(&self.env, &self.dir).await?;
+        }
         Ok((written, replaced))
     }
 
@@ -277,25 +307,25 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    /// Sees to what may be due after operations, refreshes, merges and new settings.
+    /// Sees to what may be due after operations.
+    pub(crate) fn after_operations(self: &Rc<Self>) {
+        if self.log().bytes() > self.config.borrow().flush_log_bytes {
+            self.flush_soon();
+        }
+    }
+
+    /// Sees to what may be due after refreshes, flushes, merges and new settings.
     pub(crate) fn after_change(self: &Rc<Self>) {
+        // While the log is replayed, there is none to flush.
         if self.phase.get() != Phase::Open || self.log.get().is_none() {
             return;
         }
-        let (flush_log_bytes, unflushed_max, gc_deletes) = {
-            let config = self.config.borrow();
-            (config.flush_log_bytes, config.unflushed_bytes_max, config.gc_deletes)
-        };
-        let now = self.env.clock().monotonic();
+        self.after_operations();
         let (unflushed, obsolete) = {
-            let mut state = self.state.borrow_mut();
-            state.prune(now, gc_deletes);
+            let state = self.state.borrow();
             (state.unflushed_bytes(), state.obsolete_bytes)
         };
-        if self.log().bytes() > flush_log_bytes
-            || unflushed > unflushed_max
-            || obsolete > OBSOLETE_BYTES_MAX
-        {
+        if unflushed > self.config.borrow().unflushed_bytes_max || obsolete > OBSOLETE_BYTES_MAX {
             self.flush_soon();
         }
         self.merge_soon();
@@ -312,6 +342,9 @@ impl<E: Env> Inner<E> {
         }
     }
 }
+
+/// Tombstones looked at between two chances for others to run.
+const TOMBSTONES_AT_ONCE: usize = 1000;
 
 /// Files that only wait to be removed are let stand up to so much.
 const OBSOLETE_BYTES_MAX: u64 = 64 << 20;
@@ -344,24 +377,6 @@ async fn save<E: Env>(env: &E, dir: &Path, name: &str, bytes: Bytes) -> Result<(
 fn body_checksum(bytes: &[u8], kind: FileKind, id: SegmentId) -> Result<u32> {
     let footer = footer::open(bytes, kind).map_err(|error| Error::in_segment(id, &error))?;
     Ok(footer.body_checksum)
-}
-
-/// The deletes to remember that the segments cover; those after them are in the log.
-fn tombstones(
-    tombstones: &crate::versions::Tombstones,
-    visible: u64,
-    now: Duration,
-) -> Vec<Tombstone> {
-    let covered = tombstones.iter(now).filter(|(_, stamp, _)| stamp.seq_no.get() < visible);
-    covered
-        .map(|(id, stamp, age)| Tombstone {
-            age_ms: age.as_millis() as u64,
-            seq_no: stamp.seq_no,
-            term: stamp.term,
-            version: stamp.version,
-            id: id.to_owned(),
-        })
-        .collect()
 }
 
 /// A position as the log counts.

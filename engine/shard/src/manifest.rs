@@ -223,9 +223,18 @@ impl Manifest {
 
     /// Makes it the shard's commit point; durable when this returns.
     pub async fn save<E: Env>(&self, env: &E, dir: &Path) -> Result<()> {
-        let path = dir.join(slot_name(self.generation % 2));
-        let bytes = self.encode();
+        self.save_bytes(env, dir, self.encode()).await
+    }
+
+    /// As [`Manifest::save`] where the bytes are made already.
+    pub(crate) async fn save_bytes<E: Env>(
+        &self,
+        env: &E,
+        dir: &Path,
+        bytes: Vec<u8>,
+    ) -> Result<()> {
         debug_assert_eq!(Self::decode(&bytes).as_ref(), Ok(self), "what is written can be read");
+        let path = dir.join(slot_name(self.generation % 2));
         env.disk().save(&path, Bytes::from(bytes)).await?;
         Ok(())
     }

@@ -456,11 +456,9 @@ async fn clear_unnamed<E: Env>(
 async fn clear_unfinished<E: Env>(env: &E, setup: &Setup<E>) -> Result<()> {
     let entries = env.disk().list(&setup.dir).await?;
     let is_log = |name: &str| name.starts_with("log-");
-    let stands = entries.iter().find(|entry| {
-        let is_unfinished = entry.name.ends_with(".tmp");
-        !is_unfinished && !is_log(&entry.name)
-    });
-    if let Some(entry) = stands {
+    let is_left_over =
+        |name: &str| is_log(name) || (name.ends_with(".tmp") && file::is_disposable(name));
+    if let Some(entry) = entries.iter().find(|entry| !is_left_over(&entry.name)) {
         let file = setup.dir.join(&entry.name).display().to_string();
         return Err(Error::AlreadyExists { file });
     }

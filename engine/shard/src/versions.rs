@@ -157,12 +157,22 @@ impl Tombstones {
         true
     }
 
-    /// All that stand, oldest first: id, stamp, time since.
-    pub(crate) fn iter(&self, now: Duration) -> impl Iterator<Item = (&str, Stamp, Duration)> {
-        self.order.iter().filter_map(move |(_, seq_no, id)| {
+    /// Deletes from operation `from` on, oldest first, out of at most `count_max` entries: id,
+    /// stamp, time since. And where to go on: `None` at the end.
+    pub(crate) fn page(
+        &self,
+        from: u64,
+        count_max: usize,
+        now: Duration,
+    ) -> (Vec<(&str, Stamp, Duration)>, Option<u64>) {
+        // Deletes are put in the order of their numbers.
+        let start = self.order.partition_point(|(_, seq_no, _)| *seq_no < from);
+        let page = self.order.range(start..).take(count_max).filter_map(|(_, seq_no, id)| {
             let (stamp, put) = self.by_id.get(id)?;
             (stamp.seq_no.get() == *seq_no).then(|| (&**id, *stamp, now.saturating_sub(*put)))
-        })
+        });
+        let next = self.order.get(start + count_max).map(|(_, seq_no, _)| *seq_no);
+        (page.collect(), next)
     }
 
     /// Deletes remembered.
@@ -194,7 +204,13 @@ mod tests {
     }
 
     fn ids(tombstones: &Tombstones) -> Vec<String> {
-        tombstones.iter(Duration::ZERO).map(|(id, _, _)| id.to_owned()).collect()
+        let (mut ids, mut from) = (Vec::new(), Some(0));
+        while let Some(start) = from {
+            let (page, next) = tombstones.page(start, 1, Duration::ZERO);
+            ids.extend(page.into_iter().map(|(id, _, _)| id.to_owned()));
+            from = next;
+        }
+        ids
     }
 
     #[test]
