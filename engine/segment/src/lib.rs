@@ -3,12 +3,19 @@
 //! A segment is one file: sections behind one checksummed list, a fixed footer (`toc`, `footer`).
 //! Structure is rkyv, checked; bulk is hand-laid little-endian, guarded page by page (`section`).
 //!
-//! | to find              | look into                                      |
-//! |----------------------|------------------------------------------------|
-//! | a document by id     | [`ids`]                                        |
-//! | a term               | [`terms`]                                      |
-//! | a term's documents   | [`postings`], and [`positions`] inside of them |
-//! | a field's length     | [`norms`]                                      |
+//! | to find                        | look into                                      |
+//! |--------------------------------|------------------------------------------------|
+//! | a document by id               | [`ids`]                                        |
+//! | a term                         | [`terms`]                                      |
+//! | a term's documents             | [`postings`], and [`positions`] inside of them |
+//! | a field's length               | [`norms`]                                      |
+//! | a document's values            | [`columns`]                                    |
+//! | the documents in a range       | [`bkd`]                                        |
+//! | a document as it came          | [`stored`]                                     |
+//! | which documents are alive      | [`live`]                                       |
+//! | what a search sees             | [`view`]                                       |
+//! | one segment out of several     | [`merge`](mod@merge), and [`docmap`]           |
+//! | whether a file is whole        | [`verify`](mod@verify)                         |
 //!
 //! The crate knows field numbers and raw bytes, not mappings; it does no waiting and no I/O:
 //! bytes come in as [`env::Bytes`] and go out as `Vec<u8>`.
