@@ -71,6 +71,7 @@ fn below(writer: &mut Writer<'_>, error: &Error, trace: Trace, left: usize) {
         writer.key("caused_by").begin_object();
         head(writer, cause);
         below(writer, cause, trace, left);
+        stack(writer, cause, trace);
         writer.end_object();
     }
 }

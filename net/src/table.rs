@@ -202,7 +202,7 @@ const CAT_HEALTH: &[Known] = &[flag("ts")];
 const CAT_INDICES: &[Known] = &[
     own("expand_wildcards"),
     own("health"),
-    flag("pri"),
+    flag("pri").idle(),
     flag("include_unloaded_segments").idle(),
 ];
 

@@ -119,9 +119,8 @@ impl Body {
         self.filled == 0
     }
 
-    /// The bytes, once all are here.
+    /// The bytes that are here.
     pub fn into_bytes(mut self) -> Vec<u8> {
-        debug_assert!(self.is_done());
         self.bytes.truncate(self.filled);
         self.bytes
     }

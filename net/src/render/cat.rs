@@ -330,7 +330,7 @@ mod tests {
     fn columns_line_up() {
         assert_eq!(
             text(""),
-            "green  b        5 15.7kb\nyellow alpha 1000   225b\ngreen  c                 \n"
+            "green  b        5 15.7kb\nyellow alpha 1000   225b\ngreen  c                \n"
         );
         assert_eq!(text("v&h=i,dc"), "i       dc\nb        5\nalpha 1000\nc         \n");
         // The last column is not padded, unless its numbers stand at the right.

@@ -129,19 +129,13 @@ pub(super) async fn indices<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             )));
         }
     };
-    let pri = call.params.flag("pri", false)?;
     let rows = call.core.index_rows(call.gate, call.indices(), options).await?;
     let rows = rows
         .iter()
         .filter(|row| colour.is_none_or(|colour| row.health == colour))
         .map(index_row)
         .collect();
-    let mut table = Table { columns: INDICES, rows };
-    if pri {
-        // A node alone holds primaries only, so their columns are the same.
-        table.columns = INDICES;
-    }
-    answer(call, &table, &wish)
+    answer(call, &Table { columns: INDICES, rows }, &wish)
 }
 
 fn index_row(row: &IndexRow) -> Vec<Cell> {

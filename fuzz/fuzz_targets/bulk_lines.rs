@@ -1,0 +1,33 @@
+//! Bulk bodies: whatever is taken, its documents are lines of the body, in order, untouched.
+#![no_main]
+
+use env::Bytes;
+use libfuzzer_sys::fuzz_target;
+use net::rest::bulk::{Defaults, Item, split};
+
+fuzz_target!(|bytes: &[u8]| {
+    let defaults = Defaults { index: "i".to_owned(), ..Defaults::default() };
+    let Ok(items) = split(&Bytes::from(bytes.to_vec()), &defaults) else { return };
+    assert_eq!(bytes.last(), Some(&b'\n'), "the body ends with a line feed");
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    for item in &items {
+        let (Item::Write(item) | Item::Refused(item, _)) = item;
+        if !item.source.is_empty() {
+            let found = lines.any(|line| *line == *item.source);
+            assert!(found, "a document is a line of the body, after those before it");
+        }
+        assert!(!item.index.is_empty());
+    }
+    // The same lines with another end say the same.
+    let mut crlf = Vec::with_capacity(bytes.len() * 2);
+    if !bytes.contains(&b'\r') {
+        for byte in bytes {
+            if *byte == b'\n' {
+                crlf.push(b'\r');
+            }
+            crlf.push(*byte);
+        }
+        let again = split(&Bytes::from(crlf), &defaults).expect("taken before");
+        assert_eq!(again.len(), items.len());
+    }
+});

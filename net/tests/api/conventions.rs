@@ -1,0 +1,238 @@
+//! What holds for every path.
+
+use http::coding::{Coding, decode, gzip};
+
+use crate::place::{at, failure, value, with_node};
+
+#[test]
+fn the_root_tells_who_answers() {
+    with_node(|mut client| async move {
+        let response = client.call("GET", "/", "").await;
+        assert_eq!(response.status, 200);
+        assert_eq!(response.field("X-elastic-product"), Some("Elasticsearch"));
+        assert_eq!(response.field("content-type"), Some("application/json"));
+        let body = value(&response);
+        assert_eq!(at(&body, &["version", "number"]).as_str(), Some("8.19.0"));
+        assert_eq!(at(&body, &["tagline"]).as_str(), Some("You Know, for Search"));
+        let keys: Vec<&str> = body.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["name", "cluster_name", "cluster_uuid", "version", "tagline"]);
+        let head = client.call("HEAD", "/", "").await;
+        assert_eq!((head.status, head.body.len()), (200, 0));
+    });
+}
+
+#[test]
+fn unknown_paths_and_methods_are_told() {
+    with_node(|mut client| async move {
+        for (method, target, told) in [
+            ("GET", "/x/y/z/q", "400 no handler found for uri [/x/y/z/q] and method [GET]"),
+            ("POST", "/a/_foo", "400 no handler found for uri [/a/_foo] and method [POST]"),
+            (
+                "GET",
+                "/_bulk",
+                "405 Incorrect HTTP method for uri [/_bulk] and method [GET], allowed: [POST, PUT]",
+            ),
+            (
+                "GET",
+                "/_cat/nope",
+                "405 Incorrect HTTP method for uri [/_cat/nope] and method [GET], allowed: [POST]",
+            ),
+            (
+                "PATCH",
+                "/_search?q=1",
+                "405 Incorrect HTTP method for uri [/_search?q=1] and method [PATCH], allowed: \
+                 [GET, POST]",
+            ),
+        ] {
+            assert_eq!(client.bad(method, target, "").await, told);
+        }
+        let wrong = client.call("GET", "/_bulk", "").await;
+        assert_eq!(wrong.field("allow"), Some("POST,PUT"));
+        let nothing = client.call("GET", "/x/y/z/q", "").await;
+        assert_eq!(
+            nothing.text(),
+            r#"{"error":"no handler found for uri [/x/y/z/q] and method [GET]"}"#
+        );
+        let options = client.call("OPTIONS", "/_search", "").await;
+        assert_eq!((options.status, options.field("allow")), (200, Some("GET,POST")));
+        assert!(options.body.is_empty());
+    });
+}
+
+#[test]
+fn parameters_are_judged_before_anything_happens() {
+    with_node(|mut client| async move {
+        for (target, told) in [
+            (
+                "/a/_search?sizee=1",
+                "400 illegal_argument_exception: request [/a/_search] contains unrecognized \
+                 parameter: [sizee]",
+            ),
+            (
+                "/_cluster/health?foo&bar=1",
+                "400 illegal_argument_exception: request [/_cluster/health] contains unrecognized \
+                 parameters: [bar], [foo]",
+            ),
+            (
+                "/_cluster/health?levle=shards",
+                "400 illegal_argument_exception: request [/_cluster/health] contains unrecognized \
+                 parameter: [levle] -> did you mean [level]?",
+            ),
+            (
+                "/?pretty=foo",
+                "400 illegal_argument_exception: Failed to parse value [foo] as only [true] or \
+                 [false] are allowed.",
+            ),
+            (
+                "/_search?size=a",
+                "400 illegal_argument_exception: Failed to parse int parameter [size] with value \
+                 [a]",
+            ),
+            (
+                "/_search?timeout=foo",
+                "400 illegal_argument_exception: failed to parse setting [timeout] with value \
+                 [foo] as a time value: unit is missing or unrecognized",
+            ),
+            (
+                "/_search?ignore_unavailable=foo",
+                "400 illegal_argument_exception: Could not convert [ignore_unavailable] to boolean",
+            ),
+            (
+                "/_search?search_type=foo",
+                "400 illegal_argument_exception: No search type for [foo]",
+            ),
+            (
+                "/_search?preference=_foo",
+                "400 illegal_argument_exception: no Preference for [_foo]",
+            ),
+            (
+                "/_search?batched_reduce_size=1",
+                "400 illegal_argument_exception: batchedReduceSize must be >= 2",
+            ),
+            (
+                "/_search?source=%7B%7D",
+                "500 illegal_state_exception: source and source_content_type parameters are \
+                 required",
+            ),
+        ] {
+            assert_eq!(client.bad("GET", target, "").await, told, "{target}");
+        }
+        let told = client.bad("GET", "/?a=%zz", "").await;
+        assert!(
+            told.starts_with("400 bad_parameter_exception: java.lang.IllegalArgumentExc"),
+            "{told}"
+        );
+    });
+}
+
+#[test]
+fn media_types_are_judged() {
+    with_node(|mut client| async move {
+        for (kind, told) in [
+            (Some("text/plain"), "406 Content-Type header [text/plain] is not supported"),
+            (Some("application/foo"), "406 Content-Type header [application/foo] is not supported"),
+            (None, "406 Content-Type header is missing"),
+            (
+                Some("foo"),
+                "400 media_type_header_exception: Invalid media-type value on headers \
+                 [Content-Type]",
+            ),
+        ] {
+            let fields: Vec<(&str, &str)> =
+                kind.map(|kind| ("Content-Type", kind)).into_iter().collect();
+            let response = client.call_with("POST", "/_search", &fields, b"{}").await;
+            assert_eq!(failure(&response), told);
+        }
+        let vendor = "application/vnd.elasticsearch+json; compatible-with=8";
+        let response = client.call_with("GET", "/", &[("Accept", vendor)], b"").await;
+        assert_eq!(
+            response.field("content-type"),
+            Some("application/vnd.elasticsearch+json;compatible-with=8")
+        );
+        let response = client
+            .call_with(
+                "GET",
+                "/",
+                &[("Accept", "application/vnd.elasticsearch+json;compatible-with=11")],
+                b"",
+            )
+            .await;
+        assert!(failure(&response).starts_with("400 media_type_header_exception: Invalid media-"));
+    });
+}
+
+#[test]
+fn answers_are_dressed_as_asked() {
+    with_node(|mut client| async move {
+        let pretty = client.call("GET", "/_license?pretty&filter_path=license.status", "").await;
+        assert_eq!(pretty.text(), "{\n  \"license\" : {\n    \"status\" : \"active\"\n  }\n}\n");
+        let filtered = client.call("GET", "/?filter_path=version.n*,-name,tagline", "").await;
+        assert_eq!(
+            filtered.text(),
+            r#"{"version":{"number":"8.19.0"},"tagline":"You Know, for Search"}"#
+        );
+        let nothing = client.call("GET", "/?filter_path=nope", "").await;
+        assert_eq!(nothing.text(), "{}");
+        // Errors are not filtered.
+        let error = client.call("GET", "/nope?filter_path=took&error_trace", "").await;
+        assert!(error.text().contains("index_not_found_exception"));
+        assert!(error.text().contains("stack_trace"));
+        let echoed = client.call_with("GET", "/", &[("X-Opaque-Id", "abc 1")], b"").await;
+        assert_eq!(echoed.field("X-Opaque-Id"), Some("abc 1"));
+    });
+}
+
+#[test]
+fn bodies_are_unpacked_and_answers_packed() {
+    with_node(|mut client| async move {
+        let plain = client.call("GET", "/_nodes?pretty", "").await;
+        let packed =
+            client.call_with("GET", "/_nodes?pretty", &[("Accept-Encoding", "gzip")], b"").await;
+        assert_eq!(packed.field("content-encoding"), Some("gzip"));
+        assert_eq!(decode(Coding::Gzip, &packed.body, 1 << 20).as_deref(), Ok(&plain.body[..]));
+        let fields = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
+        let body = gzip(br#"{"analyzer":"standard","text":"Quick fox"}"#);
+        let response = client.call_with("POST", "/_analyze", &fields, &body).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        let response = client.call_with("POST", "/_analyze", &fields, b"not gzip").await;
+        assert_eq!(response.status, 400);
+        let fields = [("Content-Type", "application/json"), ("Content-Encoding", "br")];
+        let response = client.call_with("POST", "/_analyze", &fields, b"x").await;
+        assert_eq!(response.status, 415);
+    });
+}
+
+#[test]
+fn a_body_may_come_in_the_query() {
+    with_node(|mut client| async move {
+        let target =
+            "/_analyze?source_content_type=application/json&source=%7B%22text%22%3A%22a%22%7D";
+        let body = client.good("GET", target, "").await;
+        assert_eq!(at(&body, &["tokens"]).as_array().map(<[_]>::len), Some(1));
+    });
+}
+
+#[test]
+fn the_node_describes_itself() {
+    with_node(|mut client| async move {
+        for target in ["/_nodes/http", "/_nodes/_all/http", "/_nodes/http,settings", "/_nodes"] {
+            let body = client.good("GET", target, "").await;
+            let node = at(&body, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA"]);
+            assert_eq!(at(node, &["http", "publish_address"]).as_str(), Some("127.0.0.1:9200"));
+            assert_eq!(at(&body, &["_nodes", "total"]).as_u64(), Some(1));
+        }
+        let none = client.good("GET", "/_nodes/other/http", "").await;
+        assert_eq!(at(&none, &["nodes"]), &json::json!({}));
+        assert_eq!(
+            client.bad("GET", "/_nodes/_all/foo", "").await,
+            "400 illegal_argument_exception: request [/_nodes/_all/foo] contains unrecognized \
+             metric: [foo]"
+        );
+        let body = client.good("GET", "/_license", "").await;
+        assert_eq!(at(&body, &["license", "type"]).as_str(), Some("basic"));
+        let icon = client.call("GET", "/favicon.ico", "").await;
+        assert_eq!((icon.status, icon.field("content-type")), (200, Some("image/x-icon")));
+        let cat = client.call("GET", "/_cat", "").await;
+        assert!(cat.text().starts_with("=^.^=\n"));
+    });
+}

@@ -1,0 +1,208 @@
+//! Documents, one at a time and many.
+
+use json::json;
+
+use crate::place::{at, with_node};
+
+#[test]
+fn a_document_lives_through_its_versions() {
+    with_node(|mut client| async move {
+        let made = client.call("PUT", "/a/_doc/x%20y?routing=r%20s", r#"{"n":1}"#).await;
+        assert_eq!(made.status, 201, "{}", made.text());
+        assert_eq!(made.field("location"), Some("/a/_doc/x%20y?routing=r+s"));
+        assert_eq!(
+            made.text(),
+            r#"{"_index":"a","_id":"x y","_version":1,"result":"created","_shards":{"total":2,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1}"#
+        );
+        let updated = client.good("PUT", "/a/_doc/x%20y?routing=r+s", r#"{ "n" : 2.50 }"#).await;
+        assert_eq!(at(&updated, &["result"]).as_str(), Some("updated"));
+        let got = client.call("GET", "/a/_doc/x%20y?routing=r+s", "").await;
+        assert_eq!(
+            got.text(),
+            r#"{"_index":"a","_id":"x y","_version":2,"_seq_no":1,"_primary_term":1,"_routing":"r s","found":true,"_source":{ "n" : 2.50 }}"#
+        );
+        let source = client.call("GET", "/a/_source/x%20y?routing=r+s", "").await;
+        assert_eq!((source.status, source.text().as_str()), (200, r#"{ "n" : 2.50 }"#));
+        assert_eq!(client.call("HEAD", "/a/_doc/x%20y?routing=r+s", "").await.status, 200);
+        let gone = client.good("DELETE", "/a/_doc/x%20y?routing=r+s", "").await;
+        assert_eq!(
+            (at(&gone, &["result"]).as_str(), at(&gone, &["_version"]).as_u64()),
+            (Some("deleted"), Some(3))
+        );
+        let missing = client.call("GET", "/a/_doc/x%20y?routing=r+s", "").await;
+        assert_eq!(
+            (missing.status, missing.text().as_str()),
+            (404, r#"{"_index":"a","_id":"x y","found":false}"#)
+        );
+        assert_eq!(client.call("HEAD", "/a/_doc/x%20y", "").await.status, 404);
+        let again = client.call("DELETE", "/a/_doc/zz", "").await;
+        assert_eq!(again.status, 404);
+        assert!(again.text().contains(r#""result":"not_found""#));
+        assert_eq!(
+            client.bad("GET", "/a/_source/zz", "").await,
+            "404 resource_not_found_exception: Document not found [a]/[zz]"
+        );
+    });
+}
+
+#[test]
+fn conditions_hold_or_conflict() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_create/1", "{}").await;
+        assert_eq!(
+            client.bad("PUT", "/a/_create/1", "{}").await,
+            "409 version_conflict_engine_exception: [1]: version conflict, document already exists \
+             (current version [1])"
+        );
+        assert_eq!(
+            client.bad("PUT", "/a/_doc/1?if_seq_no=5&if_primary_term=1", "{}").await,
+            "409 version_conflict_engine_exception: [1]: version conflict, required seqNo [5], \
+             primary term [1]. current document has seqNo [0] and primary term [1]"
+        );
+        client.good("PUT", "/a/_doc/1?if_seq_no=0&if_primary_term=1", "{}").await;
+        client.good("PUT", "/a/_doc/2?version=7&version_type=external", "{}").await;
+        let told = client.bad("PUT", "/a/_doc/2?version=7&version_type=external", "{}").await;
+        assert!(
+            told.contains("current version [7] is higher or equal to the one provided [7]"),
+            "{told}"
+        );
+        for (target, told) in [
+            (
+                "/a/_doc/1?if_seq_no=5",
+                "400 action_request_validation_exception: Validation Failed: 1: ifSeqNo is set, but \
+                 primary term is [0];",
+            ),
+            (
+                "/a/_doc/1?op_type=foo",
+                "400 illegal_argument_exception: opType must be 'create' or 'index', found: [foo]",
+            ),
+            (
+                "/a/_doc/1?version_type=foo",
+                "400 illegal_argument_exception: No version type match [foo]",
+            ),
+            (
+                "/a/_doc/1?refresh=foo",
+                "400 illegal_argument_exception: Unknown value for refresh: [foo].",
+            ),
+            (
+                "/a/_doc/1?pipeline=p",
+                "400 illegal_argument_exception: pipeline with id [p] does not exist",
+            ),
+            (
+                "/a/_doc/1?if_seq_no=-1&if_primary_term=1",
+                "400 illegal_argument_exception: sequence numbers must be non negative. got [-1].",
+            ),
+            (
+                "/b/_doc/1?require_alias",
+                "404 index_not_found_exception: no such index [b] and [require_alias] request flag \
+                 is [true] and [b] is not an alias",
+            ),
+            (
+                "/a/_doc/1?wait_for_active_shards=2&timeout=100ms",
+                "503 unavailable_shards_exception: [a][0] Not enough active copies to meet shard \
+                 count of [2] (have 1, needed 2). Timeout: [100ms], request: [/{index}/_doc/{id}]",
+            ),
+        ] {
+            assert_eq!(client.bad("PUT", target, "{}").await, told, "{target}");
+        }
+        assert_eq!(
+            client.bad("PUT", "/a/_doc/1", "").await,
+            "400 parse_exception: request body is required"
+        );
+        let long = format!("/a/_doc/{}", "x".repeat(513));
+        assert!(client.bad("PUT", &long, "{}").await.contains("but was: 513;"));
+    });
+}
+
+#[test]
+fn ids_are_made_where_none_is_given() {
+    with_node(|mut client| async move {
+        let one = client.call("POST", "/a/_doc", "{}").await;
+        assert_eq!(one.status, 201);
+        let body = crate::place::value(&one);
+        let id = at(&body, &["_id"]).as_str().expect("an id").to_owned();
+        assert_eq!(id.len(), 20);
+        assert_eq!(one.field("location"), Some(format!("/a/_doc/{id}").as_str()));
+        client.good("GET", &format!("/a/_doc/{id}"), "").await;
+    });
+}
+
+#[test]
+fn sources_are_filtered_where_asked() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", r#"{"a":{"b":1,"c":2},"d":3}"#).await;
+        for (query, source) in [
+            ("_source=a.b", r#"{"a":{"b":1}}"#),
+            ("_source_excludes=a", r#"{"d":3}"#),
+            ("_source_includes=a&_source_excludes=a.c", r#"{"a":{"b":1}}"#),
+        ] {
+            let got = client.call("GET", &format!("/a/_doc/1?{query}"), "").await;
+            assert!(got.text().ends_with(&format!("\"_source\":{source}}}")), "{}", got.text());
+        }
+        let got = client.good("GET", "/a/_doc/1?_source=false", "").await;
+        assert!(got.get("_source").is_none());
+    });
+}
+
+#[test]
+fn a_bulk_keeps_order_and_fails_by_item() {
+    with_node(|mut client| async move {
+        let lines = concat!(
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}}\n{\"n\":1}\n",
+            "{\"create\":{\"_index\":\"a\",\"_id\":\"1\"}}\n{\"n\":2}\n",
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"2\"}}\n{\"n\":\"x\"}\n",
+            "{\"index\":{\"_index\":\"A\",\"_id\":\"3\"}}\n{}\n",
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"\"}}\n{}\n",
+            "{\"delete\":{\"_index\":\"a\",\"_id\":\"1\"}}\n",
+            "{\"delete\":{\"_index\":\"a\",\"_id\":\"9\"}}\n",
+        );
+        client.good("PUT", "/a", r#"{"mappings":{"properties":{"n":{"type":"long"}}}}"#).await;
+        let done = client.call("POST", "/_bulk", lines).await;
+        assert_eq!(done.status, 200);
+        assert!(done.text().contains(r#","errors":true,"items":["#));
+        let body = crate::place::value(&done);
+        let items = at(&body, &["items"]).as_array().expect("a list");
+        let statuses: Vec<u64> = items
+            .iter()
+            .map(|item| {
+                let (_, inner) = item.as_object().expect("one").iter().next().expect("one");
+                at(inner, &["status"]).as_u64().expect("a number")
+            })
+            .collect();
+        assert_eq!(statuses, [201, 409, 400, 400, 400, 200, 404]);
+        assert_eq!(
+            at(&items[1], &["create", "error", "type"]).as_str(),
+            Some("version_conflict_engine_exception")
+        );
+        assert_eq!(
+            at(&items[2], &["index", "error", "type"]).as_str(),
+            Some("document_parsing_exception")
+        );
+        assert!(items[2].at(&["index", "error", "root_cause"]).is_none());
+        assert_eq!(
+            client.bad("POST", "/_bulk", "{\"index\":{}}\n{}\n").await,
+            "400 action_request_validation_exception: Validation Failed: 1: index is missing;"
+        );
+        assert_eq!(
+            client.bad("POST", "/_bulk", "").await,
+            "400 parse_exception: request body is required"
+        );
+    });
+}
+
+#[test]
+fn several_documents_are_read_together() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", r#"{"x":1}"#).await;
+        let body = r#"{"docs":[{"_id":"1"},{"_id":"2"},{"_index":"nope","_id":"3"}]}"#;
+        let got = client.good("GET", "/a/_mget", body).await;
+        let docs = at(&got, &["docs"]).as_array().expect("a list");
+        assert_eq!(at(&docs[0], &["_source"]), &json!({"x": 1}));
+        assert_eq!(docs[1], json!({"_index": "a", "_id": "2", "found": false}));
+        assert_eq!(at(&docs[2], &["error", "root_cause"]).as_array().map(<[_]>::len), Some(1));
+        assert_eq!(
+            client.bad("GET", "/_mget", "").await,
+            "400 parse_exception: request body or source parameter is required"
+        );
+    });
+}

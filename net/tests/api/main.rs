@@ -1,0 +1,8 @@
+//! A whole node behind HTTP, on a simulated machine: requests as bytes, answers as bytes.
+
+mod conventions;
+mod documents;
+mod indices;
+mod place;
+mod searches;
+mod security;

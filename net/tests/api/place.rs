@@ -1,0 +1,182 @@
+//! The node that the stories talk to.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use base::CoreId;
+use engine::ops::observe::NodeInfo;
+use engine::{Config, Core, prepare};
+use env::{Env, Spawn, Stream};
+use http::Method;
+use http::client::{Response, request};
+use json::Value;
+use net::{Limits, Options, Security, Server};
+use sim::{Sim, SimEnv, SimStream};
+
+/// A client with one connection to a node of two cores.
+pub struct Client {
+    pub env: SimEnv,
+    pub server: Rc<Server<SimEnv>>,
+    stream: SimStream,
+    authorization: Option<String>,
+}
+
+/// Runs a story against a fresh node without security.
+pub fn with_node<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    run(1, false, story);
+}
+
+/// Runs a story against a fresh node whose `elastic` has the password `secret`.
+pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    run(1, true, story);
+}
+
+fn run<F: Future<Output = ()>>(seed: u64, secure: bool, story: impl FnOnce(Client) -> F) {
+    let sim = Sim::new(seed);
+    let env = sim.env();
+    let (near, far) = sim.stream_pair();
+    sim.run(async {
+        let core = start(&env).await;
+        let security = if secure { Some(security(&env).await) } else { None };
+        let options = Options { limits: Limits::default(), compression: true };
+        let server = Server::new(core, security, options);
+        let serving = Rc::clone(&server);
+        env.spawn().spawn(async move { serving.serve(far).await });
+        let client = Client { env: env.clone(), server, stream: near, authorization: None };
+        story(client).await;
+    });
+}
+
+async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
+    let info = NodeInfo {
+        name: "node-1".into(),
+        id: "AAAAAAAAAAAAAAAAAAAAAA".into(),
+        cluster_name: "corelode".into(),
+        cluster_uuid: "BBBBBBBBBBBBBBBBBBBBBB".into(),
+        http_address: "127.0.0.1:9200".into(),
+        transport_address: "127.0.0.1:9300".into(),
+        started_ms: 1_000,
+        build_hash: "abc".into(),
+        build_date: "2026-11-20T00:00:00Z".into(),
+    };
+    let (shared, inboxes) = prepare(Config {
+        cores: 2,
+        data: PathBuf::from("/data"),
+        info,
+        memory_bytes: 512 << 20,
+        warn: |text| println!("warn: {text}"),
+    });
+    let mut cores = Vec::new();
+    for (at, inbox) in inboxes.into_iter().enumerate() {
+        let id = CoreId(u16::try_from(at).expect("two cores"));
+        let core = Core::start(env.clone(), id, shared.clone(), inbox).await;
+        cores.push(core.expect("the state opens"));
+    }
+    cores[0].all_settled().await;
+    // The second core answers, the first keeps the state: every change hops.
+    cores.pop().expect("two cores")
+}
+
+async fn security(env: &SimEnv) -> Security<SimEnv> {
+    let preset = Some(authz::Secret::new("secret".into()));
+    let dir = PathBuf::from("/data/authz");
+    let (store, _) = authz::Store::open(env.clone(), &dir, preset).await.expect("the state opens");
+    let (sender, asks) = authz::store::mailbox();
+    let keeper = authz::Keeper::new(store.published(), sender);
+    env.spawn().spawn(async move { store.serve(asks).await });
+    let file = authz::FileRealm::new("/data/node/users");
+    let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
+    Security { authenticator, keeper }
+}
+
+impl Client {
+    /// Says who calls from now on.
+    pub fn authorize(&mut self, value: Option<&str>) {
+        self.authorization = value.map(str::to_owned);
+    }
+
+    /// Sends a request, JSON where it has a body, and reads the answer.
+    pub async fn call(&mut self, method: &str, target: &str, body: &str) -> Response {
+        let kind =
+            if target.contains("_bulk") { "application/x-ndjson" } else { "application/json" };
+        let fields: Vec<(&str, &str)> =
+            if body.is_empty() { Vec::new() } else { vec![("Content-Type", kind)] };
+        self.call_with(method, target, &fields, body.as_bytes()).await
+    }
+
+    /// Sends a request with these fields and reads the answer.
+    pub async fn call_with(
+        &mut self,
+        method: &str,
+        target: &str,
+        fields: &[(&str, &str)],
+        body: &[u8],
+    ) -> Response {
+        let mut fields = fields.to_vec();
+        let authorization = self.authorization.clone();
+        if let Some(value) = &authorization {
+            fields.push(("Authorization", value));
+        }
+        let bytes = request(method, target, &fields, body);
+        self.stream.write_all(&bytes).await.expect("the connection is open");
+        let mut got = Vec::new();
+        let mut buffer = vec![0; 65_536];
+        loop {
+            let count = self.stream.read(&mut buffer).await.expect("the connection is open");
+            assert!(count > 0, "{method} {target}: closed after {got:?}");
+            got.extend_from_slice(&buffer[..count]);
+            match Response::parse(&got, Method::of(method)).expect("an answer") {
+                Some((response, len)) => {
+                    assert_eq!(len, got.len(), "one answer to one request");
+                    return response;
+                }
+                None => continue,
+            }
+        }
+    }
+
+    /// As [`Client::call`], for stories that go on only if it went well.
+    pub async fn good(&mut self, method: &str, target: &str, body: &str) -> Value {
+        let response = self.call(method, target, body).await;
+        assert!(
+            matches!(response.status, 200 | 201),
+            "{method} {target}: {} {}",
+            response.status,
+            response.text()
+        );
+        value(&response)
+    }
+
+    /// Status and error of a call that must fail: `400 illegal_argument_exception: reason`.
+    pub async fn bad(&mut self, method: &str, target: &str, body: &str) -> String {
+        let response = self.call(method, target, body).await;
+        failure(&response)
+    }
+}
+
+/// `400 illegal_argument_exception: reason`, or the plain sentence.
+pub fn failure(response: &Response) -> String {
+    let body = value(response);
+    let error = body.get("error").unwrap_or_else(|| panic!("no error: {}", response.text()));
+    match error.as_str() {
+        Some(sentence) => format!("{} {sentence}", response.status),
+        None => {
+            let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+            assert_eq!(
+                body.get("status").and_then(Value::as_u64),
+                Some(u64::from(response.status))
+            );
+            format!("{} {}: {}", response.status, text("type"), text("reason"))
+        }
+    }
+}
+
+/// The body of an answer as a tree.
+pub fn value(response: &Response) -> Value {
+    json::parse(&response.body).unwrap_or_else(|error| panic!("{error} in {:?}", response.text()))
+}
+
+/// The value at a path of keys.
+pub fn at<'a>(value: &'a Value, path: &[&str]) -> &'a Value {
+    value.at(path).unwrap_or_else(|| panic!("no {path:?} in {}", json::to_string(value)))
+}
