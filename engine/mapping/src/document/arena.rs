@@ -1,10 +1,45 @@
 //! Prepared documents, one after the other in flat memory.
+//!
+//! Three growing lists hold everything: `bytes` (terms, texts, paths), `entries` (fixed size) and
+//! `chunks`. The words of one text value lie together in `bytes`, each as the distance of its
+//! position from the one before (variable length), its length (variable length) and its bytes; the
+//! values of one field of one document are joined by a chain of chunks. So an arena is built without
+//! an allocation a document, crosses cores as three pointers, and is read from front to back.
 
-use base::FieldNo;
+use base::{FieldNo, vint};
+
+use crate::{Error, Result};
+
+/// Most bytes of an arena: offsets are 32 bits, and no batch needs more.
+pub const BYTES_MAX: usize = 1 << 30;
 
 /// Prepared documents of one batch; may cross cores; reused after [`Arena::clear`].
 #[derive(Debug, Default)]
-pub struct Arena {}
+pub struct Arena {
+    bytes: Vec<u8>,
+    entries: Vec<Raw>,
+    chunks: Vec<Chunk>,
+    /// One past the last entry of each document.
+    docs: Vec<u32>,
+}
+
+/// An entry with offsets in place of slices.
+#[derive(Clone, Copy, Debug)]
+enum Raw {
+    Text { field: FieldNo, chunk: u32, length: u32 },
+    Keyword { field: FieldNo, start: u32, len: u16, indexed: bool, column: bool },
+    Number { field: FieldNo, indexed: bool, column: bool, value: i64 },
+    Exists { field: FieldNo },
+    Ignored { start: u32, len: u32 },
+}
+
+/// The words of one value; `next` is the chunk of the field's next value, or 0.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    start: u32,
+    end: u32,
+    next: u32,
+}
 
 /// One prepared fact about a document.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +75,8 @@ pub enum Entry<'a> {
         /// Goes into the column.
         column: bool,
     },
-    /// The field has a value but no column or norm that would tell: goes to `_field_names`. Also
-    /// given for a text whose every value is without words, for its norm of 0 reads as absent.
+    /// The field has a value but no column or norm that would tell: goes to `_field_names`; once a
+    /// field. Also given for a text whose values have no words, for its norm of 0 reads as absent.
     Exists {
         /// The field.
         field: FieldNo,
@@ -56,15 +91,29 @@ pub enum Entry<'a> {
 /// Words of a text with their positions, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    bytes: &'a [u8],
+    arena: &'a Arena,
+    rest: &'a [u8],
+    next: u32,
+    position: u32,
 }
 
 impl<'a> Iterator for Terms<'a> {
     type Item = (&'a [u8], u32);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let _ = self.bytes;
-        todo!()
+        while self.rest.is_empty() {
+            if self.next == 0 {
+                return None;
+            }
+            let chunk = self.arena.chunks[self.next as usize];
+            self.rest = &self.arena.bytes[chunk.start as usize..chunk.end as usize];
+            self.next = chunk.next;
+        }
+        let step = vint::read_u32(&mut self.rest).expect("the arena wrote whole words");
+        let term = vint::read_bytes(&mut self.rest).expect("the arena wrote whole words");
+        self.position += step;
+        Some((term, self.position))
     }
 }
 
@@ -72,14 +121,55 @@ impl<'a> Iterator for Terms<'a> {
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     arena: &'a Arena,
+    raw: std::slice::Iter<'a, Raw>,
 }
 
 impl<'a> Iterator for Entries<'a> {
     type Item = Entry<'a>;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let _ = self.arena;
-        todo!()
+    #[inline]
+    fn next(&mut self) -> Option<Entry<'a>> {
+        let arena = self.arena;
+        let bytes = |start: u32, len: usize| &arena.bytes[start as usize..start as usize + len];
+        Some(match *self.raw.next()? {
+            Raw::Text { field, chunk, length } => {
+                let terms = Terms { arena, rest: &[], next: chunk, position: 0 };
+                Entry::Text { field, terms, length }
+            }
+            Raw::Keyword { field, start, len, indexed, column } => {
+                Entry::Keyword { field, term: bytes(start, usize::from(len)), indexed, column }
+            }
+            Raw::Number { field, value, indexed, column } => {
+                Entry::Number { field, value, indexed, column }
+            }
+            Raw::Exists { field } => Entry::Exists { field },
+            Raw::Ignored { start, len } => {
+                let path = std::str::from_utf8(bytes(start, len as usize));
+                Entry::Ignored { path: path.expect("paths are written as text") }
+            }
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.raw.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Entries<'_> {}
+
+/// How far an arena was filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    bytes: usize,
+    entries: usize,
+    chunks: usize,
+}
+
+#[cfg(test)]
+impl Mark {
+    /// Entries before the mark.
+    pub(super) fn entries_count(self) -> usize {
+        self.entries
     }
 }
 
@@ -91,26 +181,140 @@ impl Arena {
 
     /// Number of documents.
     pub fn len(&self) -> usize {
-        todo!()
+        self.docs.len()
     }
 
     /// True without documents.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.docs.is_empty()
     }
 
-    /// Bytes held, for budgets.
+    /// Bytes used, for budgets.
     pub fn size_bytes(&self) -> usize {
-        todo!()
+        self.bytes.len()
+            + self.entries.len() * size_of::<Raw>()
+            + self.chunks.len() * size_of::<Chunk>()
+            + self.docs.len() * size_of::<u32>()
     }
 
     /// The entries of a document, by the number [`super::Parsed::Ready`] gave.
-    pub fn entries(&self, _doc: usize) -> Entries<'_> {
-        Entries { arena: self }
+    pub fn entries(&self, doc: usize) -> Entries<'_> {
+        let start = doc.checked_sub(1).map_or(0, |before| self.docs[before]);
+        let raw = self.entries[start as usize..self.docs[doc] as usize].iter();
+        Entries { arena: self, raw }
     }
 
     /// Forgets all documents, keeps the memory.
     pub fn clear(&mut self) {
-        todo!()
+        self.bytes.clear();
+        self.entries.clear();
+        self.chunks.clear();
+        self.docs.clear();
     }
+
+    /// Begins a document.
+    pub(super) fn begin(&mut self) -> Mark {
+        if self.chunks.is_empty() {
+            // Chunk 0 is nobody's, so that 0 ends a chain.
+            self.chunks.push(Chunk { start: 0, end: 0, next: 0 });
+        }
+        Mark { bytes: self.bytes.len(), entries: self.entries.len(), chunks: self.chunks.len() }
+    }
+
+    /// Ends a document; answers its number.
+    pub(super) fn finish(&mut self) -> usize {
+        self.docs.push(offset(self.entries.len()));
+        self.docs.len() - 1
+    }
+
+    /// Forgets what came after `mark`.
+    pub(super) fn roll_back(&mut self, mark: Mark) {
+        self.bytes.truncate(mark.bytes);
+        self.entries.truncate(mark.entries);
+        self.chunks.truncate(mark.chunks);
+    }
+
+    /// Is there room for `more` bytes?
+    pub(super) fn check_room(&self, more: usize) -> Result<()> {
+        if self.bytes.len().saturating_add(more) <= BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::illegal_argument(format!(
+            "the fields of the documents take more than [{BYTES_MAX}] bytes"
+        )))
+    }
+
+    /// Adds the entry of a text field; its words follow by [`Self::push_word`].
+    pub(super) fn push_text(&mut self, field: FieldNo) -> u32 {
+        self.entries.push(Raw::Text { field, chunk: 0, length: 0 });
+        offset(self.entries.len() - 1)
+    }
+
+    /// Begins the words of a value.
+    pub(super) fn begin_words(&self) -> u32 {
+        offset(self.bytes.len())
+    }
+
+    /// Adds a word, `step` positions after the one before it.
+    #[inline]
+    pub(super) fn push_word(&mut self, step: u32, term: &[u8]) {
+        if step < 0x80 && term.len() < 0x80 {
+            self.bytes.extend_from_slice(&[step as u8, term.len() as u8]);
+            self.bytes.extend_from_slice(term);
+        } else {
+            vint::write(&mut self.bytes, u64::from(step));
+            vint::write_bytes(&mut self.bytes, term);
+        }
+    }
+
+    /// Ends the words of a value of the text at `entry`: they are chained after chunk `last` (0:
+    /// they are the first). Answers their chunk, or `last` where there are none.
+    pub(super) fn finish_words(&mut self, entry: u32, last: u32, start: u32, length: u32) -> u32 {
+        let end = offset(self.bytes.len());
+        if start == end {
+            return last;
+        }
+        let chunk = offset(self.chunks.len());
+        self.chunks.push(Chunk { start, end, next: 0 });
+        if last != 0 {
+            self.chunks[last as usize].next = chunk;
+        }
+        if let Raw::Text { chunk: first, length: total, .. } = &mut self.entries[entry as usize] {
+            if last == 0 {
+                *first = chunk;
+            }
+            *total += length;
+        }
+        chunk
+    }
+
+    #[inline]
+    pub(super) fn push_keyword(&mut self, field: FieldNo, term: &str, indexed: bool, column: bool) {
+        let start = offset(self.bytes.len());
+        let len = u16::try_from(term.len()).expect("terms are bounded before they come here");
+        self.bytes.extend_from_slice(term.as_bytes());
+        self.entries.push(Raw::Keyword { field, start, len, indexed, column });
+    }
+
+    #[inline]
+    pub(super) fn push_number(&mut self, field: FieldNo, value: i64, indexed: bool, column: bool) {
+        self.entries.push(Raw::Number { field, value, indexed, column });
+    }
+
+    pub(super) fn push_exists(&mut self, field: FieldNo) {
+        self.entries.push(Raw::Exists { field });
+    }
+
+    /// Adds a path to the ignored ones of the document that began at `mark`, once.
+    pub(super) fn push_ignored(&mut self, path: &str) {
+        let start = offset(self.bytes.len());
+        self.bytes.extend_from_slice(path.as_bytes());
+        self.entries.push(Raw::Ignored { start, len: offset(path.len()) });
+    }
+}
+
+/// An offset into one of the lists.
+#[inline]
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).expect("an arena is bounded by BYTES_MAX")
 }

@@ -1,8 +1,27 @@
 //! A document, walked once: prepared entries in a flat arena, perhaps a Delta.
+//!
+//! [`Parser`] reads the JSON into a tape and walks it beside the mapping's tree (`walk`). A value
+//! whose field is there is judged by the field's type and becomes entries ([`value`]); one whose
+//! field is not there is guessed at (`unknown`), and the guesses of the whole document are the
+//! [`Delta`] that the caller takes to the cluster. Faults are put in Elasticsearch's words with the
+//! place in the source (`fault`); only then is the place looked for.
+//!
+//! Always true
+//! 1. A document that is refused, or needs fields first, leaves nothing in the arena.
+//! 2. A document whose values do not fit asks for no new fields.
+//! 3. Recursion goes no deeper than the JSON, which `json` bounds.
 
 pub mod arena;
+mod fault;
+mod unknown;
+mod value;
+mod walk;
+
+use json::Limits;
+use json::tape;
 
 use crate::Result;
+use crate::analysis::Scratch;
 use crate::tree::{Delta, Mapping};
 
 pub use arena::{Arena, Entries, Entry, Terms};
@@ -28,7 +47,21 @@ pub enum Parsed {
 
 /// Walks documents; keeps its buffers from one to the next.
 #[derive(Debug, Default)]
-pub struct Parser {}
+pub struct Parser {
+    tape: tape::Parser,
+    scratch: Buffers,
+}
+
+/// Memory of a walk, used again for the next one.
+#[derive(Debug, Default)]
+struct Buffers {
+    analysis: Scratch,
+    /// Text of a number for a field that keeps words.
+    number: String,
+    /// What a normalizer made.
+    normalized: String,
+    fields: value::States,
+}
 
 impl Parser {
     /// A parser with empty buffers.
@@ -43,12 +76,40 @@ impl Parser {
     /// added; in Elasticsearch's words.
     pub fn parse(
         &mut self,
-        _mapping: &Mapping,
-        _id: &str,
-        _source: &[u8],
-        _mode: Mode,
-        _arena: &mut Arena,
+        mapping: &Mapping,
+        id: &str,
+        source: &[u8],
+        mode: Mode,
+        arena: &mut Arena,
     ) -> Result<Parsed> {
-        todo!()
+        if source.iter().all(u8::is_ascii_whitespace) {
+            return Err(fault::empty());
+        }
+        let document = self.tape.parse(source).map_err(|error| fault::json(&error, source))?;
+        let root = document.root();
+        if root.kind() != tape::Kind::Object {
+            return Err(fault::no_object(root));
+        }
+        let mark = arena.begin();
+        self.scratch.fields.begin();
+        let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
+        let done = walk.document(root);
+        match done {
+            Ok(None) => Ok(Parsed::Ready(arena.finish())),
+            Ok(Some(delta)) => {
+                arena.roll_back(mark);
+                Ok(Parsed::NeedsMapping(delta))
+            }
+            Err(error) => {
+                arena.roll_back(mark);
+                Err(*error)
+            }
+        }
     }
 }
+
+/// Limits of the JSON of a document: Jackson's.
+pub const LIMITS: Limits = Limits::DEFAULT;
+
+#[cfg(test)]
+mod tests;

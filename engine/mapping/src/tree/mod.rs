@@ -32,6 +32,7 @@ use crate::Result;
 use crate::settings::Settings;
 use crate::types::Field;
 
+pub(crate) use define::java_text as define_java_text;
 use node::{Flat, Object};
 pub(crate) use options::Options;
 

@@ -46,7 +46,11 @@ impl<'a> Scalar<'a> {
             NodeKind::Number => match node.number()? {
                 Num::I64(value) => Self::Integer(value),
                 Num::F64(value) => Self::Decimal(value, Origin::Node(node)),
-                Num::U64(_) | Num::Big => Self::Big(Origin::Node(node)),
+                Num::U64(value) => match i64::try_from(value) {
+                    Ok(value) => Self::Integer(value),
+                    Err(_) => Self::Big(Origin::Node(node)),
+                },
+                Num::Big => Self::Big(Origin::Node(node)),
             },
             NodeKind::Bool => Self::Bool(node.as_bool()?),
             NodeKind::Null | NodeKind::Array | NodeKind::Object => return None,

@@ -1,0 +1,263 @@
+//! Values that the mapping has no field for.
+//!
+//! Where the mapping may grow, each new path is guessed at and kept until the walk is over; the
+//! values are judged by what they would become, so that a document that would be refused asks for
+//! nothing. Where it may not, they are passed over or the document is refused. At replay nothing is
+//! new: what an accepted document brought was in the mapping before the document was in the log.
+
+use json::tape::{Kind as NodeKind, Member, Node};
+
+use super::fault;
+use super::value::{Copies, judge};
+use super::walk::{Refused, Walk};
+use crate::tree::Dynamic;
+use crate::tree::dynamic::{Detected, detect, disagreement, guess, weight};
+use crate::tree::limits;
+use crate::tree::node::{Child, Object, join};
+use crate::types::{Field, Scalar};
+use crate::{Error, ErrorKind};
+
+impl<'m, 'd> Walk<'m, '_> {
+    /// A member of a known object whose key is no child's name.
+    #[cold]
+    pub(super) fn unknown_member(
+        &mut self,
+        object: &'m Object,
+        dynamic: Dynamic,
+        member: Member<'d>,
+    ) -> Refused<()> {
+        let (key, node) = (member.key(), member.value());
+        if !self.replays() {
+            self.check_name(&object.path, key, node)?;
+            if object.path.is_empty() {
+                self.check_metadata(key, node)?;
+            }
+        }
+        self.descend(object, dynamic, key, node, Copies::Follow)
+    }
+
+    /// Follows a dotted name down from a known object to where its value belongs.
+    fn descend(
+        &mut self,
+        object: &'m Object,
+        dynamic: Dynamic,
+        key: &str,
+        node: Node<'d>,
+        copies: Copies,
+    ) -> Refused<()> {
+        let origin = object;
+        let (mut object, mut dynamic, mut rest) = (object, dynamic, key);
+        loop {
+            let (first, after) = rest.split_once('.').map_or((rest, None), |(a, b)| (a, Some(b)));
+            match (object.children.get(first), after) {
+                (Some(Child::Field(field)), None) => return self.field(field, node, copies),
+                (Some(Child::Object(inner)), None) => {
+                    return self.object(inner, dynamic, Some(first), node);
+                }
+                (Some(Child::Object(inner)), Some(after)) => {
+                    if !inner.is_enabled() {
+                        return Ok(());
+                    }
+                    dynamic = inner.dynamic.unwrap_or(dynamic);
+                    object = inner;
+                    rest = after;
+                }
+                (Some(Child::Field(field)), Some(_)) => {
+                    return self.below_field(field, &join(&origin.path, key), node);
+                }
+                (None, _) => return self.unknown(&object.path, dynamic, rest, node, copies),
+            }
+        }
+    }
+
+    /// A name goes on below a field.
+    #[cold]
+    fn below_field(&mut self, field: &Field, full: &str, node: Node<'d>) -> Refused<()> {
+        if self.replays() {
+            self.ignored_path(&field.path);
+            return Ok(());
+        }
+        Err(fault::at(
+            node,
+            ErrorKind::MapperParsing,
+            &format!(
+                "Could not dynamically add mapping for field [{full}]. Existing mapping for [{}] must \
+                 be of type object but found [{}].",
+                field.path,
+                field.type_name()
+            ),
+        )
+        .into())
+    }
+
+    /// A value at `rest` (perhaps dotted) below `parent`, where nothing is there yet.
+    fn unknown(
+        &mut self,
+        parent: &str,
+        dynamic: Dynamic,
+        rest: &str,
+        node: Node<'d>,
+        copies: Copies,
+    ) -> Refused<()> {
+        if self.replays() {
+            return Ok(());
+        }
+        let (mut parent, mut rest) = (parent.to_owned(), rest);
+        let first = rest.split('.').next().unwrap_or(rest);
+        match dynamic {
+            Dynamic::Strict => return Err(fault::strict(&parent, first, node).into()),
+            Dynamic::False => return Ok(()),
+            Dynamic::True => {}
+        }
+        while let Some((first, after)) = rest.split_once('.') {
+            let path = join(&parent, first);
+            if !self.new_object(&path, node)? {
+                return Ok(());
+            }
+            (parent, rest) = (path, after);
+        }
+        self.new_value(&join(&parent, rest), node, copies)
+    }
+
+    /// A value at a new path.
+    fn new_value(&mut self, path: &str, node: Node<'d>, copies: Copies) -> Refused<()> {
+        match node.kind() {
+            NodeKind::Null => Ok(()),
+            NodeKind::Array => {
+                for element in node.array() {
+                    self.new_value(path, element, copies)?;
+                }
+                Ok(())
+            }
+            NodeKind::Object => {
+                if !self.new_object(path, node)? {
+                    return Ok(());
+                }
+                for member in node.object() {
+                    let (key, value) = (member.key(), member.value());
+                    self.check_name(path, key, value)?;
+                    self.unknown(path, Dynamic::True, key, value, copies)?;
+                }
+                Ok(())
+            }
+            _ => self.new_field(path, node, copies),
+        }
+    }
+
+    /// Sees to it that there is an object at a new path; `false` where what lies in it is left out.
+    fn new_object(&mut self, path: &str, node: Node<'d>) -> Refused<bool> {
+        match self.new.children.get(path) {
+            Some((Child::Object(_), _)) => return Ok(true),
+            Some((Child::Field(field), _)) => {
+                let field = field.clone();
+                self.mixed(&field);
+                return Ok(false);
+            }
+            None => {}
+        }
+        let (child, definition) = self.guessed(path, Detected::Object, None)?;
+        if let Child::Field(field) = &child {
+            // A template makes a field of objects; its type will have an opinion.
+            self.judged(field, node)?;
+        }
+        let is_object = matches!(child, Child::Object(_));
+        Ok(self.add(path, child, definition, node)? && is_object)
+    }
+
+    fn new_field(&mut self, path: &str, node: Node<'d>, copies: Copies) -> Refused<()> {
+        let Some(scalar) = Scalar::of_node(node) else { return Ok(()) };
+        let mapping = self.mapping;
+        let (detected, format) = detect(scalar, mapping.options());
+        let (child, definition) = self.guessed(path, detected, format)?;
+        let Child::Field(field) = &child else { return Ok(()) };
+        let field = field.clone();
+        match self.new.children.get(path) {
+            Some((Child::Field(known), _)) => {
+                if let Some(error) = disagreement(path, known, &field) {
+                    self.new.disagreement.get_or_insert(error);
+                    return Ok(());
+                }
+            }
+            Some((Child::Object(_), _)) => {
+                self.mixed(&field);
+                return Ok(());
+            }
+            None => {
+                if !self.add(path, child, definition, node)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.judged(&field, node)?;
+        if copies == Copies::Follow {
+            for target in &field.copy_to {
+                self.copy(target, node)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn guessed(
+        &self,
+        path: &str,
+        detected: Detected,
+        format: Option<&std::sync::Arc<crate::types::DateFormat>>,
+    ) -> Refused<(Child, json::Object)> {
+        let mapping = self.mapping;
+        guess(path, detected, format, mapping.options(), mapping.settings()).map_err(Into::into)
+    }
+
+    fn judged(&mut self, field: &Field, node: Node<'d>) -> Refused<()> {
+        for field in std::iter::once(field).chain(field.multi_fields.iter().map(|multi| &**multi)) {
+            judge(field, node, &mut self.buffers.number)
+                .map_err(|cause| fault::value(field, self.id, node, cause))?;
+        }
+        Ok(())
+    }
+
+    /// Values of one new path that are objects here and none there.
+    fn mixed(&mut self, field: &Field) {
+        let error = Error::illegal_argument(format!(
+            "can't merge a non object mapping [{}] with an object mapping",
+            field.path
+        ));
+        self.new.disagreement.get_or_insert(error);
+    }
+
+    /// Keeps a new child, where there is room for it; `false` where it is left out.
+    fn add(
+        &mut self,
+        path: &str,
+        child: Child,
+        definition: json::Object,
+        node: Node<'d>,
+    ) -> Refused<bool> {
+        let limits = &self.mapping.settings().limits;
+        let adding = self.new.weight + weight(&child);
+        if self.mapping.total_fields() + adding > limits.total_fields {
+            if limits.ignore_dynamic_beyond {
+                self.ignored_path(path);
+                return Ok(false);
+            }
+            let cause = limits::total(limits.total_fields, adding);
+            return Err(fault::failed(node, cause).into());
+        }
+        self.new.weight = adding;
+        self.new.children.insert(path.to_owned(), (child, definition));
+        Ok(true)
+    }
+
+    /// A value that `copy_to` takes elsewhere.
+    pub(super) fn copy(&mut self, target: &str, node: Node<'d>) -> Refused<()> {
+        let mapping = self.mapping;
+        if let Some(field) = mapping.field(target) {
+            return self.field(field, node, Copies::Stop);
+        }
+        if node.is_null() {
+            return Ok(());
+        }
+        let root = &**mapping.root();
+        let dynamic = root.dynamic.unwrap_or_default();
+        self.descend(root, dynamic, target, node, Copies::Stop)
+    }
+}
