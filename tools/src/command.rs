@@ -31,6 +31,8 @@ corelode [serve]          start a node
     corelode serve --data /var/lib/corelode --http 0.0.0.0:9200
 corelode reset-password   give a user another password
     corelode reset-password -u elastic
+corelode check            verify every byte of a stopped node's store
+    corelode check --data /var/lib/corelode --json
 corelode --version, --help
 
 Options of serve
@@ -45,7 +47,7 @@ Options of serve
   -E NAME=VALUE           any setting: -E cluster.name=books
 Settings may also come as variables: CORELODE_CLUSTER__NAME=books
 
-Options of reset-password, beside --data, --config and -E
+Options of reset-password; all commands take --data, --config and -E
   -u USER  -a generate it (default)  -i type it  -b do not ask  -s print only it
   -f even if the cluster is unhealthy  --url URL of the running node
 ";
@@ -75,6 +77,9 @@ pub enum Command {
     /// Gives a user another password.
     #[command(override_help = HELP)]
     ResetPassword(ResetPassword),
+    /// Verifies the store of a stopped node.
+    #[command(override_help = HELP)]
+    Check(Check),
 }
 
 impl CommandLine {
@@ -147,6 +152,16 @@ pub struct ResetPassword {
     pub url: Option<String>,
 }
 
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    place: Where,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 impl Where {
     /// All settings: options, then the environment, then the file.
     fn sources(&self, flags: Vec<Given>) -> Result<Sources> {
@@ -190,6 +205,13 @@ impl Serve {
             }
         }
         self.place.sources(flags)
+    }
+}
+
+impl Check {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        self.place.sources(Vec::new())
     }
 }
 

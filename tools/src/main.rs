@@ -4,6 +4,7 @@
 
 mod calendar;
 mod certificates;
+mod check;
 mod command;
 mod config;
 mod failure;
@@ -11,6 +12,7 @@ mod folder;
 mod logging;
 mod machine;
 mod reset;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -20,10 +22,9 @@ use crate::command::{Command, CommandLine};
 
 fn main() -> ExitCode {
     let result = match CommandLine::parse().command() {
-        Command::Serve(_) => {
-            Err(failure::Failure::new(failure::Code::Failed, "this build cannot serve yet"))
-        }
+        Command::Serve(options) => serve::run(&options),
         Command::ResetPassword(options) => reset::run(&options),
+        Command::Check(options) => check::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

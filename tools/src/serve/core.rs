@@ -10,7 +10,6 @@ use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
 use base::CoreId;
 use env::mailbox::Receiver;
 use env::{Env, Spawn};
-use runtime::clock::within;
 use runtime::net::{Connection, Socket};
 use runtime::tls::ServerTls;
 use runtime::{Core, RuntimeEnv};
@@ -53,7 +52,7 @@ pub struct Seed {
     pub preset: Option<Secret>,
 }
 
-type Door = net::conn::Door<RuntimeEnv, net::Router<RuntimeEnv>>;
+type Server = net::Server<RuntimeEnv>;
 
 /// Tells the main thread; it is gone only when the process ends anyway.
 fn tell(events: &mpsc::Sender<Event>, event: Event) {
@@ -89,7 +88,7 @@ pub async fn run(core: Core, seed: Seed) {
         });
     }
     let mut sockets = Some(sockets);
-    let mut door: Option<Rc<Door>> = None;
+    let mut server: Option<Rc<Server>> = None;
     let mut batch = Vec::new();
     while orders.receive(&mut batch).await {
         for order in batch.drain(..) {
@@ -97,21 +96,22 @@ pub async fn run(core: Core, seed: Seed) {
                 Order::Begin(keeper) => {
                     let security = keeper.map(|keeper| {
                         let file = FileRealm::new(users.clone());
-                        let doorkeeper = Authenticator::new(env.clone(), keeper.clone(), file);
-                        net::Security { authenticator: doorkeeper, keeper }
+                        let authenticator = Authenticator::new(env.clone(), keeper.clone(), file);
+                        net::Security { authenticator, keeper }
                     });
-                    let router = net::Router::new(Rc::clone(&engine), security);
-                    let lease = shared.budget.lease();
-                    let opened =
-                        Door::new(env.clone(), net::limits::Limits::default(), lease, router);
-                    door = Some(Rc::clone(&opened));
+                    // Packing secrets beside a stranger's text would tell their lengths through
+                    // TLS; Elasticsearch leaves it off there too.
+                    let options =
+                        net::Options { limits: net::Limits::default(), compression: tls.is_none() };
+                    let begun = Server::new(Rc::clone(&engine), security, options);
+                    server = Some(Rc::clone(&begun));
                     if let Some(sockets) = sockets.take() {
-                        env.spawn().spawn(take(env.clone(), sockets, opened, tls.clone()));
+                        env.spawn().spawn(take(env.clone(), sockets, begun, tls.clone()));
                     }
                 }
                 Order::CloseDoor(answer) => {
-                    if let Some(door) = &door {
-                        close(door).await;
+                    if let Some(server) = &server {
+                        close(server).await;
                     }
                     answer.send(()).ok();
                 }
@@ -185,16 +185,16 @@ fn refused(what: &str, error: &consensus::Error) -> Failure {
 async fn take(
     env: RuntimeEnv,
     mut sockets: Receiver<Socket>,
-    door: Rc<Door>,
+    server: Rc<Server>,
     tls: Option<ServerTls>,
 ) {
     let mut batch = Vec::new();
     while sockets.receive(&mut batch).await {
         for socket in batch.drain(..) {
-            let (door, tls) = (Rc::clone(&door), tls.clone());
+            let (server, tls) = (Rc::clone(&server), tls.clone());
             env.spawn().spawn(async move {
                 match open(socket, tls.as_ref()).await {
-                    Ok(stream) => net::conn::serve(stream, door).await,
+                    Ok(stream) => server.serve(stream).await,
                     Err(error) => tracing::debug!("{error}"),
                 }
             });
@@ -210,9 +210,9 @@ async fn open(socket: Socket, tls: Option<&ServerTls>) -> env::Result<Connection
 }
 
 /// Waits for the requests in flight, but not for ever.
-async fn close(door: &Rc<Door>) {
-    door.stop();
-    if within(DRAIN, door.closed()).await.is_none() {
-        tracing::warn!("{} connections did not end within {DRAIN:?}", door.open_count());
+async fn close(server: &Server) {
+    server.stop();
+    if !server.drain(DRAIN).await {
+        tracing::warn!("{} connections did not end within {DRAIN:?}", server.open_count());
     }
 }

@@ -1,0 +1,133 @@
+//! `check`: reads every byte of a stopped node's store and verifies it. Nothing is changed.
+//!
+//! Each damage is a line with file, section and offset. Exit codes: 0 sound, 1 damaged, 2 could not
+//! run (a node is using the folder, or there is none).
+//!
+//! Looked at: identity and keystore; snapshot and log of cluster and authz state; of each shard the
+//! two slots of its manifest, every segment and file of living documents that it names, and its
+//! log. Files that no manifest names are what an interrupted save left; they hold nothing.
+
+mod read_only;
+mod store;
+
+use std::fmt;
+use std::io::Write;
+use std::sync::mpsc;
+
+use json::{Value, json};
+
+use crate::command;
+use crate::config::data_folder;
+use crate::failure::{Code, Failure, Result};
+use crate::folder::{Folder, read_json};
+use read_only::ReadOnly;
+
+/// Something that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Which file, relative to the data folder.
+    pub file: String,
+    /// Which part of it.
+    pub section: Option<String>,
+    /// Where in it.
+    pub offset: Option<u64>,
+    /// What was expected and what was found.
+    pub what: String,
+}
+
+impl Damage {
+    /// Of a whole file.
+    pub fn file(file: impl Into<String>, what: impl fmt::Display) -> Self {
+        Self { file: file.into(), section: None, offset: None, what: what.to_string() }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "file": self.file.as_str(),
+            "section": (self.section.clone()),
+            "offset": self.offset,
+            "what": self.what.as_str(),
+        })
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(section) = &self.section {
+            write!(f, ", {section}")?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, ", offset {offset}")?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Shards looked at.
+    pub shard_count: u64,
+    /// Files read.
+    pub file_count: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// What is damaged.
+    pub damages: Vec<Damage>,
+}
+
+/// Runs the command.
+pub fn run(options: &command::Check) -> Result<()> {
+    let unable = |failure: Failure| Failure { code: Code::Usage, ..failure };
+    let sources = options.sources().map_err(unable)?;
+    let folder = Folder::at(&data_folder(&sources)).map_err(unable)?;
+    let _lock = folder.lock().map_err(unable)?;
+    let mut report = Report::default();
+    for name in ["identity", "keystore"] {
+        report.file_count += 1;
+        if let Err(failure) = read_json(&folder.node(name)) {
+            report.damages.push(Damage::file(format!("node/{name}"), failure));
+        }
+    }
+    let (tell, told) = mpsc::channel();
+    let seed = (folder.path().to_owned(), report, tell);
+    let running = runtime::start(vec![seed], |core, (folder, mut report, tell)| async move {
+        store::check(&ReadOnly::new(core.env), &folder, &mut report).await;
+        // The other side waits as long as the executor runs.
+        tell.send(report).ok();
+    })
+    .map_err(|error| Failure::new(Code::Usage, error.message))?;
+    let report = told.recv();
+    running.join().map_err(|error| Failure::new(Code::Usage, error.message))?;
+    let report = report.map_err(|_| Failure::new(Code::Usage, "the check ended early"))?;
+    print(&report, options.json)
+        .map_err(|error| Failure::new(Code::Usage, format!("standard output: {error}")))?;
+    match report.damages.len() {
+        0 => Ok(()),
+        count => Err(Failure::new(Code::Failed, format!("{count} damages found"))),
+    }
+}
+
+fn print(report: &Report, as_json: bool) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        let damages: Vec<Value> = report.damages.iter().map(Damage::to_json).collect();
+        let value = json!({
+            "sound": (report.damages.is_empty()),
+            "shards": report.shard_count,
+            "files": report.file_count,
+            "bytes": report.bytes,
+            "damages": damages,
+        });
+        writeln!(out, "{}", json::to_string(&value))?;
+    } else {
+        for damage in &report.damages {
+            writeln!(out, "{damage}")?;
+        }
+        let Report { shard_count, file_count, bytes, .. } = report;
+        let verdict = if report.damages.is_empty() { "sound" } else { "damaged" };
+        writeln!(out, "{verdict}: {shard_count} shards, {file_count} files, {bytes} bytes read")?;
+    }
+    out.flush()
+}

@@ -1,0 +1,103 @@
+//! The outside without any change: for looking at a store with the same readers that serve it.
+//!
+//! Removing the rest of an interrupted save is passed over in silence, so that readers that tidy up
+//! first go on; every other change is refused.
+
+use std::path::Path;
+
+use env::disk::Entry;
+use env::{Bytes, Disk, Env, Error, ErrorKind, Result};
+
+/// An `E` whose files cannot be changed by name.
+#[derive(Clone)]
+pub struct ReadOnly<E: Env> {
+    env: E,
+    disk: ReadOnlyDisk<E::Disk>,
+}
+
+impl<E: Env> ReadOnly<E> {
+    /// Over `env`.
+    pub fn new(env: E) -> Self {
+        let disk = ReadOnlyDisk(env.disk().clone());
+        Self { env, disk }
+    }
+}
+
+impl<E: Env> Env for ReadOnly<E> {
+    type Disk = ReadOnlyDisk<E::Disk>;
+    type Clock = E::Clock;
+    type Random = E::Random;
+    type Spawn = E::Spawn;
+
+    fn disk(&self) -> &Self::Disk {
+        &self.disk
+    }
+
+    fn clock(&self) -> &E::Clock {
+        self.env.clock()
+    }
+
+    fn random(&self) -> &E::Random {
+        self.env.random()
+    }
+
+    fn spawn(&self) -> &E::Spawn {
+        self.env.spawn()
+    }
+}
+
+/// A disk whose files cannot be changed by name.
+#[derive(Clone)]
+pub struct ReadOnlyDisk<D>(D);
+
+fn refused<T>(path: &Path) -> Result<T> {
+    Err(Error::new(ErrorKind::Denied, format!("{}: nothing is changed here", path.display())))
+}
+
+impl<D: Disk> Disk for ReadOnlyDisk<D> {
+    type File = D::File;
+
+    async fn create(&self, path: &Path) -> Result<D::File> {
+        refused(path)
+    }
+
+    async fn open(&self, path: &Path) -> Result<D::File> {
+        self.0.open(path).await
+    }
+
+    async fn map(&self, path: &Path) -> Result<Bytes> {
+        self.0.map(path).await
+    }
+
+    async fn save(&self, path: &Path, _bytes: Bytes) -> Result<()> {
+        refused(path)
+    }
+
+    async fn rename(&self, from: &Path, _to: &Path) -> Result<()> {
+        refused(from)
+    }
+
+    async fn remove(&self, _path: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    async fn create_dir(&self, path: &Path) -> Result<()> {
+        refused(path)
+    }
+
+    async fn remove_dir(&self, path: &Path) -> Result<()> {
+        refused(path)
+    }
+
+    async fn sync_dir(&self, _path: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    async fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        self.0.list(path).await
+    }
+
+    async fn free_bytes(&self, path: &Path) -> Result<u64> {
+        self.0.free_bytes(path).await
+    }
+}

@@ -1,0 +1,224 @@
+//! The walk through a store: kept values first, then each shard.
+
+use std::path::{Path, PathBuf};
+
+use base::ShardId;
+use consensus::{Setup, snapshot};
+use env::{Bytes, Disk, Env, ErrorKind, File};
+use segment::footer::{self, FileKind};
+use segment::{Live, verify};
+use shard::file::{live_name, segment_name};
+use shard::manifest::{Manifest, ManifestError, SegmentFile, slot_name};
+use wal::{Config, LogPosition, Reader};
+
+use super::{Damage, Report};
+
+/// Looks at all of the data folder at `root`.
+pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
+    let mut walk = Walk { env, root, report };
+    for name in ["cluster", "authz"] {
+        walk.value(name).await;
+    }
+    for index in walk.folders(&root.join("indices")).await {
+        let folder = root.join("indices").join(&index);
+        let Some(uuid) = cluster::state::uuid_from_text(&index) else { continue };
+        for shard in walk.folders(&folder).await {
+            let Ok(number) = shard.parse() else { continue };
+            walk.report.shard_count += 1;
+            walk.shard(&folder.join(&shard), ShardId { index: uuid, number }).await;
+        }
+    }
+}
+
+struct Walk<'a, E> {
+    env: &'a E,
+    root: &'a Path,
+    report: &'a mut Report,
+}
+
+impl<E: Env> Walk<'_, E> {
+    /// A path as the report names it.
+    fn name(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).display().to_string()
+    }
+
+    fn damage(&mut self, path: &Path, what: impl std::fmt::Display) {
+        let damage = Damage::file(self.name(path), what);
+        self.report.damages.push(damage);
+    }
+
+    /// Names of the folders in a folder; none where it is missing.
+    async fn folders(&mut self, path: &Path) -> Vec<String> {
+        match self.env.disk().list(path).await {
+            Ok(entries) => {
+                entries.into_iter().filter(|entry| entry.is_dir).map(|entry| entry.name).collect()
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                self.damage(path, error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The bytes of a file past the page cache; `None` where it is missing or cannot be read.
+    async fn read(&mut self, path: &Path) -> Option<Bytes> {
+        let read = async {
+            let file = self.env.disk().open(path).await?;
+            let len = file.len().await?;
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            file.read_at(0, len).await
+        };
+        match read.await {
+            Ok(bytes) => {
+                self.report.file_count += 1;
+                self.report.bytes += bytes.len() as u64;
+                Some(bytes)
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => None,
+            Err(error) => {
+                self.damage(path, error);
+                None
+            }
+        }
+    }
+
+    /// A kept value: snapshot, then log.
+    async fn value(&mut self, name: &str) {
+        let dir = self.root.join(name);
+        let setup = Setup::new(&dir, name);
+        let path = dir.join(snapshot::NAME);
+        let is_there = self.env.disk().list(&dir).await.is_ok();
+        let Some(bytes) = self.read(&path).await else {
+            if is_there {
+                self.damage(&path, "it is missing");
+            }
+            return;
+        };
+        match snapshot::read(&bytes, setup.id) {
+            Ok((head, _)) => self.log(&dir, setup.id, head.position).await,
+            Err(error) => {
+                let what = match error {
+                    snapshot::NoSnapshot::Version(found) => format!("unknown version {found}"),
+                    snapshot::NoSnapshot::Corrupt(what) => what,
+                };
+                self.damage(&path, what);
+            }
+        }
+    }
+
+    /// A log, from `after` to its end.
+    async fn log(&mut self, dir: &Path, id: ShardId, after: LogPosition) {
+        self.count_log(dir).await;
+        let read = async {
+            let mut reader = Reader::open(self.env, Config::new(dir, id), after).await?;
+            while reader.next().await?.is_some() {}
+            wal::Result::Ok(())
+        };
+        let Err(error) = read.await else { return };
+        let damage = match error {
+            wal::Error::Corrupt { file, offset, what } => {
+                let path = PathBuf::from(file);
+                // Readers that serve set the file aside; here nothing is changed.
+                let what = what.split("; it could not be renamed").next().unwrap_or_default();
+                let offset = Some(offset);
+                Damage { offset, ..Damage::file(self.name(&path), what) }
+            }
+            error => Damage::file(self.name(dir), error),
+        };
+        self.report.damages.push(damage);
+    }
+
+    async fn count_log(&mut self, dir: &Path) {
+        let entries = self.env.disk().list(dir).await.unwrap_or_default();
+        for entry in entries.iter().filter(|entry| entry.name.starts_with("log-")) {
+            self.report.file_count += 1;
+            self.report.bytes += entry.len;
+        }
+    }
+
+    /// A shard: manifest, segments, log.
+    async fn shard(&mut self, dir: &Path, id: ShardId) {
+        for entry in self.env.disk().list(dir).await.unwrap_or_default() {
+            if entry.name.ends_with(".corrupt") {
+                self.damage(&dir.join(&entry.name), "damage was found before, and kept");
+            }
+        }
+        let Some(manifest) = self.manifest(dir, id).await else { return };
+        for file in &manifest.segments {
+            self.segment(dir, file).await;
+        }
+        self.log(dir, id, LogPosition(manifest.log_index)).await;
+    }
+
+    /// The newest manifest; each slot that is not whole is a damage, also where the other stands in.
+    async fn manifest(&mut self, dir: &Path, id: ShardId) -> Option<Manifest> {
+        let mut newest: Option<Manifest> = None;
+        let mut seen = 0;
+        for slot in 0..2 {
+            let path = dir.join(slot_name(slot));
+            let Some(bytes) = self.read(&path).await else { continue };
+            seen += 1;
+            match Manifest::decode(&bytes) {
+                Ok(manifest) if manifest.shard != id => {
+                    self.damage(&path, "it is another shard's");
+                }
+                Ok(manifest) => {
+                    let is_newer = |other: &Manifest| other.generation < manifest.generation;
+                    if newest.as_ref().is_none_or(is_newer) {
+                        newest = Some(manifest);
+                    }
+                }
+                Err(ManifestError::Format(found)) => {
+                    self.damage(&path, format!("unknown format {found}"));
+                }
+                Err(ManifestError::Malformed(what)) => self.damage(&path, what),
+            }
+        }
+        if seen == 0 {
+            self.damage(dir, "there is no manifest");
+        }
+        newest
+    }
+
+    async fn segment(&mut self, dir: &Path, file: &SegmentFile) {
+        let path = dir.join(segment_name(file.id));
+        let Some(bytes) = self.read(&path).await else {
+            return self.damage(&path, "the manifest names it, but it is missing");
+        };
+        if bytes.len() as u64 != file.len_bytes {
+            let (expected, found) = (file.len_bytes, bytes.len());
+            self.damage(&path, format!("expected {expected} bytes, found {found}"));
+        }
+        if let Ok(footer) = footer::open(&bytes, FileKind::Segment)
+            && footer.body_checksum != file.checksum
+        {
+            self.damage(&path, "it is another file than the manifest names");
+        }
+        for damage in verify::verify(file.id, bytes) {
+            let sections: Vec<String> = damage
+                .sections
+                .iter()
+                .map(|(kind, field)| format!("{kind:?} of field {field}"))
+                .collect();
+            self.report.damages.push(Damage {
+                file: self.name(&path),
+                section: (!sections.is_empty()).then(|| sections.join(", ")),
+                offset: Some(damage.offset),
+                what: damage.error.to_string(),
+            });
+        }
+        let Some(live) = &file.live else { return };
+        let path = dir.join(live_name(file.id, live.generation));
+        let Some(bytes) = self.read(&path).await else {
+            return self.damage(&path, "the manifest names it, but it is missing");
+        };
+        match Live::decode(&bytes, file.id, file.doc_count) {
+            Ok((_, generation)) if generation != live.generation => {
+                self.damage(&path, format!("it is of generation {generation}"));
+            }
+            Ok(_) => {}
+            Err(error) => self.damage(&path, error),
+        }
+    }
+}
