@@ -142,11 +142,6 @@ impl File {
         self.verify(page)
     }
 
-    /// Compares every page that is not yet known to be right.
-    pub fn verify_all(&self) -> Result<()> {
-        (0..toc::page_count(self.frame.table.start)).try_for_each(|page| self.verify(page))
-    }
-
     /// Compares a page with its checksum.
     #[cold]
     fn verify(&self, page: usize) -> Result<()> {
@@ -349,6 +344,93 @@ impl Missing {
             self.pages.iter().rev().any(|(other, at)| *at == page && Arc::ptr_eq(other, file));
         if !known {
             self.pages.push((Arc::clone(file), page));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writer::SegmentWriter;
+
+    const FIELD: FieldNo = FieldNo(16);
+
+    /// A file with a bulk section of 20,000 bytes behind a resident one of 100.
+    fn written() -> Vec<u8> {
+        let mut writer = SegmentWriter::new(SegmentId(5), 1);
+        writer.put(SectionKind::Norms, FIELD, &[7; 100]);
+        let bulk: Vec<u8> = (0..20_000u32).map(|at| at as u8).collect();
+        writer.put(SectionKind::Postings, FIELD, &bulk);
+        writer.seal().expect("in memory")
+    }
+
+    fn section(file: File, kind: SectionKind) -> Section {
+        Arc::new(file).section(kind, FIELD).expect("written")
+    }
+
+    #[test]
+    fn what_was_named_and_fetched_is_read() {
+        let file = File::missing_once(Bytes::from(written())).expect("just sealed");
+        let bulk = section(file, SectionKind::Postings);
+        let mut missing = Missing::new();
+        bulk.need(5000..9000, &mut missing).expect("inside");
+        bulk.need(6000..7000, &mut missing).expect("inside");
+        assert_eq!(missing.len(), 2, "pages 1 and 2, each named once");
+        missing.fetch();
+        bulk.need(5000..9000, &mut missing).expect("inside");
+        assert!(missing.is_empty());
+        assert_eq!(bulk.bytes(5000..5003), Ok(&[136, 137, 138][..]));
+        assert_eq!(bulk.bytes(20_000..20_000), Ok(&[][..]), "nothing is always there");
+    }
+
+    #[test]
+    #[should_panic(expected = "read before need")]
+    fn reader_that_names_too_little_is_punished() {
+        let file = File::missing_once(Bytes::from(written())).expect("just sealed");
+        let bulk = section(file, SectionKind::Postings);
+        let mut missing = Missing::new();
+        bulk.need(0..100, &mut missing).expect("inside");
+        missing.fetch();
+        let _ = bulk.bytes(0..10_000);
+    }
+
+    #[test]
+    fn resident_kinds_are_there_unasked() {
+        let file = File::missing_once(Bytes::from(written())).expect("just sealed");
+        assert_eq!(section(file, SectionKind::Norms).all(), Ok(&[7; 100][..]));
+    }
+
+    #[test]
+    fn ranges_outside_are_refused() {
+        let file = File::open(Bytes::from(written()), Check::Lazy).expect("just sealed");
+        let bulk = section(file, SectionKind::Postings);
+        for range in [0..20_001, 20_001..20_001, 0..u64::MAX, Range { start: 2, end: 1 }] {
+            assert!(bulk.bytes(range.clone()).is_err());
+            assert!(bulk.need(range, &mut Missing::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn rot_is_met_at_the_first_read_of_its_page_and_stays_known() {
+        let mut bytes = written();
+        bytes[3 * PAGE + 1] ^= 8;
+        let file = File::open(Bytes::from(bytes), Check::Lazy).expect("lazy");
+        let bulk = section(file, SectionKind::Postings);
+        assert!(bulk.bytes(0..8000).is_ok());
+        assert_eq!(bulk.file().fault(), None);
+        let error = bulk.bytes(2 * PAGE as u64..4 * PAGE as u64).expect_err("rotten");
+        assert!(matches!(error, Error::Checksum { what: "page", offset: 12_288, .. }));
+        assert_eq!(bulk.file().fault(), Some(&error));
+        assert_eq!(bulk.need(13_000..13_001, &mut Missing::new()), Err(error));
+        assert!(bulk.bytes(0..8000).is_ok(), "other pages stay readable");
+    }
+
+    #[test]
+    fn full_check_sees_rot_at_once() {
+        for at in [0, 20, 3 * PAGE, 20_200, 20_320] {
+            let mut bytes = written();
+            bytes[at] ^= 8;
+            assert!(File::open(Bytes::from(bytes), Check::Full).is_err(), "byte {at}");
         }
     }
 }

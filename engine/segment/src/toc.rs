@@ -294,3 +294,61 @@ fn compare(what: &'static str, offset: usize, bytes: &[u8], expected: u32) -> Re
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::footer::FileKind;
+    use base::SegmentId;
+
+    fn entry(field: u32, kind: SectionKind, offset: u64, len: u64) -> Entry {
+        Entry { field: FieldNo(field), kind, offset, len }
+    }
+
+    /// A file whose list says `entries`, all checksums right.
+    fn file(entries: Vec<Entry>) -> Vec<u8> {
+        let mut file = HEADER.to_vec();
+        file.resize(5000, 1);
+        finish(&mut file, entries, 9);
+        footer::seal(&mut file, FileKind::Segment, SegmentId(1));
+        file
+    }
+
+    #[test]
+    fn frame_is_read_as_written() {
+        let list = vec![
+            entry(3, SectionKind::Postings, 32, 100),
+            entry(0, SectionKind::Meta, 16, 16),
+            entry(3, SectionKind::Norms, 144, 0),
+        ];
+        let frame = read(&file(list.clone())).expect("sound");
+        assert_eq!(frame.entries, [list[1], list[0], list[2]], "by field, then kind");
+        assert_eq!(frame.doc_count, 9);
+        assert_eq!(frame.table, 5008..5016, "two pages");
+    }
+
+    #[test]
+    fn list_that_breaks_its_promises_is_refused() {
+        let norms = |offset, len| entry(3, SectionKind::Norms, offset, len);
+        for (list, what) in [
+            (vec![norms(0, 16)], "section outside of the file"),
+            (vec![norms(24, 16)], "section outside of the file"),
+            (vec![norms(16, 5000)], "section outside of the file"),
+            (vec![norms(16, u64::MAX)], "section outside of the file"),
+            (vec![norms(16, 16), norms(32, 16)], "list of sections out of order"),
+            (vec![entry(0, SectionKind::Meta, 16, 17), norms(32, 16)], "sections overlap"),
+        ] {
+            assert_eq!(read(&file(list)), Err(Error::Footer { what }));
+        }
+    }
+
+    #[test]
+    fn numbers_of_kinds_are_those_of_the_format() {
+        for kind in SectionKind::ALL {
+            assert_eq!(SectionKind::from_number(*kind as u16), Some(*kind));
+        }
+        assert!(SectionKind::ALL.is_sorted());
+        assert_eq!(SectionKind::from_number(0), None);
+        assert_eq!(SectionKind::Postings as u16, 18);
+    }
+}

@@ -1,5 +1,7 @@
 //! Walks the terms of a field in byte order: for prefixes, ranges and merges.
 //!
+//! A prefix is walked by `seek_ceil(prefix)`, and `next` while the term begins with it.
+//!
 //! Always true
 //! 1. Fresh, it stands before the first term.
 //! 2. It holds one block decoded, its own copy, and one group's infos parsed as far as it stands.

@@ -113,6 +113,23 @@ fn longest_terms_fit_and_longer_are_refused() {
 }
 
 #[test]
+fn terms_of_a_prefix_stand_together() {
+    let terms: Vec<String> = (0..5000).map(|at| format!("{at}")).collect();
+    let model = one_doc_each(&terms);
+    let segment = model.segment(1, TermOptions::DOCS, TermBlocks::Zstd);
+    let mut cursor = segment.terms(FIELD).expect("written").cursor();
+    for prefix in ["", "4", "42", "424", "4242", "42424", "x"] {
+        let mut found = 0;
+        let mut is_there = cursor.seek_ceil(prefix.as_bytes()).expect("sound");
+        while is_there && cursor.term().starts_with(prefix.as_bytes()) {
+            found += 1;
+            is_there = cursor.next().expect("sound");
+        }
+        assert_eq!(found, terms.iter().filter(|term| term.starts_with(prefix)).count());
+    }
+}
+
+#[test]
 fn cache_stays_within_its_limit() {
     let terms: Vec<String> = (0..20_000).map(|at| format!("word-{at:07}")).collect();
     let model = one_doc_each(&terms);
