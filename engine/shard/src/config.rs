@@ -79,12 +79,16 @@ pub struct ShardConfig {
     pub sync_interval: Duration,
     /// `index.translog.flush_threshold_size`: a longer log is flushed.
     pub flush_log_bytes: u64,
+    /// A shard that took nothing for so long is flushed, so that it opens at once.
+    pub flush_idle_after: Duration,
     /// `index.max_refresh_listeners`: when more wait, a refresh is forced.
     pub refresh_listeners_max: usize,
     /// `index.gc_deletes`: how long the version of a deleted document is remembered.
     pub gc_deletes: Duration,
     /// A buffer above this is refreshed before its time.
     pub buffer_bytes_max: usize,
+    /// A buffer up to this is sealed on the spot: a worker would take longer to answer.
+    pub seal_inline_bytes_max: usize,
     /// Segments that wait in memory for a flush may take so much.
     pub unflushed_bytes_max: usize,
     /// Merging.
@@ -99,9 +103,11 @@ impl Default for ShardConfig {
             durability: Durability::Request,
             sync_interval: Duration::from_secs(5),
             flush_log_bytes: 128 << 20,
+            flush_idle_after: Duration::from_secs(300),
             refresh_listeners_max: 1000,
             gc_deletes: Duration::from_secs(60),
             buffer_bytes_max: 48 << 20,
+            seal_inline_bytes_max: 48 << 10,
             unflushed_bytes_max: 64 << 20,
             merge: MergeConfig::default(),
         }

@@ -312,6 +312,30 @@ impl<E: Env> Inner<E> {
         if self.log().bytes() > self.config.borrow().flush_log_bytes {
             self.flush_soon();
         }
+        self.flush_when_idle();
+    }
+
+    /// Flushes once nothing has been applied for a while.
+    fn flush_when_idle(self: &Rc<Self>) {
+        if self.idle_flush_is_due.replace(true) {
+            return;
+        }
+        let inner = Rc::downgrade(self);
+        let clock = self.env.clock().clone();
+        let pause = self.config.borrow().flush_idle_after;
+        let mut seen = self.state.borrow().applied;
+        self.env.spawn().spawn(async move {
+            loop {
+                clock.sleep(pause).await;
+                let Some(inner) = inner.upgrade() else { return };
+                let applied = inner.state.borrow().applied;
+                if applied == seen {
+                    inner.idle_flush_is_due.set(false);
+                    return inner.flush_soon();
+                }
+                seen = applied;
+            }
+        });
     }
 
     /// Sees to what may be due after refreshes, flushes, merges and new settings.
@@ -320,14 +344,18 @@ impl<E: Env> Inner<E> {
         if self.phase.get() != Phase::Open || self.log.get().is_none() {
             return;
         }
-        self.after_operations();
         let (unflushed, obsolete) = {
             let state = self.state.borrow();
             (state.unflushed_bytes(), state.obsolete_bytes)
         };
-        if unflushed > self.config.borrow().unflushed_bytes_max || obsolete > OBSOLETE_BYTES_MAX {
+        let config = self.config.borrow();
+        if unflushed > config.unflushed_bytes_max
+            || obsolete > OBSOLETE_BYTES_MAX
+            || self.log().bytes() > config.flush_log_bytes
+        {
             self.flush_soon();
         }
+        drop(config);
         self.merge_soon();
     }
 

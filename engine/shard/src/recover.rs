@@ -130,6 +130,9 @@ impl<E: Env> Shard<E> {
             inner.republish()?;
         }
         inner.after_change();
+        if replayed > 0 {
+            inner.after_operations();
+        }
         Ok(Self { inner })
     }
 }
@@ -165,6 +168,7 @@ impl<E: Env> Inner<E> {
             merge_is_due: Cell::new(false),
             merge_stop: Arc::new(RisingNumber::new(0)),
             flush_is_due: Cell::new(false),
+            idle_flush_is_due: Cell::new(false),
             appliers: Waiters::default(),
             quiet: Waiters::default(),
             closing: Waiters::default(),

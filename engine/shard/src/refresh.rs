@@ -21,9 +21,6 @@ use crate::config::RefreshInterval;
 use crate::error::{Error, Result};
 use crate::shard::{Inner, Phase};
 
-/// A buffer of at most so many bytes is sealed on the spot: a worker would take longer to answer.
-const INLINE_BYTES: usize = 48 << 10;
-
 /// How much earlier than its interval a refresh begins, beside the time that the last one took.
 const HEAD_START: Duration = Duration::from_millis(50);
 
@@ -63,11 +60,12 @@ impl<E: Env> Inner<E> {
     }
 
     async fn refresh_now(self: &Rc<Self>) -> Result<()> {
+        let inline_bytes_max = self.config.borrow().seal_inline_bytes_max;
         let frozen = self.state.borrow_mut().freeze();
         let sealed = match frozen {
             None => None,
             Some((buffer, id)) => {
-                let is_small = buffer.size_bytes() <= INLINE_BYTES;
+                let is_small = buffer.size_bytes() <= inline_bytes_max;
                 let mapping = self.mapping.borrow().clone();
                 let job = move || -> segment::Result<Option<(Segment, Renumbered)>> {
                     let sealed = seal::seal(&buffer, id, &mapping)?;
@@ -85,7 +83,7 @@ impl<E: Env> Inner<E> {
         let visible = self.state.borrow().visible;
         self.touch.visible.raise(visible);
         self.listeners.rise(visible);
-        if frozen.buffer.size_bytes() > INLINE_BYTES {
+        if frozen.buffer.size_bytes() > inline_bytes_max {
             // Letting go of many sources takes a while.
             let buffer = frozen.buffer;
             let inner = Rc::clone(self);

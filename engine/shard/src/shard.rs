@@ -119,6 +119,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) merge_stop: Arc<RisingNumber>,
     /// A flush task is on its way or at work.
     pub(crate) flush_is_due: Cell<bool>,
+    /// A flush will come when nothing more does.
+    pub(crate) idle_flush_is_due: Cell<bool>,
     /// Those who wait for `applied` to rise.
     pub(crate) appliers: Waiters,
     /// Those who wait for a queue to end.

@@ -113,6 +113,7 @@ fn small(sim: &Sim) -> ShardConfig {
         flush_log_bytes: [8 << 10, 64 << 10, 1 << 20][sim.below(3) as usize],
         unflushed_bytes_max: [16 << 10, 1 << 20][sim.below(2) as usize],
         buffer_bytes_max: [1 << 10, 32 << 10, 1 << 20][sim.below(3) as usize],
+        seal_inline_bytes_max: [0, 1 << 10, 48 << 10][sim.below(3) as usize],
         refresh_listeners_max: [1, 1000][sim.below(2) as usize],
         merge: MergeConfig {
             segments_per_tier: 2 + sim.below(3) as u32,

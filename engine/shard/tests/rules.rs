@@ -470,11 +470,14 @@ fn flush_shortens_the_log_and_removes_what_is_not_named() {
 
 #[test]
 fn deletes_during_a_merge_are_deletes_in_its_result() {
-    for seed in 0..30 {
+    for seed in 0..60 {
         let sim = Sim::new(seed);
         let env = sim.env();
         sim.run(async {
-            let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+            // Half of them seal on a worker, so that a merge may end while a refresh is under way.
+            let config =
+                ShardConfig { seal_inline_bytes_max: (seed as usize % 2) << 20, ..config() };
+            let shard = Shard::create(&env, setup(config)).await.expect("a new shard");
             for at in 0..30 {
                 wrote(&shard, put(&format!("id{at}"), "old")).await;
                 if at % 10 == 9 {
@@ -576,4 +579,31 @@ fn async_durability_answers_before_the_sync() {
         let shard = Shard::open(&env, setup(config)).await.expect("sound");
         assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
     });
+}
+
+#[test]
+fn shard_that_takes_nothing_for_long_is_flushed() {
+    let config = ShardConfig { flush_idle_after: 300 * SECOND, ..config() };
+    story(config, |env, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        env.clock().sleep(200 * SECOND).await;
+        wrote(&shard, put("b", "x")).await;
+        env.clock().sleep(300 * SECOND).await;
+        assert_eq!(shard.stats().flush.count, 0, "it was not idle all the time");
+        env.clock().sleep(101 * SECOND).await;
+        assert_eq!((shard.stats().flush.count, shard.stats().log_operations), (1, 0));
+        env.clock().sleep(10_000 * SECOND).await;
+        assert_eq!(shard.stats().flush.count, 1, "once");
+    });
+}
+
+#[test]
+fn what_crosses_cores_may() {
+    fn crosses<T: Send + 'static>() {}
+    crosses::<shard::WriteBatch>();
+    crosses::<shard::Answers>();
+    crosses::<shard::Found>();
+    crosses::<shard::Reader>();
+    crosses::<shard::Stats>();
+    crosses::<Error>();
 }

@@ -103,7 +103,7 @@ pub fn batch(ops: &[Op]) -> WriteBatch {
             Some(source) => {
                 let parsed =
                     parser.parse(&mapping, &op.id, source.as_bytes(), Mode::Strict, &mut arena);
-                let Ok(Parsed::Ready(doc)) = parsed else { panic!("{source} fits the mapping") };
+                let Ok(Parsed::Ready(doc)) = parsed else { panic!("{source}: {parsed:?}") };
                 let source = Bytes::from(source.clone().into_bytes());
                 Kind::Index { create: op.create, source, doc: doc as u32 }
             }
