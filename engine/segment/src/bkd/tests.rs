@@ -86,7 +86,7 @@ fn points() -> impl Strategy<Value = (Shape, u32, Vec<Point>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn found_points_are_those_of_a_plain_filter(

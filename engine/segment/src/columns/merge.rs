@@ -173,6 +173,7 @@ fn used_ranks(column: &Ordinals, map: &InputMap, steps: &mut Steps<'_>) -> Resul
     let mut used = Bitmap::new(column.term_count());
     for window in 0..column.ranks().window_count() {
         if let Some(block) = column.ranks().block(window)? {
+            let malformed = |what| column.ranks().malformed(window, what);
             let mut all_inside = true;
             each_kept_of(&block, window, map, &mut |_, rank| match u32::try_from(rank) {
                 Ok(rank) if rank < used.len() => {
@@ -180,8 +181,10 @@ fn used_ranks(column: &Ordinals, map: &InputMap, steps: &mut Steps<'_>) -> Resul
                 }
                 _ => all_inside = false,
             })
-            .and_then(|()| if all_inside { Ok(()) } else { Err(OUTSIDE) })
-            .map_err(|what| column.ranks().malformed(window, what))?;
+            .map_err(malformed)?;
+            if !all_inside {
+                return Err(malformed(OUTSIDE));
+            }
         }
         // The same windows are read once more for their values, and counted then.
         steps.step(0)?;

@@ -166,7 +166,7 @@ fn two(first: u32, second: u32, dead: &[u32]) -> DocMap {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn a_column_is_a_map_of_values((doc_count, model) in models()) {
