@@ -1,0 +1,378 @@
+//! The program as a person or a script sees it: options, files, answers over HTTP, exit codes.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::Method;
+use http::client::{Response, request};
+use json::Value;
+
+const PASSWORD: &str = "correct horse";
+
+/// A folder that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let path = base.join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("writable");
+        Self(path)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.0.join("data")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("{}: {error}", self.0.display());
+        }
+    }
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corelode"));
+    command.stdin(Stdio::null()).env_remove("ELASTIC_PASSWORD").env_remove("CORELODE_LOG");
+    command
+}
+
+/// Runs a command to its end.
+fn run(arguments: &[&str]) -> Output {
+    program().args(arguments).output().expect("the program starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it exits by itself")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A node that runs; killed where a test ends early.
+struct Node {
+    child: Child,
+    ready_file: PathBuf,
+    ready: Value,
+    data: PathBuf,
+}
+
+impl Node {
+    fn start(folder: &Folder, options: &[&str]) -> Self {
+        let data = folder.data();
+        let ready_file = folder.0.join("ready.json");
+        let mut command = program();
+        command.arg("serve").arg("--data").arg(&data).arg("--ready-file").arg(&ready_file);
+        command.args(["--http", "127.0.0.1:0", "--transport", "127.0.0.1:0", "--cores", "2"]);
+        command.args(options).env("ELASTIC_PASSWORD", PASSWORD);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        while !ready_file.exists() {
+            if let Some(status) = child.try_wait().expect("it can be asked") {
+                let output = child.wait_with_output().expect("its output can be read");
+                panic!("it ended with {status}: {}", text(&output.stderr));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let ready = std::fs::read(&ready_file).expect("just seen");
+        let ready = json::parse(&ready).expect("written whole");
+        Self { child, ready_file, ready, data }
+    }
+
+    fn told(&self, key: &str) -> &str {
+        self.ready.get(key).and_then(Value::as_str).unwrap_or_else(|| panic!("{key} is told"))
+    }
+
+    fn address(&self) -> &str {
+        self.told("http").split_once("://").expect("a URL").1
+    }
+
+    /// One request on a connection of its own.
+    fn ask(&self, method: Method, path: &str, password: &str, body: &str) -> Response {
+        let credential = BASE64.encode(format!("elastic:{password}"));
+        let authorization = format!("Basic {credential}");
+        let fields = [
+            ("Authorization", authorization.as_str()),
+            ("Content-Type", "application/json"),
+            ("Connection", "close"),
+        ];
+        let name = method.as_str();
+        let bytes = request(name, path, &fields, body.as_bytes());
+        let socket = TcpStream::connect(self.address()).expect("the port answers");
+        let answer = if self.told("http").starts_with("https") {
+            let authority = std::fs::read(self.told("ca")).expect("named in the ready file");
+            let tls = runtime::tls_client::connect(socket, "127.0.0.1", &authority);
+            exchange(tls.expect("a good authority"), &bytes)
+        } else {
+            exchange(socket, &bytes)
+        };
+        let parsed = Response::parse(&answer, method).expect("HTTP");
+        parsed.unwrap_or_else(|| panic!("whole: {}", text(&answer))).0
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").arg(name).arg(self.child.id().to_string()).status();
+        assert!(sent.expect("kill is there").success());
+    }
+
+    /// Ends it in order; its output.
+    fn stop(mut self) -> Output {
+        self.signal("-TERM");
+        let ready_file = self.ready_file.clone();
+        let mut output =
+            Output { status: self.child.wait().expect("ends"), stdout: vec![], stderr: vec![] };
+        let streams = (self.child.stdout.take(), self.child.stderr.take());
+        streams.0.expect("piped").read_to_end(&mut output.stdout).expect("readable");
+        streams.1.expect("piped").read_to_end(&mut output.stderr).expect("readable");
+        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+        assert!(!ready_file.exists(), "a clean stop removes the ready file");
+        output
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // Fine where it has ended by itself.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn exchange(mut stream: impl Read + Write, request: &[u8]) -> Vec<u8> {
+    stream.write_all(request).expect("sent");
+    stream.flush().expect("sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("answered");
+    answer
+}
+
+#[test]
+fn a_first_start_makes_all_it_needs_and_prints_nothing_secret() {
+    let folder = Folder::new("first");
+    let node = Node::start(&folder, &[]);
+    assert_eq!(
+        node.told("data"),
+        node.data.canonicalize().expect("there").to_str().expect("UTF-8")
+    );
+    let pid = node.ready.get("pid").and_then(Value::as_u64);
+    assert_eq!(pid, Some(u64::from(node.child.id())));
+    assert!(node.told("transport").starts_with("127.0.0.1:"));
+    let mode = |name: &str| {
+        let meta =
+            std::fs::metadata(node.data.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        meta.permissions().mode() & 0o777
+    };
+    assert_eq!(mode(""), 0o700);
+    for private in ["certs/http_ca.key", "certs/http.key", "node/keystore", "node/identity"] {
+        assert_eq!(mode(private), 0o600, "{private}");
+    }
+    assert_eq!(mode("certs/http_ca.crt"), 0o644);
+
+    let found = node.ask(Method::Get, "/", PASSWORD, "");
+    assert_eq!(found.status, 200, "{}", text(&found.body));
+    assert_eq!(node.ask(Method::Get, "/", "wrong", "").status, 401);
+    let data = node.data.display().to_string();
+    let output = node.stop();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("Try: curl --cacert "), "{out}");
+    assert!(out.contains(" -u elastic https://127.0.0.1:"), "{out}");
+    assert!(!out.contains(PASSWORD) && !err.contains(PASSWORD));
+    assert!(
+        err.lines().all(|line| line.starts_with('{')),
+        "JSON lines where no terminal is: {err}"
+    );
+    assert!(Path::new(&data).join("node/lock").exists());
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill_and_a_stop() {
+    let folder = Folder::new("survives");
+    let path = "/books/_doc/1";
+    let node = Node::start(&folder, &[]);
+    let made = node.ask(Method::Put, path, PASSWORD, r#"{"title":"Solaris"}"#);
+    assert_eq!(made.status, 201, "{}", text(&made.body));
+    node.signal("-KILL");
+    drop(node);
+    std::fs::remove_file(folder.0.join("ready.json")).expect("a kill leaves it");
+
+    let node = Node::start(&folder, &[]);
+    let found = node.ask(Method::Get, path, PASSWORD, "");
+    assert_eq!(found.status, 200, "{}", text(&found.body));
+    assert!(text(&found.body).contains("Solaris"));
+    node.stop();
+    let checked = run(&["check", "--data", folder.data().to_str().expect("UTF-8")]);
+    assert_eq!(code(&checked), 0, "{}{}", text(&checked.stdout), text(&checked.stderr));
+
+    let node = Node::start(&folder, &[]);
+    assert_eq!(node.ask(Method::Get, path, PASSWORD, "").status, 200);
+    node.stop();
+}
+
+#[test]
+fn a_password_is_reset_while_the_node_runs_and_while_it_does_not() {
+    let folder = Folder::new("reset");
+    let data = folder.data();
+    let data = data.to_str().expect("UTF-8");
+    let reset = |extra: &[&str]| {
+        run(&[&["reset-password", "-u", "elastic", "-b", "-s", "--data", data], extra].concat())
+    };
+    let nothing = reset(&[]);
+    assert_eq!(code(&nothing), 1, "there is no node yet");
+
+    let node = Node::start(&folder, &[]);
+    let done = reset(&[]);
+    assert_eq!(code(&done), 0, "{}", text(&done.stderr));
+    let second = text(&done.stdout).trim().to_owned();
+    assert_eq!(second.len(), 20);
+    assert_eq!(node.ask(Method::Get, "/", PASSWORD, "").status, 401);
+    assert_eq!(node.ask(Method::Get, "/", &second, "").status, 200);
+    let users = std::fs::read_to_string(node.data.join("node/users")).expect("left empty");
+    assert_eq!(users, "", "the helper is gone");
+    node.stop();
+
+    let done = reset(&[]);
+    assert_eq!(code(&done), 0, "{}", text(&done.stderr));
+    let third = text(&done.stdout).trim().to_owned();
+    let node = Node::start(&folder, &[]);
+    assert_eq!(node.ask(Method::Get, "/", &second, "").status, 401);
+    assert_eq!(node.ask(Method::Get, "/", &third, "").status, 200);
+    node.stop();
+    let unknown = run(&["reset-password", "-u", "nobody", "-b", "--data", data]);
+    assert_eq!(code(&unknown), 1);
+    assert!(text(&unknown.stderr).contains("user [nobody] does not exist"));
+}
+
+#[test]
+fn each_refusal_has_its_code_and_a_sentence() {
+    let folder = Folder::new("refusals");
+    let node = Node::start(&folder, &[]);
+    let (data, address) = (node.data.display().to_string(), node.address().to_owned());
+    let other = folder.0.join("other");
+    let other = other.to_str().expect("UTF-8");
+    let file = folder.0.join("settings.yml");
+    std::fs::write(&file, "http:\n  port: web\n").expect("writable");
+    let file = file.to_str().expect("UTF-8");
+    let open = ["-E", "xpack.security.enabled=false", "--http", "0.0.0.0:0"];
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["--bogus"], 2, "--bogus"),
+        (&["frobnicate"], 2, "frobnicate"),
+        (&["serve", "--http", "nonsense"], 2, "HOST:PORT"),
+        (&["serve", "-E", "novalue"], 2, "NAME=VALUE"),
+        (&["serve", "--data", other, "--http", &address], 73, "in use"),
+        (&["serve", "--data", &data], 75, "in use by process"),
+        (&["serve", "-E", "http.prot=1"], 78, "did you mean [http.port]?"),
+        (&["serve", "--data", other, "--config", file], 78, "settings.yml, line 2: http.port"),
+        (&[&["serve", "--data", other][..], &open].concat(), 78, "loopback"),
+        (&["check", "--data", &data], 2, "in use by process"),
+        (&["check", "--data", "/no/such/folder"], 2, "/no/such/folder"),
+    ];
+    for (arguments, expected, word) in cases {
+        let output = run(arguments);
+        let sentence = text(&output.stderr);
+        assert_eq!(code(&output), *expected, "{arguments:?}: {sentence}");
+        assert!(sentence.contains(word), "{arguments:?}: {sentence}");
+        assert!(!sentence.contains("panicked"), "{arguments:?}: {sentence}");
+    }
+    node.stop();
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let help = run(&["--help"]);
+    assert_eq!(code(&help), 0);
+    assert!(text(&help.stdout).contains("corelode reset-password -u elastic"));
+    let version = run(&["--version"]);
+    assert_eq!(code(&version), 0);
+    let version = text(&version.stdout);
+    assert!(version.starts_with("corelode 0."), "{version}");
+    assert!(version.contains("commit "), "{version}");
+}
+
+#[test]
+fn a_stop_lets_a_request_in_flight_finish_and_refuses_new_ones() {
+    let folder = Folder::new("drain");
+    let node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    assert!(node.told("http").starts_with("http://"), "no TLS without security");
+    let body = br#"{"title":"late"}"#;
+    let mut slow = TcpStream::connect(node.address()).expect("the port answers");
+    let head = format!(
+        "PUT /books/_doc/1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    slow.write_all(head.as_bytes()).expect("sent");
+    // The head has arrived when the node asks for the body: from here on the request is in flight.
+    let mut asked = [0; 25];
+    slow.read_exact(&mut asked).expect("asked for the body");
+    assert!(asked.starts_with(b"HTTP/1.1 100"), "{}", text(&asked));
+    let mut idle = TcpStream::connect(node.address()).expect("the port answers");
+
+    node.signal("-TERM");
+    let mut nothing = Vec::new();
+    idle.read_to_end(&mut nothing).expect("closed");
+    assert!(nothing.is_empty(), "an idle connection ends without a word");
+    assert!(TcpStream::connect(node.address()).is_err(), "new connections are refused");
+    slow.write_all(body).expect("sent");
+    let mut answer = Vec::new();
+    slow.read_to_end(&mut answer).expect("answered, then closed");
+    assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", text(&answer));
+    let mut node = node;
+    assert_eq!(node.child.wait().expect("ends").code(), Some(0));
+
+    let node = Node::start(&folder, &["-E", "xpack.security.enabled=false"]);
+    assert_eq!(node.ask(Method::Get, "/books/_doc/1", "", "").status, 200);
+    node.stop();
+}
+
+#[test]
+fn check_finds_a_flipped_byte_and_changes_nothing() {
+    let folder = Folder::new("check");
+    let node = Node::start(&folder, &[]);
+    let made = node.ask(Method::Put, "/books/_doc/1", PASSWORD, r#"{"title":"Solaris"}"#);
+    assert_eq!(made.status, 201);
+    node.stop();
+    let data = folder.data();
+    let segment = files(&data.join("indices"))
+        .into_iter()
+        .find(|path| {
+            path.file_name()
+                .is_some_and(|name| text(name.as_encoded_bytes()).starts_with("segment-"))
+        })
+        .expect("a clean stop flushes");
+    let mut bytes = std::fs::read(&segment).expect("readable");
+    bytes[100] ^= 1;
+    std::fs::write(&segment, &bytes).expect("writable");
+    let before = files(&data);
+
+    let data = data.to_str().expect("UTF-8");
+    let checked = run(&["check", "--data", data]);
+    assert_eq!(code(&checked), 1);
+    let lines = text(&checked.stdout);
+    let name = segment.file_name().expect("a file").to_str().expect("UTF-8");
+    assert!(lines.lines().any(|line| line.contains(name) && line.contains("offset")), "{lines}");
+    let checked = run(&["check", "--data", data, "--json"]);
+    assert_eq!(code(&checked), 1);
+    let report = json::parse(&checked.stdout).expect("JSON");
+    assert_eq!(report.get("sound").and_then(Value::as_bool), Some(false));
+    assert_eq!(files(Path::new(data)), before, "nothing was renamed or removed");
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
