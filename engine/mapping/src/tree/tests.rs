@@ -1,1 +1,401 @@
+use std::sync::Arc;
 
+use json::{Value, json};
+
+use super::*;
+use crate::analysis::Registry;
+use crate::{Error, ErrorKind, Limits};
+
+fn parsed(mappings: &Value) -> Result<Mapping> {
+    Mapping::parse(mappings, Arc::default())
+}
+
+fn mapping(mappings: Value) -> Mapping {
+    parsed(&mappings).expect("a good mapping")
+}
+
+fn refused(mappings: Value) -> Error {
+    parsed(&mappings).expect_err("refused")
+}
+
+#[test]
+fn mappings_are_shown_as_elasticsearch_shows_them() {
+    // Defaults that are given are left out, names are sorted, a lone target becomes a list.
+    let shown = mapping(json!({
+        "properties": {
+            "z": {"type": "text", "index": true, "norms": false, "analyzer": "english", "position_increment_gap": "5"},
+            "a": {"properties": {"b.c": {"type": "keyword", "ignore_above": "20", "doc_values": "false"}}},
+            "k": {"type": "keyword", "copy_to": "z", "null_value": "n", "eager_global_ordinals": true},
+            "n": {"type": "long", "coerce": true, "null_value": "5", "store": true},
+            "f": {"type": "float", "null_value": 1},
+            "d": {"type": "date", "format": "yyyy", "null_value": "2024", "locale": "en"},
+            "b": {"type": "boolean", "null_value": false, "ignore_malformed": true, "meta": {"unit": "x"}},
+            "e": {"type": "object"},
+            "off": {"enabled": false},
+            "s": {"type": "text", "fields": {"raw": {"type": "keyword"}, "en": {"type": "text", "analyzer": "english"}}}
+        },
+        "dynamic": "STRICT",
+        "date_detection": false,
+        "numeric_detection": true,
+        "dynamic_date_formats": ["yyyy"],
+        "_meta": {"x": [1]},
+        "_routing": {"required": true},
+        "_source": {"enabled": true}
+    }));
+    let want = r#"{"dynamic":"strict","_meta":{"x":[1]},"_routing":{"required":true},"dynamic_date_formats":["yyyy"],"date_detection":false,"numeric_detection":true,"properties":{"a":{"properties":{"b":{"properties":{"c":{"type":"keyword","doc_values":false,"ignore_above":20}}}}},"b":{"type":"boolean","null_value":false,"ignore_malformed":true,"meta":{"unit":"x"}},"d":{"type":"date","format":"yyyy","locale":"en","null_value":"2024"},"e":{"type":"object"},"f":{"type":"float","null_value":1.0},"k":{"type":"keyword","null_value":"n","eager_global_ordinals":true,"copy_to":["z"]},"n":{"type":"long","store":true,"coerce":true,"null_value":5},"off":{"type":"object","enabled":false},"s":{"type":"text","fields":{"en":{"type":"text","analyzer":"english"},"raw":{"type":"keyword"}}},"z":{"type":"text","norms":false,"analyzer":"english","position_increment_gap":5}}}"#;
+    assert_eq!(json::to_string(&shown.to_json()), want);
+    assert!(shown.routing_required());
+    // What is shown is read as the same.
+    let again = mapping(shown.to_json());
+    assert_eq!(json::to_string(&again.to_json()), want);
+    assert_eq!(json::to_string(&mapping(json!({})).to_json()), "{}");
+    assert_eq!(json::to_string(&mapping(json!({"properties": []})).to_json()), "{}");
+}
+
+#[test]
+fn bad_definitions_are_refused_in_elasticsearchs_words() {
+    for (mappings, kind, reason) in [
+        (
+            json!({"properties": {"a": {"type": "foo"}}}),
+            ErrorKind::MapperParsing,
+            "The mapper type [foo] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
+        ),
+        (
+            json!({"properties": {"a": {}}}),
+            ErrorKind::MapperParsing,
+            "No type specified for field [a]",
+        ),
+        (
+            json!({"properties": {"a": "text"}}),
+            ErrorKind::MapperParsing,
+            "Expected map for property [fields] on field [a] but got a class java.lang.String",
+        ),
+        (
+            json!({"properties": {"o": {"properties": {"a": {"type": "text", "foo": 1}}}}}),
+            ErrorKind::MapperParsing,
+            "unknown parameter [foo] on mapper [a] of type [text]",
+        ),
+        (
+            json!({"foo": {}}),
+            ErrorKind::MapperParsing,
+            "Root mapping definition has unsupported parameters:  [foo : {}]",
+        ),
+        (
+            json!({"properties": {"o": {"properties": {}, "foo": {"a": [1, "x"]}}}}),
+            ErrorKind::MapperParsing,
+            "Mapping definition for [o] has unsupported parameters:  [foo : {a=[1, x]}]",
+        ),
+        (
+            json!({"_doc": {"properties": {}}}),
+            ErrorKind::IllegalArgument,
+            "The mapping definition cannot be nested under a type",
+        ),
+        (
+            json!({"properties": {"a": {"type": "long", "index": "maybe"}}}),
+            ErrorKind::IllegalArgument,
+            "Failed to parse value [maybe] as only [true] or [false] are allowed.",
+        ),
+        (
+            json!({"properties": {"a": {"type": "text", "analyzer": "foo"}}}),
+            ErrorKind::IllegalArgument,
+            "analyzer [foo] has not been configured in mappings",
+        ),
+        (
+            json!({"properties": {"a": {"type": "date", "format": "foo"}}}),
+            ErrorKind::IllegalArgument,
+            "Error parsing [format] on field [a]: Invalid format: [foo]: Unknown pattern letter: f",
+        ),
+        (
+            json!({"properties": {"a": {"type": "keyword", "ignore_above": -1}}}),
+            ErrorKind::IllegalArgument,
+            "[ignore_above] must be positive, got [-1]",
+        ),
+        (
+            json!({"properties": {"a": {"type": "long", "store": null}}}),
+            ErrorKind::MapperParsing,
+            "[store] on mapper [a] of type [long] must not have a [null] value",
+        ),
+        (
+            json!({"properties": {"a": {"type": "long", "copy_to": "o"}, "o": {"properties": {"x": {"type": "long"}}}}}),
+            ErrorKind::IllegalArgument,
+            "Cannot copy to field [o] since it is mapped as an object",
+        ),
+        (
+            json!({"properties": {"a": {"type": "long", "copy_to": "s.raw"}, "s": {"type": "text", "fields": {"raw": {"type": "keyword"}}}}}),
+            ErrorKind::IllegalArgument,
+            "[copy_to] may not be used to copy to a multi-field: [s.raw]",
+        ),
+        (
+            json!({"dynamic_templates": [{"x": {"mapping": {"type": "keyword"}}}]}),
+            ErrorKind::MapperParsing,
+            "template must have match, path_match or match_mapping_type set {mapping={type=keyword}}",
+        ),
+        (
+            json!({"dynamic_templates": [{"x": {"match_mapping_type": "foo", "mapping": {}}}]}),
+            ErrorKind::IllegalArgument,
+            "No field type matched on [foo], possible values are [object, string, long, double, boolean, date, binary]",
+        ),
+        (
+            json!({"properties": {"a": {"type": "text", "similarity": "foo"}}}),
+            ErrorKind::MapperParsing,
+            "Unknown Similarity type [foo] for field [a]",
+        ),
+    ] {
+        let error = refused(mappings.clone());
+        assert_eq!(error.reason, reason, "{mappings:?}");
+        assert_eq!(error.kind, kind, "{mappings:?}");
+    }
+    let wrapped = refused(json!({"foo": {}})).in_create();
+    assert_eq!(
+        wrapped.reason,
+        "Failed to parse mapping: Root mapping definition has unsupported parameters:  [foo : {}]"
+    );
+}
+
+#[test]
+fn a_parameter_not_here_yet_is_one_that_nobody_knows() {
+    for (kind, parameter, value) in [
+        ("text", "index_prefixes", json!({})),
+        ("text", "fielddata", json!(true)),
+        ("text", "index_phrases", json!(true)),
+        ("text", "doc_values", json!(true)),
+        ("keyword", "norms", json!(true)),
+        ("keyword", "split_queries_on_whitespace", json!(true)),
+        ("long", "script", json!("x")),
+        ("long", "time_series_metric", json!("gauge")),
+        ("long", "ignore_above", json!(1)),
+        ("date", "coerce", json!(true)),
+    ] {
+        let mut definition = json!({"type": kind});
+        definition.as_object_mut().expect("an object").insert(parameter, value);
+        let error = refused(json!({"properties": {"f": definition}}));
+        assert_eq!(
+            error.reason,
+            format!("unknown parameter [{parameter}] on mapper [f] of type [{kind}]")
+        );
+    }
+    for kind in ["nested", "ip", "geo_point", "flattened", "alias", "dense_vector"] {
+        assert!(
+            refused(json!({"properties": {"f": {"type": kind}}}))
+                .reason
+                .starts_with("The mapper type [")
+        );
+    }
+}
+
+#[test]
+fn updates_replace_what_may_change_and_refuse_the_rest() {
+    let old = mapping(json!({"properties": {
+        "k": {"type": "keyword", "ignore_above": 10, "fields": {"t": {"type": "text"}}},
+        "t": {"type": "text"}, "n": {"type": "long", "ignore_malformed": true},
+        "o": {"properties": {"x": {"type": "long"}}}
+    }}));
+    let merged = |update: Value| old.merge(&update).expect("allowed");
+    let next = merged(json!({"properties": {
+        "k": {"type": "keyword", "fields": {"u": {"type": "text"}}},
+        "t": {"type": "text", "search_analyzer": "simple", "norms": false},
+        "n": {"type": "long"},
+        "o": {"dynamic": false, "properties": {"y": {"type": "date"}}}
+    }}));
+    assert_eq!(
+        next.to_json(),
+        json!({"properties": {
+            "k": {"type": "keyword", "fields": {"t": {"type": "text"}, "u": {"type": "text"}}},
+            "n": {"type": "long"},
+            "o": {"dynamic": "false", "properties": {"x": {"type": "long"}, "y": {"type": "date"}}},
+            "t": {"type": "text", "norms": false, "search_analyzer": "simple"}
+        }})
+    );
+    assert_eq!(next.version(), 2);
+    for (update, reason) in [
+        (
+            json!({"properties": {"t": {"type": "long"}}}),
+            "mapper [t] cannot be changed from type [text] to [long]",
+        ),
+        (
+            json!({"properties": {"k": {"type": "keyword", "index": false, "doc_values": false, "null_value": "x"}}}),
+            "Mapper for [k] conflicts with existing mapper:\n\tCannot update parameter [index] from [true] to [false]\n\tCannot update parameter [doc_values] from [true] to [false]\n\tCannot update parameter [null_value] from [null] to [x]",
+        ),
+        (
+            json!({"properties": {"t": {"type": "text", "analyzer": "english"}}}),
+            "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [analyzer] from [default] to [english]",
+        ),
+        (
+            json!({"properties": {"t": {"properties": {"a": {"type": "long"}}}}}),
+            "can't merge a non object mapping [t] with an object mapping",
+        ),
+        (
+            json!({"properties": {"o": {"type": "long"}}}),
+            "can't merge a non object mapping [o] with an object mapping",
+        ),
+        (
+            json!({"properties": {"o": {"enabled": false}}}),
+            "the [enabled] parameter can't be updated for the object mapping [o]",
+        ),
+        (
+            json!({"properties": {"k": {"type": "keyword", "fields": {"t": {"type": "long"}}}}}),
+            "mapper [k.t] cannot be changed from type [text] to [long]",
+        ),
+    ] {
+        assert_eq!(old.merge(&update).expect_err("refused").reason, reason);
+    }
+    let norms = next.merge(
+        &json!({"properties": {"t": {"type": "text", "search_analyzer": "simple", "norms": true}}}),
+    );
+    assert_eq!(
+        norms.expect_err("refused").reason,
+        "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [norms] from [false] to [true]"
+    );
+}
+
+#[test]
+fn what_changes_nothing_is_the_same_mapping() {
+    let old = mapping(
+        json!({"dynamic": "true", "properties": {"a": {"type": "text"}, "o": {"properties": {"x": {"type": "long"}}}}}),
+    );
+    let same = old.merge(&old.to_json()).expect("allowed");
+    assert_eq!(same.version(), old.version());
+    assert!(Arc::ptr_eq(old.field("o.x").expect("there"), same.field("o.x").expect("there")));
+    // An object that stays is shared, however the others change.
+    let more = old.merge(&json!({"properties": {"b": {"type": "long"}}})).expect("allowed");
+    assert!(Arc::ptr_eq(old.field("o.x").expect("there"), more.field("o.x").expect("there")));
+    assert_eq!(more.version(), old.version() + 1);
+}
+
+#[test]
+fn numbers_are_given_once_in_the_order_of_paths() {
+    let no = |mapping: &Mapping, path: &str| mapping.field(path).expect("there").no.get();
+    let one = mapping(
+        json!({"properties": {"b": {"type": "text", "fields": {"raw": {"type": "keyword"}}}, "a": {"properties": {"z": {"type": "long"}}}}}),
+    );
+    assert_eq!((no(&one, "a.z"), no(&one, "b"), no(&one, "b.raw")), (16, 17, 18));
+    let two = one.merge(&json!({"properties": {"a": {"properties": {"y": {"type": "long"}}}, "b": {"type": "text", "fields": {"k": {"type": "keyword"}}}}})).expect("allowed");
+    assert_eq!((no(&two, "a.z"), no(&two, "b"), no(&two, "b.raw")), (16, 17, 18));
+    assert_eq!((no(&two, "a.y"), no(&two, "b.k")), (19, 20));
+    assert_eq!(two.field_by_no(base::FieldNo(20)).expect("there").path.as_ref(), "b.k");
+    let state = two.to_state_json();
+    let again = Mapping::from_state_json(&state, Arc::default()).expect("a good state");
+    assert_eq!(again.to_state_json(), state);
+    assert_eq!(no(&again, "b.k"), 20);
+    let three = again.merge(&json!({"properties": {"0": {"type": "long"}}})).expect("allowed");
+    assert_eq!(no(&three, "0"), 21, "a number is never given twice");
+    for (key, value) in
+        [("field_nos", json!({})), ("next_field_no", json!(3)), ("version", Value::Null)]
+    {
+        let mut damaged = state.clone();
+        damaged.as_object_mut().expect("an object").insert(key, value);
+        assert!(Mapping::from_state_json(&damaged, Arc::default()).is_err(), "{key}");
+    }
+}
+
+#[test]
+fn what_a_document_adds_never_changes_what_is_there() {
+    let old = mapping(
+        json!({"properties": {"a": {"type": "text"}, "o": {"properties": {"x": {"type": "long"}}}}}),
+    );
+    let delta = Delta::from_json(json!({"properties": {
+        "a": {"type": "long"}, "o": {"type": "date"}, "b": {"type": "long"}
+    }}));
+    let next = old.apply_delta(&delta).expect("room");
+    assert_eq!(
+        next.to_json(),
+        json!({"properties": {"a": {"type": "text"}, "b": {"type": "long"}, "o": {"properties": {"x": {"type": "long"}}}}})
+    );
+    let again = next.apply_delta(&delta).expect("room");
+    assert_eq!(again.version(), next.version(), "the same once more changes nothing");
+}
+
+#[test]
+fn limits_are_told_in_elasticsearchs_words() {
+    let settings = |limits| Arc::new(Settings { limits, ..Settings::default() });
+    let limited = |limits, mappings: Value| {
+        Mapping::parse(&mappings, settings(limits)).expect_err("refused").reason
+    };
+    assert_eq!(
+        limited(
+            Limits { total_fields: 2, ..Limits::default() },
+            json!({"properties": {"a": {"type": "text", "fields": {"k": {"type": "keyword"}}}, "b": {"type": "long"}}})
+        ),
+        "Limit of total fields [2] has been exceeded"
+    );
+    assert_eq!(
+        limited(
+            Limits { depth: 2, ..Limits::default() },
+            json!({"properties": {"a": {"properties": {"b": {"properties": {"c": {"type": "long"}}}}}}})
+        ),
+        "Limit of mapping depth [2] has been exceeded due to object field [a.b]"
+    );
+    assert_eq!(
+        limited(
+            Limits { field_name_length: 3, ..Limits::default() },
+            json!({"properties": {"abcd": {"type": "long"}}})
+        ),
+        "Field name [abcd] is longer than the limit of [3] characters"
+    );
+    let wide = Limits { depth: u64::MAX, ..Limits::default() };
+    let dotted = ["a"; 100_000].join(".");
+    let mut properties = json::Object::new();
+    properties.insert(dotted, json!({"type": "long"}));
+    assert!(
+        limited(wide, json!({"properties": properties}))
+            .starts_with("Limit of mapping depth [500]")
+    );
+}
+
+#[test]
+fn fields_are_found_by_path_pattern_and_object() {
+    let mapping = mapping(json!({"properties": {
+        "title": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
+        "tag": {"type": "keyword"}, "o": {"properties": {"t": {"type": "long"}, "p": {"properties": {"q": {"type": "long"}}}}}
+    }}));
+    let paths =
+        |fields: Vec<&Arc<Field>>| fields.iter().map(|f| f.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(paths(mapping.expand("t*")), ["tag", "title", "title.raw"]);
+    assert_eq!(paths(mapping.expand("*.t")), ["o.t"]);
+    assert_eq!(paths(mapping.expand("tag")), ["tag"]);
+    assert_eq!(paths(mapping.expand("nope")), Vec::<String>::new());
+    assert_eq!(paths(mapping.fields_in("o")), ["o.p.q", "o.t"]);
+    assert_eq!(paths(mapping.fields_in("title")), Vec::<String>::new());
+    assert!(mapping.is_object("o.p") && !mapping.is_object("title") && !mapping.is_object("o.t"));
+    assert_eq!(mapping.total_fields(), 7);
+}
+
+#[test]
+fn text_fields_find_their_analyzers_in_elasticsearchs_order() {
+    let analysis = Registry::parse(&json!({"analyzer": {
+        "default": {"type": "simple"}, "default_search": {"type": "whitespace"}, "mine": {"tokenizer": "keyword", "position_increment_gap": 7}
+    }}));
+    let settings =
+        Settings { analysis: Arc::new(analysis.expect("known parts")), ..Settings::default() };
+    let mapping = Mapping::parse(
+        &json!({"properties": {
+            "a": {"type": "text"}, "b": {"type": "text", "analyzer": "mine"},
+            "c": {"type": "text", "analyzer": "mine", "search_analyzer": "english", "position_increment_gap": 1}
+        }}),
+        Arc::new(settings),
+    )
+    .expect("a good mapping");
+    let names = |path: &str| match &mapping.field(path).expect("there").kind {
+        crate::Kind::Text(text) => (
+            text.analyzer.name().to_owned(),
+            text.search_analyzer.name().to_owned(),
+            text.search_quote_analyzer.name().to_owned(),
+            text.position_increment_gap,
+        ),
+        _ => panic!("texts only"),
+    };
+    let want = |a: &str, b: &str, c: &str, gap| (a.to_owned(), b.to_owned(), c.to_owned(), gap);
+    assert_eq!(names("a"), want("default", "default_search", "default_search", 100));
+    assert_eq!(names("b"), want("mine", "default_search", "default_search", 7));
+    assert_eq!(names("c"), want("mine", "english", "english", 1));
+}
+
+proptest::proptest! {
+    #[test]
+    fn hostile_definitions_never_panic(text in "[\\[\\]{}:,\"a-z0-9. ]{0,60}") {
+        if let Ok(value) = json::parse(text.as_bytes()) {
+            let _ = parsed(&value);
+            let _ = parsed(&json!({"properties": value}));
+        }
+    }
+}
