@@ -246,9 +246,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             self.input.consume(blank);
             self.finder = Finder::default();
         }
-        let Some(len) = self.finder.find(self.input.bytes(), limits)? else { return Ok(None) };
-        self.finder = Finder::default();
-        let head = Head::parse(&self.input.bytes()[..len], limits)?;
+        let Some((head, len)) = self.finder.take(self.input.bytes(), limits)? else {
+            return Ok(None);
+        };
         self.input.consume(len);
         let body = Body::new(head.framing(), limits)?;
         let announced = match head.framing() {

@@ -155,6 +155,16 @@ impl Finder {
         Ok(None)
     }
 
+    /// The head at the front of `buffer` and its length; `None` while it is incomplete.
+    ///
+    /// # Errors
+    /// As [`Finder::find`] and [`Head::parse`].
+    pub fn take(&mut self, buffer: &[u8], limits: &Limits) -> Result<Option<(Head, usize)>, Fault> {
+        let Some(len) = self.find(buffer, limits)? else { return Ok(None) };
+        *self = Self::default();
+        Ok(Some((Head::measured(&buffer[..len])?, len)))
+    }
+
     fn bound(&self, at: usize, limits: &Limits) -> Result<(), Fault> {
         match self.line_end {
             None if at > limits.line_bytes_max => Err(Fault::LineTooLong(limits.line_bytes_max)),
@@ -189,6 +199,11 @@ impl Head {
         if Finder::default().find(bytes, limits)? != Some(bytes.len()) {
             return Err(Fault::Malformed("not one whole head"));
         }
+        Self::measured(bytes)
+    }
+
+    /// Reads a head that a [`Finder`] has measured: its lines end as they must.
+    fn measured(bytes: &[u8]) -> Result<Self, Fault> {
         let mut usual = [httparse::EMPTY_HEADER; FIELDS_USUAL];
         let mut request = httparse::Request::new(&mut usual);
         match request.parse(bytes) {
@@ -219,91 +234,32 @@ impl Head {
             Some(1) => Version::Http11,
             _ => return Err(malformed),
         };
+        let mut meaning = Meaning::new(version);
         let mut fields = Vec::with_capacity(request.headers.len());
         for header in request.headers.iter() {
-            if !field::is_token(header.name.as_bytes()) {
-                return Err(Fault::Malformed("a field name is not a token"));
-            }
-            let value = field::trim(header.value);
-            if value.iter().any(|byte| *byte < b' ' && *byte != b'\t' || *byte == 0x7f) {
-                return Err(Fault::Malformed("a control character in a field value"));
-            }
+            // httparse takes tokens for names, and no control character but tab in values: the
+            // tests try every byte, so that a change there would be seen here.
+            let (name, value) = (header.name.as_bytes(), field::trim(header.value));
+            meaning.read(name, value)?;
             fields.push(Span {
-                name: offset(bytes, header.name.as_bytes()),
-                name_len: cut(header.name.len()),
+                name: offset(bytes, name),
+                name_len: cut(name.len()),
                 value: offset(bytes, value),
                 value_len: cut(value.len()),
             });
         }
         let start = offset(bytes, target.as_bytes());
-        let mut head = Self {
+        Ok(Self {
             bytes: bytes.into(),
             method: Method::of(method),
             method_len: cut(method.len()),
             target: start..start + cut(target.len()),
             version,
             fields,
-            framing: Framing::Empty,
-            keep_alive: false,
-            expects_continue: false,
-        };
-        head.framing = head.read_framing()?;
-        head.keep_alive = head.read_connection()?;
-        head.expects_continue = head.read_expect()?;
-        Ok(head)
-    }
-
-    fn read_framing(&self) -> Result<Framing, Fault> {
-        let mut lengths = self.all("content-length");
-        let mut codings = self.all("transfer-encoding");
-        let (length, coding) = (lengths.next(), codings.next());
-        if lengths.next().is_some() {
-            return Err(Fault::Malformed("more than one Content-Length"));
-        }
-        if codings.next().is_some() {
-            return Err(Fault::Malformed("more than one Transfer-Encoding"));
-        }
-        match (length, coding) {
-            (Some(_), Some(_)) => {
-                Err(Fault::Malformed("both Content-Length and Transfer-Encoding"))
-            }
-            (None, Some(_)) if self.version == Version::Http10 => {
-                Err(Fault::Malformed("Transfer-Encoding in HTTP/1.0"))
-            }
-            (None, Some(coding)) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
-            (None, Some(_)) => Err(Fault::Malformed("a Transfer-Encoding other than chunked")),
-            (None, None) => Ok(Framing::Empty),
-            (Some(digits), None) => match field::length(digits) {
-                Some(0) => Ok(Framing::Empty),
-                Some(length) => Ok(Framing::Length(length)),
-                None => Err(Fault::Malformed("a Content-Length that is no number")),
-            },
-        }
-    }
-
-    fn read_connection(&self) -> Result<bool, Fault> {
-        if self.all("host").count() > 1 {
-            return Err(Fault::Malformed("more than one Host"));
-        }
-        let mut keep_alive = self.version == Version::Http11;
-        for option in self.all("connection").flat_map(field::list) {
-            if option.eq_ignore_ascii_case(b"close") {
-                return Ok(false);
-            }
-            keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
-        }
-        Ok(keep_alive)
-    }
-
-    fn read_expect(&self) -> Result<bool, Fault> {
-        let mut values = self.all("expect");
-        match (values.next(), values.next()) {
-            (None, _) => Ok(false),
-            (Some(value), None) if value.eq_ignore_ascii_case(b"100-continue") => {
-                Ok(self.version == Version::Http11)
-            }
-            _ => Err(Fault::Expectation),
-        }
+            framing: meaning.framing()?,
+            keep_alive: meaning.keep_alive(),
+            expects_continue: meaning.expects_continue && version == Version::Http11,
+        })
     }
 
     /// The method.
@@ -343,7 +299,7 @@ impl Head {
 
     /// Value of the first field called `name` (case aside).
     pub fn field(&self, name: &str) -> Option<&[u8]> {
-        self.fields().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.fields.iter().find(|span| self.is_named(span, name)).map(|span| self.value(span))
     }
 
     /// Value of the first field called `name`, where it is UTF-8.
@@ -353,16 +309,114 @@ impl Head {
 
     /// Values of all fields called `name` (case aside), in order.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.fields().filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.fields.iter().filter(|span| self.is_named(span, name)).map(|span| self.value(span))
     }
 
     /// All fields in order.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.fields.iter().map(|span| {
-            let piece = |start: u32, len: u32| &self.bytes[start as usize..(start + len) as usize];
-            let name = std::str::from_utf8(piece(span.name, span.name_len)).unwrap_or_default();
-            (name, piece(span.value, span.value_len))
+            (std::str::from_utf8(self.name(span)).unwrap_or_default(), self.value(span))
         })
+    }
+
+    fn name(&self, span: &Span) -> &[u8] {
+        &self.bytes[span.name as usize..(span.name + span.name_len) as usize]
+    }
+
+    fn value(&self, span: &Span) -> &[u8] {
+        &self.bytes[span.value as usize..(span.value + span.value_len) as usize]
+    }
+
+    fn is_named(&self, span: &Span, name: &str) -> bool {
+        span.name_len as usize == name.len()
+            && self.name(span).eq_ignore_ascii_case(name.as_bytes())
+    }
+}
+
+/// What the fields say about the message as a whole, read in one pass.
+struct Meaning<'a> {
+    version: Version,
+    length: Option<&'a [u8]>,
+    coding: Option<&'a [u8]>,
+    host: Option<&'a [u8]>,
+    closes: bool,
+    keeps: bool,
+    expects_continue: bool,
+}
+
+impl<'a> Meaning<'a> {
+    fn new(version: Version) -> Self {
+        Self {
+            version,
+            length: None,
+            coding: None,
+            host: None,
+            closes: false,
+            keeps: false,
+            expects_continue: false,
+        }
+    }
+
+    fn read(&mut self, name: &[u8], value: &'a [u8]) -> Result<(), Fault> {
+        let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+        match name.len() {
+            4 if is(b"host") => once(&mut self.host, value, "more than one Host")?,
+            6 if is(b"expect") => {
+                let known = value.eq_ignore_ascii_case(b"100-continue");
+                if !known || std::mem::replace(&mut self.expects_continue, true) {
+                    return Err(Fault::Expectation);
+                }
+            }
+            10 if is(b"connection") => {
+                for option in field::list(value) {
+                    self.closes |= option.eq_ignore_ascii_case(b"close");
+                    self.keeps |= option.eq_ignore_ascii_case(b"keep-alive");
+                }
+            }
+            14 if is(b"content-length") => {
+                once(&mut self.length, value, "more than one Content-Length")?;
+            }
+            17 if is(b"transfer-encoding") => {
+                once(&mut self.coding, value, "more than one Transfer-Encoding")?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn framing(&self) -> Result<Framing, Fault> {
+        match (self.length, self.coding) {
+            (Some(_), Some(_)) => {
+                Err(Fault::Malformed("both Content-Length and Transfer-Encoding"))
+            }
+            (None, Some(_)) if self.version == Version::Http10 => {
+                Err(Fault::Malformed("Transfer-Encoding in HTTP/1.0"))
+            }
+            (None, Some(coding)) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
+            (None, Some(_)) => Err(Fault::Malformed("a Transfer-Encoding other than chunked")),
+            (None, None) => Ok(Framing::Empty),
+            (Some(digits), None) => match field::length(digits) {
+                Some(0) => Ok(Framing::Empty),
+                Some(length) => Ok(Framing::Length(length)),
+                None => Err(Fault::Malformed("a Content-Length that is no number")),
+            },
+        }
+    }
+
+    fn keep_alive(&self) -> bool {
+        !self.closes && (self.keeps || self.version == Version::Http11)
+    }
+}
+
+/// Keeps the value of a field that may stand once.
+fn once<'a>(
+    place: &mut Option<&'a [u8]>,
+    value: &'a [u8],
+    more: &'static str,
+) -> Result<(), Fault> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Fault::Malformed(more)),
     }
 }
 

@@ -107,6 +107,15 @@ fn every_byte_of_a_name_is_judged() {
 }
 
 #[test]
+fn every_byte_of_a_value_is_judged() {
+    for byte in 0..=255u8 {
+        let head = [b"GET / HTTP/1.1\r\na: b", &[byte][..], b"c\r\n\r\n"].concat();
+        let good = byte >= b' ' && byte != 0x7f || byte == b'\t';
+        assert_eq!(Head::parse(&head, &Limits::DEFAULT).is_ok(), good, "{byte}");
+    }
+}
+
+#[test]
 fn connections_stay_or_go() {
     let stays = |version: &str, fields: &str| {
         parse(&format!("GET / HTTP/{version}\r\n{fields}\r\n")).expect("good").keep_alive()
