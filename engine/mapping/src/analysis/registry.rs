@@ -63,7 +63,7 @@ impl Registry {
     /// In Elasticsearch's words, as at index creation.
     pub fn parse(analysis: &Value) -> Result<Self> {
         let mut registry = Self::default();
-        for (name, definition) in definitions(analysis, "char_filter") {
+        if let Some((name, definition)) = definitions(analysis, "char_filter").next() {
             let kind = type_of("char_filter", name, definition)?;
             return Err(unknown_type("char_filter", &kind, name));
         }

@@ -7,6 +7,7 @@
 //!
 //! Names of months and days are English, as in Elasticsearch's default locale.
 
+mod iso;
 mod named;
 mod pattern;
 mod print;
@@ -44,8 +45,32 @@ enum Alternative {
     EpochMillis,
     /// Seconds, perhaps with a fraction.
     EpochSecond,
-    /// Elements to read and to print by.
-    Elements { read: Vec<Element>, print: Vec<Element> },
+    /// Elements to read and to print by; `iso`: the common form is one that they read.
+    Elements { read: Vec<Element>, print: Vec<Element>, iso: bool },
+}
+
+/// Why a text is no date of an alternative.
+enum Fault {
+    /// It stops to be one at this byte.
+    At(usize),
+    /// It goes on behind the date.
+    Unparsed(usize),
+    /// There is no such date.
+    NoDate(String),
+}
+
+impl Fault {
+    /// In java.time's words.
+    #[cold]
+    fn sentence(&self, text: &str) -> String {
+        match self {
+            Self::At(index) => format!("Text '{text}' could not be parsed at index {index}"),
+            Self::Unparsed(index) => {
+                format!("Text '{text}' could not be parsed, unparsed text found at index {index}")
+            }
+            Self::NoDate(why) => format!("Text '{text}' could not be parsed: {why}"),
+        }
+    }
 }
 
 /// The format of date fields that name none.
@@ -97,18 +122,19 @@ impl DateFormat {
         if text.is_empty() {
             return Err(Error::illegal_argument("cannot parse empty datetime"));
         }
-        let mut fault = String::new();
+        let mut fault = None;
         for alternative in &self.alternatives {
             match alternative.parse(text, zone, round) {
                 Ok(moment) => return Ok(moment),
-                Err(error) => fault = error,
+                Err(error) => fault = Some(error),
             }
         }
-        if self.alternatives.len() > 1 {
-            "Failed to parse with all enclosed parsers".clone_into(&mut fault);
-        }
+        let cause = match fault {
+            Some(fault) if self.alternatives.len() == 1 => fault.sentence(text),
+            _ => "Failed to parse with all enclosed parsers".to_owned(),
+        };
         let reason = format!("failed to parse date field [{text}] with format [{}]", self.pattern);
-        Err(Error::illegal_argument(reason).caused_by(Error::new(ErrorKind::DateTimeParse, fault)))
+        Err(Error::illegal_argument(reason).caused_by(Error::new(ErrorKind::DateTimeParse, cause)))
     }
 
     /// Would [`Self::parse_ms`] read this text? Makes no error texts.
@@ -141,40 +167,42 @@ fn alternative(pattern: &str) -> Result<Alternative> {
         _ => {}
     }
     if let Some((read, print)) = named::elements(pattern) {
-        return Ok(Alternative::Elements { read, print });
+        let iso = pattern.ends_with("date_optional_time") || pattern == "iso8601";
+        return Ok(Alternative::Elements { read, print, iso });
     }
     match pattern::elements(pattern) {
-        Ok(read) => Ok(Alternative::Elements { print: read.clone(), read }),
+        Ok(read) => Ok(Alternative::Elements { print: read.clone(), read, iso: false }),
         Err(fault) => Err(Error::illegal_argument(format!("Invalid format: [{pattern}]: {fault}"))
             .caused_by(Error::illegal_argument(fault))),
     }
 }
 
 impl Alternative {
-    /// The moment, or why not, in java.time's words.
+    /// The moment, or why there is none.
     fn parse(
         &self,
         text: &str,
         zone: Option<&Zone>,
         round: Round,
-    ) -> std::result::Result<Moment, String> {
-        let at_index = |index: usize| format!("Text '{text}' could not be parsed at index {index}");
-        match self {
-            Self::EpochMillis => read::epoch(text, 1_000).ok_or_else(|| at_index(0)),
-            Self::EpochSecond => read::epoch(text, 1).ok_or_else(|| at_index(0)),
-            Self::Elements { read, .. } => {
-                let mut fields = Fields::default();
-                let end = read::elements(read, text, 0, &mut fields).map_err(at_index)?;
-                if end < text.len() {
-                    return Err(format!(
-                        "Text '{text}' could not be parsed, unparsed text found at index {end}"
-                    ));
-                }
-                fields
-                    .resolve(zone, round)
-                    .map_err(|why| format!("Text '{text}' could not be parsed: {why}"))
+    ) -> std::result::Result<Moment, Fault> {
+        let (list, iso) = match self {
+            Self::EpochMillis => return read::epoch(text, 1_000).ok_or(Fault::At(0)),
+            Self::EpochSecond => return read::epoch(text, 1).ok_or(Fault::At(0)),
+            Self::Elements { read, iso, .. } => (read, *iso),
+        };
+        if iso {
+            let nanos_missing = if round == Round::Up { 999_999_999 } else { 0 };
+            match iso::read(text, nanos_missing) {
+                Some((moment, named)) if named || zone.is_none() => return Ok(moment),
+                _ => {}
             }
         }
+        let mut fields = Fields::default();
+        let end = read::elements(list, text, 0, &mut fields).map_err(Fault::At)?;
+        if end < text.len() {
+            return Err(Fault::Unparsed(end));
+        }
+        fields.resolve(zone, round).map_err(Fault::NoDate)
     }
 }
 

@@ -120,10 +120,10 @@ fn build(pattern: &str, strict: bool, comma: bool) -> Vec<Element> {
             'm' => two(Field::Minute),
             's' => two(Field::Second),
             '~' => {
-                let point = if comma { Point::PointOrComma } else { Point::Point };
+                let point = if comma { Point::DotOrComma } else { Point::Dot };
                 Element::Fraction { min: 3, max: 9, point }
             }
-            '%' => Element::Fraction { min: 3, max: 3, point: Point::Point },
+            '%' => Element::Fraction { min: 3, max: 3, point: Point::Dot },
             '@' => Element::Offset(Offset::Any, "Z"),
             other => Element::Literal(other.to_string()),
         });

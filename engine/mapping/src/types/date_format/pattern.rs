@@ -99,9 +99,9 @@ pub(super) enum Element {
 /// What stands before a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
-    None,
-    Point,
-    PointOrComma,
+    Nothing,
+    Dot,
+    DotOrComma,
 }
 
 /// The widest number of java.time.
@@ -216,7 +216,7 @@ pub(super) fn reserve(elements: &mut [Element]) {
                 }
             }
             Element::TwoDigitYear { .. } => following = following.saturating_add(2),
-            Element::Fraction { min, max, point: Point::None } if min == max => {
+            Element::Fraction { min, max, point: Point::Nothing } if min == max => {
                 following = following.saturating_add(*max);
             }
             Element::Optional(inner) => {
@@ -308,7 +308,7 @@ fn letter(c: char, count: usize, out: &mut Vec<Element>) -> Result<(), String> {
                 _ => return too_many(),
             }
         }
-        'S' if width <= 9 => Element::Fraction { min: width, max: width, point: Point::None },
+        'S' if width <= 9 => Element::Fraction { min: width, max: width, point: Point::Nothing },
         'S' => return too_many(),
         'n' => Element::number(Field::Nano, width, WIDTH_MAX, Sign::Never),
         'N' => Element::number(Field::NanoOfDay, width, WIDTH_MAX, Sign::Never),

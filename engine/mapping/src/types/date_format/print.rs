@@ -161,7 +161,7 @@ impl Local<'_> {
         if used == 0 {
             return;
         }
-        if point != Point::None {
+        if point != Point::Nothing {
             out.push('.');
         }
         out.push_str(&digits[..used]);

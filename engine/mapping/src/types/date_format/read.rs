@@ -128,8 +128,8 @@ fn fraction(
     point: Point,
 ) -> Result<(i64, usize), usize> {
     let (first, min) = match (point, text.as_bytes().get(start)) {
-        (Point::None, _) => (start, usize::from(min)),
-        (Point::Point | Point::PointOrComma, Some(b'.')) | (Point::PointOrComma, Some(b',')) => {
+        (Point::Nothing, _) => (start, usize::from(min)),
+        (Point::Dot | Point::DotOrComma, Some(b'.')) | (Point::DotOrComma, Some(b',')) => {
             (start + 1, 1)
         }
         _ => return Err(start),

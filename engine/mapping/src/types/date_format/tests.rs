@@ -170,6 +170,22 @@ fn missing_parts_are_rounded_up() {
 }
 
 proptest! {
+    /// The quick way and the long way come to the same.
+    #[test]
+    fn the_common_form_is_read_as_the_elements_read_it(
+        text in "[0-2][0-9]{3}-[01][0-9]-[0-3][0-9](T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,10})?)?(Z|\\+01:00|x)?",
+        up: bool,
+        zoned: bool,
+    ) {
+        let round = if up { Round::Up } else { Round::Down };
+        let zone = Zone::Offset(3_600);
+        let zone = zoned.then_some(&zone);
+        let (read, _) = named::elements("strict_date_optional_time").expect("in the table");
+        let long = Alternative::Elements { read, print: Vec::new(), iso: false };
+        let long = long.parse(&text, zone, round).ok();
+        prop_assert_eq!(format("strict_date_optional_time").parse(&text, zone, round).ok(), long);
+    }
+
     #[test]
     fn what_is_printed_is_read_again(ms in -62_135_596_800_000i64..253_402_300_800_000) {
         for pattern in ["strict_date_optional_time", "yyyyMMddHHmmssSSS", "EEE, dd MMM uuuu HH:mm:ss.SSS Z", "epoch_millis"] {
