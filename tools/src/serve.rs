@@ -25,7 +25,7 @@ use engine::ops::observe::NodeInfo;
 use env::mailbox;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
-use runtime::system::{Limit, StopSignals, raise_limit};
+use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
 use runtime::{RuntimeRandom, suspect};
 
 use self::core::{Order, Seed};
@@ -58,10 +58,11 @@ pub fn run(options: &Serve) -> Result<()> {
     // Before the first thread: each inherits the mask.
     let signals = StopSignals::block()
         .map_err(|error| Failure::new(Code::Machine, format!("holding signals back: {error}")))?;
+    tame_allocator();
     logging::start(options.log_format);
     let machine = machine::read();
     let settings = Settings::read(&options.sources()?, &machine)?;
-    check_machine()?;
+    let open_files = check_machine()?;
 
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
@@ -102,18 +103,21 @@ pub fn run(options: &Serve) -> Result<()> {
         security: settings.security,
         cores: settings.cores,
     };
-    let node = Node::start(&settings, &folder, info, presented, listener)?;
+    // A quarter stays for files: segments are mapped, each with its descriptor.
+    let connections_max = usize::try_from(open_files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
+    let node = Node::start(&settings, &folder, info, presented, (listener, connections_max))?;
     wait_for_signals(signals, &node)?;
     let result = node.live(&told, options);
     drop(lock);
     result
 }
 
-/// Refuses a machine that lacks what is needed.
-fn check_machine() -> Result<()> {
+/// Refuses a machine that lacks what is needed; how many files may be open, raised as far as it goes.
+fn check_machine() -> Result<u64> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(Code::Machine, error.to_string());
     let offered = preflight::Machine::read().map_err(|error| failed(&error))?;
-    offered.judge().map_err(|refusal| failed(&refusal))
+    offered.judge().map_err(|refusal| failed(&refusal))?;
+    raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))
 }
 
 /// Tells which files an earlier run found bad, and from now on notes those of this one.
@@ -170,6 +174,7 @@ struct Node {
     sockets: Vec<mailbox::Sender<runtime::net::Socket>>,
     listener: Option<Listener>,
     acceptor: Option<Acceptor>,
+    connections_max: usize,
 }
 
 impl Node {
@@ -179,7 +184,7 @@ impl Node {
         folder: &Folder,
         info: NodeInfo,
         presented: Option<Presented>,
-        listener: Listener,
+        (listener, connections_max): (Listener, usize),
     ) -> Result<Self> {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
@@ -216,7 +221,16 @@ impl Node {
         let running = runtime::start(seeds, core::run)
             .map_err(|error| Failure::new(Code::Machine, error.message))?;
         let listener = Some(listener);
-        Ok(Self { running, events, sender, orders, sockets, listener, acceptor: None })
+        Ok(Self {
+            running,
+            events,
+            sender,
+            orders,
+            sockets,
+            listener,
+            acceptor: None,
+            connections_max: 0,
+        })
     }
 
     /// Lives until a signal or a failure.
@@ -260,11 +274,8 @@ impl Node {
             order.send_reply(Order::Begin(keeper.clone()));
         }
         let Some(listener) = self.listener.take() else { return Ok(()) };
-        let files = raise_limit(Limit::OpenFiles).unwrap_or(1024);
-        // A quarter stays for files: segments are mapped, each with its descriptor.
-        let connections_max = usize::try_from(files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
         let acceptor = listener
-            .accept_for(self.sockets.clone(), connections_max)
+            .accept_for(self.sockets.clone(), self.connections_max)
             .map_err(|error| Failure::new(Code::Machine, format!("accepting: {error}")))?;
         self.acceptor = Some(acceptor);
         Ok(())
