@@ -77,6 +77,10 @@ pub struct ShardConfig {
     pub durability: Durability,
     /// `index.translog.sync_interval`: how late an `async` acknowledgement may be durable.
     pub sync_interval: Duration,
+    /// Size of the log's files while little is written.
+    pub log_file_bytes_min: u64,
+    /// Size up to which they grow while much is written.
+    pub log_file_bytes_max: u64,
     /// `index.translog.flush_threshold_size`: a longer log is flushed.
     pub flush_log_bytes: u64,
     /// A shard that took nothing for so long is flushed, so that it opens at once.
@@ -102,6 +106,8 @@ impl Default for ShardConfig {
             idle_after: Duration::from_secs(30),
             durability: Durability::Request,
             sync_interval: Duration::from_secs(5),
+            log_file_bytes_min: 1 << 20,
+            log_file_bytes_max: 64 << 20,
             flush_log_bytes: 128 << 20,
             flush_idle_after: Duration::from_secs(300),
             refresh_listeners_max: 1000,

@@ -53,7 +53,7 @@ impl<E: Env> Shard<E> {
     pub async fn create(env: &E, setup: Setup<E>) -> Result<Self> {
         env.disk().create_dir(&setup.dir).await?;
         clear_unfinished(env, &setup).await?;
-        let config = Config::new(&setup.dir, setup.id);
+        let config = setup.log_config();
         let log = Local::create(env, config, setup.reserve.clone()).await?;
         let manifest = Manifest {
             generation: 1,
@@ -96,7 +96,7 @@ impl<E: Env> Shard<E> {
         }
         let segments = open_segments(env, &setup, &manifest).await?;
         clear_unnamed(env, &setup, &manifest, entries.iter().map(|it| it.name.as_str())).await?;
-        let config = Config::new(&setup.dir, setup.id);
+        let config = setup.log_config();
         let replay = Local::open(env, config, flush::position(&manifest)).await?;
 
         let next = manifest.seq_no_next.get();
@@ -134,6 +134,16 @@ impl<E: Env> Shard<E> {
             inner.after_operations();
         }
         Ok(Self { inner })
+    }
+}
+
+impl<E: Env> Setup<E> {
+    fn log_config(&self) -> Config {
+        Config {
+            file_bytes_min: self.config.log_file_bytes_min,
+            file_bytes_max: self.config.log_file_bytes_max,
+            ..Config::new(&self.dir, self.id)
+        }
     }
 }
 
@@ -467,8 +477,7 @@ async fn clear_unfinished<E: Env>(env: &E, setup: &Setup<E>) -> Result<()> {
         return Err(Error::AlreadyExists { file });
     }
     if entries.iter().any(|entry| is_log(&entry.name) && !entry.name.ends_with(".tmp")) {
-        let config = Config::new(&setup.dir, setup.id);
-        let mut replay = Local::<E>::open(env, config, LogPosition::ZERO).await?;
+        let mut replay = Local::<E>::open(env, setup.log_config(), LogPosition::ZERO).await?;
         while let Some(batch) = replay.next().await? {
             if !batch.records.is_empty() {
                 let file = setup.dir.display().to_string();

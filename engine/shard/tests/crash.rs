@@ -110,6 +110,7 @@ fn small(sim: &Sim) -> ShardConfig {
     ];
     ShardConfig {
         refresh_interval: intervals[sim.below(4) as usize],
+        log_file_bytes_min: [16 << 10, 1 << 20][sim.below(2) as usize],
         flush_log_bytes: [8 << 10, 64 << 10, 1 << 20][sim.below(3) as usize],
         unflushed_bytes_max: [16 << 10, 1 << 20][sim.below(2) as usize],
         buffer_bytes_max: [1 << 10, 32 << 10, 1 << 20][sim.below(3) as usize],

@@ -16,7 +16,13 @@ type Model = BTreeMap<String, String>;
 
 /// Small enough that all kinds of files come into being within a few operations.
 fn little() -> ShardConfig {
-    ShardConfig { buffer_bytes_max: 2 << 10, ..config() }
+    let log_bytes = 16 << 10;
+    ShardConfig {
+        buffer_bytes_max: 2 << 10,
+        log_file_bytes_min: log_bytes,
+        log_file_bytes_max: log_bytes,
+        ..config()
+    }
 }
 
 /// Puts, deletes, flushes and merges a little; tells `acknowledged` what is promised.
@@ -332,7 +338,8 @@ fn failed_save_of_a_manifest_loses_nothing_and_the_next_one_succeeds() {
             let env = sim.env();
             let mut acknowledged = Vec::new();
             sim.run(async {
-                let shard = Shard::create(&env, setup(little())).await.expect("a new shard");
+                // One file of the log, for a failure there ends the shard.
+                let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
                 sim.fail(call, part, nth, env::ErrorKind::Io);
                 live_on(&shard, &mut acknowledged).await;
                 sim.heal();

@@ -142,6 +142,51 @@ fn two_creates_in_flight_make_one_document() {
 }
 
 #[test]
+fn many_operations_in_flight_on_one_id_make_one_history() {
+    for seed in 0..40 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::create(&env, setup(config())).await.expect("a new shard");
+            let told: Rc<RefCell<Vec<(u64, u64, Outcome)>>> = Rc::default();
+            for task in 0..6 {
+                let (shard, told, sim) = (shard.clone(), Rc::clone(&told), &sim);
+                let pause: Vec<u64> = (0..20).map(|_| sim.below(4000)).collect();
+                let env = env.clone();
+                env.clone().spawn().spawn(async move {
+                    for (at, pause) in pause.into_iter().enumerate() {
+                        let op = match (task + at) % 3 {
+                            0 => delete("a"),
+                            1 => put("a", &format!("t{task}n{at}")),
+                            _ => put("a", &format!("t{task}n{at}")).create(),
+                        };
+                        if let Ok(written) = write(&shard, op).await {
+                            told.borrow_mut().push(facts(&written));
+                        }
+                        env.clock().sleep(Duration::from_micros(pause)).await;
+                    }
+                });
+            }
+            env.clock().sleep(10 * SECOND).await;
+            let mut told = told.borrow().clone();
+            told.sort_unstable_by_key(|it| it.0);
+            let mut is_there = false;
+            for (at, (seq_no, version, outcome)) in told.iter().enumerate() {
+                assert_eq!((*seq_no, *version), (at as u64, at as u64 + 1), "seed {seed}");
+                let expected = match outcome {
+                    Outcome::Created | Outcome::NotFound => false,
+                    Outcome::Updated | Outcome::Deleted => true,
+                };
+                assert_eq!(is_there, expected, "seed {seed}, {at}: {outcome:?}");
+                is_there = matches!(outcome, Outcome::Created | Outcome::Updated);
+            }
+            let found = shard.get("a", Realtime::Yes).await.expect("usable");
+            assert_eq!(found.is_some(), is_there, "seed {seed}");
+        });
+    }
+}
+
+#[test]
 fn nobody_reads_what_is_not_durable() {
     let sim = Sim::new(3);
     let env = sim.env();
@@ -365,6 +410,23 @@ fn reign_rises_after_an_unclean_stop_and_stays_after_a_clean_one() {
 }
 
 #[test]
+fn reign_rises_after_an_unclean_stop_even_where_nothing_was_written() {
+    let sim = Sim::new(6);
+    sim.run(async {
+        let shard = Shard::create(&sim.env(), setup(config())).await.expect("a new shard");
+        shard.close().await.expect("in order");
+    });
+    for expected in [1, 2, 3] {
+        let env = sim.env();
+        sim.run(async {
+            let shard = Shard::open(&env, setup(config())).await.expect("sound");
+            assert_eq!(shard.primary_term(), PrimaryTerm(expected));
+        });
+        sim.kill();
+    }
+}
+
+#[test]
 fn batch_beyond_the_budget_is_refused_whole_and_fits_after_a_flush() {
     let sim = Sim::new(7);
     let env = sim.env();
@@ -412,8 +474,9 @@ fn full_disk_refuses_writes_keeps_what_was_written_and_goes_on_later() {
         assert!(shard.flush().await.is_err(), "no room for a segment");
         assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
         sim.set_free_bytes(1 << 30);
-        let written = wrote(&shard, put("c", "x")).await;
-        assert_eq!(written.seq_no.get(), at, "refused operations took no number");
+        let again = put(&format!("b{}", at - 1), "x").create();
+        let written = wrote(&shard, again).await;
+        assert_eq!(facts(&written), (at, 1, Outcome::Created), "a refusal leaves nothing");
         shard.flush().await.expect("room again");
         shard.close().await.expect("in order");
     });
