@@ -62,25 +62,35 @@ impl<E: Env> Store<E> {
     /// `elastic` or else a generated one.
     pub async fn open(env: E, dir: &Path, preset: Option<Secret>) -> Result<(Self, First)> {
         let setup = Setup::new(dir, "authz");
-        let replicated = if Replicated::<E, State>::exists(&env, &setup).await? {
-            Replicated::open(&env, setup, None).await?
-        } else {
-            Replicated::create(&env, setup, None).await?
+        let is_first = !Replicated::<E, State>::exists(&env, &setup).await?;
+        let (password, first) = match preset {
+            Some(password) => (password, First::Preset),
+            None => {
+                let password = password::generate(env.random());
+                (password.clone(), First::Generated(password))
+            }
         };
+        if is_first {
+            // The hash takes as long as the files, so both are made at once.
+            let (reply, answer) = env::reply::channel();
+            let hashing = env.clone();
+            env.spawn().spawn(async move { reply.send(hash(&hashing, password).await) });
+            let replicated = Replicated::create(&env, setup, None).await?;
+            let store = Self { env, replicated };
+            store.bootstrap(answer.await.ok_or(Error::Stopped)??).await?;
+            return Ok((store, first));
+        }
+        let replicated = Replicated::open(&env, setup, None).await?;
         let store = Self { env, replicated };
         if store.replicated.state().user(ELASTIC).is_some() {
             return Ok((store, First::No));
         }
-        let (password, first) = match preset {
-            Some(password) => (password, First::Preset),
-            None => {
-                let password = password::generate(store.env.random());
-                (password.clone(), First::Generated(password))
-            }
-        };
-        let password = hash(&store.env, password).await?;
-        store.propose(Command::Bootstrap { password }).await?;
+        store.bootstrap(hash(&store.env, password).await?).await?;
         Ok((store, first))
+    }
+
+    async fn bootstrap(&self, password: PasswordHash) -> Result<()> {
+        self.propose(Command::Bootstrap { password }).await.map(drop)
     }
 
     /// The state, for all cores.

@@ -53,8 +53,13 @@ pub fn prepare(
         return load_own(own);
     }
     let now = now();
-    let http = ensure(folder, "http", "HTTP", hosts, now)?;
-    ensure(folder, "transport", "transport", hosts, now)?;
+    // Both at once: most of the time goes into syncing files.
+    let http = std::thread::scope(|scope| {
+        let transport = scope.spawn(|| ensure(folder, "transport", "transport", hosts, now));
+        let http = ensure(folder, "http", "HTTP", hosts, now);
+        transport.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        http
+    })?;
     let authority = folder.certs("http_ca.crt");
     let key = read(&folder.certs("http.key"))?;
     let tls =

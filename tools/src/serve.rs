@@ -1,9 +1,9 @@
 //! `serve`: the one place where runtime, engine, authz and net are put together.
 //!
 //! Order at start: signals are held back, the machine is checked, the data folder is locked,
-//! certificates and addresses are made sure of; only then do the executors begin ([`core`]). Core 0
-//! wakes cluster and authz state; when both are up every core opens its door and sockets are
-//! accepted; when each shard is open or has failed, the ready file follows.
+//! addresses are made sure of; then the executors begin ([`core`]), while a thread makes
+//! certificates. Core 0 wakes cluster and authz state; when all is up every core opens its door and
+//! sockets are accepted; when each shard is open or has failed, the ready file follows.
 //!
 //! Order at a stop: no more connections; requests in flight finish (10 s at most); shards are
 //! flushed, cluster and authz state saved; the executors end; the ready file goes.
@@ -17,6 +17,7 @@ mod ready;
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use authz::Secret;
@@ -26,6 +27,7 @@ use env::mailbox;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
 use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
+use runtime::tls::ServerTls;
 use runtime::{RuntimeRandom, suspect};
 
 use self::core::{Order, Seed};
@@ -67,19 +69,13 @@ pub fn run(options: &Serve) -> Result<()> {
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
     note_suspects(&folder)?;
-    let random = RuntimeRandom::new();
-    let identity = folder.identity(&random)?;
-    folder.make_keystore(&random)?;
+    let identity = folder.identity(&RuntimeRandom::new())?;
     ready::remove(&folder.node("ready"))?;
     if let Some(file) = &options.ready_file {
         ready::remove(file)?;
     }
-    let hosts = addresses::names(&settings.http, &machine.host_name);
-    let presented = if settings.tls {
-        Some(certificates::prepare(&folder, settings.own_certificate.as_ref(), &hosts)?)
-    } else {
-        None
-    };
+    // Certificates are made while the executors start: both wait for the disk.
+    let certificates = prepare_certificates(&settings, &folder, &machine.host_name)?;
     let listener = addresses::listen(&settings.http)?;
     let transport = addresses::reserve(&settings.transport)?;
     let info = NodeInfo {
@@ -97,17 +93,17 @@ pub fn run(options: &Serve) -> Result<()> {
     let told = ready::Told {
         url: addresses::url(&settings.http, listener.address(), settings.tls),
         transport: transport.address().to_string(),
-        authority: presented.as_ref().and_then(|presented| presented.authority.clone()),
-        fingerprint: presented.as_ref().map(|presented| presented.fingerprint.clone()),
+        authority: None,
+        fingerprint: None,
         data: folder.path().to_owned(),
         security: settings.security,
         cores: settings.cores,
     };
     // A quarter stays for files: segments are mapped, each with its descriptor.
     let connections_max = usize::try_from(open_files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
-    let node = Node::start(&settings, &folder, info, presented, (listener, connections_max))?;
+    let node = Node::start(&settings, &folder, info, (listener, connections_max))?;
     wait_for_signals(signals, &node)?;
-    let result = node.live(&told, options);
+    let result = node.live(told, certificates, options);
     drop(lock);
     result
 }
@@ -131,6 +127,30 @@ fn note_suspects(folder: &Folder) -> Result<()> {
         );
     }
     suspect::install(&path).map_err(failed)
+}
+
+/// A thread that makes certificates.
+type Certificates = JoinHandle<Result<Presented>>;
+
+/// Makes certificates, and the keystore, beside whatever else starts.
+fn prepare_certificates(
+    settings: &Settings,
+    folder: &Folder,
+    host_name: &str,
+) -> Result<Option<Certificates>> {
+    if !settings.tls {
+        folder.make_keystore(&RuntimeRandom::new())?;
+        return Ok(None);
+    }
+    let hosts = addresses::names(&settings.http, host_name);
+    let (folder, own) = (folder.clone(), settings.own_certificate.clone());
+    let make = move || {
+        folder.make_keystore(&RuntimeRandom::new())?;
+        certificates::prepare(&folder, own.as_ref(), &hosts)
+    };
+    let thread = std::thread::Builder::new().name("certificates".into()).spawn(make);
+    let failed = |error| Failure::new(Code::Machine, format!("starting a thread: {error}"));
+    Ok(Some(thread.map_err(failed)?))
 }
 
 fn now_ms() -> i64 {
@@ -183,7 +203,6 @@ impl Node {
         settings: &Settings,
         folder: &Folder,
         info: NodeInfo,
-        presented: Option<Presented>,
         (listener, connections_max): (Listener, usize),
     ) -> Result<Self> {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
@@ -195,7 +214,6 @@ impl Node {
             warn: |sentence| tracing::warn!("{sentence}"),
         });
         let (sender, events) = mpsc::channel();
-        let tls = presented.map(|presented| presented.tls);
         let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
         let mut preset = preset.map(Secret::new);
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
@@ -211,7 +229,6 @@ impl Node {
                 orders: ordered,
                 sockets: handed,
                 events: sender.clone(),
-                tls: tls.clone(),
                 security: settings.security,
                 authz: folder.path().join("authz"),
                 users: folder.node("users"),
@@ -229,18 +246,31 @@ impl Node {
             sockets,
             listener,
             acceptor: None,
-            connections_max: 0,
+            connections_max,
         })
     }
 
     /// Lives until a signal or a failure.
-    fn live(mut self, told: &ready::Told, options: &Serve) -> Result<()> {
+    fn live(
+        mut self,
+        mut told: ready::Told,
+        mut certificates: Option<Certificates>,
+        options: &Serve,
+    ) -> Result<()> {
         let node_file = told.data.join("node/ready");
         loop {
             match self.events.recv() {
                 Ok(Event::Up { keeper, first }) => {
-                    self.open_doors(keeper)?;
-                    greeting::print(told, first);
+                    let mut tls = None;
+                    if let Some(made) = certificates.take() {
+                        let made =
+                            made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                        told.authority = made.authority;
+                        told.fingerprint = Some(made.fingerprint);
+                        tls = Some(made.tls);
+                    }
+                    self.open_doors(keeper, tls)?;
+                    greeting::print(&told, first);
                     tracing::info!(url = told.url, data = %told.data.display(), "started");
                 }
                 Ok(Event::Settled) => {
@@ -269,9 +299,9 @@ impl Node {
     }
 
     /// Lets requests in.
-    fn open_doors(&mut self, keeper: Option<authz::Keeper>) -> Result<()> {
+    fn open_doors(&mut self, keeper: Option<authz::Keeper>, tls: Option<ServerTls>) -> Result<()> {
         for order in &self.orders {
-            order.send_reply(Order::Begin(keeper.clone()));
+            order.send_reply(Order::Begin(keeper.clone(), tls.clone()));
         }
         let Some(listener) = self.listener.take() else { return Ok(()) };
         let acceptor = listener

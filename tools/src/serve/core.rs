@@ -26,7 +26,7 @@ const KEEPER: CoreId = CoreId(0);
 /// What the main thread asks of a core.
 pub enum Order {
     /// State is up: take connections.
-    Begin(Option<Keeper>),
+    Begin(Option<Keeper>, Option<ServerTls>),
     /// Let requests in flight finish, end every connection, answer.
     CloseDoor(mpsc::Sender<()>),
     /// Flush the shards of every core, save cluster and authz state, answer. For core 0.
@@ -42,7 +42,6 @@ pub struct Seed {
     pub orders: Receiver<Order>,
     pub sockets: Receiver<Socket>,
     pub events: mpsc::Sender<Event>,
-    pub tls: Option<ServerTls>,
     pub security: bool,
     /// Folder of authz state.
     pub authz: PathBuf,
@@ -61,9 +60,17 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
-    let Seed { shared, inbox, mut orders, sockets, events, tls, security, authz, users, preset } =
-        seed;
+    let Seed { shared, inbox, mut orders, sockets, events, security, authz, users, preset } = seed;
     let env = core.env.clone();
+    // Authz state wakes beside cluster state: both wait for the disk.
+    let waking = (core.id == KEEPER).then(|| {
+        let (reply, answer) = env::reply::channel();
+        let waking = env.clone();
+        env.spawn().spawn(async move {
+            reply.send(wake_authz(&waking, security, authz, preset).await);
+        });
+        answer
+    });
     let engine = match engine::Core::start(env.clone(), core.id, Arc::clone(&shared), inbox).await {
         Ok(engine) => engine,
         Err(error) => return tell(&events, Event::Failed(refused("cluster state", &error))),
@@ -73,8 +80,8 @@ pub async fn run(core: Core, seed: Seed) {
         async move { engine.log_failed().await }
     });
     let mut store = None;
-    if core.id == KEEPER {
-        match wake_authz(&env, security, authz, preset).await {
+    if let Some(waking) = waking {
+        match waking.await.expect("its task runs as long as this core") {
             Ok((opened, keeper, first)) => {
                 store = opened;
                 tell(&events, Event::Up { keeper, first });
@@ -93,7 +100,7 @@ pub async fn run(core: Core, seed: Seed) {
     while orders.receive(&mut batch).await {
         for order in batch.drain(..) {
             match order {
-                Order::Begin(keeper) => {
+                Order::Begin(keeper, tls) => {
                     let security = keeper.map(|keeper| {
                         let file = FileRealm::new(users.clone());
                         let authenticator = Authenticator::new(env.clone(), keeper.clone(), file);
@@ -106,7 +113,7 @@ pub async fn run(core: Core, seed: Seed) {
                     let begun = Server::new(Rc::clone(&engine), security, options);
                     server = Some(Rc::clone(&begun));
                     if let Some(sockets) = sockets.take() {
-                        env.spawn().spawn(take(env.clone(), sockets, begun, tls.clone()));
+                        env.spawn().spawn(take(env.clone(), sockets, begun, tls));
                     }
                 }
                 Order::CloseDoor(answer) => {
