@@ -83,7 +83,7 @@ async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
         config: call.config,
         mapping: call.mapping,
         lease: core.lease.clone(),
-        reserve: None,
+        reserve: core.reserve.borrow().clone(),
     };
     let opened = if call.create {
         Shard::create(&core.env, setup).await
