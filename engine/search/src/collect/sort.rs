@@ -146,10 +146,13 @@ impl Sorter {
         }
         let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
         while has_terms && self.moved < self.heap.len() {
-            if turn.is_over() || !self.seat(self.moved, turn)? {
+            if !self.seat(self.moved, turn)? {
                 return Ok(false);
             }
             self.moved += 1;
+            if turn.is_over() {
+                return Ok(false);
+            }
         }
         if self.after.is_none()
             && let Some(places) = &self.keys.after
@@ -215,9 +218,11 @@ impl Sorter {
 
     /// Leaves the segment: terms of its hits are read. False where it must wait.
     pub fn leave(&mut self, turn: &mut Turn<'_>) -> segment::Result<bool> {
-        while self.moved > 0 || self.heap.iter().any(|entry| !entry.settled) {
-            let Some(at) = self.heap.iter().position(|entry| !entry.settled) else { break };
-            if turn.is_over() || !self.settle(at, turn)? {
+        while let Some(at) = self.heap.iter().position(|entry| !entry.settled) {
+            if !self.settle(at, turn)? {
+                return Ok(false);
+            }
+            if turn.is_over() {
                 return Ok(false);
             }
         }

@@ -261,11 +261,10 @@ impl Ranked {
     /// Looks ranks up until all are known or the turn is over.
     fn resolve(&mut self, turn: &mut Turn<'_>) -> bool {
         while self.filter.is_none() {
-            if turn.is_over() {
-                return false;
-            }
             turn.spend(16);
             match self.step(turn) {
+                // One step at least, however little is left of the turn.
+                Ok(Some(true)) if turn.is_over() => return false,
                 Ok(Some(true)) => {}
                 Ok(Some(false)) => return false,
                 Ok(None) => self.finish(),

@@ -76,15 +76,14 @@ impl Set {
             self.words.resize((self.doc_count.div_ceil(WINDOW) * (WINDOW / 64)) as usize, 0);
         }
         loop {
-            if turn.is_over() {
-                return false;
-            }
             let more = match &mut self.source {
                 Source::Points(walks) => walk_points(walks, &mut self.words, &self.segment, turn),
                 Source::Lookup(lookup) => lookup.step(&mut self.words, &self.segment, turn),
                 Source::Pattern(walker) => walker.step(&mut self.words, &self.segment, turn),
             };
             match more {
+                // One step at least, however little is left of the turn.
+                Step::More if turn.is_over() => return false,
                 Step::More => {}
                 Step::Wait => return false,
                 Step::Done => {
@@ -396,9 +395,6 @@ impl Ids {
 
     fn gather(&mut self, turn: &mut Turn<'_>) -> bool {
         while let Some(id) = self.ids.get(self.looked) {
-            if turn.is_over() {
-                return false;
-            }
             if !turn.resident {
                 let _ = self.segment.ids().need(id, turn.missing);
                 if !turn.is_ready() {
@@ -412,6 +408,9 @@ impl Ids {
             }
             turn.spend(64);
             self.looked += 1;
+            if turn.is_over() && self.looked < self.ids.len() {
+                return false;
+            }
         }
         if !self.sorted {
             self.docs.sort_unstable();

@@ -27,8 +27,8 @@ fn calculate(clauses: i64, spec: &str) -> Result<i64> {
     if let Some(percent) = spec.strip_suffix('%') {
         let percent = i64::from(number(percent)?);
         // Java multiplies ints as floats here: (optionalClauseCount * percent) * (1 / 100f), cut.
-        let part = ((clauses * percent) as f32 * (1.0 / 100.0f32)) as i64;
-        return Ok(if part < 0 { clauses + part } else { part });
+        let part = (clauses * percent) as f32 * (1.0 / 100.0f32);
+        return Ok(if part < 0.0 { clauses + part as i64 } else { part as i64 });
     }
     let count = i64::from(number(spec)?);
     Ok(if count < 0 { (clauses + count).max(0) } else { count })
