@@ -162,7 +162,7 @@ impl<E: Env> Inner<E> {
                 fail::reply(&error, look.trace)
             }
         };
-        self.dress(&mut reply, &look);
+        self.dress(&mut reply, &look).await;
         if let Some(id) = head.text("x-opaque-id") {
             reply = reply.field("X-Opaque-Id", id.to_owned());
         }
@@ -305,47 +305,71 @@ impl<E: Env> Inner<E> {
     }
 
     /// Filters and lays out what is JSON.
-    fn dress(&self, reply: &mut Reply, look: &Look) {
+    async fn dress(&self, reply: &mut Reply, look: &Look) {
         if reply.content_type.as_deref() != Some(JSON) {
             return;
         }
-        if !look.filter.is_empty() {
-            let mut filtered = Vec::with_capacity(reply.body.len());
-            // Our own answers are JSON; one that is not goes as it is.
-            if Filter::response(&look.filter).apply(&reply.body, &mut filtered).is_ok() {
-                reply.body = filtered;
-            }
-        }
-        if look.pretty {
-            reply.body = json::pretty(&reply.body);
-            reply.body.push(b'\n');
+        if !look.filter.is_empty() || look.pretty {
+            let filter = (!look.filter.is_empty()).then(|| Filter::response(&look.filter));
+            let dress = Change::Dress { filter, pretty: look.pretty };
+            reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
         }
         reply.content_type = Some(Cow::Borrowed(look.wanted.json_type()));
     }
 
     /// Packs the body where the client takes it.
     async fn pack(&self, head: &http::Head, reply: &mut Reply) {
-        let wanted = || {
-            head.field("accept-encoding").is_some_and(|value| http::field::accepts(value, "gzip"))
-        };
-        if !self.options.compression || reply.body.len() < PACK_BYTES_MIN || !wanted() {
+        if !self.options.compression || reply.body.len() < PACK_BYTES_MIN {
             return;
         }
-        if reply.body.len() < WORKER_BYTES_MIN {
-            reply.body = coding::gzip(&reply.body);
-        } else {
-            // Shared, so that the plain body is still there where no worker is free.
-            let plain = Bytes::from(std::mem::take(&mut reply.body));
-            let again = plain.clone();
-            match self.core.env().spawn().work_short(move || coding::gzip(&again)).await {
-                Ok(packed) => reply.body = packed,
-                Err(_) => {
-                    reply.body = plain.to_vec();
-                    return;
+        if head.field("accept-encoding").is_some_and(|value| http::field::accepts(value, "gzip")) {
+            reply.body = self.change(std::mem::take(&mut reply.body), Change::Pack).await;
+            reply.fields.push(("content-encoding", Cow::Borrowed("gzip")));
+        }
+    }
+
+    /// Makes another body of a body: a large one on a worker, so that no core stalls.
+    async fn change(&self, body: Vec<u8>, change: Change) -> Vec<u8> {
+        if body.len() < WORKER_BYTES_MIN {
+            return change.of(&body);
+        }
+        let (body, again) = (Bytes::from(body), change.clone());
+        let shared = body.clone();
+        match self.core.env().spawn().work_short(move || again.of(&shared)).await {
+            Ok(changed) => changed,
+            // All workers are busy with more than they can do; late is better than wrong.
+            Err(_) => change.of(&body),
+        }
+    }
+}
+
+/// What is done to a whole body at its end.
+#[derive(Clone)]
+enum Change {
+    /// Filtered, laid out.
+    Dress { filter: Option<Filter>, pretty: bool },
+    /// Packed with gzip.
+    Pack,
+}
+
+impl Change {
+    fn of(&self, body: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Pack => coding::gzip(body),
+            Self::Dress { filter, pretty } => {
+                let mut out = Vec::with_capacity(body.len());
+                let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));
+                // Our own answers are JSON; one that is not goes as it is.
+                if !matches!(filtered, Some(Ok(()))) {
+                    out.extend_from_slice(body);
                 }
+                if *pretty {
+                    out = json::pretty(&out);
+                    out.push(b'\n');
+                }
+                out
             }
         }
-        reply.fields.push(("content-encoding", Cow::Borrowed("gzip")));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Answers about single documents, and about many.
 
-use engine::ops::bulk::BulkReply;
+use engine::Result;
+use engine::ops::bulk::{BulkOutcome, BulkReply};
 use engine::ops::document::{Found, GetReply, WriteAction, Written};
 use engine::ops::{ShardFailure, Shards};
-use engine::{Error, Result};
 use json::Writer;
 
 use crate::fail::{self, Trace};
@@ -27,37 +27,43 @@ pub fn written(writer: &mut Writer<'_>, done: &Written) {
     writer.field_u64("_seq_no", done.seq_no).field_u64("_primary_term", done.primary_term);
 }
 
-/// The answer to a bulk request. `took`, `errors`, `items` stand in this order without blanks:
-/// shippers look for these very bytes.
-pub fn bulk(writer: &mut Writer<'_>, reply: &BulkReply, trace: Trace) {
+/// Begins the answer to a bulk request. `took`, `errors`, `items` stand in this order without
+/// blanks: shippers look for these very bytes.
+pub fn begin_bulk(writer: &mut Writer<'_>, reply: &BulkReply) {
     let errors = reply.items.iter().any(|item| item.result.is_err());
     writer.begin_object().field_u64("took", reply.took_ms).field_bool("errors", errors);
     writer.key("items").begin_array();
-    for item in &reply.items {
-        let action = match item.action {
-            WriteAction::Index => "index",
-            WriteAction::Create => "create",
-            WriteAction::Delete => "delete",
-        };
-        writer.begin_object().key(action).begin_object();
-        match &item.result {
-            Ok(done) => {
-                written(writer, done);
-                writer.field_u64("status", u64::from(done.result.status()));
-            }
-            Err(error) => {
-                writer.field_str("_index", &item.index).key("_id");
-                match &item.id {
-                    Some(id) => writer.str(id),
-                    None => writer.null(),
-                };
-                writer.field_u64("status", u64::from(error.status)).key("error");
-                fail::inner(writer, error, trace);
-            }
-        }
-        writer.end_object().end_object();
-    }
+}
+
+/// Ends it.
+pub fn end_bulk(writer: &mut Writer<'_>) {
     writer.end_array().end_object();
+}
+
+/// One item of it.
+pub fn bulk_item(writer: &mut Writer<'_>, item: &BulkOutcome, trace: Trace) {
+    let action = match item.action {
+        WriteAction::Index => "index",
+        WriteAction::Create => "create",
+        WriteAction::Delete => "delete",
+    };
+    writer.begin_object().key(action).begin_object();
+    match &item.result {
+        Ok(done) => {
+            written(writer, done);
+            writer.field_u64("status", u64::from(done.result.status()));
+        }
+        Err(error) => {
+            writer.field_str("_index", &item.index).key("_id");
+            match &item.id {
+                Some(id) => writer.str(id),
+                None => writer.null(),
+            };
+            writer.field_u64("status", u64::from(error.status)).key("error");
+            fail::inner(writer, error, trace);
+        }
+    }
+    writer.end_object().end_object();
 }
 
 /// The answer to a get.
@@ -170,14 +176,9 @@ pub fn broadcast_status(shards: &Shards) -> u16 {
     shards.failures.iter().map(|failure| failure.reason.status).max().unwrap_or(200)
 }
 
-/// A failure that stands for an item which never reached the engine.
-pub fn item_error(reason: &str) -> Error {
-    Error::illegal_argument(reason)
-}
-
 #[cfg(test)]
 mod tests {
-    use engine::ops::bulk::BulkOutcome;
+    use engine::Error;
     use engine::ops::document::WriteResult;
     use env::Bytes;
 
@@ -187,6 +188,14 @@ mod tests {
         let mut out = Vec::new();
         write(&mut Writer::new(&mut out));
         String::from_utf8(out).expect("UTF-8")
+    }
+
+    fn bulk(writer: &mut Writer<'_>, reply: &BulkReply, trace: Trace) {
+        begin_bulk(writer, reply);
+        for item in &reply.items {
+            bulk_item(writer, item, trace);
+        }
+        end_bulk(writer);
     }
 
     fn done() -> Written {

@@ -15,7 +15,7 @@ use engine::ops::Refresh;
 use engine::ops::bulk::{BulkOutcome, BulkReply, BulkRequest};
 use engine::ops::document::{VersionType, WriteAction, WriteItem};
 use engine::{Error, Result};
-use env::{Bytes, Env};
+use env::{Bytes, Env, Spawn};
 use json::Limits;
 use json::scan::{Event, Scanner, Token};
 
@@ -59,7 +59,12 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         routing: routing(call),
         require_alias: call.params.flag("require_alias", false)?,
     };
-    let items = split(&call.body, &defaults)?;
+    let spawn = call.core.env().spawn();
+    let mut splitter = Splitter::new(&call.body, &defaults)?;
+    while splitter.step(STEP_ITEMS)? {
+        spawn.yield_if_needed().await;
+    }
+    let items = splitter.finish()?;
     if copies != Copies::Count(1) {
         for item in &items {
             let (Item::Write(item) | Item::Refused(item, _)) = item;
@@ -69,9 +74,20 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let reply = run(call, items, refresh).await;
     let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
-    document::bulk(&mut json::Writer::new(&mut body), &reply, call.trace);
+    let mut writer = json::Writer::new(&mut body);
+    document::begin_bulk(&mut writer, &reply);
+    for items in reply.items.chunks(STEP_ITEMS) {
+        for item in items {
+            document::bulk_item(&mut writer, item, call.trace);
+        }
+        spawn.yield_if_needed().await;
+    }
+    document::end_bulk(&mut writer);
     Ok(Reply::json(200, body))
 }
+
+/// Items that are cut or written before others may run: some ten microseconds.
+const STEP_ITEMS: usize = 128;
 
 /// Gives the engine what can be done; refused items keep their places.
 async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> BulkReply {
@@ -98,51 +114,91 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> 
 /// # Errors
 /// What fails the whole request.
 pub fn split(body: &Bytes, defaults: &Defaults) -> Result<Vec<Item>> {
-    if body.last() != Some(&b'\n') {
-        return Err(Error::illegal_argument(
-            "The bulk request must be terminated by a newline [\\n]",
-        ));
-    }
-    let mut lines = Lines { body, at: 0, number: 0 };
-    // Lines are 200 bytes or so, two an item; memory follows what is there.
-    let mut items = Vec::with_capacity((body.len() / 400).min(4_096));
-    let mut problems: Vec<String> = Vec::new();
-    while let Some(line) = lines.next() {
-        if body[line.start..line.end].iter().all(u8::is_ascii_whitespace) {
-            continue;
+    let mut splitter = Splitter::new(body, defaults)?;
+    while splitter.step(usize::MAX)? {}
+    splitter.finish()
+}
+
+/// Validation problems that are told; a request has one of these for each of its items at most.
+const PROBLEMS_MAX: usize = 1_000;
+
+/// Cuts a body into its items, some at a time.
+struct Splitter<'a> {
+    body: &'a Bytes,
+    defaults: &'a Defaults,
+    lines: Lines<'a>,
+    items: Vec<Item>,
+    problems: Vec<&'static str>,
+}
+
+impl<'a> Splitter<'a> {
+    fn new(body: &'a Bytes, defaults: &'a Defaults) -> Result<Self> {
+        if body.last() != Some(&b'\n') {
+            return Err(Error::illegal_argument(
+                "The bulk request must be terminated by a newline [\\n]",
+            ));
         }
-        let number = lines.number;
-        let text = &body[line.start..line.end];
-        let (mut item, mut refused) = action(text, number, defaults)?;
+        // Lines are 200 bytes or so, two an item; memory follows what is there.
+        let items = Vec::with_capacity((body.len() / 400).min(4_096));
+        let lines = Lines { body, at: 0, number: 0 };
+        Ok(Self { body, defaults, lines, items, problems: Vec::new() })
+    }
+
+    /// Cuts at most `count` items more. Answers whether there may be others.
+    fn step(&mut self, count: usize) -> Result<bool> {
+        for _ in 0..count {
+            let Some(line) = self.lines.next() else { return Ok(false) };
+            let text = &self.body[line.start..line.end];
+            if !text.iter().all(u8::is_ascii_whitespace) {
+                self.item(text)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the item whose action stands in `text`, its document in the line after.
+    fn item(&mut self, text: &[u8]) -> Result<()> {
+        let (mut item, mut refused) = action(text, self.lines.number, self.defaults)?;
         if item.action == WriteAction::Delete {
             if item.id.is_none() {
-                problems.push("id is missing".to_owned());
+                self.problem("id is missing");
             }
         } else {
-            let Some(source) = lines.next() else {
+            let Some(source) = self.lines.next() else {
                 return Err(Error::validation(&["no requests added"]));
             };
-            item.source = body.slice(source.start..source.end).expect("a line of the body");
+            item.source = self.body.slice(source.start..source.end).expect("a line of the body");
         }
         if item.index.is_empty() {
-            problems.push("index is missing".to_owned());
+            self.problem("index is missing");
         }
         if item.id.as_deref() == Some("") && refused.is_none() {
             let reason = "if _id is specified it must not be empty";
             refused = Some(Error::illegal_argument(reason));
         }
-        items.push(match refused {
+        self.items.push(match refused {
             None => Item::Write(item),
             Some(error) => Item::Refused(item, error),
         });
+        Ok(())
     }
-    if items.is_empty() {
-        return Err(Error::validation(&["no requests added"]));
+
+    fn problem(&mut self, what: &'static str) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(what);
+        }
     }
-    if !problems.is_empty() {
-        return Err(Error::validation(&problems));
+
+    /// The items, once all are cut.
+    fn finish(self) -> Result<Vec<Item>> {
+        if self.items.is_empty() {
+            return Err(Error::validation(&["no requests added"]));
+        }
+        if !self.problems.is_empty() {
+            return Err(Error::validation(&self.problems));
+        }
+        Ok(self.items)
     }
-    Ok(items)
 }
 
 /// Lines of a body, without their ends.

@@ -82,3 +82,32 @@ fn bad_searches_are_named() {
         assert_eq!(at(&empty, &["hits", "max_score"]), &json!(0.0));
     });
 }
+
+#[test]
+fn large_answers_are_laid_out_and_packed_beside_the_core() {
+    with_node(|mut client| async move {
+        let lines: String = (0..600)
+            .map(|n| {
+                format!(
+                    "{{\"index\":{{\"_index\":\"a\"}}}}\n{{\"n\":{n},\"t\":\"{}\"}}\n",
+                    "x".repeat(200)
+                )
+            })
+            .collect();
+        client.good("POST", "/_bulk?refresh", &lines).await;
+        let target = "/a/_search?size=600&sort=n&filter_path=hits";
+        let plain = client.call("GET", target, "").await;
+        assert!(plain.body.len() > 100_000);
+        let mut expected = json::pretty(&plain.body);
+        expected.push(b'\n');
+        let pretty = client.call("GET", &format!("{target}&pretty"), "").await;
+        assert!(pretty.body == expected);
+        let packed = client.call_with("GET", target, &[("Accept-Encoding", "gzip")], b"").await;
+        let unpacked = http::coding::decode(http::coding::Coding::Gzip, &packed.body, 1 << 24);
+        assert!(unpacked.is_ok_and(|body| body == plain.body));
+        let packed = http::coding::gzip(lines.as_bytes());
+        let fields = [("Content-Type", "application/x-ndjson"), ("Content-Encoding", "gzip")];
+        let done = client.call_with("POST", "/_bulk", &fields, &packed).await;
+        assert!(done.text().contains("\"errors\":false"), "{}", done.text());
+    });
+}
