@@ -215,23 +215,21 @@ fn finish<E: Env>(call: &Call<'_, E>, mut wait: HealthWait) -> Result<(HealthWai
 
 /// Does one node satisfy `>=2`, `ge(2)`, `3`, …?
 fn one_fits(text: &str) -> Result<bool> {
-    let forms: [(&str, fn(i64) -> bool); 4] = [
-        (">=", |count| 1 >= count),
-        ("<=", |count| 1 <= count),
-        (">", |count| 1 > count),
-        ("<", |count| 1 < count),
+    type Fits = fn(i64) -> bool;
+    let forms: [(&str, &str, Fits); 4] = [
+        (">=", "ge(", |count| 1 >= count),
+        ("<=", "le(", |count| 1 <= count),
+        (">", "gt(", |count| 1 > count),
+        ("<", "lt(", |count| 1 < count),
     ];
-    let words = ["ge(", "le(", "gt(", "lt("];
     let number = |digits: &str| {
         digits.trim().parse::<i64>().map_err(|_| {
             Error::new(400, "number_format_exception", format!("For input string: \"{digits}\""))
         })
     };
-    for ((sign, fits), word) in forms.iter().zip(words) {
-        if let Some(digits) = text.strip_prefix(sign) {
-            return Ok(fits(number(digits)?));
-        }
-        if let Some(digits) = text.strip_prefix(word).and_then(|rest| rest.strip_suffix(')')) {
+    for (sign, word, fits) in forms {
+        let worded = || text.strip_prefix(word).and_then(|rest| rest.strip_suffix(')'));
+        if let Some(digits) = text.strip_prefix(sign).or_else(worded) {
             return Ok(fits(number(digits)?));
         }
     }

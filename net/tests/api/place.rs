@@ -15,8 +15,6 @@ use sim::{Sim, SimEnv, SimStream};
 
 /// A client with one connection to a node of two cores.
 pub struct Client {
-    pub env: SimEnv,
-    pub server: Rc<Server<SimEnv>>,
     stream: SimStream,
     authorization: Option<String>,
 }
@@ -42,7 +40,7 @@ fn run<F: Future<Output = ()>>(seed: u64, secure: bool, story: impl FnOnce(Clien
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);
         env.spawn().spawn(async move { serving.serve(far).await });
-        let client = Client { env: env.clone(), server, stream: near, authorization: None };
+        let client = Client { stream: near, authorization: None };
         story(client).await;
     });
 }
