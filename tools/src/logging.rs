@@ -22,9 +22,9 @@ pub enum Format {
 pub fn start(format: Option<Format>) {
     let is_terminal = std::io::stderr().is_terminal();
     let format = format.unwrap_or(if is_terminal { Format::Text } else { Format::Json });
-    // The executor's own warnings are about matters that the watchdog and the preflight tell in
-    // our words; its debug lines are many.
-    let default = || EnvFilter::new("info,glommio=error");
+    // The executor's own lines are about matters that the runtime knows better (it is made to
+    // misjudge devices on purpose, see `runtime::disk`), and many.
+    let default = || EnvFilter::new("info,glommio=off");
     let filter = match std::env::var("CORELODE_LOG") {
         Ok(text) => EnvFilter::try_new(text).unwrap_or_else(|_| default()),
         Err(_) => default(),

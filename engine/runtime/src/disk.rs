@@ -15,10 +15,11 @@
 //! 3. A rename or removal is durable when `sync_dir` of its folder has returned; `save` and
 //!    `create_dir` do that themselves.
 //!
-//! 4. No file is opened on a device before [`RuntimeDisk::meet`] has read a real block of it.
-//!    glommio asks each device once whether it can be polled, by reading from whatever file comes
-//!    first; an empty file answers that read at once, glommio then takes the device for one that can
-//!    be polled, and every later read fails with EOPNOTSUPP.
+//! 4. No file is opened on a device before [`RuntimeDisk::meet`]. glommio asks each device once
+//!    whether it can be polled, by a read of whatever file comes first. An empty file, or a busy
+//!    machine, may answer that read although the device cannot be polled; every later read and
+//!    log write of the process then fails with EOPNOTSUPP. So it is shown a file that cannot be read
+//!    at all first, and takes each device for one that is not polled.
 //!
 //! Dropping a file closes it in the next turn of the executor; nothing waits for that.
 
@@ -52,7 +53,7 @@ const SAVE_SYNC_BYTES: usize = 32 << 20;
 /// How often the same write is tried while the kernel takes only a part of it.
 const SHORT_WRITES_MAX: usize = 3;
 
-/// Devices of this process that glommio has judged rightly; a handful at most.
+/// Devices of this process that glommio has judged; a handful at most.
 static MET: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 /// The file system, seen from one core.
@@ -79,7 +80,7 @@ impl RuntimeDisk {
         self.files.run(what, job).await?
     }
 
-    /// Lets glommio judge the device of `folder` by a file with a written block, once.
+    /// Lets glommio judge the device of `folder` by a file that it must not read, once.
     async fn meet(&self, folder: &Path) -> Result<()> {
         let device = self
             .call("asking for the device of", folder, |path| Ok(path.metadata()?.dev()))
@@ -88,20 +89,13 @@ impl RuntimeDisk {
             return Ok(());
         }
         let probe = folder.join(format!("io-probe-{:016x}.tmp", RuntimeRandom::new().next_u64()));
-        let write = |path: &Path| {
-            let mut file = StdOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-            file.write_all(&[1; ALIGNMENT as usize])?;
-            file.sync_all()
-        };
-        let met = match self.call("saving", &probe, write).await {
-            Ok(()) => match OpenOptions::new().read(true).dma_open(&probe).await {
-                Ok(file) => file.close().await.map_err(|error| told(error, "closing", &probe)),
-                Err(error) => Err(told(error, "opening", &probe)),
-            },
-            Err(error) => Err(error),
-        };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let opened = options.dma_open(&probe).await;
+        let file = opened.map_err(|error| told(error, "creating", &probe))?;
+        let closed = file.close().await.map_err(|error| told(error, "closing", &probe));
         let removed = self.remove(&probe).await;
-        met.and(removed)?;
+        closed.and(removed)?;
         MET.lock().unwrap_or_else(PoisonError::into_inner).push(device);
         Ok(())
     }
@@ -109,7 +103,8 @@ impl RuntimeDisk {
     async fn dma_open(&self, path: &Path, new: bool) -> Result<RuntimeFile> {
         let what = if new { "creating" } else { "opening" };
         match self.meet(folder_of(path)).await {
-            // A full disk must not keep the log from being read; its first block is a real one.
+            // A full disk must not keep the log from being read: its first block is a real one,
+            // so glommio judges by that as well as it can.
             Err(error) if error.kind == ErrorKind::NoSpace && !new => log::debug!("{error}"),
             met => met?,
         }
