@@ -1,8 +1,8 @@
 //! A chain: one tokenizer, then token filters.
 //!
-//! Texts of ASCII are lowercased whole before they are cut, where the chain lowercases anyway:
-//! letters of either case are of one class to each tokenizer, so the cuts are the same, and the
-//! tokens are then slices, not copies.
+//! Where the chain lowercases, the ASCII of a text is lowercased whole before it is cut: letters of
+//! either case are of one class to each tokenizer, so the cuts are the same, and tokens of ASCII are
+//! then slices, not copies.
 
 use super::filter::{Filter, Term};
 use super::token::{Token, TokenKind};
@@ -107,9 +107,8 @@ impl Analyzer {
         sink: impl FnMut(Token<'_>),
     ) -> Analyzed {
         let Scratch { lowered, term } = scratch;
-        let skip = match self.lowercases_at {
-            Some(at) if text.is_ascii() => at,
-            _ => return self.run(text, usize::MAX, term, sink),
+        let Some(skip) = self.lowercases_at else {
+            return self.run(text, usize::MAX, term, sink);
         };
         lowered.clear();
         lowered.push_str(text);
@@ -117,7 +116,7 @@ impl Analyzer {
         self.run(lowered, skip, term, sink)
     }
 
-    /// Runs the chain but for the filter at `skip`.
+    /// Runs the chain; tokens of ASCII need not go through the filter at `skip`.
     #[inline]
     fn run(
         &self,
@@ -127,7 +126,7 @@ impl Analyzer {
         mut sink: impl FnMut(Token<'_>),
     ) -> Analyzed {
         let mut done = Analyzed::default();
-        let bare = self.filters.len() == usize::from(skip != usize::MAX);
+        let filters = self.filters.as_slice();
         let mut last = (0, 0);
         self.tokenizer.pieces(text, |piece| {
             let position = done.position_end;
@@ -139,12 +138,13 @@ impl Analyzer {
                 sink(Token { term, position, start: from, end: to, kind });
             };
             let term = &text[piece.start..piece.end];
-            if bare {
+            let skip = if term.is_ascii() { skip } else { usize::MAX };
+            if filters.len() == usize::from(skip != usize::MAX) {
                 give(term);
                 return;
             }
             let mut term = Term::new(term, buffer);
-            for (at, filter) in self.filters.iter().enumerate() {
+            for (at, filter) in filters.iter().enumerate() {
                 if at != skip && !filter.apply(&mut term) {
                     return;
                 }

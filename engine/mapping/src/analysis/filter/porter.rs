@@ -15,7 +15,7 @@ pub(super) fn stem(term: &mut Term<'_>) {
             let text = term.to_mut();
             let mut word = std::mem::take(text).into_bytes();
             Stemmer { word: &mut word, stem: 0 }.run();
-            *text = String::from_utf8(word).unwrap_or_default();
+            *text = String::from_utf8(word).expect("suffixes of ASCII give way to ASCII");
         }
         return;
     }
@@ -35,7 +35,7 @@ struct Stemmer<'a, L> {
     stem: usize,
 }
 
-impl<L: Copy + PartialEq + From<u8>> Stemmer<'_, L> {
+impl<L: Copy + PartialEq + From<u8> + Into<u32>> Stemmer<'_, L> {
     fn run(mut self) {
         self.plurals_and_participles();
         self.y_to_i();
@@ -111,6 +111,12 @@ impl<L: Copy + PartialEq + From<u8>> Stemmer<'_, L> {
         self.word.extend(suffix.bytes().map(L::from));
     }
 
+    /// The letter before the last one, by which suffixes are looked up; 0 beyond ASCII.
+    fn last_but_one(&self) -> u8 {
+        let Some(at) = self.word.len().checked_sub(2) else { return 0 };
+        u8::try_from(self.word[at].into()).unwrap_or(0)
+    }
+
     /// Replaces the first of these suffixes that is there, where the stem has a measure.
     fn replace(&mut self, rules: &[(&str, &str)]) {
         for (suffix, by) in rules {
@@ -164,56 +170,58 @@ impl<L: Copy + PartialEq + From<u8>> Stemmer<'_, L> {
 
     /// Step 2.
     fn double_suffixes(&mut self) {
-        self.replace(&[
-            ("ational", "ate"),
-            ("tional", "tion"),
-            ("enci", "ence"),
-            ("anci", "ance"),
-            ("izer", "ize"),
-            ("bli", "ble"),
-            ("alli", "al"),
-            ("entli", "ent"),
-            ("eli", "e"),
-            ("ousli", "ous"),
-            ("ization", "ize"),
-            ("ation", "ate"),
-            ("ator", "ate"),
-            ("alism", "al"),
-            ("iveness", "ive"),
-            ("fulness", "ful"),
-            ("ousness", "ous"),
-            ("aliti", "al"),
-            ("iviti", "ive"),
-            ("biliti", "ble"),
-            ("logi", "log"),
-        ]);
+        let rules: &[(&str, &str)] = match self.last_but_one() {
+            b'a' => &[("ational", "ate"), ("tional", "tion")],
+            b'c' => &[("enci", "ence"), ("anci", "ance")],
+            b'e' => &[("izer", "ize")],
+            b'l' => {
+                &[("bli", "ble"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous")]
+            }
+            b'o' => &[("ization", "ize"), ("ation", "ate"), ("ator", "ate")],
+            b's' => &[("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous")],
+            b't' => &[("aliti", "al"), ("iviti", "ive"), ("biliti", "ble")],
+            b'g' => &[("logi", "log")],
+            _ => return,
+        };
+        self.replace(rules);
     }
 
     /// Step 3.
     fn single_suffixes(&mut self) {
-        self.replace(&[
-            ("icate", "ic"),
-            ("ative", ""),
-            ("alize", "al"),
-            ("iciti", "ic"),
-            ("ical", "ic"),
-            ("ful", ""),
-            ("ness", ""),
-        ]);
+        let Some(last) = self.word.last().copied() else { return };
+        let rules: &[(&str, &str)] = match b"eils".iter().find(|letter| last == L::from(**letter)) {
+            Some(b'e') => &[("icate", "ic"), ("ative", ""), ("alize", "al")],
+            Some(b'i') => &[("iciti", "ic")],
+            Some(b'l') => &[("ical", "ic"), ("ful", "")],
+            Some(b's') => &[("ness", "")],
+            _ => return,
+        };
+        self.replace(rules);
     }
 
     /// Step 4.
     fn bare_suffixes(&mut self) {
-        const SUFFIXES: [&str; 18] = [
-            "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou",
-            "ism", "ate", "iti", "ous", "ive", "ize",
-        ];
-        let found = if self.ends("ion") {
-            self.stem > 0 && (self.is(self.stem - 1, b's') || self.is(self.stem - 1, b't'))
-        } else {
-            SUFFIXES.iter().any(|suffix| self.ends(suffix))
+        let suffixes: &[&str] = match self.last_but_one() {
+            b'a' => &["al"],
+            b'c' => &["ance", "ence"],
+            b'e' => &["er"],
+            b'i' => &["ic"],
+            b'l' => &["able", "ible"],
+            b'n' => &["ant", "ement", "ment", "ent"],
+            b'o' => &["ion", "ou"],
+            b's' => &["ism"],
+            b't' => &["ate", "iti"],
+            b'u' => &["ous"],
+            b'v' => &["ive"],
+            b'z' => &["ize"],
+            _ => return,
         };
-        if found && self.measure() > 1 {
+        let Some(found) = suffixes.iter().find(|suffix| self.ends(suffix)) else { return };
+        let after = |letter| self.stem > 0 && self.is(self.stem - 1, letter);
+        if *found == "ion" && !after(b's') && !after(b't') {
+            return;
+        }
+        if self.measure() > 1 {
             self.word.truncate(self.stem);
         }
     }

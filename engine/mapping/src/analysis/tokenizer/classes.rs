@@ -97,6 +97,22 @@ const fn ascii() -> [u8; 128] {
     table
 }
 
+/// Stands for a byte of a character beyond ASCII in [`BYTES`].
+pub const BEYOND: u8 = 0x7f;
+
+/// The classes of single bytes, without the flag.
+pub static BYTES: [u8; 256] = bytes();
+
+const fn bytes() -> [u8; 256] {
+    let mut table = [BEYOND; 256];
+    let mut at = 0;
+    while at < 128 {
+        table[at] = word_class(ASCII[at]);
+        at += 1;
+    }
+    table
+}
+
 /// Classes of all code points.
 pub struct Table {
     /// For each 256 code points, the number of their block.

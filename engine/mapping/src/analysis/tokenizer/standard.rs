@@ -21,7 +21,7 @@
 //!    whole grammar reads the word again.
 //! 3. Work is linear in the text: a run that can begin no token is passed over as a whole.
 
-use super::classes::{self, ASCII, TABLE, word_class};
+use super::classes::{self, BEYOND, BYTES, TABLE};
 use super::{Piece, Scan, emoji, extends, word};
 use crate::analysis::token::TokenKind;
 
@@ -31,22 +31,21 @@ pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
     let units_max = units_max.max(1);
     let (mut at, mut units) = (0usize, 0u32);
     while let Some(&byte) = bytes.get(at) {
-        if let Some(&entry) = ASCII.get(usize::from(byte)) {
-            match word_class(entry) {
-                classes::WORD | classes::DIGIT | classes::UNDERSCORE => {
-                    if let Some((len, kind)) = ascii_word(bytes, at, units_max as usize) {
-                        let (end, to) = (at + len, units + len as u32);
-                        sink(Piece { start: at, end, from: units, to, kind });
-                        (at, units) = (end, to);
-                        continue;
-                    }
-                }
-                classes::KEYCAP_BASE if bytes.get(at + 1).is_some_and(|next| *next >= 0x80) => {}
-                _ => {
-                    at += 1;
-                    units += 1;
+        match BYTES[usize::from(byte)] {
+            classes::WORD | classes::DIGIT | classes::UNDERSCORE => {
+                if let Some((len, kind)) = ascii_word(bytes, at, units_max as usize) {
+                    let (end, to) = (at + len, units + len as u32);
+                    sink(Piece { start: at, end, from: units, to, kind });
+                    (at, units) = (end, to);
                     continue;
                 }
+            }
+            BEYOND => {}
+            classes::KEYCAP_BASE if bytes.get(at + 1).is_some_and(|next| *next >= 0x80) => {}
+            _ => {
+                at += 1;
+                units += 1;
+                continue;
             }
         }
         let scan = Scan { text, at, units: 0, units_max, table: &TABLE };
@@ -67,11 +66,7 @@ pub fn standard(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
 #[inline]
 fn ascii_word(bytes: &[u8], at: usize, len_max: usize) -> Option<(usize, TokenKind)> {
     let bytes = &bytes[at..bytes.len().min(at + len_max)];
-    let class = |at: usize| {
-        bytes.get(at).map_or(classes::OTHER, |byte| {
-            ASCII.get(usize::from(*byte)).map_or(BEYOND, |entry| word_class(*entry))
-        })
-    };
+    let class = |at: usize| bytes.get(at).map_or(classes::OTHER, |byte| BYTES[usize::from(*byte)]);
     let (mut letters, mut digits) = (false, false);
     let mut at = 0;
     // Class of the character before `at`.
@@ -126,9 +121,6 @@ fn ascii_word(bytes: &[u8], at: usize, len_max: usize) -> Option<(usize, TokenKi
     let kind = if letters { TokenKind::Alphanum } else { TokenKind::Num };
     (letters || digits).then_some((at, kind))
 }
-
-/// Stands for a byte beyond ASCII in [`ascii_word`].
-const BEYOND: u8 = 0x7f;
 
 /// The longest token at the beginning of `scan`.
 fn longest<'t>(scan: Scan<'t>) -> Option<(Scan<'t>, TokenKind)> {
