@@ -63,7 +63,7 @@ impl Filter for AllOf {
 
     fn prepare(&mut self, window: u32, turn: &mut Turn<'_>) -> bool {
         if self.stage == DONE {
-            self.stage = 0;
+            return true;
         }
         let base = window * WINDOW;
         while self.stage < self.filters.len() {
@@ -117,6 +117,9 @@ impl Filter for AllOf {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        if self.probe.stage == DONE {
+            return true;
+        }
         self.probe.begin(docs);
         while let Some(filter) = self.filters.get_mut(self.probe.stage) {
             if !self.probe.filter(filter, turn) {
@@ -152,9 +155,6 @@ struct Probe {
 impl Probe {
     /// Takes the documents asked about, unless it has them.
     fn begin(&mut self, docs: &[u32]) {
-        if self.stage == DONE {
-            self.begun = false;
-        }
         if self.begun {
             return;
         }
@@ -406,8 +406,10 @@ impl Scorer for Conjunction {
     }
 
     fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
-        if self.probe.stage == DONE || !self.probe.begun {
-            self.probe.end();
+        if self.probe.stage == DONE {
+            return true;
+        }
+        if !self.probe.begun {
             if window.bar > 0.0 {
                 self.bound_parts(window.range());
             }
@@ -447,6 +449,9 @@ impl Scorer for Conjunction {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        if self.probe.stage == DONE {
+            return true;
+        }
         self.probe.begin(docs);
         while self.probe.stage < self.parts.len() {
             let ready = match &mut self.parts[self.probe.stage] {

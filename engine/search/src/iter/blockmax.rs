@@ -258,7 +258,7 @@ impl Scorer for BlockMax {
             "one window of bits"
         );
         if self.stage == Stage::Done {
-            self.stage = Stage::Fresh;
+            return true;
         }
         if self.stage == Stage::Fresh {
             if window.bar > 0.0 {

@@ -7,7 +7,8 @@
 //! Both can be *filled* (they lead) or *probed* (they follow: of these documents, which match?).
 //! Either way the caller first calls `prepare…` until it says yes. It says no when it has named
 //! blocks that are not there, or when the turn is used up; then the caller returns to the host,
-//! which fetches, or lets others run, and calls again with the same arguments. Composites do their
+//! which fetches, or lets others run, and calls again with the same arguments. A yes is followed by
+//! the `fill` or `probe` that was prepared, or by the same question again. Composites do their
 //! work inside `prepare`, as the candidates of the lead decide which blocks the followers need; what
 //! is left for `fill` and `probe` cannot fail and cannot wait.
 //!

@@ -126,7 +126,8 @@ impl Blocks {
         self.freqs[at]
     }
 
-    /// Is `target` there? Then the block is entered and `at` is its place. Targets rise.
+    /// Is `target` there? Then the block is entered and `at` is its place. Cheapest where targets
+    /// rise.
     #[inline]
     pub fn find(&mut self, target: u32) -> bool {
         if self.len == 0 || target > self.docs[self.len - 1] {
@@ -139,14 +140,37 @@ impl Blocks {
                 return false;
             }
         }
-        if self.docs[self.at] < target {
+        let here = self.docs[self.at];
+        if here < target {
             self.at = place_of(&self.docs, self.at, target);
             if self.at >= self.len {
                 // The end of a small term is not known before it is read.
                 self.at = self.len - 1;
                 return false;
             }
+        } else if here > target {
+            return self.find_behind(target);
         }
+        self.docs[self.at] == target
+    }
+
+    /// Is `target` there, which is before the place of the last search?
+    fn find_behind(&mut self, target: u32) -> bool {
+        if self.at > 0 {
+            if self.docs[self.at - 1] < target {
+                return false;
+            }
+        } else if self.block == 0 || self.postings.block_last(self.block - 1).get() < target {
+            return false;
+        }
+        if target < self.docs[0] {
+            let block = self.postings.block_of(0, DocId(target));
+            self.enter(block);
+            if self.len == 0 {
+                return false;
+            }
+        }
+        self.at = place_of(&self.docs, 0, target);
         self.docs[self.at] == target
     }
 
