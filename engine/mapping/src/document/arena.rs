@@ -305,7 +305,7 @@ impl Arena {
         self.entries.push(Raw::Exists { field });
     }
 
-    /// Adds a path to the ignored ones of the document that began at `mark`, once.
+    /// Adds a path to the ignored ones; the caller sees to it that it stands once.
     pub(super) fn push_ignored(&mut self, path: &str) {
         let start = offset(self.bytes.len());
         self.bytes.extend_from_slice(path.as_bytes());

@@ -17,7 +17,6 @@ mod unknown;
 mod value;
 mod walk;
 
-use json::Limits;
 use json::tape;
 
 use crate::Result;
@@ -107,9 +106,6 @@ impl Parser {
         }
     }
 }
-
-/// Limits of the JSON of a document: Jackson's.
-pub const LIMITS: Limits = Limits::DEFAULT;
 
 #[cfg(test)]
 mod tests;

@@ -208,13 +208,13 @@ fn special(
                 )));
             }
         }
-        (Kind::Text(text), _) => return text_parameter(text, key, value, name),
+        (Kind::Text(text), _) => return text_parameter(text, key, value),
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-fn text_parameter(text: &mut Text, key: &str, value: &Value, name: &str) -> Result<bool> {
+fn text_parameter(text: &mut Text, key: &str, value: &Value) -> Result<bool> {
     match key {
         "analyzer" => text.names[0] = Some(java_text(value).into()),
         "search_analyzer" => text.names[1] = Some(java_text(value).into()),
@@ -264,10 +264,7 @@ fn text_parameter(text: &mut Text, key: &str, value: &Value, name: &str) -> Resu
             flag(value)?;
         }
         "fielddata" | "index_phrases" => return Ok(!flag(value)?),
-        _ => {
-            let _ = name;
-            return Ok(false);
-        }
+        _ => return Ok(false),
     }
     Ok(true)
 }
