@@ -24,7 +24,9 @@ const KEYWORD: FieldNo = FieldNo(17);
 const DOC_COUNT: u32 = 400;
 
 /// A field: each term with the documents that have it and its positions there.
-type Field = Vec<(String, Vec<(u32, Vec<u32>)>)>;
+type Field = Vec<Term>;
+type Term = (String, Vec<Doc>);
+type Doc = (u32, Vec<u32>);
 
 /// Every form the format has: a term in all documents, in runs, in many, in few, in one.
 fn text() -> Field {
@@ -36,7 +38,7 @@ fn text() -> Field {
         ("all".to_owned(), docs(&|_| true)),
         ("even".to_owned(), docs(&|doc| doc % 2 == 0)),
         ("few".to_owned(), docs(&|doc| doc % 50 == 7)),
-        ("gap".to_owned(), docs(&|doc| doc < 200 || doc > 390)),
+        ("gap".to_owned(), docs(&|doc| !(200..=390).contains(&doc))),
         ("one".to_owned(), docs(&|doc| doc == 99)),
     ];
     field.extend((0..40).map(|at| (format!("word{at:02}"), docs(&|doc| doc % 40 == at))));
@@ -60,8 +62,8 @@ fn id(doc: u32) -> String {
 }
 
 struct Source<'a> {
-    terms: std::slice::Iter<'a, (String, Vec<(u32, Vec<u32>)>)>,
-    docs: std::slice::Iter<'a, (u32, Vec<u32>)>,
+    terms: std::slice::Iter<'a, Term>,
+    docs: std::slice::Iter<'a, Doc>,
 }
 
 impl TermSource for Source<'_> {
