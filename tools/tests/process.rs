@@ -314,7 +314,15 @@ fn a_stop_lets_a_request_in_flight_finish_and_refuses_new_ones() {
     let mut asked = [0; 25];
     slow.read_exact(&mut asked).expect("asked for the body");
     assert!(asked.starts_with(b"HTTP/1.1 100"), "{}", text(&asked));
+    // One that has been served once is idle; one that is still on its way in may be reset.
     let mut idle = TcpStream::connect(node.address()).expect("the port answers");
+    idle.write_all(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        idle.read_exact(&mut byte).expect("answered");
+        head.push(byte[0]);
+    }
 
     node.signal("-TERM");
     let mut nothing = Vec::new();
