@@ -31,7 +31,8 @@ pub struct AnalyzedToken {
     pub position: u32,
 }
 
-/// Positions between two texts of one request, as a field with several values has them.
+/// Positions between two texts of one request to an index, as a field with several values has them;
+/// outside an index they follow each other.
 const TEXT_GAP: u32 = 100;
 
 /// `index.analyze.max_token_count`, where no index says otherwise.
@@ -86,7 +87,7 @@ impl<E: Env> Core<E> {
                     });
                 }
             });
-            position += end.position_end + TEXT_GAP;
+            position += end.position_end + if index.is_some() { TEXT_GAP } else { 0 };
             // Texts are taken as if one space stood between them.
             offset += end.offset_end + 1;
         }
