@@ -1,3 +1,5 @@
+//! Documents and what becomes of them, told as stories.
+
 mod random;
 
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Mappings read, shown, changed and refused, told as stories.
+
 use std::sync::Arc;
 
 use json::{Value, json};

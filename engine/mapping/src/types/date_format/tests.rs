@@ -1,3 +1,5 @@
+//! Formats against recorded answers of java.time, and what always holds of them.
+
 use proptest::prelude::*;
 
 use super::*;

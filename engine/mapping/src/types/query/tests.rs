@@ -1,3 +1,5 @@
+//! Values and ranges of queries, against plain comparison where there is one.
+
 use std::sync::Arc;
 
 use json::json;

@@ -1,3 +1,5 @@
+//! Words against the rules as they are told, UAX #29 as another crate and Unicode's own test read it.
+
 use super::*;
 use unicode_segmentation::UnicodeSegmentation as _;
 
