@@ -392,7 +392,7 @@ impl Slice {
             *window = Some(Window { end: next.end.min(part.docs.end), ..next });
         }
         let Some(at) = *window else { return };
-        if !scorer.prepare(&at, turn) {
+        if !scorer.prepare(&at, turn) || !self.prepare_keys(at.range(), part, turn) {
             return;
         }
         let mut hits = std::mem::take(&mut self.hits);
@@ -440,7 +440,9 @@ impl Slice {
             *window = Some(window_of(next));
         }
         let Some(number) = *window else { return };
-        if !filter.prepare(number, turn) {
+        let start = number * WINDOW;
+        let docs = start..start.saturating_add(WINDOW);
+        if !filter.prepare(number, turn) || !self.prepare_keys(docs, part, turn) {
             return;
         }
         let mut found = bits::NONE;
@@ -488,6 +490,14 @@ impl Slice {
             self.pass_over();
         }
         hopeless
+    }
+
+    /// Names what the keys of `docs` will be read from.
+    fn prepare_keys(&self, docs: Range<u32>, part: &Part, turn: &mut Turn<'_>) -> bool {
+        match &self.keep {
+            Keep::Sorted(sorter) => sorter.prepare(docs.start..docs.end.min(part.docs.end), turn),
+            Keep::Count | Keep::Top(_) => true,
+        }
     }
 
     fn drop_deleted(&self, plan: &Plan, part: &Part, hits: &mut Hits) {

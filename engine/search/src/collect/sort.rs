@@ -11,6 +11,7 @@
 //! 2. The root of the heap is the worst hit kept.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{DocId, FieldNo};
@@ -168,6 +169,28 @@ impl Sorter {
             self.after = Some(after);
         }
         Ok(true)
+    }
+
+    /// Names what the keys of `docs` will be read from; false where it is not there.
+    pub fn prepare(&self, docs: Range<u32>, turn: &mut Turn<'_>) -> bool {
+        if turn.resident || docs.is_empty() {
+            return true;
+        }
+        for window in window_of(docs.start)..=window_of(docs.end - 1) {
+            for reader in &self.readers {
+                // What cannot be named is damaged; reading finds and records it.
+                let _ = match reader {
+                    Reader::Numeric { column: Some(column), .. } => {
+                        column.need(window, turn.missing)
+                    }
+                    Reader::Ordinals { column: Some(column), .. } => {
+                        column.0.need(window, turn.missing)
+                    }
+                    _ => Ok(()),
+                };
+            }
+        }
+        turn.is_ready()
     }
 
     /// Gives hits of one window: documents rising, with their scores where there are any.

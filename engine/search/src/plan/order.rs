@@ -200,9 +200,9 @@ fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
 
 /// Meets the sort keys of a request with an index.
 pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Order> {
-    // By score alone is the order without keys; its key is printed all the same.
-    let keys =
-        request.sort.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
+    // By score alone, best first, is the order without keys; no sort values are shown then.
+    let sorts = if request.sorts_by_score() { &[] } else { request.sort.as_slice() };
+    let keys = sorts.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
     let after = match &request.search_after {
         None => None,
         Some(_) if keys.is_empty() => {
