@@ -26,7 +26,9 @@ impl Asked {
         let number = matches!(field, "n" | "cn" | "price" | "day");
         let modes: &[Option<&str>] = match (field, number) {
             ("_doc" | "nowhere", _) => &[None],
-            (_, true) => &[None, Some("min"), Some("max"), Some("sum"), Some("avg"), Some("median")],
+            (_, true) => {
+                &[None, Some("min"), Some("max"), Some("sum"), Some("avg"), Some("median")]
+            }
             _ => &[None, Some("min"), Some("max")],
         };
         let missing = if field == "_doc" { "_last" } else { chance.pick(&["_last", "_first"]) };

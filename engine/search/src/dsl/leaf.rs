@@ -2,6 +2,9 @@
 
 use json::spanned::{Kind as Json, Node};
 
+use mapping::types::DateFormat;
+use mapping::types::zone::Zone;
+
 use super::context::{
     Fault, OneField, Read, Takes, boolean, boost, is_value, members, object, scalar, text,
     unknown_token, unsupported,
@@ -124,6 +127,12 @@ pub fn range(body: &Node) -> Read<Query> {
         }
     }
     let field = field.required(body.end)?;
+    if let Some((text, at)) = &time_zone {
+        Zone::parse(text).map_err(|error| Fault { error: error.into(), at: *at })?;
+    }
+    if let Some((text, at)) = &format {
+        DateFormat::parse_pattern(text).map_err(|error| Fault { error: error.into(), at: *at })?;
+    }
     let found = Range {
         field,
         lower: from.map(|value| Bound { value, inclusive: include_lower }),
