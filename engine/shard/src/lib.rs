@@ -5,6 +5,18 @@
 //! segment in memory and publishes the new view; a flush writes it to files behind a manifest; an
 //! open after a crash replays what the log holds beyond the manifest.
 //!
+//! | to find                                    | look into                                  |
+//! |--------------------------------------------|--------------------------------------------|
+//! | what a caller may ask                      | [`Shard`], [`operation`], [`config`]        |
+//! | the rules of versions and conflicts        | `decide`, `versions`                        |
+//! | the way of a batch                         | `write`, then `apply`                       |
+//! | what the home core holds, and in what order it is asked | `state`, `held`                |
+//! | the inverted index in memory               | `buffer`                                    |
+//! | when a search sees what                    | `refresh`, [`reader`]                       |
+//! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
+//! | what is durable when                       | `flush`, `recover`                          |
+//! | which segments are merged                  | [`merge`]                                   |
+//!
 //! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
 //! segments (`segment`) and of the log (`wal`).
 

@@ -36,7 +36,7 @@
 //!
 //! Not here: when it is written (`flush`), what is done with it (`recover`).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base::checksum::checksum;
 use base::{PrimaryTerm, SegmentId, SeqNo, ShardId, vint};
@@ -291,7 +291,7 @@ pub fn slot_name(slot: u64) -> String {
 }
 
 /// The bytes of a file; `None` where there is none.
-async fn read<E: Env>(env: &E, path: &PathBuf) -> Result<Option<Bytes>> {
+async fn read<E: Env>(env: &E, path: &Path) -> Result<Option<Bytes>> {
     use env::File;
     let file = match env.disk().open(path).await {
         Ok(file) => file,

@@ -316,11 +316,10 @@ impl<E: Env> Inner<E> {
             return Some(error.into());
         }
         let state = self.state.borrow();
-        let fault = state.segments.iter().find_map(|held| {
+        state.segments.iter().find_map(|held| {
             let fault = held.segment.fault()?;
             Some(Error::in_segment(held.id(), fault))
-        });
-        fault
+        })
     }
 
     /// An error where the shard is closed or failed.

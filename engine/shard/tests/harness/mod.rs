@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod model;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,7 @@ use shard::{
     Check, Kind, MergeConfig, Operation, RefreshInterval, Setup, Shard, ShardConfig, WriteBatch,
     WriteError, Written,
 };
-use sim::SimEnv;
+use sim::{Sim, SimEnv};
 
 /// The folder of the shard.
 pub const DIR: &str = "/data/shard";
@@ -176,4 +178,23 @@ pub const SECOND: Duration = Duration::from_secs(1);
 /// A sequence number.
 pub fn seq(number: u64) -> SeqNo {
     SeqNo(number)
+}
+
+/// Runs a story on a new shard of a new machine.
+pub fn story<F: Future<Output = ()>>(
+    config: ShardConfig,
+    tell: impl FnOnce(SimEnv, Shard<SimEnv>) -> F,
+) -> Sim {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async {
+        let shard = Shard::create(&env, setup(config)).await.expect("a new shard");
+        tell(env.clone(), shard).await;
+    });
+    sim
+}
+
+/// Number, version and outcome.
+pub fn facts(written: &shard::Written) -> (u64, u64, shard::Outcome) {
+    (written.seq_no.get(), written.version, written.outcome)
 }
