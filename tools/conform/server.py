@@ -89,9 +89,10 @@ class Server:
     def ca(self):
         return self.ready.get("ca")
 
-    def fingerprint(self):
-        """SHA-256 of the HTTP CA in hexadecimal, as clients pin it."""
-        pem = Path(self.ca).read_text()
+    def fingerprint(self, name="http_ca.crt"):
+        """SHA-256 of the HTTP CA (or the first certificate of another file) in hexadecimal."""
+        pem = Path(self.ca).with_name(name).read_text()
+        pem = pem[: pem.index("-----END CERTIFICATE-----")] + "-----END CERTIFICATE-----\n"
         return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
 
     def context(self):
