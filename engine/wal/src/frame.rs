@@ -42,6 +42,7 @@
 use base::checksum::checksum;
 use base::{SeqNo, ShardId, vint};
 
+use crate::payload::Payload;
 use crate::{LogPosition, Record};
 
 /// The unit in which a log is written.
@@ -144,28 +145,13 @@ pub struct Place {
     pub records_before: LogPosition,
 }
 
-/// Writes a batch into `block`, which is zero-filled and as long as [`batch_bytes`] says. Answers
-/// the header's checksum, which the next batch names.
-pub fn write(place: &Place, records: &[Record], block: &mut [u8]) -> u32 {
+/// The header of a batch of `records`, whose payload has the checksum `payload_checksum`.
+pub(crate) fn header(place: &Place, records: &[Record], payload_checksum: u32) -> Header {
     assert!(place.synced < place.position, "a batch cannot know that it is durable");
     assert!(place.records_before < place.position, "before means before");
-    let mut payload = Vec::with_capacity(64);
-    let mut end = HEADER_BYTES;
-    for record in records {
-        payload.clear();
-        vint::write(&mut payload, u64::from(record.count));
-        vint::write(&mut payload, record.first_seq_no.0);
-        vint::write(&mut payload, record.mapping_version);
-        vint::write(&mut payload, record.payload.len() as u64);
-        block[end..end + payload.len()].copy_from_slice(&payload);
-        end += payload.len();
-        block[end..end + record.payload.len()].copy_from_slice(&record.payload);
-        end += record.payload.len();
-    }
-    let payload_len = end - HEADER_BYTES;
+    let payload_len: usize = records.iter().map(record_bytes).sum();
     assert!(payload_len <= PAYLOAD_BYTES_MAX);
-    assert_eq!(block.len(), batch_bytes(payload_len), "the block was made for these records");
-    let header = Header {
+    Header {
         position: place.position,
         term: place.term,
         synced: place.synced,
@@ -174,11 +160,21 @@ pub fn write(place: &Place, records: &[Record], block: &mut [u8]) -> u32 {
         record_count: records.len() as u32,
         seq_nos: seq_nos(records),
         payload_len: payload_len as u32,
-        payload_checksum: checksum(&block[HEADER_BYTES..end]),
+        payload_checksum,
         previous_checksum: place.previous_checksum,
         records_before: place.records_before,
-    };
-    let bytes = header.encode();
+    }
+}
+
+/// Writes a batch into `block`, which is zero-filled and as long as [`batch_bytes`] says. Answers
+/// the header's checksum, which the next batch names.
+pub fn write(place: &Place, records: &[Record], block: &mut [u8]) -> u32 {
+    let payload_len: usize = records.iter().map(record_bytes).sum();
+    assert_eq!(block.len(), batch_bytes(payload_len), "the block was made for these records");
+    let payload = &mut block[HEADER_BYTES..HEADER_BYTES + payload_len];
+    let filled = Payload::new(records).fill(payload);
+    assert_eq!(filled, payload_len, "sizes are reckoned as they are written");
+    let bytes = header(place, records, checksum(payload)).encode();
     block[..HEADER_BYTES].copy_from_slice(&bytes);
     header_checksum(&bytes)
 }
@@ -197,7 +193,7 @@ fn last_seq_no(record: &Record) -> Option<SeqNo> {
 }
 
 /// The checksum that a header ends with.
-fn header_checksum(header: &[u8; HEADER_BYTES]) -> u32 {
+pub(crate) fn header_checksum(header: &[u8; HEADER_BYTES]) -> u32 {
     u32_at(header, 124)
 }
 

@@ -29,9 +29,11 @@ mod extent;
 mod file;
 pub mod frame;
 mod group;
+mod payload;
 pub mod reader;
 pub mod reserve;
 mod rotate;
+mod state;
 mod tail;
 pub mod writer;
 

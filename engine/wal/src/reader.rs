@@ -16,11 +16,11 @@ use std::path::Path;
 
 use env::{Bytes, Disk, Env, File};
 
-use crate::commit::Last;
 use crate::extent::Extent;
 use crate::file::{Kind, LogFile, kind};
 use crate::frame::{BLOCK, HEADER_BYTES, Header};
 use crate::rotate::Older;
+use crate::state::Last;
 use crate::tail::{Witness, judge};
 use crate::{Config, Error, LogPosition, Record, Reserve, Result, Writer};
 

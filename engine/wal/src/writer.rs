@@ -18,12 +18,12 @@ use std::time::Duration;
 
 use env::{Clock, Disk, Env, Spawn};
 
-use crate::commit::State;
 use crate::file::{Kind, LogFile, kind};
 use crate::frame::{PAYLOAD_BYTES_MAX, record_bytes};
 use crate::group::Group;
 use crate::reader::End;
 use crate::rotate::Files;
+use crate::state::State;
 use crate::{Config, Error, LogPosition, Record, Reserve, Result};
 
 /// Proof that a record is on stable storage. Only the writer makes one.

@@ -120,6 +120,31 @@ fn a_killed_process_leaves_batches_that_a_later_power_cut_cannot_take() {
 }
 
 #[test]
+fn a_record_of_many_pieces_is_there_whole_or_not_at_all() {
+    let write = |env: SimEnv, model: Shared| async move {
+        let writer = Writer::create(&env, config(), 1, None).await.expect("a fresh disk");
+        for len in [100, 2_500_000, 100] {
+            append(&writer, &model, len).await.expect("nothing fails here");
+        }
+        writer.close().await.expect("nothing fails here");
+    };
+    let sim = Sim::new(0);
+    sim.run(write(sim.env(), Shared::default()));
+    for nth in 1..=sim.changes() {
+        let sim = Sim::new(nth);
+        let model = Shared::default();
+        sim.cut_power_at(nth);
+        assert!(sim.run_until_cut(write(sim.env(), Rc::clone(&model))).is_none());
+        if !sim.names(story::DIR).iter().any(|name| !name.ends_with(".tmp")) {
+            assert_eq!(model.borrow().promised, 0, "cut {nth}: the log is gone");
+            continue;
+        }
+        let (env, theirs) = (sim.env(), Rc::clone(&model));
+        sim.run(async move { reopen(&env, &theirs, &format!("cut {nth}")).await });
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_log() {
     let trace = |seed| {
         let sim = Sim::new(seed);
