@@ -58,7 +58,8 @@ def unpack(kit, name):
             ) as passages:
                 yield from passages.stdout
     elif name == "weblogs":
-        for part in ("apache-2015-05", "nasa-1995-08-01", "opensearch-sample-logs"):
+        # The third log of the kit calls a text what these two call an object: an index of its own.
+        for part in ("apache-2015-05", "nasa-1995-08-01"):
             yield from lines(f"weblogs/{part}.ndjson.zst")
     else:
         yield from lines({

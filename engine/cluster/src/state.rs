@@ -18,8 +18,11 @@ pub struct State {
     /// Indices by name.
     pub indices: Arc<BTreeMap<Arc<str>, Arc<Index>>>,
     /// Names of the indices behind each alias, sorted: derived from `indices`.
-    pub aliases: Arc<BTreeMap<Arc<str>, Arc<[Arc<str>]>>>,
+    pub aliases: Arc<Aliases>,
 }
+
+/// Names of the indices behind each alias, sorted.
+pub type Aliases = BTreeMap<Arc<str>, Arc<[Arc<str>]>>;
 
 /// One index.
 #[derive(Clone, Debug)]
@@ -93,7 +96,7 @@ impl State {
 
 fn derive_aliases(
     indices: &BTreeMap<Arc<str>, Arc<Index>>,
-) -> Arc<BTreeMap<Arc<str>, Arc<[Arc<str>]>>> {
+) -> Arc<Aliases> {
     let mut lists: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for index in indices.values() {
         for alias in index.aliases.keys() {
@@ -152,7 +155,7 @@ pub fn uuid_text(uuid: [u8; 16]) -> String {
     (0..22)
         .map(|at| {
             // 128 bits in groups of six from the top; the last group holds two.
-            let shift = 122 - 6 * at as i32;
+            let shift = 122 - 6 * at;
             let six = if shift >= 0 { number >> shift } else { number << -shift };
             char::from(ALPHABET[(six & 63) as usize])
         })
