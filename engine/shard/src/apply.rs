@@ -187,7 +187,9 @@ impl<E: Env> Inner<E> {
         let answers = answers.into_iter().map(|answer| answer.expect("each part is done"));
         let mut taken = job.taken.take();
         if job.is_applied.get() {
-            // It stays taken until the documents leave the buffer.
+            // The record of the log and the arena are gone; the rest stays taken until the documents
+            // leave the buffer.
+            taken.iter_mut().for_each(|piece| piece.shrink_to(piece.bytes().div_ceil(2)));
             self.state.borrow_mut().buffer_taken.append(&mut taken);
         }
         if let Some(reply) = job.reply.borrow_mut().take() {

@@ -42,6 +42,8 @@ impl Words {
 
 #[derive(Clone, Copy, Debug)]
 struct Word {
+    /// The first eight bytes ([`prefix`]): most words are told apart, and put in order, by them.
+    prefix: u64,
     start: u32,
     len: u32,
     postings: Chain,
@@ -143,10 +145,9 @@ impl FieldTerms {
 
     /// All words in the order of their bytes.
     pub(crate) fn sorted(&self, shared: &Words) -> Vec<u32> {
-        // Most comparisons end within eight bytes, which then need no look at the words.
-        let mut sorted: Vec<(u64, u32)> = (0..self.words.len() as u32)
-            .map(|number| (prefix(self.bytes(shared, number)), number))
-            .collect();
+        let words = self.words.iter().zip(0u32..);
+        let mut sorted: Vec<(u64, u32)> =
+            words.map(|(word, number)| (word.prefix, number)).collect();
         sorted.sort_unstable_by(|one, other| {
             one.0
                 .cmp(&other.0)
@@ -189,11 +190,14 @@ impl FieldTerms {
     /// The number of a word, a new one where it was not met before.
     fn number(&mut self, shared: &mut Words, term: &[u8]) -> u32 {
         let hash = shared.state.hash_one(term);
+        let prefix = prefix(term);
         let words = &self.words;
         let bytes = &shared.bytes;
         let same = |number: u32| {
             let word = &words[number as usize];
-            &bytes[word.start as usize..][..word.len as usize] == term
+            word.prefix == prefix
+                && word.len as usize == term.len()
+                && (term.len() <= 8 || bytes[word.start as usize..][..term.len()][8..] == term[8..])
         };
         if let Some(number) = self.table.find(hash, same) {
             return number;
@@ -202,6 +206,7 @@ impl FieldTerms {
         self.table.put(hash, number, |_| false);
         let start = u32::try_from(bytes.len()).expect("a buffer is sealed long before 4 GiB");
         self.words.push(Word {
+            prefix,
             start,
             len: term.len() as u32,
             postings: Chain::default(),
@@ -226,12 +231,16 @@ fn enter(pool: &mut Pool, word: &mut Word, doc: u32) {
     word.last_position = 0;
 }
 
-/// The first eight bytes as a number that sorts as they do.
+/// The first eight bytes as a number that sorts as they do; shorter words end in zeros.
+#[inline]
 fn prefix(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let len = bytes.len().min(8);
-    first[..len].copy_from_slice(&bytes[..len]);
-    u64::from_be_bytes(first)
+    match bytes.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let start = bytes.iter().fold(0, |start, byte| start << 8 | u64::from(*byte));
+            start.unbounded_shl(8 * (8 - bytes.len() as u32))
+        }
+    }
 }
 
 #[cfg(test)]
