@@ -390,3 +390,20 @@ fn what_crosses_cores_may() {
     crosses::<shard::Stats>();
     crosses::<Error>();
 }
+
+#[test]
+fn delete_that_no_view_shows_is_remembered_for_as_long_as_that() {
+    story(config(), |env, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        shard.refresh().await.expect("usable");
+        wrote(&shard, delete("a")).await;
+        env.clock().sleep(100 * SECOND).await;
+        // The time of the delete is over, but the published view still shows the document.
+        wrote(&shard, put("b", "x")).await;
+        assert_eq!(shard.get("a", Realtime::Yes).await, Ok(None));
+        let written = wrote(&shard, put("a", "y").create()).await;
+        assert_eq!(facts(&written), (3, 3, Outcome::Created));
+        let view = shard.refresh().await.expect("usable");
+        assert_eq!((view.doc_count, count_with(&view, "tag", "x")), (2, 1));
+    });
+}

@@ -1,3 +1,5 @@
+//! Stories of the manifest: slots, bytes pinned, hostile bytes.
+
 use super::*;
 use proptest::prelude::*;
 
