@@ -123,7 +123,9 @@ fn deltas_are_answered_each_on_its_own() {
 
 #[test]
 fn foreign_bytes_are_refused() {
-    for bytes in [&b""[..], b"{}", b"[]", b"{\"nothing\":{}}", b"{\"bootstrap\":{\"uuid\":1}}", b"\xff"] {
+    for bytes in
+        [&b""[..], b"{}", b"[]", b"{\"nothing\":{}}", b"{\"bootstrap\":{\"uuid\":1}}", b"\xff"]
+    {
         assert!(State::decode_command(State::FORMAT, bytes).is_err(), "{bytes:?}");
         assert!(State::decode(State::FORMAT, bytes).is_err(), "{bytes:?}");
     }

@@ -94,9 +94,7 @@ impl State {
     }
 }
 
-fn derive_aliases(
-    indices: &BTreeMap<Arc<str>, Arc<Index>>,
-) -> Arc<Aliases> {
+fn derive_aliases(indices: &BTreeMap<Arc<str>, Arc<Index>>) -> Arc<Aliases> {
     let mut lists: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for index in indices.values() {
         for alias in index.aliases.keys() {

@@ -1,3 +1,5 @@
+//! Stories of paths and what they choose.
+
 use super::*;
 
 const HEALTH: &str = r#"{"took":3,"_shards":{"total":1,"failed":0},"hits":{"total":{"value":2},"hits":[{"_id":"1","_source":{"a":1}},{"_id":"2","_source":{"a":2,"b":3}}]}}"#;

@@ -1,3 +1,5 @@
+//! Stories of the scanner: tokens, places, refusals.
+
 use super::*;
 
 fn all(text: &[u8]) -> Result<Vec<Event>> {

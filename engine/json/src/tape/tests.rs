@@ -1,3 +1,5 @@
+//! Stories of the fast reader, held against the exact one.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Stories of the simulated storage.
+
 use super::*;
 
 fn path(name: &str) -> PathBuf {

@@ -1,3 +1,5 @@
+//! Stories of a frame's bytes.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Stories of bodies, whole and in pieces.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Stories of heads, taken and refused.
+
 use super::*;
 
 fn parse(text: &str) -> Result<Head, Fault> {

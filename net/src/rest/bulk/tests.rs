@@ -1,3 +1,5 @@
+//! Stories of bulk lines.
+
 use proptest::prelude::*;
 
 use super::*;
