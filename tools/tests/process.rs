@@ -64,6 +64,8 @@ struct Node {
     ready_file: PathBuf,
     ready: Value,
     data: PathBuf,
+    /// Its standard error.
+    log: PathBuf,
 }
 
 impl Node {
@@ -74,18 +76,19 @@ impl Node {
         command.arg("serve").arg("--data").arg(&data).arg("--ready-file").arg(&ready_file);
         command.args(["--http", "127.0.0.1:0", "--transport", "127.0.0.1:0", "--cores", "2"]);
         command.args(options).env("ELASTIC_PASSWORD", PASSWORD);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let log = folder.0.join("stderr");
+        command.stdout(Stdio::piped());
+        command.stderr(std::fs::File::create(&log).expect("writable"));
         let mut child = command.spawn().expect("the program starts");
         while !ready_file.exists() {
             if let Some(status) = child.try_wait().expect("it can be asked") {
-                let output = child.wait_with_output().expect("its output can be read");
-                panic!("it ended with {status}: {}", text(&output.stderr));
+                panic!("it ended with {status}: {}", read(&log));
             }
             std::thread::sleep(Duration::from_millis(2));
         }
         let ready = std::fs::read(&ready_file).expect("just seen");
         let ready = json::parse(&ready).expect("written whole");
-        Self { child, ready_file, ready, data }
+        Self { child, ready_file, ready, data, log }
     }
 
     fn told(&self, key: &str) -> &str {
@@ -128,19 +131,26 @@ impl Node {
     fn stop(mut self) -> Output {
         self.signal("-TERM");
         let ready_file = self.ready_file.clone();
-        let mut output =
-            Output { status: self.child.wait().expect("ends"), stdout: vec![], stderr: vec![] };
-        let streams = (self.child.stdout.take(), self.child.stderr.take());
-        streams.0.expect("piped").read_to_end(&mut output.stdout).expect("readable");
-        streams.1.expect("piped").read_to_end(&mut output.stderr).expect("readable");
+        let status = self.child.wait().expect("ends");
+        let mut stdout = Vec::new();
+        let pipe = self.child.stdout.as_mut().expect("piped");
+        pipe.read_to_end(&mut stdout).expect("readable");
+        let output = Output { status, stdout, stderr: read(&self.log).into_bytes() };
         assert_eq!(code(&output), 0, "{}", text(&output.stderr));
         assert!(!ready_file.exists(), "a clean stop removes the ready file");
         output
     }
 }
 
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("readable")
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the node's log:\n{}", read(&self.log));
+        }
         // Fine where it has ended by itself.
         self.child.kill().ok();
         self.child.wait().ok();
