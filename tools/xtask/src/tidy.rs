@@ -31,7 +31,10 @@ const CORE: &[&str] = &[
 /// Calls that such crates must not make.
 const OUTSIDE: &[&str] = &[
     "std::fs",
-    "std::net",
+    "TcpListener",
+    "TcpStream",
+    "UdpSocket",
+    "ToSocketAddrs",
     "std::thread",
     "Instant::now",
     "SystemTime::now",
