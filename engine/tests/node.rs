@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use base::CoreId;
-use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
 use engine::ops::bulk::BulkRequest;
+use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
 use engine::ops::observe::NodeInfo;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
@@ -90,7 +90,8 @@ fn a_document_is_written_on_one_core_and_found_on_another() {
                 .expect("a good query");
             let ids: Vec<_> = reply.result.hits.iter().filter_map(|hit| hit.id.clone()).collect();
             assert_eq!(ids, ["0", "2"]);
-            let found = core.get(&Everything, &get("animals", "1")).await.expect("the index is there");
+            let found =
+                core.get(&Everything, &get("animals", "1")).await.expect("the index is there");
             let source = found.found.and_then(|found| found.source).expect("it was written");
             assert_eq!(&*source, br#"{"text":"red hen","n":1}"#);
         }

@@ -43,23 +43,24 @@ fn main() -> Outcome<()> {
         warn: |text| eprintln!("{text}"),
     });
     let inbox = inboxes.pop().ok_or("one core has one mailbox")?;
-    let running = runtime::start(vec![(shared, inbox, args)], |core, (shared, inbox, args)| async move {
-        let told = async {
-            let node = Core::start(core.env, CoreId(0), shared, inbox).await?;
-            node.all_settled().await;
-            let told = match args.at(0)? {
-                "index" => index(&node, &args).await,
-                _ => search(&node, &args).await,
+    let running =
+        runtime::start(vec![(shared, inbox, args)], |core, (shared, inbox, args)| async move {
+            let told = async {
+                let node = Core::start(core.env, CoreId(0), shared, inbox).await?;
+                node.all_settled().await;
+                let told = match args.at(0)? {
+                    "index" => index(&node, &args).await,
+                    _ => search(&node, &args).await,
+                };
+                node.stop().await;
+                told
             };
-            node.stop().await;
-            told
-        };
-        let told: Outcome<()> = told.await;
-        if let Err(error) = told {
-            eprintln!("{error}");
-            std::process::exit(1);
-        }
-    })?;
+            let told: Outcome<()> = told.await;
+            if let Err(error) = told {
+                eprintln!("{error}");
+                std::process::exit(1);
+            }
+        })?;
     running.join()?;
     Ok(())
 }
