@@ -47,7 +47,8 @@ pub struct Core<E: Env> {
     pub(crate) parser: RefCell<Parser>,
     pub(crate) blocks: RefCell<BlockCache>,
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
-    failed: RefCell<(Option<Reply<String>>, Option<Answer<String>>)>,
+    failure: RefCell<Option<Reply<String>>>,
+    failed: RefCell<Option<Answer<String>>>,
     state: RefCell<Watch<cluster::State>>,
     directory: RefCell<Watch<Directory>>,
 }
@@ -68,7 +69,8 @@ impl<E: Env> Core<E> {
         let (reply, answer) = reply::channel();
         let core = Rc::new(Self {
             reserve: RefCell::new(Some(reserve)),
-            failed: RefCell::new((Some(reply), Some(answer))),
+            failure: RefCell::new(Some(reply)),
+            failed: RefCell::new(Some(answer)),
             lease: shared.budget.lease(),
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
@@ -141,7 +143,7 @@ impl<E: Env> Core<E> {
     /// Ends with the reason when a log of this core fails: whoever runs the process ends it then.
     /// To be awaited once.
     pub async fn log_failed(&self) -> String {
-        let failed = self.failed.borrow_mut().1.take();
+        let failed = self.failed.borrow_mut().take();
         match failed {
             // The other end lives as long as the core does.
             Some(failed) => failed.await.unwrap_or_default(),
@@ -151,7 +153,7 @@ impl<E: Env> Core<E> {
 
     /// A log of this core takes nothing any more; the first failure is told.
     pub(crate) fn fail(&self, why: String) {
-        let reply = self.failed.borrow_mut().0.take();
+        let reply = self.failure.borrow_mut().take();
         if let Some(reply) = reply {
             reply.send(why);
         }

@@ -6,6 +6,7 @@
 //! change would give, and parsed again only where another change came in between.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -69,6 +70,10 @@ struct Group {
     /// Positions in the request, in order.
     members: Vec<usize>,
 }
+
+/// What a group sends: operations, the mapping they were prepared with, and each one's position in
+/// the request.
+type Prepared = (WriteBatch, Arc<Mapping>, Vec<usize>);
 
 /// An item that names an existing index.
 struct Aim {
@@ -206,9 +211,8 @@ impl<E: Env> Core<E> {
             let makes =
                 item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
             let key = (item.index.as_str(), item.require_alias, makes);
-            if !targets.contains_key(&key) {
-                let target = self.target(gate, action, item, makes).await;
-                targets.insert(key, target);
+            if let Entry::Vacant(entry) = targets.entry(key) {
+                entry.insert(self.target(gate, action, item, makes).await);
             }
         }
         targets
@@ -330,9 +334,8 @@ impl<E: Env> Core<E> {
         aims: &[Option<Aim>],
         groups: &mut [Group],
         results: &mut [Option<Result<Written>>],
-    ) -> Vec<Option<(WriteBatch, Arc<Mapping>, Vec<usize>)>> {
-        let mut out: Vec<Option<(WriteBatch, Arc<Mapping>, Vec<usize>)>> =
-            groups.iter().map(|_| None).collect();
+    ) -> Vec<Option<Prepared>> {
+        let mut out: Vec<Option<Prepared>> = groups.iter().map(|_| None).collect();
         let mut todo: Vec<usize> = (0..groups.len()).collect();
         for round in 0..ROUNDS_MAX {
             let mut sketches: Map<[u8; 16], Sketch> = Map::default();
@@ -416,7 +419,7 @@ impl<E: Env> Core<E> {
         group: &Group,
         sketch: &mut Sketch,
         results: &mut [Option<Result<Written>>],
-    ) -> (WriteBatch, Arc<Mapping>, Vec<usize>) {
+    ) -> Prepared {
         let mut parser = self.parser.take();
         let mut arena = Arena::new();
         let mut ops = Vec::with_capacity(group.members.len());

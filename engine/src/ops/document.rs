@@ -195,8 +195,9 @@ pub fn validate(item: &WriteItem) -> Result<()> {
         ));
     }
     if create && item.version_type != VersionType::Internal {
-        problems
-            .push(format!("create operations only support internal versioning. use index instead"));
+        problems.push(
+            "create operations only support internal versioning. use index instead".to_owned(),
+        );
     }
     if create && (item.if_seq_no.is_some() || item.if_primary_term.is_some()) {
         problems

@@ -160,8 +160,8 @@ impl Sorter {
         {
             let places = places.clone();
             let mut after = Vec::with_capacity(places.len());
-            for at in 0..places.len() {
-                match self.seat_place(at, &places[at], turn)? {
+            for (at, place) in places.iter().enumerate() {
+                match self.seat_place(at, place, turn)? {
                     Some(number) => after.push(number),
                     None => return Ok(false),
                 }
@@ -604,19 +604,16 @@ fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
     for (at, key) in keys.iter().enumerate() {
         let order = match &key.source {
             Source::Ordinals(ordinals) => {
-                let compared = match (&a.terms[at], &b.terms[at]) {
-                    (Some(a), Some(b)) => {
-                        let order = a.cmp(b);
-                        if key.descending { order.reverse() } else { order }
-                    }
+                match (&a.terms[at], &b.terms[at]) {
+                    (Some(a), Some(b)) if key.descending => b.cmp(a),
+                    (Some(a), Some(b)) => a.cmp(b),
                     (None, None) => Ordering::Equal,
                     (a, _) => {
                         // Without a term: at one end in either direction.
                         let first = ordinals.missing == MissingTerm::First;
                         if a.is_none() == first { Ordering::Less } else { Ordering::Greater }
                     }
-                };
-                compared
+                }
             }
             _ => a.keys[at].cmp(&b.keys[at]),
         };

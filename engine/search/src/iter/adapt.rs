@@ -91,42 +91,65 @@ impl Scorer for Constant {
 
 /// A clause that must match, and one whose score is added where it does (`ReqOptSumScorer`: both
 /// sums are rounded to f32 before they are added, in f32).
+///
+/// Where the required clause alone cannot reach the bar, the optional one is required too; then the
+/// one with fewer matches leads.
 pub struct Optional {
     required: AnyScorer,
     optional: AnyScorer,
+    /// Bounds in the whole segment.
+    required_max: f32,
     optional_max: f32,
+    /// What the lead matched, with its scores; the other's are added when filled.
     hits: Hits,
+    /// How the window at hand is asked for; decided once a window.
+    asked: Option<Asked>,
     filled: bool,
     scores: Vec<f32>,
 }
 
+/// Which clause leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lead {
+    Required,
+    Optional,
+}
+
+/// How a window is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    lead: Lead,
+    /// What the follower adds at most.
+    rest: f32,
+}
+
 impl Optional {
     /// Matches of `required`, with the score of `optional` added.
-    pub fn new(required: AnyScorer, mut optional: AnyScorer) -> Self {
-        let optional_max = optional.max_score(0..END);
+    pub fn new(mut required: AnyScorer, mut optional: AnyScorer) -> Self {
         Self {
+            required_max: required.max_score(0..END),
+            optional_max: optional.max_score(0..END),
             required,
             optional,
-            optional_max,
             hits: Hits::default(),
+            asked: None,
             filled: false,
             scores: Vec::new(),
         }
     }
 
-    /// What the required clause must reach.
+    /// What one clause must reach where the other adds at most `rest`.
     fn needed(bar: f32, rest: f32) -> f32 {
         let needed = f64::from(bar) * (1.0 - 1e-6) - f64::from(rest) * (1.0 + 1e-6);
         if needed > 0.0 { needed as f32 } else { 0.0 }
     }
 
-    /// Adds the optional scores.
-    #[inline]
-    fn add(scores: &mut [f32], optional: &[f32]) {
-        for (score, more) in scores.iter_mut().zip(optional) {
-            if *more >= 0.0 {
-                *score += more;
-            }
+    /// Who leads, where the required clause reaches at most `required_max`.
+    fn leader(&self, bar: f32, required_max: f32) -> Lead {
+        let both = bar > 0.0 && required_max < bar;
+        match both && self.optional.cost() < self.required.cost() {
+            true => Lead::Optional,
+            false => Lead::Required,
         }
     }
 }
@@ -142,12 +165,17 @@ impl Scorer for Optional {
 
     fn window(&mut self, mut from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
         loop {
-            let needed = Self::needed(bar, self.optional_max);
-            let window = self.required.window(from, needed, turn);
-            if window.start >= window.end || bar <= 0.0 {
-                return Window { bar, ..window };
-            }
-            if self.max_score(window.range()) >= bar {
+            let window = match self.leader(bar, self.required_max) {
+                Lead::Required => {
+                    let needed = Self::needed(bar, self.optional_max);
+                    self.required.window(from, needed, turn)
+                }
+                Lead::Optional => {
+                    let needed = Self::needed(bar, self.required_max);
+                    self.optional.window(from, needed, turn)
+                }
+            };
+            if window.start >= window.end || bar <= 0.0 || self.max_score(window.range()) >= bar {
                 return Window { bar, ..window };
             }
             from = window.end;
@@ -163,48 +191,62 @@ impl Scorer for Optional {
     }
 
     fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
+        if self.asked.is_none() {
+            let (mut lead, mut rest) = (Lead::Required, 0.0);
+            if window.bar > 0.0 {
+                let most = self.required.max_score(window.range());
+                lead = self.leader(window.bar, most);
+                rest = match lead {
+                    Lead::Required => self.optional.max_score(window.range()),
+                    Lead::Optional => most,
+                };
+            }
+            self.filled = false;
+            self.asked = Some(Asked { lead, rest });
+        }
+        let Some(Asked { lead, rest }) = self.asked else { return false };
+        let (leader, follower) = match lead {
+            Lead::Required => (&mut self.required, &mut self.optional),
+            Lead::Optional => (&mut self.optional, &mut self.required),
+        };
         if !self.filled {
-            let rest = match window.bar > 0.0 {
-                true => self.optional.max_score(window.range()),
-                false => 0.0,
-            };
             let asked = Window { bar: Self::needed(window.bar, rest), ..*window };
-            if !self.required.prepare(&asked, turn) {
+            if !leader.prepare(&asked, turn) {
                 return false;
             }
             self.hits.clear();
-            self.required.fill(&asked, &mut self.hits);
-            self.filled = true;
+            leader.fill(&asked, &mut self.hits);
             if window.bar > 0.0 {
-                let mut kept = 0;
-                for at in 0..self.hits.docs.len() {
-                    let score = self.hits.scores[at];
-                    self.hits.docs[kept] = self.hits.docs[at];
-                    self.hits.scores[kept] = score;
-                    let most = bound(f64::from(score) + f64::from(rest));
-                    kept += usize::from(most >= window.bar);
-                }
-                self.hits.docs.truncate(kept);
-                self.hits.scores.truncate(kept);
+                keep_reaching(&mut self.hits, rest, window.bar);
             }
+            self.filled = true;
         }
         turn.spend(self.hits.docs.len() * 4);
-        self.hits.docs.is_empty() || self.optional.prepare_probe(&self.hits.docs, turn)
+        self.hits.docs.is_empty() || follower.prepare_probe(&self.hits.docs, turn)
     }
 
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
-        self.filled = false;
+        let lead = self.asked.take().map(|asked| asked.lead);
         if self.hits.docs.is_empty() {
             return;
         }
         self.scores.clear();
         self.scores.resize(self.hits.docs.len(), NO_MATCH);
-        self.optional.probe(&self.hits.docs, &mut self.scores);
-        Self::add(&mut self.hits.scores, &self.scores);
-        for (doc, score) in self.hits.docs.iter().zip(&self.hits.scores) {
-            if *score >= window.bar {
-                hits.docs.push(*doc);
-                hits.scores.push(*score);
+        let follower = match lead {
+            Some(Lead::Optional) => &mut self.required,
+            _ => &mut self.optional,
+        };
+        follower.probe(&self.hits.docs, &mut self.scores);
+        for at in 0..self.hits.docs.len() {
+            let more = self.scores[at];
+            if more < 0.0 && lead == Some(Lead::Optional) {
+                continue;
+            }
+            // Addition of two floats does not mind the order.
+            let score = self.hits.scores[at] + more.max(0.0);
+            if score >= window.bar {
+                hits.docs.push(self.hits.docs[at]);
+                hits.scores.push(score);
             }
         }
     }
@@ -229,6 +271,19 @@ impl Scorer for Optional {
     fn count_min(&self) -> u64 {
         self.required.count_min()
     }
+}
+
+/// Keeps hits that reach the bar with `rest` more.
+fn keep_reaching(hits: &mut Hits, rest: f32, bar: f32) {
+    let mut kept = 0;
+    for at in 0..hits.docs.len() {
+        let score = hits.scores[at];
+        hits.docs[kept] = hits.docs[at];
+        hits.scores[kept] = score;
+        kept += usize::from(bound(f64::from(score) + f64::from(rest)) >= bar);
+    }
+    hits.docs.truncate(kept);
+    hits.scores.truncate(kept);
 }
 
 /// Matches of one clause, scored down where another matches too
@@ -326,9 +381,9 @@ impl Scorer for Demoted {
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
         self.positive.probe(docs, scores);
         self.probe_negative(docs);
-        for at in 0..docs.len() {
-            if scores[at] >= 0.0 {
-                scores[at] = self.score(scores[at], self.matches[at]);
+        for (at, score) in scores[..docs.len()].iter_mut().enumerate() {
+            if *score >= 0.0 {
+                *score = self.score(*score, self.matches[at]);
             }
         }
     }

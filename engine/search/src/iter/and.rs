@@ -45,8 +45,7 @@ impl AllOf {
     /// Is it cheaper to look up `candidates` than to read the window of `filter`?
     fn looks_up(filter: &AnyFilter, candidates: usize, doc_count: u32) -> bool {
         let expected = filter.cost() * u64::from(WINDOW) / u64::from(doc_count.max(1));
-        // A look-up costs about eight documents read.
-        (candidates as u64) * 8 < expected
+        (candidates as u64) * PROBE < expected
     }
 }
 
@@ -266,6 +265,20 @@ impl Part {
     }
 }
 
+/// A look-up costs about so many documents read in order.
+const PROBE: u64 = 8;
+
+/// Puts the clause that leads first. Filters lead only where they match far less than the best
+/// scorer: a scorer passes over what cannot reach the bar, and the filter is asked about the rest.
+fn lead_first(parts: &mut [Part]) {
+    let Some(scorer) = parts.iter().position(|part| matches!(part, Part::Scorer(_))) else {
+        return;
+    };
+    if scorer > 0 && parts[0].cost().saturating_mul(PROBE) > parts[scorer].cost() {
+        parts[..=scorer].rotate_right(1);
+    }
+}
+
 /// Clauses that must all match, of which some score.
 pub struct Conjunction {
     /// The one with the fewest matches first.
@@ -285,6 +298,7 @@ impl Conjunction {
         let mut parts: Vec<Part> = scorers.into_iter().map(Part::Scorer).collect();
         parts.extend(filters.into_iter().map(Part::Filter));
         parts.sort_by_key(Part::cost);
+        lead_first(&mut parts);
         let maxes: Vec<f32> = parts.iter_mut().map(|part| part.max_score(0..END)).collect();
         let rest = maxes.iter().skip(1).map(|max| f64::from(*max)).sum();
         Self { parts, maxes, bounded: 0..0, rest, probe: Probe::default(), hits: Hits::default() }

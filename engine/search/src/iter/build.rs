@@ -195,8 +195,9 @@ fn numbers_filter(context: Context<'_>, numbers: &Numbers, lead: u64) -> Option<
         let follows = lead < cost / COLUMN_FROM;
         let many = cost > u64::from(doc_count) / COLUMN_FROM && bounds.len() == 1;
         if points.is_none() || follows || many {
+            let counted = points.filter(|_| segment.file().is_resident()).cloned();
             let (column, ranges) = (column.clone(), &numbers.ranges);
-            return Some(Box::new(InRanges::numbers(column, ranges, doc_count, cost)));
+            return Some(Box::new(InRanges::numbers(column, counted, ranges, doc_count, cost)));
         }
     }
     let points = points?;

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use base::{DocId, FieldNo, Ord};
+use segment::bkd::{Bkd, Bounds};
 use segment::columns::{DictionaryReader, Numeric, Ordinals};
 use segment::{Norms, Segment};
 
@@ -14,6 +15,9 @@ use crate::plan::bound::Pattern;
 
 /// From so many probes in one window on, the window is filled instead.
 const PROBES_TO_FILL: usize = 64;
+
+/// Up to so many ranges are counted by their edges among the points.
+const RANGES_TO_COUNT: usize = 16;
 
 /// Up to so many ranges a window is compared with each.
 const RANGES_BY_WINDOW: usize = 4;
@@ -80,15 +84,24 @@ pub struct InRanges {
     ranges: Vec<RangeInclusive<i64>>,
     doc_count: u32,
     cost: u64,
+    /// The same values as points, which count faster.
+    points: Option<Bkd>,
     /// The window whose bits were made for probes.
     made: u32,
     bits: Bits,
 }
 
 impl InRanges {
-    /// Numbers of `column` in `ranges`, in a segment of `doc_count` documents.
-    pub fn numbers(column: Numeric, ranges: &[(i64, i64)], doc_count: u32, cost: u64) -> Self {
-        Self::new(Column::Numbers(column), ranges, doc_count, cost)
+    /// Numbers of `column` in `ranges`, in a segment of `doc_count` documents; the same numbers are
+    /// in `points`, where there are any.
+    pub fn numbers(
+        column: Numeric,
+        points: Option<Bkd>,
+        ranges: &[(i64, i64)],
+        doc_count: u32,
+        cost: u64,
+    ) -> Self {
+        Self { points, ..Self::new(Column::Numbers(column), ranges, doc_count, cost) }
     }
 
     /// Ranks of `column` in `ranges`.
@@ -98,7 +111,7 @@ impl InRanges {
 
     fn new(column: Column, ranges: &[(i64, i64)], doc_count: u32, cost: u64) -> Self {
         let ranges = ranges.iter().map(|(from, to)| *from..=*to).collect();
-        Self { column, ranges, doc_count, cost, made: END, bits: bits::NONE }
+        Self { column, ranges, doc_count, cost, points: None, made: END, bits: bits::NONE }
     }
 
     fn touches(&self, window: u32) -> bool {
@@ -210,6 +223,17 @@ impl Filter for InRanges {
                 matches.fill(false);
             }
         }
+    }
+
+    fn count(&mut self) -> Option<u64> {
+        let points = self.points.as_ref()?;
+        let single = points.point_count() == u64::from(points.doc_count());
+        if !single || self.ranges.len() > RANGES_TO_COUNT {
+            return None;
+        }
+        // Damage is met again where documents are read.
+        let counts = self.ranges.iter().map(|range| points.count(&Bounds::longs(range.clone())));
+        counts.sum::<segment::Result<u64>>().ok()
     }
 }
 

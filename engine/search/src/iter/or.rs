@@ -25,7 +25,11 @@ impl AnyOf {
 
 /// All of `clauses` ready; each is asked, so that all name their blocks at once.
 fn all_ready<T>(clauses: &mut [T], mut ask: impl FnMut(&mut T) -> bool) -> bool {
-    clauses.iter_mut().fold(true, |ready, clause| ask(clause) && ready)
+    let mut ready = true;
+    for clause in clauses {
+        ready &= ask(clause);
+    }
+    ready
 }
 
 impl Filter for AnyOf {

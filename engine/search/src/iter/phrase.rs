@@ -96,8 +96,11 @@ impl Matcher {
     }
 
     fn prepare_probe_from(&mut self, from: usize, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        let words = self.words[from..].iter();
-        words.fold(true, |ready, word| word.blocks.prepare_probe(docs, turn) && ready)
+        let mut ready = true;
+        for word in &self.words[from..] {
+            ready &= word.blocks.prepare_probe(docs, turn);
+        }
+        ready
     }
 
     /// Do all terms stand in `doc`?

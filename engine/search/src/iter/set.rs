@@ -18,6 +18,7 @@ const LEAVES_A_STEP: usize = 32;
 const TERMS_A_STEP: usize = 64;
 
 /// Where the documents of a set come from.
+#[expect(clippy::large_enum_variant, reason = "one a clause and segment, never in a list")]
 pub enum Source {
     /// Points inside bounds, one walk after the other.
     Points(Vec<bkd::Walk>),
