@@ -15,21 +15,21 @@
 //! 3. A rename or removal is durable when `sync_dir` of its folder has returned; `save` and
 //!    `create_dir` do that themselves.
 //!
-//! 4. No file is opened on a device before [`RuntimeDisk::meet`]. glommio asks each device once
-//!    whether it can be polled, by a read of whatever file comes first. An empty file, or a busy
-//!    machine, may answer that read although the device cannot be polled; every later read and
-//!    log write of the process then fails with EOPNOTSUPP. So it is shown a file that cannot be read
-//!    at all first, and takes each device for one that is not polled.
+//! 4. No file is opened on a device before this core's [`RuntimeDisk::meet`]. glommio asks each
+//!    device once for each executor whether it can be polled, by a read of whatever file comes
+//!    first. An empty file answers that read although the device cannot be polled, and every later
+//!    read and log write of that executor fails with EOPNOTSUPP. So it is shown a file that cannot
+//!    be read at all first, and takes each device for one that is not polled.
 //!
 //! Dropping a file closes it in the next turn of the executor; nothing waits for that.
 
+use std::cell::RefCell;
 use std::fs::{DirBuilder, File as StdFile, OpenOptions as StdOptions};
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
 
 use env::disk::Entry;
 use env::{Bytes, Disk, Error, ErrorKind, File, Random, Result};
@@ -53,19 +53,18 @@ const SAVE_SYNC_BYTES: usize = 32 << 20;
 /// How often the same write is tried while the kernel takes only a part of it.
 const SHORT_WRITES_MAX: usize = 3;
 
-/// Devices of this process that glommio has judged; a handful at most.
-static MET: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-
 /// The file system, seen from one core.
 #[derive(Clone, Debug)]
 pub struct RuntimeDisk {
     files: Pool,
+    /// Devices that this executor has judged; a handful at most.
+    met: Rc<RefCell<Vec<u64>>>,
 }
 
 impl RuntimeDisk {
     /// Calls that io_uring does not offer run in `files`.
     pub fn new(files: Pool) -> Self {
-        Self { files }
+        Self { files, met: Rc::default() }
     }
 
     /// Runs `call` on a worker and puts its error into our words.
@@ -85,7 +84,7 @@ impl RuntimeDisk {
         let device = self
             .call("asking for the device of", folder, |path| Ok(path.metadata()?.dev()))
             .await?;
-        if MET.lock().unwrap_or_else(PoisonError::into_inner).contains(&device) {
+        if self.met.borrow().contains(&device) {
             return Ok(());
         }
         let probe = folder.join(format!("io-probe-{:016x}.tmp", RuntimeRandom::new().next_u64()));
@@ -96,7 +95,7 @@ impl RuntimeDisk {
         let closed = file.close().await.map_err(|error| told(error, "closing", &probe));
         let removed = self.remove(&probe).await;
         closed.and(removed)?;
-        MET.lock().unwrap_or_else(PoisonError::into_inner).push(device);
+        self.met.borrow_mut().push(device);
         Ok(())
     }
 

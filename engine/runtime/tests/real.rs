@@ -91,6 +91,33 @@ fn blocks_written_and_synced_are_read_back_at_any_offset() {
 }
 
 #[test]
+fn each_core_reads_what_it_wrote_into_a_new_file() {
+    // glommio judged each device once for each executor, by its first file; a new, empty one made
+    // it believe in polling, and the second core could not read.
+    let folder = Folder::new("each-core");
+    let (tell, told) = mpsc::channel();
+    let seeds = (0..2).map(|core| (folder.0.join(format!("log-{core}")), tell.clone())).collect();
+    drop(tell);
+    let running = start(seeds, |core, (path, tell): (PathBuf, mpsc::Sender<()>)| async move {
+        let disk = core.env.disk();
+        let file = disk.create(&path).await.expect("new");
+        let unit = file.alignment() as usize;
+        for byte in [1, 2] {
+            // The second time the blocks are there, as those of a log are.
+            let mut buffer = file.buffer(unit);
+            buffer.as_mut().fill(byte);
+            file.write_at(buffer, 0).await.expect("written");
+            file.sync_all().await.expect("synced");
+            assert_eq!(&*file.read_at(0, 3).await.expect("read"), &[byte; 3]);
+        }
+        tell.send(()).expect("the test waits");
+    })
+    .expect("started");
+    assert_eq!(told.iter().count(), 2, "both cores came to their end");
+    running.join().expect("ended");
+}
+
+#[test]
 fn the_last_bytes_of_an_odd_file_are_read_and_no_more() {
     let folder = Folder::new("odd");
     let path = folder.0.join("file");
