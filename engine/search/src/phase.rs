@@ -118,6 +118,12 @@ enum Run {
     Filtered { filter: AnyFilter, window: Option<u32> },
 }
 
+/// A count of matches, window after window.
+struct Tally {
+    filter: AnyFilter,
+    pos: u32,
+}
+
 /// What is kept.
 enum Keep {
     /// Nothing but the count.
@@ -138,6 +144,10 @@ pub struct Slice {
     run: Option<Run>,
     /// Where in the part at hand the next window is looked for.
     pos: u32,
+    /// Counts the matches of the part at hand, before its best are looked for.
+    tally: Option<Tally>,
+    /// The part at hand is counted apart: its best may be looked for without seeing all.
+    apart: bool,
     /// The collector has taken its place in the segment at hand.
     entered: bool,
     keep: Keep,
@@ -174,6 +184,8 @@ impl Slice {
             part: 0,
             run: None,
             pos: 0,
+            tally: None,
+            apart: false,
             entered: false,
             keep,
             scored,
@@ -273,6 +285,12 @@ impl Slice {
             }
             turn.spend(256);
         }
+        if let Some(mut tally) = self.tally.take() {
+            if self.tally_window(&mut tally, plan, &part, turn) {
+                self.tally = Some(tally);
+            }
+            return Ok(false);
+        }
         if self.pos >= part.docs.end || self.terminated_early {
             if let Keep::Sorted(sorter) = &mut self.keep
                 && !sorter.leave(turn)?
@@ -310,6 +328,14 @@ impl Slice {
             let Some(scorer) = build::scorer(&plan.root, context) else { return false };
             self.known = scorer.count_min().saturating_sub(deleted);
             self.run = Some(Run::Scored { scorer, window: None });
+            self.apart = self.wants_apart(plan);
+            if self.apart {
+                let mut filter = build::any_filter(&plan.root, context);
+                match if whole && deleted == 0 { filter.count() } else { None } {
+                    Some(count) => self.count += count,
+                    None => self.tally = Some(Tally { filter, pos: part.docs.start }),
+                }
+            }
             return true;
         }
         let mut filter = build::any_filter(&plan.root, context);
@@ -335,6 +361,46 @@ impl Slice {
         true
     }
 
+    /// Counting and looking for the best are cheaper apart: the count reads no frequency, and the
+    /// best are found without seeing all.
+    fn wants_apart(&self, plan: &Plan) -> bool {
+        matches!(self.keep, Keep::Top(_))
+            && plan.bound.min_score.is_none()
+            && plan.bound.terminate_after == 0
+            && !self.may_skip()
+            && counts_fast(&plan.root)
+    }
+
+    /// Counts one window; false when all are counted, or enough.
+    fn tally_window(
+        &mut self,
+        tally: &mut Tally,
+        plan: &Plan,
+        part: &Part,
+        turn: &mut Turn<'_>,
+    ) -> bool {
+        if self.may_skip() {
+            self.pass_over();
+            return false;
+        }
+        let next = tally.filter.next(tally.pos);
+        if next >= part.docs.end {
+            return false;
+        }
+        let number = window_of(next);
+        if !tally.filter.prepare(number, turn) {
+            return true;
+        }
+        let mut found = bits::NONE;
+        tally.filter.fill(number, &mut found);
+        keep_in_part(&mut found, number, part);
+        keep_alive(plan, part.segment, number, &mut found);
+        self.count += u64::from(bits::count(&found));
+        turn.spend(64);
+        tally.pos = (number + 1).saturating_mul(WINDOW);
+        true
+    }
+
     /// More documents match than need be counted.
     fn may_skip(&self) -> bool {
         self.threshold != u64::MAX
@@ -355,14 +421,17 @@ impl Slice {
     fn bar(&mut self) -> f32 {
         let floor = self.plan.bound.min_score.map_or(0.0, |score| score.max(0.0));
         let Keep::Top(top) = &self.keep else { return floor };
-        if self.plan.bound.terminate_after > 0 || !self.may_skip() {
+        let may_skip = self.apart || self.may_skip();
+        if self.plan.bound.terminate_after > 0 || !may_skip {
             return floor;
         }
         let bar = top.bar().max(self.shared.bar.get());
         if bar <= floor {
             return floor;
         }
-        self.pass_over();
+        if !self.apart {
+            self.pass_over();
+        }
         bar
     }
 
@@ -449,12 +518,8 @@ impl Slice {
         filter.fill(number, &mut found);
         *window = None;
         let base = number * WINDOW;
-        let (start, end) =
-            (self.pos.max(part.docs.start), (base.saturating_add(WINDOW)).min(part.docs.end));
         self.pos = base.saturating_add(WINDOW);
-        if start > base || end < base.saturating_add(WINDOW) {
-            bits::keep_range(&mut found, start - base..end - base);
-        }
+        keep_in_part(&mut found, number, part);
         keep_alive(plan, part.segment, number, &mut found);
         turn.spend(64);
         if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
@@ -524,7 +589,9 @@ impl Slice {
         }
         let docs = &hits.docs[..end];
         let scores = &hits.scores[..end.min(hits.scores.len())];
-        self.count += end as u64;
+        if !self.apart {
+            self.count += end as u64;
+        }
         match &mut self.keep {
             Keep::Count => {}
             Keep::Top(top) if scores.len() == docs.len() => {
@@ -543,6 +610,43 @@ impl Slice {
             }
             Keep::Sorted(sorter) => sorter.offer(docs, scores),
         }
+    }
+}
+
+/// The matches of a node are counted much faster than they are scored.
+fn counts_fast(node: &Node) -> bool {
+    match node {
+        Node::All { .. }
+        | Node::Term { .. }
+        | Node::FewTerms { .. }
+        | Node::Numbers { .. }
+        | Node::Exists { .. } => true,
+        Node::DisMax { clauses, .. } => clauses.iter().all(counts_fast),
+        Node::Bool { must, filter, should, minimum, .. } => {
+            match must.len() + filter.len() {
+                0 => should.iter().all(counts_fast),
+                // Optional clauses beside a required one are not counted at all.
+                1 => *minimum == 0 && must.iter().chain(filter).all(counts_fast),
+                _ => false,
+            }
+        }
+        Node::None
+        | Node::Phrase { .. }
+        | Node::Terms { .. }
+        | Node::Pattern { .. }
+        | Node::Ids { .. }
+        | Node::Constant { .. }
+        | Node::Boosting { .. } => false,
+    }
+}
+
+/// Clears the bits of documents outside of the part.
+fn keep_in_part(found: &mut Bits, window: u32, part: &Part) {
+    let base = window * WINDOW;
+    let start = part.docs.start.max(base) - base;
+    let end = part.docs.end.min(base.saturating_add(WINDOW)).max(base) - base;
+    if start > 0 || end < WINDOW {
+        bits::keep_range(found, start..end.max(start));
     }
 }
 

@@ -25,8 +25,8 @@ struct Entry {
 pub struct Top {
     limit: usize,
     worst_first: BinaryHeap<Reverse<Entry>>,
-    /// With `search_after`: only scores below this one count.
-    below: f32,
+    /// A later hit with less does not enter; 0 while there is room.
+    bar: f32,
 }
 
 impl Top {
@@ -34,19 +34,15 @@ impl Top {
     pub fn new(limit: usize) -> Self {
         // A wish for many hits says nothing about how many there are.
         let room = limit.min(1024);
-        Self { limit, worst_first: BinaryHeap::with_capacity(room), below: f32::INFINITY }
-    }
-
-    /// Only hits that score less than `score`: the page after it.
-    pub fn after(limit: usize, score: f32) -> Self {
-        Self { below: score, ..Self::new(limit) }
+        let bar = if limit == 0 { f32::INFINITY } else { 0.0 };
+        Self { limit, worst_first: BinaryHeap::with_capacity(room), bar }
     }
 
     /// Takes a hit, where it is good enough.
     #[inline]
     pub fn offer(&mut self, score: f32, segment: u32, doc: u32) {
         debug_assert!(score >= 0.0, "a score is not negative");
-        if score >= self.below && self.below != f32::INFINITY {
+        if score < self.bar {
             return;
         }
         // -0.0 has other bits than 0.0 but is no other score.
@@ -59,12 +55,13 @@ impl Top {
         {
             worst.0 = entry;
         }
+        self.bar = self.worst().map_or(0.0, f32::next_up);
     }
 
     /// The least score with which a later hit enters.
     #[inline]
     pub fn bar(&self) -> f32 {
-        self.worst().map_or(0.0, f32::next_up)
+        self.bar
     }
 
     /// The score of the last hit kept, once there is no more room.
@@ -122,14 +119,5 @@ mod tests {
         none.offer(3.0, 0, 5);
         assert_eq!(none.worst(), Some(f32::INFINITY));
         assert_eq!(scores(none), []);
-    }
-
-    #[test]
-    fn the_page_after_a_score_begins_below_it() {
-        let mut top = Top::after(2, 2.0);
-        for (doc, score) in [1.0, 2.0, 3.0, 1.5, 0.5].into_iter().enumerate() {
-            top.offer(score, 0, doc as u32);
-        }
-        assert_eq!(scores(top), [(1.5, 3), (1.0, 0)]);
     }
 }

@@ -362,9 +362,7 @@ impl Pattern {
             Self::Prefix { prefix, case_insensitive: true } => {
                 term.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             }
-            Self::Wildcard(shape) => {
-                std::str::from_utf8(term).is_ok_and(|text| shape.matches(text))
-            }
+            Self::Wildcard(shape) => shape.matches_bytes(term),
             Self::Range { lower, upper } => {
                 let above = lower.as_ref().is_none_or(|(lower, inclusive)| {
                     if *inclusive { term >= &**lower } else { term > &**lower }

@@ -9,6 +9,10 @@ pub struct Wildcard {
     pieces: Vec<Piece>,
     /// Characters that every match begins with.
     prefix: String,
+    /// Characters that every match ends with.
+    suffix: String,
+    /// Nothing but a prefix, a star and a suffix.
+    one_star: bool,
     case_insensitive: bool,
 }
 
@@ -45,7 +49,32 @@ impl Wildcard {
                 _ => None,
             })
             .collect();
-        Self { pieces, prefix, case_insensitive }
+        let mut suffix: Vec<char> = pieces
+            .iter()
+            .rev()
+            .map_while(|piece| match piece {
+                Piece::Char(c) if !case_insensitive => Some(*c),
+                _ => None,
+            })
+            .collect();
+        suffix.reverse();
+        let is_char = |piece: &&Piece| matches!(piece, Piece::Char(_));
+        let one_star = !case_insensitive
+            && pieces.contains(&Piece::Any)
+            && pieces.iter().filter(is_char).count() + 1 == pieces.len();
+        Self { pieces, prefix, suffix: suffix.into_iter().collect(), one_star, case_insensitive }
+    }
+
+    /// Does a term have the shape? Most are told by their ends.
+    pub fn matches_bytes(&self, term: &[u8]) -> bool {
+        let (prefix, suffix) = (self.prefix.as_bytes(), self.suffix.as_bytes());
+        if !term.ends_with(suffix) || !term.starts_with(prefix) {
+            return false;
+        }
+        if self.one_star {
+            return term.len() >= prefix.len() + suffix.len();
+        }
+        std::str::from_utf8(term).is_ok_and(|text| self.matches(text))
     }
 
     /// What every match begins with.
@@ -128,6 +157,7 @@ mod tests {
             let wildcard = Wildcard::new(&shape, false);
             let chars: Vec<char> = text.chars().collect();
             prop_assert_eq!(wildcard.matches(&text), model(&wildcard.pieces, &chars));
+            prop_assert_eq!(wildcard.matches_bytes(text.as_bytes()), wildcard.matches(&text));
             if wildcard.matches(&text) {
                 prop_assert!(text.starts_with(wildcard.prefix()));
             }
