@@ -13,7 +13,8 @@
 //!    below it is exact, and one above it is only ever told as "at least the threshold".
 //! 4. What a slice passes over because of the shared score scores strictly less.
 
-use std::cmp::Ordering;
+mod merge;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,8 +26,10 @@ use crate::collect::top::Top;
 use crate::iter::build::{self, Context};
 use crate::iter::{AnyFilter, AnyScorer, Bits, END, Hits, Turn, WINDOW, Window, bits, window_of};
 use crate::plan::weigh::{Node, Plan};
-use crate::request::{self, SearchRequest, TrackTotal};
-use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
+use crate::request::TrackTotal;
+use crate::result::{Partial, Ranked};
+
+pub use merge::merge;
 
 /// Work of one step: about 300 µs of documents looked at.
 pub const STEP_WORK: u32 = 50_000;
@@ -668,104 +671,4 @@ fn drop_below(hits: &mut Hits, least: f32) {
     }
     hits.docs.truncate(kept);
     hits.scores.truncate(kept);
-}
-
-/// Merges what the slices of all shards found. Parts of one target come in the order of its
-/// slices; targets are numbered in the order of indices and shards.
-pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
-    let mut merged = Merged::default();
-    let (mut count, mut skipped) = (0u64, false);
-    let mut all: Vec<Winner> = Vec::new();
-    let mut best = f32::NAN;
-    let mut early = false;
-    for (target, partial) in partials {
-        count = count.saturating_add(partial.count);
-        skipped |= partial.skipped;
-        early |= partial.terminated_early;
-        merged.timed_out |= partial.timed_out;
-        if let Some(score) = partial.max_score {
-            best = best.max(score);
-        }
-        all.extend(partial.hits.into_iter().map(|ranked| Winner { target, ranked }));
-    }
-    let by_score = request.sorts_by_score();
-    all.sort_by(|a, b| compare(request, by_score, a, b));
-    if by_score && let Some(first) = all.first() {
-        best = first.ranked.score;
-    }
-    merged.max_score = Some(best).filter(|best| !best.is_nan() && request.size > 0);
-    if !by_score && !request.track_scores {
-        merged.max_score = None;
-    }
-    merged.total = total(request.total, count, skipped);
-    merged.terminated_early = (request.terminate_after > 0).then_some(early);
-    let from = (request.from as usize).min(all.len());
-    all.drain(..from);
-    all.truncate(request.size as usize);
-    merged.winners = all;
-    merged
-}
-
-/// What of a count is told.
-fn total(track: TrackTotal, count: u64, skipped: bool) -> Option<Total> {
-    match track {
-        TrackTotal::No => None,
-        TrackTotal::Exact => {
-            let relation = if skipped { Relation::Gte } else { Relation::Eq };
-            Some(Total { value: count, relation })
-        }
-        TrackTotal::UpTo(limit) if count > u64::from(limit) => {
-            Some(Total { value: u64::from(limit), relation: Relation::Gte })
-        }
-        TrackTotal::UpTo(_) => Some(Total { value: count, relation: Relation::Eq }),
-    }
-}
-
-fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> Ordering {
-    let place = |winner: &Winner| (winner.target, winner.ranked.segment, winner.ranked.doc);
-    if by_score {
-        return b.ranked.score.total_cmp(&a.ranked.score).then(place(a).cmp(&place(b)));
-    }
-    for (at, sort) in request.sort.iter().enumerate() {
-        let (Some(x), Some(y)) = (a.ranked.keys.get(at), b.ranked.keys.get(at)) else { break };
-        let order = compare_keys(sort, x, y);
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-    place(a).cmp(&place(b))
-}
-
-/// Two keys in the order that one sort asks for.
-fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
-    let first = sort.missing == request::Missing::First;
-    let order = match (a, b) {
-        (Key::Null, Key::Null) => return Ordering::Equal,
-        // Without a value: at one end in either direction.
-        (Key::Null, _) => return if first { Ordering::Less } else { Ordering::Greater },
-        (_, Key::Null) => return if first { Ordering::Greater } else { Ordering::Less },
-        (Key::Long(a), Key::Long(b)) => a.cmp(b),
-        (Key::Term(a), Key::Term(b)) => a.cmp(b),
-        (Key::Text(a), Key::Text(b)) => a.cmp(b),
-        // Indices that map a field differently.
-        (a, b) => match (number(a), number(b)) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        },
-    };
-    match sort.order {
-        request::Order::Ascending => order,
-        request::Order::Descending => order.reverse(),
-    }
-}
-
-fn number(key: &Key) -> Option<f64> {
-    match key {
-        Key::Long(value) => Some(*value as f64),
-        Key::Double(value) => Some(*value),
-        Key::Float(value) | Key::Score(value) => Some(f64::from(*value)),
-        Key::Null | Key::Term(_) | Key::Text(_) => None,
-    }
 }

@@ -158,9 +158,12 @@ impl Corpus {
     }
 }
 
+/// A term with the documents it stands in and its places there.
+type TermPostings = (Vec<u8>, Vec<(u32, Vec<u32>)>);
+
 /// Terms of one field with their postings.
 struct Postings {
-    terms: Vec<(Vec<u8>, Vec<(u32, Vec<u32>)>)>,
+    terms: Vec<TermPostings>,
     term: usize,
     posting: usize,
     positions: bool,
