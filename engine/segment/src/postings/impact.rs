@@ -11,7 +11,7 @@
 //!
 //! Layout: two bytes a pair, frequency and norm; a fixed number of pairs, the last repeated.
 //! Where a block has more, neighbours are joined into (higher frequency, shorter field), those
-//! first that lose the least.
+//! first whose bound is the lowest.
 //!
 //! Absent: scores. Search turns pairs into a bound (`search/score`).
 
@@ -113,7 +113,7 @@ impl Frontier {
             }
         }
         while self.pairs.len() > count {
-            join_nearest(&mut self.pairs, len_average);
+            join_lowest(&mut self.pairs, len_average);
         }
         let last = *self.pairs.last().expect("the lowest norm has a frequency");
         for at in 0..count {
@@ -123,18 +123,12 @@ impl Frontier {
     }
 }
 
-/// Joins the two neighbours whose common bound rises the least above their own.
-fn join_nearest(pairs: &mut Vec<(u32, u8)>, len_average: f32) {
-    let mut nearest = (f32::INFINITY, 0);
-    for at in 0..pairs.len() - 1 {
-        let ((_, norm), (freq, _)) = (pairs[at], pairs[at + 1]);
-        let own = weight(pairs[at], len_average).max(weight(pairs[at + 1], len_average));
-        let loss = weight((freq, norm), len_average) - own;
-        if loss < nearest.0 {
-            nearest = (loss, at);
-        }
-    }
-    let at = nearest.1;
+/// Joins the two neighbours whose common bound is the lowest. A block is judged by its best pair,
+/// so what rises below the best is free: high pairs stay exact.
+fn join_lowest(pairs: &mut Vec<(u32, u8)>, len_average: f32) {
+    let joined = |at: usize| weight((pairs[at + 1].0, pairs[at].1), len_average);
+    let lowest = (0..pairs.len() - 1).min_by(|a, b| joined(*a).total_cmp(&joined(*b)));
+    let at = lowest.expect("callers join two at least");
     pairs[at].0 = pairs[at + 1].0;
     pairs.remove(at + 1);
 }
