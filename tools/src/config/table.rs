@@ -93,6 +93,17 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_names_every_setting() {
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/settings.md");
+        let guide = std::fs::read_to_string(guide).expect("it stands in this checkout");
+        for name in NAMES {
+            let shown =
+                if name.ends_with('.') { format!("`{name}*`") } else { format!("`{name}`") };
+            assert!(guide.contains(&shown), "{shown} is missing in docs/guide/settings.md");
+        }
+    }
+
+    #[test]
     fn the_nearest_name_is_what_was_meant() {
         assert_eq!(nearest("http.prot"), "http.port");
         assert_eq!(nearest("xpack.security.enable"), "xpack.security.enabled");

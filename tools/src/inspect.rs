@@ -1,0 +1,128 @@
+//! `inspect`: shows one file of a store in words: sections, sizes, counts, bits per posting.
+//!
+//! What a file is, its first bytes tell (a segment's and a live file's, their footer). The file is
+//! read alone: fields go by number, for their names stand in the cluster's state. Showing is not
+//! verifying: that is `check`.
+
+mod log;
+mod segment;
+mod words;
+
+use std::io::Write;
+use std::path::Path;
+
+use consensus::snapshot::{self, NoSnapshot};
+use env::Bytes;
+use json::{Value, json};
+use shard::manifest::{Manifest, ManifestError};
+
+use crate::command;
+use crate::failure::{Code, Failure, Result};
+
+/// A file that does not read as what it seems to be.
+#[derive(Debug)]
+pub struct Unreadable(pub String);
+
+type Shown = std::result::Result<Value, Unreadable>;
+
+/// What to show of a segment beside its parts.
+#[derive(Debug, Default)]
+pub struct Look<'a> {
+    /// A field by number, and a term of it.
+    pub term: Option<(&'a str, &'a str)>,
+    /// A document by its id.
+    pub doc: Option<&'a str>,
+}
+
+/// Runs the command.
+pub fn run(options: &command::Inspect) -> Result<()> {
+    let failed =
+        |what: &str| Failure::new(Code::Failed, format!("{}: {what}", options.file.display()));
+    let bytes = std::fs::read(&options.file).map_err(|error| failed(&error.to_string()))?;
+    let look = Look {
+        term: options.term.as_deref().and_then(|pair| match pair {
+            [field, term] => Some((field.as_str(), term.as_str())),
+            _ => None,
+        }),
+        doc: options.doc.as_deref(),
+    };
+    let value = show(&options.file, bytes, &look).map_err(|error| failed(&error.0))?;
+    let mut text = if options.json { json::to_string(&value) } else { words::of(&value) };
+    text.push('\n');
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| failed(&error.to_string()))
+}
+
+fn show(path: &Path, bytes: Vec<u8>, look: &Look<'_>) -> Shown {
+    match bytes.first_chunk::<4>() {
+        Some(b"CLMF") => manifest(&bytes),
+        Some(b"CLst") => state(&bytes),
+        Some(b"CLwf") => log::show(&bytes),
+        _ => segment::show(path, Bytes::from(bytes), look),
+    }
+}
+
+fn manifest(bytes: &[u8]) -> Shown {
+    let manifest = Manifest::decode(bytes).map_err(|error| match error {
+        ManifestError::Format(found) => Unreadable(format!("a manifest of format {found}")),
+        ManifestError::Malformed(what) => Unreadable(format!("a manifest, but {what}")),
+    })?;
+    let segments: Vec<Value> = manifest
+        .segments
+        .iter()
+        .map(|file| {
+            let live = file
+                .live
+                .map(|live| json!({"generation": live.generation, "bytes": live.len_bytes}));
+            json!({
+                "id": (file.id.get()),
+                "bytes": file.len_bytes,
+                "documents": file.doc_count,
+                "checksum": (format!("{:08x}", file.checksum)),
+                "live": live,
+            })
+        })
+        .collect();
+    Ok(json!({
+        "kind": "manifest",
+        "generation": manifest.generation,
+        "index": (cluster::state::uuid_text(manifest.shard.index)),
+        "shard": (manifest.shard.number),
+        "clean": manifest.clean,
+        "primary_term": (manifest.primary_term.get()),
+        "log_position": manifest.log_index,
+        "seq_no_next": (manifest.seq_no_next.get()),
+        "mapping_version": manifest.mapping_version,
+        "segment_next": (manifest.segment_next.get()),
+        "tombstones": (manifest.tombstones.len() as u64),
+        "segments": segments,
+    }))
+}
+
+fn state(bytes: &[u8]) -> Shown {
+    // The file does not say by name whose it is; the id is the name, padded with zeros.
+    let id = snapshot_id(bytes).ok_or_else(|| Unreadable("a snapshot cut short".into()))?;
+    let (head, form) = snapshot::read(bytes, id).map_err(|error| match error {
+        NoSnapshot::Version(found) => Unreadable(format!("a snapshot of version {found}")),
+        NoSnapshot::Corrupt(what) => Unreadable(format!("a snapshot, but {what}")),
+    })?;
+    let name: Vec<u8> = head.id.index.into_iter().take_while(|&byte| byte != 0).collect();
+    Ok(json!({
+        "kind": "state",
+        "of": (String::from_utf8_lossy(&name).into_owned()),
+        "format": head.format,
+        "commands_applied": head.applied,
+        "log_position": (head.position.0),
+        "form_bytes": (form.len() as u64),
+    }))
+}
+
+fn snapshot_id(bytes: &[u8]) -> Option<base::ShardId> {
+    let index = bytes.get(28..44)?.try_into().ok()?;
+    let number = u32::from_le_bytes(bytes.get(44..48)?.try_into().ok()?);
+    Some(base::ShardId { index, number })
+}
+
+#[cfg(test)]
+mod tests;

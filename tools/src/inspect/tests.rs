@@ -1,0 +1,67 @@
+//! Each kind of file, made by its own writer, is told in words.
+
+use base::{PrimaryTerm, SegmentId, SeqNo, ShardId};
+use consensus::snapshot::Head;
+use shard::manifest::{LiveFile, SegmentFile};
+use wal::LogPosition;
+
+use super::*;
+
+fn shown(bytes: Vec<u8>) -> Shown {
+    show(Path::new("some-file"), bytes, &Look::default())
+}
+
+fn fact(value: &Value, name: &str) -> String {
+    value.get(name).map_or_else(|| panic!("no {name} in {value:?}"), json::to_string)
+}
+
+#[test]
+fn a_manifest_names_its_segments() {
+    let manifest = Manifest {
+        generation: 7,
+        shard: ShardId { index: [3; 16], number: 2 },
+        clean: true,
+        primary_term: PrimaryTerm(4),
+        log_index: 99,
+        seq_no_next: SeqNo(1000),
+        mapping_version: 5,
+        segment_next: SegmentId(9),
+        segments: vec![SegmentFile {
+            id: SegmentId(8),
+            len_bytes: 4096,
+            checksum: 0xabcd,
+            doc_count: 12,
+            live: Some(LiveFile { generation: 1, len_bytes: 64, checksum: 1 }),
+        }],
+        tombstones: Vec::new(),
+    };
+    let value = shown(manifest.encode()).expect("readable");
+    assert_eq!(fact(&value, "kind"), "\"manifest\"");
+    assert_eq!((fact(&value, "generation"), fact(&value, "clean")), ("7".into(), "true".into()));
+    let text = words::of(&value);
+    assert!(text.contains("segments: 1\n"), "{text}");
+    assert!(text.contains("0000abcd"), "{text}");
+    let mut bytes = manifest.encode();
+    bytes[20] ^= 1;
+    assert!(shown(bytes).is_err(), "a damaged one is not told");
+}
+
+#[test]
+fn a_state_file_tells_whose_it_is() {
+    let mut index = [0; 16];
+    index[..5].copy_from_slice(b"authz");
+    let head =
+        Head { format: 1, applied: 3, position: LogPosition(8), id: ShardId { index, number: 0 } };
+    let value = shown(snapshot::write(&head, b"{}")).expect("readable");
+    assert_eq!(fact(&value, "of"), "\"authz\"");
+    assert_eq!(fact(&value, "commands_applied"), "3");
+    assert!(shown(snapshot::write(&head, b"{}")[..20].to_vec()).is_err());
+}
+
+#[test]
+fn foreign_bytes_are_refused_in_a_sentence() {
+    for bytes in [&b""[..], b"CLwf", b"CLst", b"CLMF", b"hello", &[0; 5000]] {
+        let error = shown(bytes.to_vec()).expect_err("no file of ours");
+        assert!(!error.0.is_empty());
+    }
+}
