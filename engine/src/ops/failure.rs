@@ -10,7 +10,8 @@ use crate::host::call::Down;
 /// A mapping or a document that is wrong.
 pub(crate) fn of_mapping(error: mapping::Error) -> Error {
     let status = match error.kind {
-        mapping::ErrorKind::Mapper => 400,
+        // As Elasticsearch: a limit that only `_analyze` meets.
+        mapping::ErrorKind::IllegalState => 500,
         _ => 400,
     };
     let cause = error.caused_by.map(|cause| of_mapping(*cause));
