@@ -434,3 +434,38 @@ fn a_reserved_address_is_taken_and_refuses() {
     let refused = std::net::TcpStream::connect(reserved.address()).expect_err("nobody listens");
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
 }
+
+/// Acts only as the child of the test below.
+#[test]
+fn child_that_loses_a_page_under_a_map() {
+    let Some(folder) = std::env::var_os("CORELODE_TEST_LOST_PAGE").map(PathBuf::from) else {
+        return;
+    };
+    runtime::suspect::install(&folder.join("suspect")).expect("installed");
+    on_one_core(move |core| async move {
+        let path = folder.join("segment-7");
+        let map = core.env.disk().map(&path).await.expect("mapped");
+        // A truncated file answers like a failed disk: the page cannot be had.
+        std::fs::File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|file| file.set_len(0))
+            .expect("truncated");
+        assert_eq!(map[5000], 0, "never told");
+    });
+}
+
+#[test]
+fn a_disk_error_under_a_map_names_the_file_and_ends_the_process_with_74() {
+    let folder = Folder::new("lost-page");
+    let segment = folder.0.join("segment-7");
+    std::fs::write(&segment, vec![7; 10_000]).expect("written");
+    let child = std::process::Command::new(std::env::current_exe().expect("known"))
+        .args(["--exact", "child_that_loses_a_page_under_a_map"])
+        .env("CORELODE_TEST_LOST_PAGE", &folder.0)
+        .output()
+        .expect("it runs");
+    assert_eq!(child.status.code(), Some(74), "{child:?}");
+    let suspects = runtime::suspect::take(&folder.0.join("suspect")).expect("readable");
+    assert_eq!(suspects, [segment]);
+}
