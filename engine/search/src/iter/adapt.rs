@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::blockmax::needed;
 use super::{
     AnyFilter, AnyScorer, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, window_of,
 };
@@ -138,12 +139,6 @@ impl Optional {
         }
     }
 
-    /// What one clause must reach where the other adds at most `rest`.
-    fn needed(bar: f32, rest: f32) -> f32 {
-        let needed = f64::from(bar) * (1.0 - 1e-6) - f64::from(rest) * (1.0 + 1e-6);
-        if needed > 0.0 { needed as f32 } else { 0.0 }
-    }
-
     /// Who leads, where the required clause reaches at most `required_max`.
     fn leader(&self, bar: f32, required_max: f32) -> Lead {
         let both = bar > 0.0 && required_max < bar;
@@ -167,12 +162,12 @@ impl Scorer for Optional {
         loop {
             let window = match self.leader(bar, self.required_max) {
                 Lead::Required => {
-                    let needed = Self::needed(bar, self.optional_max);
-                    self.required.window(from, needed, turn)
+                    let least = needed(bar, f64::from(self.optional_max));
+                    self.required.window(from, least, turn)
                 }
                 Lead::Optional => {
-                    let needed = Self::needed(bar, self.required_max);
-                    self.optional.window(from, needed, turn)
+                    let least = needed(bar, f64::from(self.required_max));
+                    self.optional.window(from, least, turn)
                 }
             };
             if window.start >= window.end || bar <= 0.0 || self.max_score(window.range()) >= bar {
@@ -210,7 +205,7 @@ impl Scorer for Optional {
             Lead::Optional => (&mut self.optional, &mut self.required),
         };
         if !self.filled {
-            let asked = Window { bar: Self::needed(window.bar, rest), ..*window };
+            let asked = Window { bar: needed(window.bar, f64::from(rest)), ..*window };
             if !leader.prepare(&asked, turn) {
                 return false;
             }

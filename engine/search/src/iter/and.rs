@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::blockmax::needed;
 use super::{
     AnyFilter, AnyScorer, Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits,
     bound, window_of,
@@ -369,13 +370,6 @@ impl Conjunction {
         turn.spend(self.hits.docs.len() + 16);
         true
     }
-}
-
-/// What a clause must reach where others add at most `rest`. The margin is far wider than any
-/// rounding.
-fn needed(bar: f32, rest: f64) -> f32 {
-    let needed = f64::from(bar) * (1.0 - 1e-6) - rest * (1.0 + 1e-6);
-    if needed > 0.0 { needed as f32 } else { 0.0 }
 }
 
 impl Scorer for Conjunction {

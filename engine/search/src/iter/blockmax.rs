@@ -42,7 +42,6 @@ pub struct BlockMax {
     essential: usize,
     /// The window that the bounds are of.
     bounded: Range<u32>,
-    /// Clauses whose bound is known without looking: one number for all windows.
     stage: Stage,
     /// Candidates and their sums so far.
     docs: Vec<u32>,
@@ -102,31 +101,35 @@ impl BlockMax {
         self.clauses[..count].iter().map(|clause| f64::from(clause.max)).sum()
     }
 
+    /// How clause `at` is asked for a window: what the others add at most need not be reached. A
+    /// document of a block that cannot reach the bar even so is of no use, whoever else has it.
+    fn asked(&self, at: usize, window: &Window) -> Window {
+        if window.bar <= 0.0 {
+            return *window;
+        }
+        let others = self.rest(self.clauses.len()) - f64::from(self.clauses[at].max);
+        Window { bar: needed(window.bar, others), ..*window }
+    }
+
     /// The candidates of the window: what the essential clauses match.
     fn gather(&mut self, window: &Window) {
         self.docs.clear();
         self.sums.clear();
         let rest = self.rest(self.essential);
-        let essential = self.clauses.len() - self.essential;
-        if essential == 1 {
+        if self.clauses.len() - self.essential == 1 {
             self.hits.clear();
-            let clause = &mut self.clauses[self.essential];
-            clause.scorer.fill(&lone(window, rest), &mut self.hits);
-            keep(
-                &self.hits.docs,
-                &self.hits.scores,
-                rest,
-                window.bar,
-                &mut self.docs,
-                &mut self.sums,
-            );
+            let asked = self.asked(self.essential, window);
+            self.clauses[self.essential].scorer.fill(&asked, &mut self.hits);
+            let Hits { docs, scores } = &self.hits;
+            keep(docs, scores, rest, window.bar, &mut self.docs, &mut self.sums);
             return;
         }
         let base = window_of(window.start) * WINDOW;
         let mut matched = bits::NONE;
-        for clause in &mut self.clauses[self.essential..] {
+        for at in self.essential..self.clauses.len() {
+            let asked = self.asked(at, window);
             self.hits.clear();
-            clause.scorer.fill(&Window { bar: 0.0, ..*window }, &mut self.hits);
+            self.clauses[at].scorer.fill(&asked, &mut self.hits);
             add(&self.hits.docs, &self.hits.scores, base, &mut self.table, &mut matched);
         }
         harvest(&matched, base, rest, window.bar, &mut self.table, &mut self.docs, &mut self.sums);
@@ -149,11 +152,11 @@ impl BlockMax {
     }
 }
 
-/// The window for a clause that is alone essential: what the others add at most need not be
-/// reached. The margin is far wider than any rounding.
-fn lone(window: &Window, rest: f64) -> Window {
-    let bar = f64::from(window.bar) * (1.0 - 1e-6) - rest * (1.0 + 1e-6);
-    Window { bar: if bar > 0.0 { bar as f32 } else { 0.0 }, ..*window }
+/// What a clause must reach where others add at most `rest`. The margin is far wider than any
+/// rounding.
+pub fn needed(bar: f32, rest: f64) -> f32 {
+    let needed = f64::from(bar) * (1.0 - 1e-6) - rest * (1.0 + 1e-6);
+    if needed > 0.0 { needed as f32 } else { 0.0 }
 }
 
 /// Takes the hits that can reach the bar.
@@ -267,14 +270,10 @@ impl Scorer for BlockMax {
             } else {
                 self.essential = 0;
             }
-            let rest = self.rest(self.essential);
-            let asked = match self.clauses.len() - self.essential {
-                1 => lone(window, rest),
-                _ => Window { bar: 0.0, ..*window },
-            };
             let mut ready = true;
-            for clause in &mut self.clauses[self.essential..] {
-                ready &= clause.scorer.prepare(&asked, turn);
+            for at in self.essential..self.clauses.len() {
+                let asked = self.asked(at, window);
+                ready &= self.clauses[at].scorer.prepare(&asked, turn);
             }
             if !ready {
                 return false;

@@ -285,7 +285,8 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
         Node::Term { field, infos, weight: Some(weight) } => {
             let info = infos[context.number]?;
             let terms = segment.terms(*field)?;
-            Box::new(TermScorer::new(&terms, &info, segment.norms(*field), weight.clone()))
+            let (norms, resident) = (segment.norms(*field), segment.file().is_resident());
+            Box::new(TermScorer::new(&terms, &info, norms, weight.clone(), resident))
         }
         Node::Phrase { phrase, infos, weight: Some(weight) } => {
             let infos = infos[context.number].as_deref()?;

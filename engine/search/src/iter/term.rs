@@ -69,9 +69,12 @@ impl Blocks {
     pub fn next(&self, from: u32) -> u32 {
         if self.block != END && self.len > 0 {
             // Inside the decoded block it is known exactly.
-            if from <= self.docs[self.len - 1] && from >= self.docs[0] {
+            if from <= self.docs[self.len - 1] && (from >= self.docs[0] || self.block == 0) {
                 let at = place_of(&self.docs, self.at_before(from), from);
                 return self.docs[at];
+            }
+            if self.count == 1 {
+                return if from > self.docs[self.len - 1] { END } else { self.docs[0] };
             }
         }
         let block = self.block_of(from);
@@ -88,6 +91,21 @@ impl Blocks {
     #[inline]
     fn at_before(&self, target: u32) -> usize {
         if self.at < self.len && self.docs[self.at] < target { self.at } else { 0 }
+    }
+
+    /// Does the decoded block hold a document of `range`?
+    #[inline]
+    fn touches(&self, range: &Range<u32>) -> bool {
+        let at = place_of(&self.docs, 0, range.start);
+        at < self.len && self.docs[at] < range.end
+    }
+
+    /// Decodes a term of one block, so that its documents are known exactly. Only where every
+    /// block is there.
+    pub fn settle(&mut self) {
+        if self.count == 1 {
+            self.enter(0);
+        }
     }
 
     /// Decodes the documents of a block.
@@ -400,7 +418,10 @@ impl Bounds {
             if before.is_some_and(|before| before.get() + 1 >= range.end) {
                 break;
             }
-            if block.is_multiple_of(GROUP)
+            if block == blocks.block && !blocks.touches(&range) {
+                // The documents of the decoded block are known exactly.
+                block += 1;
+            } else if block.is_multiple_of(GROUP)
                 && blocks.postings.group_last(block / GROUP).get() < range.end
             {
                 best = best.max(self.group(blocks, block / GROUP));
@@ -424,9 +445,18 @@ pub struct TermScorer {
 }
 
 impl TermScorer {
-    /// The documents of the term that `info` describes.
-    pub fn new(terms: &Terms, info: &TermInfo, norms: Option<Norms>, weight: Weight) -> Self {
-        let blocks = Blocks::new(terms.postings(info, Need::Freqs));
+    /// The documents of the term that `info` describes; `resident`: every block is there.
+    pub fn new(
+        terms: &Terms,
+        info: &TermInfo,
+        norms: Option<Norms>,
+        weight: Weight,
+        resident: bool,
+    ) -> Self {
+        let mut blocks = Blocks::new(terms.postings(info, Need::Freqs));
+        if resident {
+            blocks.settle();
+        }
         let norms = norms.filter(|_| weight.norms);
         let mut bounds = Bounds::new(&blocks, weight.clone());
         let bound = bounds.all(&blocks);
