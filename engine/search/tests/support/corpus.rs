@@ -236,7 +236,7 @@ fn text(
     postings(writer, field, TermOptions::TEXT, terms);
 }
 
-fn postings(
+pub fn postings(
     writer: &mut SegmentWriter,
     field: FieldNo,
     options: TermOptions,

@@ -1,0 +1,265 @@
+//! Requests meet an index: what names and values mean there, and the words of those that mean
+//! nothing; then hits, whole.
+
+mod support;
+
+use search::dsl::{parse_query, parse_search};
+use search::error::{Error, Kind};
+use search::fetch;
+use search::plan::{self, Context};
+use search::result::{Hit, Relation, Total};
+use support::corpus::{Corpus, Doc};
+use support::run::{How, NOW_MS, fetch_all, hits, search};
+
+fn corpus() -> Corpus {
+    let doc = |id: &str| Doc { id: id.into(), ..Doc::default() };
+    Corpus::of(vec![
+        vec![
+            Doc {
+                title: vec!["the", "golden", "gate"],
+                body: vec!["river", "king", "river"],
+                tags: vec!["new", "rare"],
+                n: vec![1, 5],
+                price: vec![2.5],
+                flag: vec![true],
+                day: vec![1_704_067_200_000],
+                ..doc("d1")
+            },
+            Doc { title: vec!["golden", "house"], n: vec![7], deleted: true, ..doc("d2") },
+        ],
+        vec![
+            Doc {
+                title: vec!["gate", "golden"],
+                tags: vec!["used"],
+                price: vec![-1.0],
+                flag: vec![false],
+                day: vec![1_706_745_600_000],
+                ..doc("d3")
+            },
+            doc("d4"),
+        ],
+    ])
+}
+
+fn bind_error(body: &str) -> Error {
+    let corpus = corpus();
+    let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+    let context = Context::new("books", NOW_MS);
+    match plan::bind(&request, &corpus.mapping, &context) {
+        Err(error) => error,
+        Ok(_) => panic!("{body} was bound"),
+    }
+}
+
+fn says(query: &str, kind: Kind, reason: &str) {
+    let error = bind_error(&format!("{{\"query\":{query}}}"));
+    assert_eq!((error.kind, error.reason.as_str()), (kind, reason), "{query}");
+}
+
+/// Ids of the hits of a query, in order.
+fn ids(query: &str) -> Vec<String> {
+    found(&format!("{{\"query\":{query}}}")).into_iter().filter_map(|hit| hit.id).collect()
+}
+
+fn found(body: &str) -> Vec<Hit> {
+    let corpus = corpus();
+    let request = parse_search(body.as_bytes(), &[]).expect("a good body");
+    let whole = hits(&request, &corpus.mapping, &corpus.view(false), &How::default());
+    let missing = hits(&request, &corpus.mapping, &corpus.view(true), &How::default());
+    assert_eq!(whole, missing, "{body}");
+    whole
+}
+
+#[test]
+fn values_of_the_wrong_type_fail_the_shard() {
+    says(
+        "{\"term\":{\"n\":\"abc\"}}",
+        Kind::QueryShard,
+        "failed to create query: For input string: \"abc\"",
+    );
+    let error = bind_error("{\"query\":{\"term\":{\"n\":\"abc\"}}}");
+    assert_eq!(error.cause.map(|cause| cause.kind), Some(Kind::NumberFormat));
+    says(
+        "{\"match\":{\"flag\":\"maybe\"}}",
+        Kind::QueryShard,
+        "failed to create query: Can't parse boolean value [maybe], expected [true] or [false]",
+    );
+    says(
+        "{\"prefix\":{\"n\":\"1\"}}",
+        Kind::QueryShard,
+        "Can only use prefix queries on keyword, text and wildcard fields - not on [n] which is of type [long]",
+    );
+    says(
+        "{\"match\":{\"title\":{\"query\":\"a\",\"analyzer\":\"zz\"}}}",
+        Kind::QueryShard,
+        "[match] analyzer [zz] not found",
+    );
+    let date = bind_error("{\"query\":{\"range\":{\"day\":{\"gte\":\"foo\"}}}}");
+    assert_eq!(date.kind, Kind::Parse);
+    assert!(date.reason.starts_with("failed to parse date field [foo] with format ["), "{date}");
+    assert_eq!(ids("{\"match\":{\"n\":{\"query\":\"abc\",\"lenient\":true}}}"), [""; 0]);
+}
+
+#[test]
+fn windows_and_sorts_are_checked() {
+    let window = bind_error("{\"size\":10001}");
+    assert_eq!(window.kind, Kind::IllegalArgument);
+    assert!(window.reason.starts_with(
+        "Result window is too large, from + size must be less than or equal to: [10000] but was [10001]."
+    ));
+    let sort = bind_error("{\"sort\":[\"none\"]}");
+    assert_eq!(
+        (sort.kind, sort.reason.as_str()),
+        (Kind::QueryShard, "No mapping found for [none] in order to sort on")
+    );
+    let text = bind_error("{\"sort\":[\"title\"]}");
+    assert!(text.reason.starts_with("Fielddata is disabled on [title] in [books]. Text fields"));
+    let mode = bind_error("{\"sort\":[{\"tags\":{\"mode\":\"avg\"}}]}");
+    assert_eq!(mode.reason, "we only support AVG, MEDIAN and SUM on number based fields");
+    let kind = bind_error("{\"sort\":[{\"zz\":{\"unmapped_type\":\"foo\"}}]}");
+    assert_eq!(kind.reason, "No mapper found for type [foo]");
+    let after = bind_error("{\"search_after\":[1]}");
+    assert_eq!(after.reason, "Sort must contain at least one field.");
+    let count = bind_error("{\"sort\":[\"n\"],\"search_after\":[1,2]}");
+    assert_eq!(count.reason, "search_after has 2 value(s) but sort has 1.");
+    let wrong = bind_error("{\"sort\":[\"n\"],\"search_after\":[\"x\"]}");
+    assert_eq!(wrong.reason, "Failed to parse search_after value for field [n].");
+}
+
+#[test]
+fn terms_are_bounded() {
+    let corpus = corpus();
+    let request = parse_search(b"{\"query\":{\"terms\":{\"tags\":[1,2,3]}}}", &[]).expect("good");
+    let context = Context { terms_max: 2, ..Context::new("books", NOW_MS) };
+    let error = plan::bind(&request, &corpus.mapping, &context).expect_err("three terms");
+    assert_eq!(error.kind, Kind::IllegalArgument);
+    assert!(error.reason.starts_with("The number of terms [3] used in the Terms Query request"));
+}
+
+#[test]
+fn system_fields_are_known() {
+    assert_eq!(ids("{\"term\":{\"_id\":\"d3\"}}"), ["d3"]);
+    assert_eq!(ids("{\"terms\":{\"_id\":[\"d4\",\"d2\",\"d1\"]}}"), ["d1", "d4"]);
+    assert_eq!(ids("{\"term\":{\"_index\":\"boo*\"}}"), ["d1", "d3", "d4"]);
+    assert_eq!(ids("{\"term\":{\"_index\":\"other\"}}"), [""; 0]);
+    assert_eq!(ids("{\"range\":{\"_seq_no\":{\"gt\":2}}}"), ["d3", "d4"]);
+    assert_eq!(ids("{\"exists\":{\"field\":\"_id\"}}"), ["d1", "d3", "d4"]);
+}
+
+#[test]
+fn dates_round_as_elasticsearch_rounds_them() {
+    assert_eq!(ids("{\"range\":{\"day\":{\"gte\":\"2024-02-01\"}}}"), ["d3"]);
+    assert_eq!(ids("{\"range\":{\"day\":{\"lte\":\"2024-01\"}}}"), ["d1"]);
+    assert_eq!(ids("{\"range\":{\"day\":{\"gt\":\"2024-01-15||/M\"}}}"), ["d3"]);
+    assert_eq!(ids("{\"range\":{\"day\":{\"gte\":\"now-5M/M\"}}}"), ["d1", "d3"]);
+    assert_eq!(ids("{\"term\":{\"day\":\"2024-01-01\"}}"), ["d1"]);
+}
+
+#[test]
+fn phrases_keep_their_order_unless_there_is_slop() {
+    assert_eq!(ids("{\"match_phrase\":{\"title\":\"golden gate\"}}"), ["d1"]);
+    assert_eq!(
+        ids("{\"match_phrase\":{\"title\":{\"query\":\"golden gate\",\"slop\":2}}}"),
+        ["d1", "d3"]
+    );
+    assert_eq!(ids("{\"match_phrase\":{\"body\":\"river king river\"}}"), ["d1"]);
+}
+
+#[test]
+fn a_filter_of_the_gate_hides_documents_without_touching_scores() {
+    let corpus = corpus();
+    let body = b"{\"query\":{\"match\":{\"title\":\"golden\"}}}";
+    let request = parse_search(body, &[]).expect("good");
+    let view = corpus.view(false);
+    let (open, _) = search(&request, &corpus.mapping, &view, &How::default());
+    let filter = parse_query(b"{\"term\":{\"tags\":\"used\"}}").expect("a query");
+    let context = Context { filter: Some(&filter), ..Context::new("books", NOW_MS) };
+    let bound = plan::bind(&request, &corpus.mapping, &context).expect("good");
+    let mut cache = segment::BlockCache::new(1 << 20);
+    let mut missing = segment::Missing::new();
+    let plan = plan::weigh(&bound, &view, &mut cache, &mut missing)
+        .expect("whole segments")
+        .expect("all is there");
+    let shared = std::sync::Arc::default();
+    let partial = support::run::slice(&plan, plan.whole(), &shared, 1000);
+    let merged = search::phase::merge(&request, vec![(0, partial)]);
+    assert_eq!(merged.total, Some(Total { value: 1, relation: Relation::Eq }));
+    let (seen, hidden) = (&merged.winners[0].ranked, &open.winners);
+    assert!(hidden.iter().any(|winner| winner.ranked.doc == seen.doc
+        && winner.ranked.segment == seen.segment
+        && winner.ranked.score == seen.score));
+}
+
+#[test]
+fn hits_carry_what_was_asked_for() {
+    let hits = found(
+        "{\"query\":{\"bool\":{\"should\":[{\"term\":{\"tags\":{\"value\":\"new\",\"_name\":\"b\"}}},\
+         {\"match\":{\"title\":{\"query\":\"golden\",\"_name\":\"a\"}}}]}},\
+         \"_source\":[\"title\",\"n\"],\"version\":true,\"seq_no_primary_term\":true,\
+         \"docvalue_fields\":[\"n\",\"tags\",\"flag\",{\"field\":\"day\",\"format\":\"yyyy\"}]}",
+    );
+    let first = &hits[0];
+    assert_eq!((first.index.as_str(), first.id.as_deref()), ("books", Some("d1")));
+    assert_eq!((first.version, first.seq_no, first.primary_term), (Some(1), Some(1), Some(1)));
+    let source = first.source.as_deref().expect("a source");
+    assert_eq!(source, b"{\"title\":\"the golden gate\",\"n\":[1,5]}");
+    assert_eq!(first.matched_queries, ["a", "b"]);
+    let fields: Vec<String> =
+        first.fields.iter().map(|(name, values)| format!("{name}={}", values.join(","))).collect();
+    assert_eq!(fields, ["n=1,5", "tags=\"new\",\"rare\"", "flag=true", "day=\"2024\""]);
+    assert_eq!(hits[1].matched_queries, ["a"]);
+    let bare = found("{\"stored_fields\":\"_none_\"}");
+    assert!(bare[0].id.is_none());
+    assert!(bare[0].source.is_none());
+    assert_eq!(bare[0].score, Some(1.0));
+}
+
+#[test]
+fn a_column_that_is_none_is_refused() {
+    let corpus = corpus();
+    let columns = |body: &[u8]| {
+        let request = parse_search(body, &[]).expect("good");
+        fetch::bind_columns(&request, &corpus.mapping, &Context::new("books", NOW_MS))
+            .map(|_| ())
+            .map_err(|error| error.reason)
+    };
+    assert_eq!(
+        columns(b"{\"docvalue_fields\":[{\"field\":\"tags\",\"format\":\"x\"}]}"),
+        Err("Field [tags] of type [keyword] does not support custom formats".into())
+    );
+    let text = columns(b"{\"docvalue_fields\":[\"title\"]}").expect_err("a text");
+    assert!(text.starts_with("Fielddata is disabled on [title]"));
+    assert_eq!(columns(b"{\"docvalue_fields\":[\"t*\",\"nothing\"]}"), Ok(()));
+}
+
+#[test]
+fn terminate_after_stops_the_shard() {
+    let corpus = Corpus::random(9, &[500]);
+    let request =
+        parse_search(b"{\"query\":{\"match_all\":{}},\"terminate_after\":7,\"size\":3}", &[])
+            .expect("good");
+    let (merged, plan) =
+        search(&request, &corpus.mapping, &corpus.view(false), &How { work: 100, slices: 3 });
+    assert_eq!(merged.terminated_early, Some(true));
+    assert_eq!(merged.total, Some(Total { value: 7, relation: Relation::Eq }));
+    assert_eq!(fetch_all(&request, &corpus.mapping, &merged, &plan).len(), 3);
+}
+
+#[test]
+fn scores_of_sorted_hits_come_when_they_are_tracked() {
+    let body = |track: bool| {
+        format!(
+            "{{\"query\":{{\"match\":{{\"title\":\"golden\"}}}},\"sort\":[\"price\"],\"track_scores\":{track}}}"
+        )
+    };
+    let corpus = corpus();
+    for track in [true, false] {
+        let request = parse_search(body(track).as_bytes(), &[]).expect("good");
+        let (merged, plan) =
+            search(&request, &corpus.mapping, &corpus.view(false), &How::default());
+        let hits = fetch_all(&request, &corpus.mapping, &merged, &plan);
+        assert_eq!(merged.max_score.is_some(), track);
+        assert_eq!(hits[0].score.is_some(), track);
+        assert_eq!(hits[0].id.as_deref(), Some("d3"));
+    }
+}
