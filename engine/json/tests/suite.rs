@@ -1,6 +1,6 @@
 //! JSONTestSuite (nst/JSONTestSuite, MIT): what a parser must take, must refuse, may choose.
 //!
-//! Runs where `CORELODE_KIT` names the folder of the data kit; says so and passes otherwise.
+//! Runs where `CORELODE_KIT` names the kit's folder; says so and passes otherwise.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn the_suite_agrees() {
         println!("skipped: CORELODE_KIT is not set");
         return;
     };
-    let path = Path::new(&kit).join("json/jsontestsuite.tar.zst");
+    let path = Path::new(&kit).join("data/json/jsontestsuite.tar.zst");
     let packed = std::fs::read(&path).expect("the kit holds the suite");
     let tar = zstd::decode_all(packed.as_slice()).expect("zstd");
     let files = entries(&tar);
