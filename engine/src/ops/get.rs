@@ -9,7 +9,7 @@ use env::{Bytes, Env};
 use shard::Realtime;
 
 use super::bulk::routing_missing;
-use super::document::{Found, GetReply, GetRequest, SourceFilter, VersionType};
+use super::document::{Found, GetReply, GetRequest, SourceFilter};
 use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -112,11 +112,8 @@ async fn finish_get(
     let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
     if let (Some(found), Some(wanted)) = (&found, request.version) {
         let current = found.version as i64;
-        let wrong = match request.version_type {
-            VersionType::Internal | VersionType::External => current != wanted,
-            VersionType::ExternalGte => current > wanted,
-        };
-        if wrong {
+        // Whoever counts the versions: a read wants exactly the one it names.
+        if current != wanted {
             return Err(Error::new(
                 409,
                 "version_conflict_engine_exception",

@@ -2,7 +2,7 @@
 //!
 //! A path is cut at its slashes before it is decoded, so an encoded slash (`%2F`) belongs to its
 //! segment; a plus sign stays one. In the query, plus means space. Bytes that are not UTF-8 after
-//! decoding become U+FFFD, as in Elasticsearch.
+//! decoding are refused: replaced, they would make one id of two.
 
 use std::borrow::Cow;
 
@@ -96,11 +96,14 @@ pub enum Plus {
 /// Undoes percent escapes.
 ///
 /// # Errors
-/// A percent sign without two hex digits.
+/// A percent sign without two hex digits, or bytes that are no UTF-8.
 pub fn decode(text: &[u8], plus: Plus) -> Result<Cow<'_, str>, BadEscape> {
     let special = |byte: &u8| *byte == b'%' || (*byte == b'+' && plus == Plus::Space);
     if !text.iter().any(special) {
-        return Ok(String::from_utf8_lossy(text));
+        return match std::str::from_utf8(text) {
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(_) => Err(not_utf8(text)),
+        };
     }
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -115,10 +118,15 @@ pub fn decode(text: &[u8], plus: Plus) -> Result<Cow<'_, str>, BadEscape> {
         }
         at += 1;
     }
-    Ok(Cow::Owned(match String::from_utf8(out) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    }))
+    match String::from_utf8(out) {
+        Ok(text) => Ok(Cow::Owned(text)),
+        Err(_) => Err(not_utf8(text)),
+    }
+}
+
+/// Two ids that differ only in bytes that are no text would become one: they are refused.
+fn not_utf8(text: &[u8]) -> BadEscape {
+    BadEscape(format!("malformed UTF-8 in: {}", String::from_utf8_lossy(text)))
 }
 
 fn escape(text: &[u8], at: usize) -> Result<u8, BadEscape> {
@@ -199,9 +207,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
-        assert_eq!(decode(b"%ff", Plus::Plus).as_deref(), Ok("\u{fffd}"));
-        assert_eq!(decode(b"a\xff", Plus::Plus).as_deref(), Ok("a\u{fffd}"));
+    fn bytes_that_are_no_text_are_refused() {
+        assert!(decode(b"%ff", Plus::Plus).is_err());
+        assert!(decode(b"a\xff", Plus::Plus).is_err());
+        assert_eq!(decode(b"%c3%a9", Plus::Plus).as_deref(), Ok("é"));
     }
 
     #[test]

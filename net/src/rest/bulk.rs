@@ -323,6 +323,7 @@ impl Reader<'_> {
             "require_alias",
             "require_data_stream",
             "pipeline",
+            "op_type",
         ];
         if !known.contains(&name) {
             return Err(Error::illegal_argument(format!(
@@ -347,6 +348,15 @@ impl Reader<'_> {
             "if_primary_term" => item.if_primary_term = Some(count(name, "primary term", &text)?),
             "version" => item.version = Some(long(name, &text)?),
             "version_type" => item.version_type = version_type(Some(&text))?,
+            "op_type" => match (text.as_str(), item.action) {
+                ("create", WriteAction::Index) => item.action = WriteAction::Create,
+                ("create" | "index", _) => {}
+                (other, _) => {
+                    return Err(Error::illegal_argument(format!(
+                        "opType must be 'create' or 'index', found: [{other}]"
+                    )));
+                }
+            },
             "require_alias" => item.require_alias = crate::params::flag(&text)?,
             "require_data_stream" if crate::params::flag(&text)? => {
                 *refused = Some(Error::new(
