@@ -60,26 +60,7 @@ impl Role {
 
 /// Whether `text` fits `pattern`, in which `*` stands for any characters, also none.
 pub fn fits(pattern: &str, text: &str) -> bool {
-    // Greedy with one step back: linear in practice, quadratic at worst.
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut star = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            p = at + 1;
-            t = from + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
+    json::path::glob(pattern.as_bytes(), text.as_bytes())
 }
 
 #[cfg(test)]

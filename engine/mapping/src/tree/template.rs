@@ -234,29 +234,9 @@ fn kinds(value: &Value) -> Result<Vec<String>> {
     Ok(kinds)
 }
 
-/// Does `text` match a pattern in which `*` stands for any text? Linear in both, but for one
-/// comeback to the last `*`.
+/// Does `text` match a pattern in which `*` stands for any text?
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    // The last star, and how much of the text it has taken.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((at, taken)) = star {
-            star = Some((at, taken + 1));
-            p = at + 1;
-            t = taken + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'*')
+    json::path::glob(pattern.as_bytes(), text.as_bytes())
 }
 
 #[cfg(test)]
