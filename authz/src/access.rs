@@ -1,26 +1,52 @@
 //! From roles to answers: may this be done, and what of it may be seen? (Decision D7: the answer is
 //! plain data.)
 //!
+//! A caller's rights are *layers*, each a set of roles: an action is granted where every layer
+//! grants it. A user has one layer; an API key has its own descriptors and its owner's roles; an
+//! OAuth token has the owner's roles now, the grant, and the client's ceiling.
+//!
 //! Always true
-//! 1. What no role grants is denied.
-//! 2. Where several grants cover an index, their limits are alternatives: a document is seen where
-//!    one of the filters passes, a field where one of the field sets holds it; a grant without a
-//!    limit lifts that limit.
+//! 1. What a layer does not grant is denied.
+//! 2. Within a layer several grants on an index are alternatives: a document is seen where one of
+//!    the filters passes, a field where one of the rules permits it; a grant without a limit lifts
+//!    that limit. Between layers limits add up.
 //! 3. Equal limits have equal keys, on every core of this process.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use json::fields::FieldRule;
+pub use json::fields::Fields;
 use json::{Value, json};
 use ring::digest;
 
-use crate::record::role::{IndexGrant, Role, fits};
+use crate::privilege::{Kind, fits, granting};
+use crate::record::role::{IndexGrant, Role};
+use crate::template;
 
 /// What a caller's roles grant.
 #[derive(Clone, Debug)]
 pub struct Access {
-    user: String,
-    roles: Arc<[Role]>,
+    /// Who it is, in the words of a denial: `user [x]`.
+    who: String,
+    /// Names of roles, where a denial tells them.
+    effective: Option<Vec<String>>,
+    /// Names of assigned roles that do not exist.
+    unknown: Vec<String>,
+    layers: Vec<Layer>,
+    /// What role queries may name.
+    facts: Arc<template::Facts>,
+}
+
+/// One set of roles.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// The roles.
+    pub roles: Arc<[Arc<Role>]>,
+    /// Where several grants differ in documents and in fields, the fields of all of them alone are
+    /// shown: so that none shows a field of a document that only another grant shows.
+    pub strict: bool,
 }
 
 /// What may be seen of one index.
@@ -28,8 +54,8 @@ pub struct Access {
 pub struct Limits {
     /// Documents: those that match this query; `None` is all.
     pub filter: Option<Arc<Value>>,
-    /// Fields: patterns of those granted; `None` is all.
-    pub fields: Option<Arc<[String]>>,
+    /// Fields; `None` is all.
+    pub fields: Option<Arc<Fields>>,
     /// Equal keys mean equal limits: for caches. 0 means unlimited.
     pub key: u64,
 }
@@ -39,21 +65,29 @@ pub struct Limits {
 pub struct Denied {
     /// The action.
     pub action: String,
-    /// The caller.
-    pub user: String,
-    /// The caller's roles.
-    pub roles: Vec<String>,
+    /// The caller, with roles, in words.
+    pub who: String,
     /// The indices, where the action is on some.
     pub indices: Vec<String>,
+    /// Which privileges would grant it.
+    pub kind: Kind,
 }
 
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { action, user, roles, indices } = self;
-        write!(f, "action [{action}] is unauthorized for user [{user}]")?;
-        write!(f, " with effective roles [{}]", roles.join(","))?;
+        let Self { action, who, indices, kind } = self;
+        write!(f, "action [{action}] is unauthorized for {who}")?;
         if !indices.is_empty() {
             write!(f, " on indices [{}]", indices.join(","))?;
+        }
+        let group = match kind {
+            Kind::Cluster => "cluster",
+            Kind::Index => "index",
+        };
+        let granting = granting(*kind, action);
+        if !granting.is_empty() {
+            let granting = granting.join(",");
+            write!(f, ", this action is granted by the {group} privileges [{granting}]")?;
         }
         Ok(())
     }
@@ -62,81 +96,182 @@ impl fmt::Display for Denied {
 impl std::error::Error for Denied {}
 
 impl Access {
-    /// The access of `user` through `roles`.
-    pub fn new(user: &str, roles: Arc<[Role]>) -> Self {
-        Self { user: user.to_owned(), roles }
+    /// The access of whoever `who` names through `layers`.
+    pub fn new(who: String, layers: Vec<Layer>, facts: Arc<template::Facts>) -> Self {
+        Self { who, effective: None, unknown: Vec::new(), layers, facts }
+    }
+
+    /// The same; denials tell these roles, and those assigned that do not exist.
+    #[must_use]
+    pub fn with_roles(mut self, assigned: &[String]) -> Self {
+        let known: Vec<String> = self
+            .layers
+            .first()
+            .map(|layer| layer.roles.iter().map(|role| role.name.clone()).collect())
+            .unwrap_or_default();
+        self.unknown = assigned.iter().filter(|name| !known.contains(name)).cloned().collect();
+        self.effective = Some(known);
+        self
+    }
+
+    /// The layers.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
     }
 
     /// May the caller do `action` to the cluster?
     pub fn cluster(&self, action: &str) -> Result<(), Denied> {
-        let granted =
-            self.roles.iter().flat_map(|role| &role.cluster).any(|pattern| fits(pattern, action));
-        if granted { Ok(()) } else { Err(self.denied(action, &[])) }
+        let granted = |layer: &Layer| layer.roles.iter().any(|role| role.cluster.hold(action));
+        if self.layers.iter().all(granted) {
+            Ok(())
+        } else {
+            Err(self.denied(action, None, Kind::Cluster))
+        }
+    }
+
+    /// May the caller manage API keys of its own?
+    pub fn own_keys(&self) -> bool {
+        self.layers.iter().all(|layer| layer.roles.iter().any(|role| role.own_keys))
+    }
+
+    /// May the caller act as `user`?
+    pub fn run_as(&self, user: &str) -> bool {
+        self.layers.iter().all(|layer| layer.roles.iter().any(|role| role.may_run_as(user)))
     }
 
     /// May the caller do `action` to `index`, and what of it may be seen?
     pub fn index(&self, action: &str, index: &str) -> Result<Limits, Denied> {
-        let grants: Vec<&IndexGrant> = self
-            .roles
-            .iter()
-            .flat_map(|role| &role.indices)
-            .filter(|grant| grant.names.iter().any(|pattern| fits(pattern, index)))
-            .filter(|grant| grant.actions.iter().any(|pattern| fits(pattern, action)))
-            .collect();
-        if grants.is_empty() {
-            return Err(self.denied(action, &[index]));
+        let mut filters: Vec<Arc<Value>> = Vec::new();
+        let mut fields: Vec<Vec<FieldRule>> = Vec::new();
+        for layer in &self.layers {
+            let mut grants = layer
+                .roles
+                .iter()
+                .flat_map(|role| &role.indices)
+                .filter(|grant| grant.holds(action, index))
+                .peekable();
+            if grants.peek().is_none() {
+                return Err(self.denied(action, Some(index), Kind::Index));
+            }
+            let grants: Vec<&IndexGrant> = grants.collect();
+            if let Some(filter) = self.filter(&grants) {
+                filters.push(filter);
+            }
+            fields.extend(rules(&grants, layer.strict));
         }
-        Ok(limits(&grants))
+        Ok(limits(filters, fields))
     }
 
-    fn denied(&self, action: &str, indices: &[&str]) -> Denied {
-        Denied {
-            action: action.to_owned(),
-            user: self.user.clone(),
-            roles: self.roles.iter().map(|role| role.name.clone()).collect(),
-            indices: indices.iter().map(|&index| index.to_owned()).collect(),
+    /// Does the caller hold a named privilege (or pattern of actions) on the cluster?
+    pub fn has_cluster(&self, privilege: &str) -> bool {
+        self.layers.iter().all(|layer| {
+            layer.roles.iter().any(|role| {
+                (privilege == "manage_own_api_key" && role.own_keys)
+                    || (privilege != "manage_own_api_key"
+                        && role.cluster.cover(Kind::Cluster, privilege))
+            })
+        })
+    }
+
+    /// Does the caller hold a named privilege on all indices of a pattern?
+    pub fn has_index(&self, privilege: &str, pattern: &str, restricted: bool) -> bool {
+        self.layers.iter().all(|layer| {
+            layer.roles.iter().flat_map(|role| &role.indices).any(|grant| {
+                (!restricted || grant.restricted)
+                    && grant.names.iter().any(|known| fits(known, pattern))
+                    && (grant.dots || !pattern.starts_with('.'))
+                    && grant.actions.cover(Kind::Index, privilege)
+            })
+        })
+    }
+
+    /// Does the caller hold an application's privilege on a resource? `actions` are those of the
+    /// privilege, where it is one that was stored.
+    pub fn has_application(&self, application: &str, privilege: &str, resource: &str) -> bool {
+        self.layers.iter().all(|layer| {
+            layer.roles.iter().flat_map(|role| &role.descriptor.applications).any(|entry| {
+                fits(&entry.application, application)
+                    && entry.resources.iter().any(|known| fits(known, resource))
+                    && entry.privileges.iter().any(|known| {
+                        known == privilege
+                            || known == "*"
+                            || known == "all"
+                            || fits(known, privilege)
+                    })
+            })
+        })
+    }
+
+    /// The alternatives of `grants`, which are at least one, as a filter of documents.
+    fn filter(&self, grants: &[&IndexGrant]) -> Option<Arc<Value>> {
+        let queries: Option<Vec<&Arc<Value>>> =
+            grants.iter().map(|grant| grant.query.as_ref()).collect();
+        let mut queries: Vec<Arc<Value>> = queries?
+            .into_iter()
+            .map(|query| match template::fill(query, &self.facts) {
+                Cow::Borrowed(_) => Arc::clone(query),
+                Cow::Owned(filled) => Arc::new(filled),
+            })
+            .collect();
+        queries.dedup();
+        if let [only] = queries.as_slice() {
+            return Some(Arc::clone(only));
         }
+        let should: Vec<Value> = queries.iter().map(|query| (**query).clone()).collect();
+        Some(Arc::new(json!({"bool": {"should": should, "minimum_should_match": 1}})))
+    }
+
+    fn denied(&self, action: &str, index: Option<&str>, kind: Kind) -> Denied {
+        let mut who = self.who.clone();
+        if let Some(effective) = &self.effective {
+            who.push_str(&format!(" with effective roles [{}]", effective.join(",")));
+            if !self.unknown.is_empty() {
+                let unknown = self.unknown.join(",");
+                who.push_str(&format!(" (assigned roles [{unknown}] were not found)"));
+            }
+        }
+        let indices = index.map(str::to_owned).into_iter().collect();
+        Denied { action: action.to_owned(), who, indices, kind }
     }
 }
 
-/// The alternatives of `grants`, which are at least one.
-fn limits(grants: &[&IndexGrant]) -> Limits {
-    let queries: Option<Vec<&Arc<Value>>> =
-        grants.iter().map(|grant| grant.query.as_ref()).collect();
-    let filter = queries.map(|mut queries| {
-        queries.dedup();
-        match queries.as_slice() {
-            [only] => Arc::clone(only),
-            several => {
-                let should: Vec<Value> = several.iter().map(|&query| (**query).clone()).collect();
-                Arc::new(json!({"bool": {"should": should, "minimum_should_match": 1}}))
-            }
+/// The sets of field rules that a layer's grants ask for: none where all fields are shown.
+fn rules(grants: &[&IndexGrant], strict: bool) -> Vec<Vec<FieldRule>> {
+    let differ = strict && grants.iter().any(|grant| grant.query != grants[0].query);
+    if differ {
+        // Each grant's own rule must permit the field.
+        return grants.iter().filter_map(|grant| Some(vec![grant.fields.clone()?])).collect();
+    }
+    let rules: Option<Vec<FieldRule>> = grants.iter().map(|grant| grant.fields.clone()).collect();
+    let Some(mut rules) = rules else { return Vec::new() };
+    rules.sort();
+    rules.dedup();
+    vec![rules]
+}
+
+fn limits(filters: Vec<Arc<Value>>, fields: Vec<Vec<FieldRule>>) -> Limits {
+    let filter = match filters.as_slice() {
+        [] => None,
+        [only] => Some(Arc::clone(only)),
+        several => {
+            let all: Vec<Value> = several.iter().map(|filter| (**filter).clone()).collect();
+            Some(Arc::new(json!({"bool": {"filter": all}})))
         }
-    });
-    let sets: Option<Vec<&Vec<String>>> =
-        grants.iter().map(|grant| grant.fields.as_ref()).collect();
-    let fields = sets.map(|sets| {
-        let mut fields: Vec<String> = sets.into_iter().flatten().cloned().collect();
-        fields.sort();
-        fields.dedup();
-        Arc::from(fields)
-    });
+    };
+    let fields = (!fields.is_empty()).then(|| Arc::new(Fields(fields)));
     let key = key(filter.as_deref(), fields.as_deref());
     Limits { filter, fields, key }
 }
 
 /// A number for these limits; 0 where there are none.
-fn key(filter: Option<&Value>, fields: Option<&[String]>) -> u64 {
+fn key(filter: Option<&Value>, fields: Option<&Fields>) -> u64 {
     if filter.is_none() && fields.is_none() {
         return 0;
     }
     // Two limits with one key would share cached answers, so the hash must resist being met on
     // purpose; the same text gives the same key on every core.
-    let limits = json!({
-        "filter": (filter.cloned()),
-        "fields": (fields.map(<[String]>::to_vec)),
-    });
-    let digest = digest::digest(&digest::SHA256, json::to_string(&limits).as_bytes());
+    let text = format!("{}{fields:?}", filter.map(json::to_string).unwrap_or_default());
+    let digest = digest::digest(&digest::SHA256, text.as_bytes());
     let first = digest.as_ref().first_chunk().expect("a SHA-256 has 32 bytes");
     u64::from_be_bytes(*first).max(1)
 }
@@ -144,70 +279,121 @@ fn key(filter: Option<&Value>, fields: Option<&[String]>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::builtin;
+    use crate::record::role::{Descriptor, IndexEntry};
 
-    fn role(grants: Vec<IndexGrant>) -> Role {
-        Role { name: "r".into(), cluster: vec!["cluster:monitor/*".into()], indices: grants }
-    }
-
-    fn grant(names: &str, query: Option<Value>, fields: Option<&[&str]>) -> IndexGrant {
-        IndexGrant {
-            names: vec![names.into()],
-            actions: vec!["indices:data/read/*".into()],
-            fields: fields.map(|fields| fields.iter().map(|&field| field.to_owned()).collect()),
-            query: query.map(Arc::new),
+    fn entry(names: &str, query: Option<&str>, fields: Option<&[&str]>) -> IndexEntry {
+        IndexEntry {
+            query: query.map(str::to_owned),
+            grant: fields.map(|fields| fields.iter().map(|&field| field.to_owned()).collect()),
+            ..IndexEntry::plain(&[names], &["read"])
         }
     }
 
-    fn access(grants: Vec<IndexGrant>) -> Access {
-        Access::new("ann", Arc::from([role(grants)]))
+    fn layer(indices: Vec<IndexEntry>) -> Layer {
+        let descriptor =
+            Descriptor { cluster: vec!["monitor".into()], indices, ..Descriptor::default() };
+        Layer { roles: Arc::from([Arc::new(Role::new("r", descriptor))]), strict: false }
     }
+
+    fn access(layers: Vec<Layer>) -> Access {
+        Access::new("user [ann]".into(), layers, Arc::default()).with_roles(&["r".into()])
+    }
+
+    const SEARCH: &str = "indices:data/read/search";
 
     #[test]
     fn superuser_may_do_everything_and_sees_everything() {
-        let access = Access::new("elastic", Arc::from([Role::superuser()]));
+        let role = Arc::new(builtin::role("superuser").expect("built in"));
+        let layer = Layer { roles: Arc::from([role]), strict: false };
+        let access = Access::new("user [elastic]".into(), vec![layer], Arc::default());
         assert_eq!(access.cluster("cluster:admin/settings/update"), Ok(()));
         let seen = access.index("indices:data/write/bulk", ".anything").expect("granted");
         assert_eq!(seen, Limits::default());
+        assert!(access.has_index("all", "create", false));
+        assert!(access.own_keys() && access.run_as("ann"));
     }
 
     #[test]
     fn what_no_role_grants_is_denied_in_elasticsearchs_words() {
-        let access = access(vec![grant("logs-*", None, None)]);
+        let access = access(vec![layer(vec![entry("logs-*", None, None)])]);
         assert!(access.cluster("cluster:monitor/health").is_ok());
-        let denied = access.index("indices:data/write/bulk", "logs-1").expect_err("read only");
+        let denied = access.index("indices:data/write/bulk[s]", "logs-1").expect_err("read only");
         assert_eq!(
             denied.to_string(),
-            "action [indices:data/write/bulk] is unauthorized for user [ann] with effective roles \
-             [r] on indices [logs-1]"
+            "action [indices:data/write/bulk[s]] is unauthorized for user [ann] with effective \
+             roles [r] on indices [logs-1], this action is granted by the index privileges \
+             [create_doc,create,delete,index,write,all]"
         );
-        assert!(access.index("indices:data/read/search", "other").is_err());
+        assert!(access.index(SEARCH, "other").is_err());
         let denied = access.cluster("cluster:admin/reroute").expect_err("not granted");
-        assert!(denied.to_string().ends_with("with effective roles [r]"), "{denied}");
-        assert!(Access::new("bob", Arc::from([])).cluster("cluster:monitor/health").is_err());
+        assert_eq!(
+            denied.to_string(),
+            "action [cluster:admin/reroute] is unauthorized for user [ann] with effective roles \
+             [r], this action is granted by the cluster privileges [manage,all]"
+        );
+    }
+
+    #[test]
+    fn roles_that_do_not_exist_are_told() {
+        let access = Access::new("user [bob]".into(), vec![layer(vec![])], Arc::default())
+            .with_roles(&["r".into(), "gone".into()]);
+        let denied = access.cluster("cluster:admin/reroute").expect_err("not granted").to_string();
+        assert!(denied.contains("[r] (assigned roles [gone] were not found)"), "{denied}");
     }
 
     #[test]
     fn limits_of_several_grants_are_alternatives() {
-        let (one, other) = (json!({"term": {"a": 1}}), json!({"term": {"a": 2}}));
-        let both = access(vec![
-            grant("i", Some(one.clone()), Some(&["b", "a"])),
-            grant("*", Some(other.clone()), Some(&["a", "c*"])),
-        ]);
-        let seen = both.index("indices:data/read/get", "i").expect("granted");
-        let expected = json!({"bool": {"should": [one, other], "minimum_should_match": 1}});
+        let (one, other) = (r#"{"term":{"a":1}}"#, r#"{"term":{"a":2}}"#);
+        let both = access(vec![layer(vec![
+            entry("i", Some(one), Some(&["b", "a"])),
+            entry("*", Some(other), Some(&["a", "c*"])),
+        ])]);
+        let seen = both.index(SEARCH, "i").expect("granted");
+        let expected = json!({"bool": {"should": [{"term": {"a": 1}}, {"term": {"a": 2}}],
+            "minimum_should_match": 1}});
         assert_eq!(seen.filter.as_deref(), Some(&expected));
-        assert_eq!(seen.fields.as_deref(), Some(&["a", "b", "c*"].map(String::from)[..]));
-        let again = both.index("indices:data/read/search", "i").expect("granted");
-        assert_eq!(seen.key, again.key);
-        let narrower = both.index("indices:data/read/get", "j").expect("granted");
+        let fields = seen.fields.as_ref().expect("limited");
+        assert!(["a", "b", "cd"].iter().all(|path| fields.permits(path)));
+        assert!(!fields.permits("d"));
+        assert_eq!(seen.key, both.index("indices:data/read/get", "i").expect("granted").key);
+        let narrower = both.index(SEARCH, "j").expect("granted");
         assert_ne!(seen.key, narrower.key);
         assert_ne!(narrower.key, 0);
-
-        let lifted = access(vec![
-            grant("i", Some(json!({"term": {"a": 1}})), Some(&["a"])),
-            grant("*", None, None),
-        ]);
-        let seen = lifted.index("indices:data/read/get", "i").expect("granted");
+        let lifted =
+            access(vec![layer(vec![entry("i", Some(one), Some(&["a"])), entry("*", None, None)])]);
+        let seen = lifted.index(SEARCH, "i").expect("granted");
         assert_eq!(seen, Limits::default(), "a grant without limits lifts them");
+    }
+
+    #[test]
+    fn limits_of_layers_add_up() {
+        let (one, other) = (r#"{"term":{"a":1}}"#, r#"{"term":{"a":2}}"#);
+        let both = access(vec![
+            layer(vec![entry("i", Some(one), Some(&["a", "b"]))]),
+            layer(vec![entry("*", Some(other), Some(&["b", "c"]))]),
+        ]);
+        let seen = both.index(SEARCH, "i").expect("granted");
+        let expected = json!({"bool": {"filter": [{"term": {"a": 1}}, {"term": {"a": 2}}]}});
+        assert_eq!(seen.filter.as_deref(), Some(&expected));
+        let fields = seen.fields.expect("limited");
+        assert!(fields.permits("b"));
+        assert!(!fields.permits("a"));
+        assert!(!fields.permits("c"));
+        assert!(both.index(SEARCH, "j").is_err(), "one layer is not enough");
+    }
+
+    #[test]
+    fn a_strict_layer_mixes_no_fields_of_different_documents() {
+        let mut layer = layer(vec![
+            entry("i", Some(r#"{"term":{"a":1}}"#), Some(&["a", "b"])),
+            entry("i", Some(r#"{"term":{"a":2}}"#), Some(&["b", "c"])),
+        ]);
+        layer.strict = true;
+        let fields = access(vec![layer]).index(SEARCH, "i").expect("granted").fields;
+        let fields = fields.expect("limited");
+        assert!(fields.permits("b"));
+        assert!(!fields.permits("a"));
+        assert!(!fields.permits("c"));
     }
 }

@@ -13,7 +13,10 @@
 //! Realms, in order: users of authz state (reserved and native), then the operator's file
 //! ([`crate::file_realm`]), which is read when a name is not found in the state.
 //!
-//! Not here yet: bearer tokens and API keys; such a header is a credential that nobody accepts.
+//! The scheme picks the group: a bearer token or an API key that is not good is refused, and never
+//! tried as anything else.
+
+pub mod bearer;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -31,7 +34,8 @@ use ring::hmac;
 
 use crate::file_realm::FileRealm;
 use crate::password::PasswordHash;
-use crate::principal::Principal;
+use crate::principal::{Principal, Via};
+use crate::record::role::SUPERUSER;
 use crate::record::user::User;
 use crate::secret::Secret;
 use crate::state::State;
@@ -61,8 +65,20 @@ pub enum AuthError {
         /// The name that was given.
         user: String,
     },
-    /// A token or key that nobody knows.
-    Unknown,
+    /// A token or key that nobody knows, or whose owner may not come in.
+    Unknown {
+        /// Of an API key: what is wrong, in Elasticsearch's words.
+        detail: Option<String>,
+        /// It came as a bearer token.
+        bearer: bool,
+    },
+    /// An access token whose time is over.
+    Expired,
+    /// The caller may not act as that user.
+    RunAs {
+        /// In Elasticsearch's words.
+        reason: String,
+    },
     /// Too many passwords wait to be checked: 429.
     Busy,
 }
@@ -73,10 +89,12 @@ impl fmt::Display for AuthError {
             Self::Missing => f.write_str("missing authentication credentials"),
             Self::Malformed { reason } => f.write_str(reason),
             Self::Wrong { user } => write!(f, "unable to authenticate user [{user}]"),
-            Self::Unknown => f.write_str(
+            Self::Unknown { .. } => f.write_str(
                 "unable to authenticate with provided credentials and anonymous access is not \
                  allowed for this request",
             ),
+            Self::Expired => f.write_str("token expired"),
+            Self::RunAs { reason } => f.write_str(reason),
             Self::Busy => f.write_str("too many passwords wait to be checked"),
         }
     }
@@ -87,6 +105,8 @@ impl std::error::Error for AuthError {}
 /// What came in the header.
 enum Credential {
     Basic { user: String, password: Secret },
+    Bearer(Secret),
+    ApiKey(Secret),
 }
 
 /// Reads an `Authorization` value.
@@ -95,15 +115,23 @@ fn credential(header: Option<&str>) -> Result<Credential, AuthError> {
         return Err(AuthError::Missing);
     };
     let (scheme, rest) = header.split_once(' ').unwrap_or((header, ""));
-    if scheme.eq_ignore_ascii_case("Bearer") || scheme.eq_ignore_ascii_case("ApiKey") {
-        return Err(AuthError::Unknown);
+    let is_long = header.len() > HEADER_BYTES_MAX;
+    if scheme.eq_ignore_ascii_case("Bearer") {
+        let token = Secret::new(rest.trim().to_owned());
+        let unknown = AuthError::Unknown { detail: None, bearer: true };
+        return if is_long { Err(unknown) } else { Ok(Credential::Bearer(token)) };
+    }
+    if scheme.eq_ignore_ascii_case("ApiKey") {
+        let key = Secret::new(rest.trim().to_owned());
+        let unknown = AuthError::Unknown { detail: None, bearer: false };
+        return if is_long { Err(unknown) } else { Ok(Credential::ApiKey(key)) };
     }
     if !scheme.eq_ignore_ascii_case("Basic") {
         return Err(AuthError::Missing);
     }
     let encoding = AuthError::Malformed { reason: "invalid basic authentication header encoding" };
     let value = AuthError::Malformed { reason: "invalid basic authentication header value" };
-    if header.len() > HEADER_BYTES_MAX {
+    if is_long {
         return Err(value);
     }
     let decoded = STANDARD.decode(rest.trim()).map_err(|_| encoding.clone())?;
@@ -133,6 +161,7 @@ struct Inner<E: Env> {
     file: FileRealm,
     key: hmac::Key,
     state: RefCell<Watch<State>>,
+    bearer: bearer::Bearer,
     verified: RefCell<Map<String, Verified>>,
     pending: RefCell<Pending>,
 }
@@ -157,6 +186,7 @@ impl<E: Env> Authenticator<E> {
         env.random().fill(&mut key);
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
         let state = RefCell::new(keeper.watch());
+        let bearer = bearer::Bearer::new(keeper.keys().clone());
         Self {
             inner: Rc::new(Inner {
                 env,
@@ -164,15 +194,46 @@ impl<E: Env> Authenticator<E> {
                 file,
                 key,
                 state,
+                bearer,
                 verified: RefCell::default(),
                 pending: RefCell::default(),
             }),
         }
     }
 
+    /// Who sends this `Authorization` header, and acts as `run_as` where that is given.
+    ///
+    /// # Errors
+    /// Why nobody is let in.
+    pub async fn authenticate_as(
+        &self,
+        header: Option<&str>,
+        run_as: Option<&str>,
+    ) -> Result<Principal, AuthError> {
+        let principal = self.authenticate(header).await?;
+        match run_as {
+            None => Ok(principal),
+            Some(user) => self.inner.run_as(&principal, user).await,
+        }
+    }
+
     /// Who sends this `Authorization` header.
+    ///
+    /// # Errors
+    /// Why nobody is let in.
     pub async fn authenticate(&self, header: Option<&str>) -> Result<Principal, AuthError> {
-        let Credential::Basic { user, password } = credential(header)?;
+        match credential(header)? {
+            Credential::Basic { user, password } => self.password(user, password).await,
+            Credential::Bearer(token) => self.inner.bearer.check(&self.inner, token.reveal()),
+            Credential::ApiKey(key) => bearer::api_key(&self.inner, key.reveal()),
+        }
+    }
+
+    /// Who has this name and password.
+    ///
+    /// # Errors
+    /// Why nobody is let in.
+    pub async fn password(&self, user: String, password: Secret) -> Result<Principal, AuthError> {
         let tag = self.inner.tag(&user, &password);
         if let Some(principal) = self.inner.remembered(&user, &tag) {
             return Ok(principal);
@@ -201,9 +262,62 @@ impl<E: Env> Authenticator<E> {
         }
         answer.await.unwrap_or(Err(AuthError::Busy))
     }
+
+    /// The state and the way to change it.
+    pub fn keeper(&self) -> &Keeper {
+        &self.inner.keeper
+    }
+
+    /// The newest state.
+    pub fn state(&self) -> Arc<State> {
+        self.inner.now()
+    }
 }
 
 impl<E: Env> Inner<E> {
+    /// The newest state.
+    fn now(&self) -> Arc<State> {
+        Arc::clone(self.state.borrow_mut().get())
+    }
+
+    /// Milliseconds since 1970.
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.env.clock().unix_ms()).unwrap_or_default()
+    }
+
+    /// The user that `acting` acts as.
+    async fn run_as(&self, acting: &Principal, name: &str) -> Result<Principal, AuthError> {
+        let denied = |who: &str| AuthError::RunAs {
+            reason: format!(
+                "action [cluster:admin/xpack/security/user/authenticate] is unauthorized for \
+                 {who} run as [{name}]"
+            ),
+        };
+        let state = self.now();
+        let who = match acting.via() {
+            Via::Realm => format!("user [{}]", acting.name()),
+            Via::ApiKey(key) => format!("API key id [{}] of user [{}]", key.id, key.owner),
+            Via::Service(token) => format!("service account [{}]", token.account),
+            Via::Token(_) => format!("user [{}]", acting.name()),
+            // Never by a token of less than all of its owner's rights.
+            Via::Oauth(_) => return Err(denied(&format!("user [{}]", acting.name()))),
+        };
+        if !acting.gate().run_as(name) {
+            return Err(denied(&who));
+        }
+        let user = match state.user(name) {
+            Some(user) => Some(Arc::clone(user)),
+            None => self.file.user(&self.env, name).await,
+        };
+        let user = user.filter(|user| user.enabled).ok_or_else(|| denied(&who))?;
+        // Whoever is not all-powerful does not become so by another name.
+        let is_super = |roles: &[String]| roles.iter().any(|role| role == SUPERUSER);
+        if is_super(&user.roles) && !is_super(&acting.user().roles) {
+            return Err(denied(&who));
+        }
+        Ok(Principal::run_as(user, acting, &state))
+    }
+
     /// What stands for a credential in this core's memory.
     fn tag(&self, user: &str, password: &Secret) -> hmac::Tag {
         let mut context = hmac::Context::with_key(&self.key);
@@ -218,8 +332,9 @@ impl<E: Env> Inner<E> {
         let mut state = self.state.borrow_mut();
         let mut verified = self.verified.borrow_mut();
         let known = verified.get(user)?;
-        let current = state.get().user(user);
-        let is_same = current.is_some_and(|current| known.principal.is_of(current));
+        let state = state.get();
+        let current = state.user(user);
+        let is_same = current.is_some_and(|current| known.principal.is_of(current, state));
         if !is_same || known.until <= self.env.clock().monotonic() {
             verified.remove(user);
             return None;
@@ -252,7 +367,7 @@ impl<E: Env> Inner<E> {
         let state = Arc::clone(self.state.borrow_mut().get());
         if !is_in_state {
             // Not remembered: a user of the file is gone as soon as its line is.
-            return Ok(Principal::new(user, &state));
+            return Ok(Principal::user_of(user, &state));
         }
         // The user may have changed while the hash was made: what was right then is not now.
         if !state.user(name).is_some_and(|current| Arc::ptr_eq(current, &user)) {
@@ -261,7 +376,7 @@ impl<E: Env> Inner<E> {
         if hash.is_outdated() {
             self.harden(&user, password);
         }
-        let principal = Principal::new(user, &state);
+        let principal = Principal::user_of(user, &state);
         let until = self.env.clock().monotonic() + REMEMBERED;
         let remembered = Verified { principal: principal.clone(), tag, until };
         self.verified.borrow_mut().insert(name.to_owned(), remembered);
@@ -296,8 +411,10 @@ mod tests {
             (basic("é:ü€"), "é", "ü€"),
             (basic("a:b").replace("Basic", "bAsIc"), "a", "b"),
         ] {
-            let Credential::Basic { user: found, password: secret } =
-                credential(Some(&header)).unwrap_or_else(|error| panic!("{header}: {error}"));
+            let Ok(Credential::Basic { user: found, password: secret }) = credential(Some(&header))
+            else {
+                panic!("{header}")
+            };
             assert_eq!((found.as_str(), secret.reveal()), (user, password));
         }
     }
@@ -311,8 +428,8 @@ mod tests {
         assert_eq!(credential(None).err(), Some(AuthError::Missing));
         assert_eq!(failure(""), AuthError::Missing);
         assert_eq!(failure("Digest username=x"), AuthError::Missing);
-        assert_eq!(failure("Bearer abc"), AuthError::Unknown);
-        assert_eq!(failure("ApiKey abc"), AuthError::Unknown);
+        assert!(matches!(credential(Some("bearer abc")), Ok(Credential::Bearer(_))));
+        assert!(matches!(credential(Some("ApiKey abc")), Ok(Credential::ApiKey(_))));
         for bad in ["Basic", "Basic ", "Basic !!!", "Basic /w==", &basic("no colon")] {
             assert!(matches!(failure(bad), AuthError::Malformed { .. }), "{bad}");
         }

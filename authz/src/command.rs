@@ -1,80 +1,360 @@
 //! What may be asked of authz state, and its form in the log.
 //!
-//! A command carries results, not wishes: a password arrives hashed, a time arrives told. So the
-//! log holds no secret, and applying it again gives the same state.
+//! A command carries results, not wishes: a password arrives hashed, a time arrives told, a random
+//! number drawn. So the log holds no secret, and applying it again gives the same state.
 
-use json::{Value, json};
+use std::sync::Arc;
+
+use json::{Object, Value};
 
 use crate::error::{Error, Result};
+use crate::form::{Form, Hash, choice};
 use crate::password::PasswordHash;
+use crate::record::client::Client;
+use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
+use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
+use crate::record::role::Role;
+use crate::record::session::Session;
+use crate::record::user::User;
 
-/// A change of authz state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Makes the built-in user at the first start; changes nothing where it is there.
-    Bootstrap {
-        /// Hash of its password.
-        password: PasswordHash,
-    },
-    /// Gives a user another password.
-    SetPassword {
-        /// Name of the user.
-        user: String,
-        /// Hash of the new password.
-        password: PasswordHash,
-        /// The hash it replaces, where only that one may be replaced: a stronger hash of the same
-        /// password must not undo a change made meanwhile.
-        instead_of: Option<PasswordHash>,
-    },
+choice! {
+    /// A change of authz state. Times are milliseconds since 1970.
+    pub enum Command {
+        /// Makes the built-in users at the first start; changes nothing where they are there.
+        Bootstrap {
+            /// Hash of the password of `elastic`.
+            password: PasswordHash,
+        },
+        /// Gives a user another password, and ends its sessions.
+        SetPassword {
+            /// Name of the user.
+            user: String,
+            /// Hash of the new password.
+            password: PasswordHash,
+            /// The hash it replaces, where only that one may be replaced: a stronger hash of the same
+            /// password must not undo a change made meanwhile, nor does it end sessions.
+            instead_of: Option<PasswordHash>,
+            /// A session that stays.
+            keep: Option<Hash>,
+        },
+        /// Makes or changes a user. Without a password the user must be there, and keeps its own.
+        PutUser {
+            /// The user; its number is given here.
+            user: User,
+            /// Takes the password over from the user that is there.
+            keep_password: bool,
+        },
+        /// Removes a user.
+        DeleteUser {
+            /// Its name.
+            name: String,
+        },
+        /// Lets a user in, or not.
+        EnableUser {
+            /// Its name.
+            name: String,
+            /// Which.
+            enabled: bool,
+        },
+        /// Makes or changes roles.
+        PutRoles {
+            /// The roles.
+            roles: Vec<Arc<Role>>,
+        },
+        /// Removes roles.
+        DeleteRoles {
+            /// Their names.
+            names: Vec<String>,
+        },
+        /// Makes or changes a role mapping.
+        PutMapping {
+            /// The mapping.
+            mapping: RoleMapping,
+        },
+        /// Removes one.
+        DeleteMapping {
+            /// Its name.
+            name: String,
+        },
+        /// Makes or changes privileges of applications.
+        PutPrivileges {
+            /// The privileges.
+            privileges: Vec<AppPrivilege>,
+        },
+        /// Removes privileges of an application.
+        DeletePrivileges {
+            /// Whose.
+            application: String,
+            /// Which.
+            names: Vec<String>,
+        },
+        /// Makes an API key.
+        PutKey {
+            /// The key.
+            key: ApiKey,
+        },
+        /// Changes API keys.
+        UpdateKeys {
+            /// Which.
+            ids: Vec<String>,
+            /// Their own roles, where given.
+            descriptors: Option<Vec<Arc<Role>>>,
+            /// Their owner's roles now.
+            limited_by: Vec<Arc<Role>>,
+            /// What is noted, where given.
+            metadata: Option<Object>,
+            /// When they end, where given.
+            expiration: Option<u64>,
+            /// Access of cross-cluster keys, where given.
+            access: Option<Value>,
+        },
+        /// Invalidates API keys.
+        InvalidateKeys {
+            /// Which.
+            ids: Vec<String>,
+            /// When.
+            now: u64,
+        },
+        /// Makes a token of a service account.
+        PutServiceToken {
+            /// The token.
+            token: ServiceToken,
+        },
+        /// Removes one.
+        DeleteServiceToken {
+            /// Its account.
+            account: String,
+            /// Its name.
+            name: String,
+        },
+        /// Makes a grant without a code: for the token service, or a client that acts for itself.
+        Mint {
+            /// The grant; its number is given here.
+            grant: Grant,
+            /// When.
+            now: u64,
+        },
+        /// Turns a refresh token into the next.
+        Refresh {
+            /// The grant.
+            grant: u64,
+            /// The token's place in the family.
+            counter: u32,
+            /// Who presents it.
+            client: Option<String>,
+            /// An access token with these scopes alone.
+            narrowed: Option<Vec<String>>,
+            /// How long a token lives unused.
+            idle: u64,
+            /// How long an access token lives.
+            life: u64,
+            /// How long the same token may come again.
+            window: u64,
+            /// When.
+            now: u64,
+        },
+        /// Revokes grants with all that came of them.
+        Revoke {
+            /// Which.
+            grants: Vec<u64>,
+            /// And the consents remembered beside them.
+            consents: bool,
+        },
+        /// Revokes one access token.
+        RevokeAccess {
+            /// Its grant.
+            grant: u64,
+            /// Its number.
+            serial: u32,
+            /// Its end in seconds.
+            end: u32,
+            /// When.
+            now: u64,
+        },
+        /// Notes that a grant was used.
+        Touch {
+            /// The grant.
+            grant: u64,
+            /// From where.
+            address: Option<String>,
+            /// When.
+            now: u64,
+        },
+        /// From now on access tokens are sealed with other keys; those of before are dead.
+        RotateKeys {},
+        /// Makes or changes a client, where nobody changed it meanwhile.
+        PutClient {
+            /// The client.
+            client: Client,
+            /// Its version before; 0 where it is new.
+            version: u64,
+        },
+        /// Removes a client with all its grants.
+        DeleteClient {
+            /// Its registration's number.
+            reference: String,
+        },
+        /// Keeps an authorization request.
+        PutPending {
+            /// The request.
+            pending: Pending,
+            /// When.
+            now: u64,
+        },
+        /// Answers a request: once.
+        Decide {
+            /// The request.
+            pending: Hash,
+            /// The code for the client, where it is allowed.
+            code: Option<Code>,
+            /// Asked for no more.
+            consent: Option<Consent>,
+            /// When.
+            now: u64,
+        },
+        /// Turns a code into a grant: once.
+        Redeem {
+            /// Hash of the code.
+            code: Hash,
+            /// Who presents it.
+            client: String,
+            /// The redirect URI, where one was sent.
+            redirect: Option<String>,
+            /// A missing redirect URI is fine even where the request had one.
+            may_omit_redirect: bool,
+            /// The challenge that follows from the verifier, where one was sent.
+            verifier: Option<String>,
+            /// Narrowed resources.
+            resource: Vec<String>,
+            /// Refresh tokens are given.
+            refreshes: bool,
+            /// How long a refresh token lives unused, and at most.
+            idle: u64,
+            /// See `idle`.
+            absolute: u64,
+            /// How long an access token lives.
+            life: u64,
+            /// From where.
+            address: Option<String>,
+            /// When.
+            now: u64,
+        },
+        /// Keeps a session; another one ends.
+        PutSession {
+            /// The session.
+            session: Session,
+            /// The one it replaces.
+            instead_of: Option<Hash>,
+            /// When.
+            now: u64,
+        },
+        /// Notes that a session was seen.
+        SeeSession {
+            /// Which.
+            id: Hash,
+            /// When.
+            now: u64,
+        },
+        /// Ends sessions.
+        EndSessions {
+            /// Which.
+            ids: Vec<Hash>,
+        },
+        /// Keeps a pushed request.
+        PutPushed {
+            /// The request.
+            pushed: Pushed,
+            /// When.
+            now: u64,
+        },
+        /// Keeps a device.
+        PutDevice {
+            /// The device.
+            device: Device,
+            /// When.
+            now: u64,
+        },
+        /// A person answers for a device: once.
+        DecideDevice {
+            /// What the person typed.
+            user_code: String,
+            /// Who.
+            user: String,
+            /// That user's number.
+            uid: u64,
+            /// What is granted; none refuses.
+            scopes: Option<Vec<String>>,
+            /// When.
+            now: u64,
+        },
+        /// A device asks; at the right moment it gets its grant, once.
+        PollDevice {
+            /// Hash of its code.
+            id: Hash,
+            /// Who asks.
+            client: String,
+            /// Refresh tokens are given.
+            refreshes: bool,
+            /// How long a refresh token lives unused, and at most.
+            idle: u64,
+            /// See `idle`.
+            absolute: u64,
+            /// How long an access token lives.
+            life: u64,
+            /// When.
+            now: u64,
+        },
+    }
 }
 
 /// What a command did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The state changed.
     Changed,
+    /// Something new came into being.
+    Created,
     /// Nothing had to change.
     Unchanged,
+    /// Of several things, whether each came into being (or was there).
+    Each(Vec<bool>),
+    /// A grant, and the number of its next access token.
+    Granted(Arc<Grant>, u32),
+    /// Numbers of grants that ended.
+    Ended(Vec<u64>),
+    /// A device is to wait.
+    Wait(Waiting),
     /// The command was refused.
     Refused(Error),
+}
+
+/// Why a device gets nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Nobody has answered yet.
+    Pending,
+    /// It asks too often.
+    TooFast,
+    /// Somebody refused.
+    Refused,
+    /// It took too long.
+    Expired,
 }
 
 impl Command {
     /// Form in the log.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let value = match self {
-            Self::Bootstrap { password } => {
-                json!({"command": "bootstrap", "password": password.as_str()})
-            }
-            Self::SetPassword { user, password, instead_of } => json!({
-                "command": "set_password",
-                "user": user.as_str(),
-                "password": password.as_str(),
-                "instead_of": (instead_of.as_ref().map(|hash| hash.as_str().to_owned())),
-            }),
-        };
-        json::to_vec(&value)
+        json::to_vec(&self.to_json())
     }
 
     /// From the log.
+    ///
+    /// # Errors
+    /// Where the bytes are no command.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let malformed =
-            |reason: &str| Error::Malformed { what: "authz command", reason: reason.to_owned() };
-        let value = json::parse(bytes).map_err(|error| malformed(&error.to_string()))?;
-        let text = |key: &str| value.get(key).and_then(Value::as_str);
-        let hash = |text: &str| {
-            PasswordHash::parse(text).ok_or_else(|| malformed("the password hash is no PHC string"))
-        };
-        let password = hash(text("password").ok_or_else(|| malformed("no password hash"))?)?;
-        match text("command") {
-            Some("bootstrap") => Ok(Self::Bootstrap { password }),
-            Some("set_password") => Ok(Self::SetPassword {
-                user: text("user").ok_or_else(|| malformed("no user"))?.to_owned(),
-                password,
-                instead_of: text("instead_of").map(hash).transpose()?,
-            }),
-            _ => Err(malformed("its name is not known")),
-        }
+        let malformed = |reason: String| Error::Malformed { what: "authz command", reason };
+        let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
+        Self::from_json(&value).map_err(malformed)
     }
 }
 
@@ -90,13 +370,12 @@ mod tests {
             Command::SetPassword {
                 user: "ann".into(),
                 password: password.clone(),
-                instead_of: None,
-            },
-            Command::SetPassword {
-                user: "ann".into(),
-                password: password.clone(),
                 instead_of: Some(password.clone()),
+                keep: Some(Hash([1; 32])),
             },
+            Command::PutUser { user: User::elastic(password), keep_password: true },
+            Command::RotateKeys {},
+            Command::Revoke { grants: vec![1, 2], consents: true },
         ] {
             assert_eq!(Command::from_bytes(&command.to_bytes()), Ok(command));
         }
@@ -106,13 +385,11 @@ mod tests {
     fn rubbish_is_refused() {
         for bad in [
             &b"x"[..],
-            br#"{"command":"bootstrap","password":"plain"}"#,
-            br#"{"command":"bootstrap"}"#,
+            br#"{"is":"Bootstrap","password":"plain"}"#,
+            br#"{"is":"Bootstrap"}"#,
+            br#"{"is":"Explode"}"#,
         ] {
             assert!(matches!(Command::from_bytes(bad), Err(Error::Malformed { .. })), "{bad:?}");
         }
-        let good = Command::Bootstrap { password: PasswordHash::nobody() }.to_bytes();
-        let other = String::from_utf8(good).expect("JSON").replace("bootstrap", "explode");
-        assert!(Command::from_bytes(other.as_bytes()).is_err());
     }
 }

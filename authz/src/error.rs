@@ -20,6 +20,16 @@ pub enum Error {
         /// Why, in a sentence.
         reason: String,
     },
+    /// A code or token is unknown, over, used, or somebody else's; nobody is told which.
+    InvalidGrant,
+    /// The same, because another client presents it: for the audit log.
+    Foreign,
+    /// The same, because it comes a second time: what came of it was revoked.
+    Reused,
+    /// A request that waited for an answer is over, or was answered.
+    Gone,
+    /// Somebody else changed the thing meanwhile.
+    Changed,
     /// Stored bytes do not read as what they should be.
     Malformed {
         /// Which.
@@ -48,11 +58,23 @@ pub enum Error {
     Busy,
 }
 
+impl Error {
+    /// A refusal with its sentence.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { reason: reason.into() }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownUser { name } => write!(f, "user [{name}] does not exist"),
             Self::Refused { reason } => f.write_str(reason),
+            Self::InvalidGrant | Self::Foreign | Self::Reused => {
+                f.write_str("the grant is invalid")
+            }
+            Self::Gone => f.write_str("the request is over"),
+            Self::Changed => f.write_str("somebody else changed it meanwhile"),
             Self::Malformed { what, reason } => write!(f, "{what}: {reason}"),
             Self::Version { reason } | Self::Store { reason } => {
                 write!(f, "authz state: {reason}")

@@ -92,6 +92,7 @@ fn parse_line(line: &str) -> Option<User> {
         metadata: Object::new(),
         realm: Realm::File,
         enabled: true,
+        uid: 0,
     })
 }
 

@@ -2,25 +2,134 @@
 
 use std::sync::Arc;
 
-use crate::access::Access;
-use crate::record::user::User;
+use json::Object;
+
+use crate::access::{Access, Layer};
+use crate::password::PasswordHash;
+use crate::record::grant::{Grant, Meaning};
+use crate::record::key::{ApiKey, ServiceToken};
+use crate::record::role::{Descriptor, IndexEntry, Role};
+use crate::record::user::{Realm, User};
 use crate::state::State;
+
+/// By which kind of credential somebody came.
+#[derive(Clone, Debug)]
+pub enum Via {
+    /// Name and password.
+    Realm,
+    /// An API key.
+    ApiKey(Arc<ApiKey>),
+    /// A token of a service account.
+    Service(Arc<ServiceToken>),
+    /// A token of the token service.
+    Token(Arc<Grant>),
+    /// An access token of the OAuth half.
+    Oauth(Arc<Grant>),
+}
 
 /// An authenticated caller, as authz state knew it at that moment.
 #[derive(Clone, Debug)]
 pub struct Principal {
     user: Arc<User>,
+    via: Via,
     access: Arc<Access>,
+    /// Who acts in the user's name.
+    acting: Option<Arc<User>>,
+    roles_version: u64,
 }
 
 impl Principal {
-    pub(crate) fn new(user: Arc<User>, state: &State) -> Self {
-        let access = Arc::new(Access::new(&user.name, state.roles(&user.roles)));
-        Self { user, access }
+    /// A user, with all roles.
+    pub fn user_of(user: Arc<User>, state: &State) -> Self {
+        let access = Access::new(
+            format!("user [{}]", user.name),
+            vec![roles_layer(&user, state)],
+            Arc::new(user.facts()),
+        );
+        let access = Arc::new(access.with_roles(&user.roles));
+        Self { user, via: Via::Realm, access, acting: None, roles_version: state.roles_version }
+    }
+
+    /// A user for whom another one acts.
+    pub fn run_as(user: Arc<User>, acting: &Self, state: &State) -> Self {
+        let access = Access::new(
+            format!("user [{}] run as [{}]", acting.user.name, user.name),
+            vec![roles_layer(&user, state)],
+            Arc::new(user.facts()),
+        );
+        let access = Arc::new(access.with_roles(&user.roles));
+        let acting = Some(Arc::clone(&acting.user));
+        Self { user, via: Via::Realm, access, acting, roles_version: state.roles_version }
+    }
+
+    /// The bearer of an API key.
+    pub fn key(key: Arc<ApiKey>, state: &State) -> Self {
+        let layer = |roles: &[Arc<Role>]| Layer { roles: roles.into(), strict: false };
+        let mut layers = vec![layer(&key.limited_by)];
+        if !key.descriptors.is_empty() {
+            layers.insert(0, layer(&key.descriptors));
+        }
+        let owner = state.user(&key.owner);
+        let facts = owner.map(|owner| owner.facts()).unwrap_or_default();
+        let facts = crate::template::Facts { username: key.owner.clone(), ..facts };
+        let who = format!("API key id [{}] of user [{}]", key.id, key.owner);
+        let access = Arc::new(Access::new(who, layers, Arc::new(facts)));
+        let user = Arc::new(nameless(&key.owner, None, Object::new()));
+        Self {
+            user,
+            via: Via::ApiKey(key),
+            access,
+            acting: None,
+            roles_version: state.roles_version,
+        }
+    }
+
+    /// A service account.
+    pub fn service(token: Arc<ServiceToken>, state: &State) -> Self {
+        let role = Arc::new(service_role(&token.account));
+        let layers = vec![Layer { roles: Arc::from([role]), strict: false }];
+        let who = format!("service account [{}]", token.account);
+        let access = Arc::new(Access::new(who, layers, Arc::default()));
+        let full_name = format!("Service account - {}", token.account);
+        let metadata = [("_elastic_service_account", true)].into_iter().collect();
+        let user = Arc::new(nameless(&token.account, Some(full_name), metadata));
+        Self {
+            user,
+            via: Via::Service(token),
+            access,
+            acting: None,
+            roles_version: state.roles_version,
+        }
+    }
+
+    /// The bearer of a token of the token service: its user.
+    pub fn token(grant: Arc<Grant>, user: Arc<User>, state: &State) -> Self {
+        Self { via: Via::Token(grant), ..Self::user_of(user, state) }
+    }
+
+    /// The bearer of an OAuth token: the owner's roles now, the grant, the client's ceiling.
+    pub fn oauth(grant: Arc<Grant>, user: Arc<User>, limits: [Meaning; 2], state: &State) -> Self {
+        let mut layers = vec![roles_layer(&user, state)];
+        layers.extend(limits.map(|roles| Layer { roles, strict: true }));
+        let client = grant.client.as_deref().unwrap_or_default();
+        let who = format!("OAuth client [{client}] of user [{}]", user.name);
+        let access = Arc::new(Access::new(who, layers, Arc::new(user.facts())));
+        Self {
+            user,
+            via: Via::Oauth(grant),
+            access,
+            acting: None,
+            roles_version: state.roles_version,
+        }
     }
 
     /// Its user record.
     pub fn user(&self) -> &User {
+        &self.user
+    }
+
+    /// Its user record, shared.
+    pub fn user_record(&self) -> &Arc<User> {
         &self.user
     }
 
@@ -29,13 +138,110 @@ impl Principal {
         &self.user.name
     }
 
+    /// By which kind of credential it came.
+    pub fn via(&self) -> &Via {
+        &self.via
+    }
+
+    /// Who acts in the user's name.
+    pub fn acting(&self) -> Option<&User> {
+        self.acting.as_deref()
+    }
+
     /// What it may do and see: the answers behind the gate.
     pub fn gate(&self) -> &Arc<Access> {
         &self.access
     }
 
-    /// Whether it is still the same record: any change of the user makes another.
-    pub(crate) fn is_of(&self, user: &Arc<User>) -> bool {
-        Arc::ptr_eq(&self.user, user)
+    /// Roles as a snapshot: what an API key made now is limited by.
+    pub fn roles(&self, state: &State) -> Vec<Arc<Role>> {
+        match &self.via {
+            Via::ApiKey(key) => key.limited_by.clone(),
+            Via::Service(token) => vec![Arc::new(service_role(&token.account))],
+            _ => state.roles_of(&self.user.roles).to_vec(),
+        }
     }
+
+    /// Name and type of the realm that found the credential good.
+    pub fn realm(&self) -> (&str, &str) {
+        match &self.via {
+            Via::ApiKey(_) => ("_es_api_key", "_es_api_key"),
+            Via::Service(_) => ("_service_account", "_service_account"),
+            Via::Realm | Via::Token(_) | Via::Oauth(_) => self.user.realm.names(),
+        }
+    }
+
+    /// What background work belongs to: a scroll of one credential is no other's.
+    pub fn owner(&self) -> String {
+        match &self.via {
+            Via::Realm => format!("user:{}:{}", self.realm().0, self.name()),
+            Via::ApiKey(key) => format!("key:{}", key.id),
+            Via::Service(token) => format!("service:{}", token.account),
+            Via::Token(grant) => format!("user:{}:{}", self.realm().0, grant.user),
+            Via::Oauth(grant) => format!("grant:{}", grant.parent.unwrap_or(grant.id)),
+        }
+    }
+
+    /// Whether it is still the same record with the same roles.
+    pub(crate) fn is_of(&self, user: &Arc<User>, state: &State) -> bool {
+        Arc::ptr_eq(&self.user, user) && self.roles_version == state.roles_version
+    }
+}
+
+fn roles_layer(user: &User, state: &State) -> Layer {
+    Layer { roles: state.roles_of(&user.roles), strict: false }
+}
+
+/// A bearer that is no user of a realm.
+fn nameless(name: &str, full_name: Option<String>, metadata: Object) -> User {
+    User {
+        name: name.to_owned(),
+        password: PasswordHash::nobody(),
+        roles: Vec::new(),
+        full_name,
+        email: None,
+        metadata,
+        realm: Realm::Native,
+        enabled: true,
+        uid: 0,
+    }
+}
+
+/// What a service account may do.
+pub fn service_role(account: &str) -> Role {
+    let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let descriptor = match account {
+        "elastic/kibana" => {
+            crate::record::builtin::role("kibana_system").map(|role| role.descriptor)
+        }
+        "elastic/fleet-server" => Some(Descriptor {
+            cluster: owned(&["monitor", "manage_own_api_key", "read_fleet_secrets"]),
+            indices: vec![
+                IndexEntry::plain(
+                    &["logs-*", "metrics-*", "traces-*", ".logs-endpoint.*"],
+                    &["write", "create_index", "auto_configure"],
+                ),
+                IndexEntry::plain(
+                    &[".fleet-*"],
+                    &["read", "write", "monitor", "create_index", "auto_configure", "maintenance"],
+                ),
+            ],
+            ..Descriptor::default()
+        }),
+        "elastic/enterprise-search-server" => Some(Descriptor {
+            cluster: owned(&["manage", "manage_security", "read_ccr", "cancel_task"]),
+            indices: vec![IndexEntry::plain(
+                &[
+                    "search-*",
+                    ".ent-search-*",
+                    ".monitoring-ent-search-*",
+                    "logs-enterprise_search*",
+                ],
+                &["manage", "read", "write"],
+            )],
+            ..Descriptor::default()
+        }),
+        _ => None,
+    };
+    Role::new(account, descriptor.unwrap_or_default())
 }

@@ -1,4 +1,9 @@
 //! What authz state is made of: one kind of record a file.
 
+pub mod builtin;
+pub mod client;
+pub mod grant;
+pub mod key;
 pub mod role;
+pub mod session;
 pub mod user;

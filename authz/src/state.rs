@@ -1,30 +1,96 @@
 //! Authz state: what the log's commands have made, published to every core.
 //!
 //! Always true
-//! 1. A state never changes; `apply` makes the next one. Records are shared between the two.
+//! 1. A state never changes; `apply` makes the next one. All but one path of a map is shared between
+//!    the two (decision D10).
 //! 2. Only `apply` makes states, but for the empty one and one read from a snapshot.
+//! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
+//!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 1: JSON, `{"version":N,"users":[…]}`. The log and the snapshot around it name the form, and
+//! Form 2: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
 //! refuse a later one.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use consensus::Decode;
-use json::{Value, json};
+use json::{Object, Value};
 
 use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};
+use crate::form::{Form, Hash};
+use crate::map::Map;
+use crate::record::builtin;
+use crate::record::client::Client;
+use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
+use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
 use crate::record::role::Role;
+use crate::record::session::Session;
 use crate::record::user::User;
+
+/// What ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ends {
+    /// A code.
+    Code(Hash),
+    /// A request.
+    Pending(Hash),
+    /// A pushed request.
+    Pushed(Hash),
+    /// A device.
+    Device(Hash),
+    /// A session.
+    Session(Hash),
+    /// A grant.
+    Grant(u64),
+}
 
 /// All that authz knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Commands applied so far.
     pub version: u64,
+    /// The next number of a user or grant.
+    pub next: u64,
+    /// Access tokens are sealed with the keys of this epoch.
+    pub epoch: u64,
+    /// Grows whenever roles change: whoever remembers what roles mean compares it.
+    pub roles_version: u64,
     /// Users by name.
-    pub users: BTreeMap<String, Arc<User>>,
+    pub users: Map<String, Arc<User>>,
+    /// Roles that an operator made, by name.
+    pub roles: Map<String, Arc<Role>>,
+    /// Role mappings by name.
+    pub mappings: Map<String, Arc<RoleMapping>>,
+    /// Privileges of applications.
+    pub privileges: Map<(String, String), Arc<AppPrivilege>>,
+    /// API keys by id.
+    pub keys: Map<String, Arc<ApiKey>>,
+    /// Tokens of service accounts, by account and name.
+    pub service_tokens: Map<(String, String), Arc<ServiceToken>>,
+    /// Clients by registration number.
+    pub clients: Map<String, Arc<Client>>,
+    /// Registration numbers by client id.
+    pub client_ids: Map<String, String>,
+    /// Grants by number.
+    pub grants: Map<u64, Arc<Grant>>,
+    /// Grants by user, client and number.
+    pub owners: Map<(String, String, u64), ()>,
+    /// Codes.
+    pub codes: Map<Hash, Arc<Code>>,
+    /// Requests that wait.
+    pub pending: Map<Hash, Arc<Pending>>,
+    /// Pushed requests.
+    pub pushed: Map<Hash, Arc<Pushed>>,
+    /// Devices.
+    pub devices: Map<Hash, Arc<Device>>,
+    /// Devices by what a person types.
+    pub user_codes: Map<String, Hash>,
+    /// Sessions.
+    pub sessions: Map<Hash, Arc<Session>>,
+    /// Consents by user and client.
+    pub consents: Map<(String, String), Arc<Consent>>,
+    /// When things end.
+    pub ends: Map<(u64, Ends), ()>,
 }
 
 impl State {
@@ -33,35 +99,211 @@ impl State {
         self.users.get(name)
     }
 
+    /// The role of this name, built in or not.
+    pub fn role(&self, name: &str) -> Option<Arc<Role>> {
+        match builtin::role(name) {
+            Some(role) => Some(Arc::new(role)),
+            None => self.roles.get(name).cloned(),
+        }
+    }
+
     /// The roles that exist among those named.
-    pub fn roles(&self, names: &[String]) -> Arc<[Role]> {
-        names.iter().filter_map(|name| Role::built_in(name)).collect()
+    pub fn roles_of(&self, names: &[String]) -> Arc<[Arc<Role>]> {
+        names.iter().filter_map(|name| self.role(name)).collect()
+    }
+
+    /// The client of this id.
+    pub fn client(&self, client_id: &str) -> Option<&Arc<Client>> {
+        self.clients.get(self.client_ids.get(client_id)?)
+    }
+
+    /// A grant that still stands: its user, its client and its parent do too.
+    pub fn grant(&self, id: u64) -> Option<&Arc<Grant>> {
+        let grant = self.grants.get(&id)?;
+        let user = self.users.get(&grant.user)?;
+        if user.uid != grant.uid {
+            return None;
+        }
+        if let Some(client) = &grant.client {
+            let client = self.client(client)?;
+            if !client.is_approved() || grant.id < client.grants_from {
+                return None;
+            }
+        }
+        match grant.parent {
+            Some(parent) => self.grant(parent).map(|_| grant),
+            None => Some(grant),
+        }
+    }
+
+    /// Grants of a user, and of one client where it is named.
+    pub fn grants_of<'s>(
+        &'s self,
+        user: &'s str,
+        client: Option<&'s str>,
+    ) -> impl Iterator<Item = &'s Arc<Grant>> {
+        let from = (user.to_owned(), client.unwrap_or_default().to_owned(), 0);
+        self.owners
+            .from(&from)
+            .map(|(key, ())| key)
+            .take_while(move |(owner, of, _)| {
+                owner == user && client.is_none_or(|client| of == client)
+            })
+            .filter_map(|(_, _, id)| self.grant(*id))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// Sessions of a user that still stand.
+    pub fn sessions_of<'s>(
+        &'s self,
+        user: &'s User,
+        now: u64,
+    ) -> impl Iterator<Item = &'s Arc<Session>> {
+        self.sessions.values().filter(move |session| {
+            session.user == user.name && session.uid == user.uid && now < session.end
+        })
     }
 
     /// Form in a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let users: Vec<Value> = self.users.values().map(|user| user.to_json()).collect();
-        json::to_vec(&json!({"version": self.version, "users": users}))
+        fn list<K, V>(map: &Map<K, Arc<V>>) -> Value
+        where
+            K: Ord + Clone + std::hash::Hash,
+            V: Form,
+        {
+            Value::Array(map.values().map(Form::to_json).collect())
+        }
+        let mut object = Object::new();
+        object.insert("version", self.version);
+        object.insert("next", self.next);
+        object.insert("epoch", self.epoch);
+        object.insert("roles_version", self.roles_version);
+        object.insert("users", list(&self.users));
+        object.insert("roles", list(&self.roles));
+        object.insert("mappings", list(&self.mappings));
+        object.insert("privileges", list(&self.privileges));
+        object.insert("keys", list(&self.keys));
+        object.insert("service_tokens", list(&self.service_tokens));
+        object.insert("clients", list(&self.clients));
+        object.insert("grants", list(&self.grants));
+        object.insert("codes", list(&self.codes));
+        object.insert("pending", list(&self.pending));
+        object.insert("pushed", list(&self.pushed));
+        object.insert("devices", list(&self.devices));
+        object.insert("sessions", list(&self.sessions));
+        object.insert("consents", list(&self.consents));
+        json::to_vec(&Value::Object(object))
     }
 
     /// From a snapshot.
+    ///
+    /// # Errors
+    /// Where the bytes are none.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let malformed = |reason: String| Error::Malformed { what: "authz snapshot", reason };
         let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
-        let version = value.get("version").and_then(Value::as_u64);
+        Self::read(&value).map_err(malformed)
+    }
+
+    fn read(value: &Value) -> std::result::Result<Self, String> {
+        fn list<T: Form>(value: &Value, name: &str) -> std::result::Result<Vec<T>, String> {
+            crate::form::take(value, name)
+        }
+        let number = |name: &str| crate::form::take::<u64>(value, name);
         let mut state = Self {
-            version: version.ok_or_else(|| malformed("it has no version".into()))?,
-            users: BTreeMap::new(),
+            version: number("version")?,
+            next: number("next")?,
+            epoch: number("epoch")?,
+            roles_version: number("roles_version")?,
+            ..Self::default()
         };
-        let users = value.get("users").and_then(Value::as_array);
-        for user in users.ok_or_else(|| malformed("it has no users".into()))? {
-            let user = User::from_json(user)?;
+        for user in list::<Arc<User>>(value, "users")? {
             let name = user.name.clone();
-            if state.users.insert(name.clone(), Arc::new(user)).is_some() {
-                return Err(malformed(format!("user [{name}] stands twice")));
+            if !state.users.insert(name.clone(), user) {
+                return Err(format!("user [{name}] stands twice"));
             }
         }
+        for role in list::<Arc<Role>>(value, "roles")? {
+            state.roles.insert(role.name.clone(), role);
+        }
+        for mapping in list::<Arc<RoleMapping>>(value, "mappings")? {
+            state.mappings.insert(mapping.name.clone(), mapping);
+        }
+        for one in list::<Arc<AppPrivilege>>(value, "privileges")? {
+            state.privileges.insert((one.application.clone(), one.name.clone()), one);
+        }
+        for key in list::<Arc<ApiKey>>(value, "keys")? {
+            state.keys.insert(key.id.clone(), key);
+        }
+        for token in list::<Arc<ServiceToken>>(value, "service_tokens")? {
+            state.service_tokens.insert((token.account.clone(), token.name.clone()), token);
+        }
+        for client in list::<Arc<Client>>(value, "clients")? {
+            state.put_client(client);
+        }
+        for grant in list::<Arc<Grant>>(value, "grants")? {
+            state.put_grant(grant);
+        }
+        for code in list::<Arc<Code>>(value, "codes")? {
+            state.put_code(code);
+        }
+        for pending in list::<Arc<Pending>>(value, "pending")? {
+            state.ends.insert((pending.end, Ends::Pending(pending.id)), ());
+            state.pending.insert(pending.id, pending);
+        }
+        for pushed in list::<Arc<Pushed>>(value, "pushed")? {
+            state.ends.insert((pushed.end, Ends::Pushed(pushed.id)), ());
+            state.pushed.insert(pushed.id, pushed);
+        }
+        for device in list::<Arc<Device>>(value, "devices")? {
+            state.put_device(device);
+        }
+        for session in list::<Arc<Session>>(value, "sessions")? {
+            state.ends.insert((session.end, Ends::Session(session.id)), ());
+            state.sessions.insert(session.id, session);
+        }
+        for consent in list::<Arc<Consent>>(value, "consents")? {
+            state.consents.insert((consent.user.clone(), consent.client.clone()), consent);
+        }
         Ok(state)
+    }
+
+    pub(crate) fn put_client(&mut self, client: Arc<Client>) {
+        if let Some(id) = &client.client_id {
+            self.client_ids.insert(id.clone(), client.reference.clone());
+        }
+        self.clients.insert(client.reference.clone(), client);
+    }
+
+    pub(crate) fn put_grant(&mut self, grant: Arc<Grant>) {
+        let client = grant.client.clone().unwrap_or_default();
+        self.owners.insert((grant.user.clone(), client, grant.id), ());
+        self.ends.insert((grant.absolute_end, Ends::Grant(grant.id)), ());
+        self.grants.insert(grant.id, grant);
+    }
+
+    pub(crate) fn put_code(&mut self, code: Arc<Code>) {
+        self.ends.insert((code.end, Ends::Code(code.hash)), ());
+        self.codes.insert(code.hash, code);
+    }
+
+    pub(crate) fn put_device(&mut self, device: Arc<Device>) {
+        self.ends.insert((device.end, Ends::Device(device.id)), ());
+        self.user_codes.insert(device.user_code.clone(), device.id);
+        self.devices.insert(device.id, device);
+    }
+
+    /// Removes a grant with its code, its place among its owner's, and its end.
+    pub(crate) fn drop_grant(&mut self, id: u64) -> bool {
+        let Some(grant) = self.grants.get(&id).cloned() else { return false };
+        self.grants.remove(&id);
+        self.owners.remove(&(grant.user.clone(), grant.client.clone().unwrap_or_default(), id));
+        self.ends.remove(&(grant.absolute_end, Ends::Grant(id)));
+        if let Some(code) = &grant.code {
+            self.codes.remove(code);
+        }
+        true
     }
 }
 
@@ -69,7 +311,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)
@@ -99,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_read_as_it_was_written() {
-        let mut state = State { version: 7, users: BTreeMap::new() };
+        let mut state = State { version: 7, next: 3, ..State::default() };
         let user = User::elastic(PasswordHash::nobody());
         state.users.insert(user.name.clone(), Arc::new(user));
         assert_eq!(State::from_bytes(&state.to_bytes()), Ok(state));

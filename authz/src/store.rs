@@ -22,12 +22,13 @@ use crate::password::{self, CHARACTERS_MIN, PasswordHash};
 use crate::record::user::ELASTIC;
 use crate::secret::Secret;
 use crate::state::State;
+use crate::token::Keys;
 
 /// Commands that may wait for the keeper, in bytes.
-const WAITING_BYTES: usize = 1 << 20;
+const WAITING_BYTES: usize = 4 << 20;
 
-/// What a command weighs in the mailbox: a little more than any of them holds.
-const COMMAND_BYTES: usize = 4 << 10;
+/// What a command weighs in the mailbox, beside a picture that it may carry.
+const COMMAND_BYTES: usize = 1 << 10;
 
 /// A command on its way to the keeper.
 pub struct Ask {
@@ -130,12 +131,18 @@ impl<E: Env> Store<E> {
 pub struct Keeper {
     published: Arc<Published<State>>,
     asks: Sender<Ask>,
+    keys: Keys,
 }
 
 impl Keeper {
-    /// Joins what the keeper publishes with the way to ask it.
-    pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>) -> Self {
-        Self { published, asks }
+    /// Joins what the keeper publishes with the way to ask it, and the keys of tokens.
+    pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>, keys: Keys) -> Self {
+        Self { published, asks, keys }
+    }
+
+    /// The keys of tokens.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// A reader of the state for one core.
@@ -156,31 +163,53 @@ impl Keeper {
         password: Secret,
         instead_of: Option<PasswordHash>,
     ) -> Result<()> {
-        if password.reveal().chars().count() < CHARACTERS_MIN {
-            return Err(Error::Refused {
-                reason: format!("passwords must be at least [{CHARACTERS_MIN}] characters long"),
-            });
-        }
+        check_length(&password)?;
         if self.state().user(user).is_none() {
             return Err(Error::UnknownUser { name: user.to_owned() });
         }
         let password = hash(env, password).await?;
-        let command = Command::SetPassword { user: user.to_owned(), password, instead_of };
-        match self.ask(command).await? {
-            Outcome::Changed | Outcome::Unchanged => Ok(()),
-            Outcome::Refused(error) => Err(error),
-        }
+        let user = user.to_owned();
+        let command = Command::SetPassword { user, password, instead_of, keep: None };
+        self.ask(command).await.map(drop)
     }
 
-    async fn ask(&self, command: Command) -> Result<Outcome> {
+    /// Carries out one command; durable and published when this returns.
+    ///
+    /// # Errors
+    /// What the command was refused for, or why it could not be carried out.
+    pub async fn ask(&self, command: Command) -> Result<Outcome> {
+        let weight = COMMAND_BYTES
+            + match &command {
+                Command::PutClient { .. } => 1 << 20,
+                _ => 0,
+            };
         let (reply, answer) = env::reply::channel();
-        self.asks.send(Ask { command, reply }, COMMAND_BYTES).map_err(|_| Error::Busy)?;
-        answer.await.ok_or(Error::Stopped)?
+        self.asks.send(Ask { command, reply }, weight).map_err(|_| Error::Busy)?;
+        match answer.await.ok_or(Error::Stopped)?? {
+            Outcome::Refused(error) => Err(error),
+            outcome => Ok(outcome),
+        }
     }
 }
 
+/// Is the password long enough?
+///
+/// # Errors
+/// The refusal, in Elasticsearch's words.
+pub fn check_length(password: &Secret) -> Result<()> {
+    if password.reveal().chars().count() < CHARACTERS_MIN {
+        return Err(Error::refused(format!(
+            "passwords must be at least [{CHARACTERS_MIN}] characters long"
+        )));
+    }
+    Ok(())
+}
+
 /// Hashes a password on a worker.
-async fn hash<E: Env>(env: &E, password: Secret) -> Result<PasswordHash> {
+///
+/// # Errors
+/// Where too many wait.
+pub async fn hash<E: Env>(env: &E, password: Secret) -> Result<PasswordHash> {
     let salt = password::salt(env.random());
     let hashed = env.spawn().work_short(move || PasswordHash::make(&password, salt)).await;
     hashed.map_err(|_| Error::Busy)

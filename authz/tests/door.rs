@@ -7,6 +7,7 @@ use std::time::Duration;
 use authz::authenticate::REMEMBERED;
 use authz::password::PasswordHash;
 use authz::store::{First, mailbox};
+use authz::token::Keys;
 use authz::{AuthError, Authenticator, FileRealm, Keeper, Secret, Store, file_realm};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +37,7 @@ async fn open(env: &SimEnv, preset: Option<&str>) -> (Open, First) {
         Store::open(env.clone(), Path::new(DIR), preset.map(secret)).await.expect("opens");
     let store = Rc::new(store);
     let (sender, receiver) = mailbox();
-    let keeper = Keeper::new(store.published(), sender);
+    let keeper = Keeper::new(store.published(), sender, Keys::new(b"pepper"));
     let serving = Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });
     let door = Authenticator::new(env.clone(), keeper.clone(), FileRealm::new(USERS));
@@ -176,6 +177,7 @@ fn a_hash_of_weaker_parameters_is_replaced_at_login() {
             user: "elastic".into(),
             password: weak.clone(),
             instead_of: None,
+            keep: None,
         };
         open.store.propose(command).await.expect("changed");
         assert!(comes_in(&open.door, "elastic", "password").await);

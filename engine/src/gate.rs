@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use json::Value;
+pub use json::fields::Fields;
 
 use crate::error::Result;
 
@@ -20,6 +21,12 @@ pub trait Gate {
     /// seen? The error is the 403 to send.
     fn index(&self, action: &'static str, index: &str) -> Result<Limits>;
 
+    /// What background work of this caller belongs to: a scroll, a point in time, a task of one
+    /// credential is no other's. Equal callers have equal texts.
+    fn owner(&self) -> &str {
+        ""
+    }
+
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
@@ -31,8 +38,8 @@ pub trait Gate {
 pub struct Limits {
     /// Documents: those that match this query; `None` is all.
     pub filter: Option<Arc<Value>>,
-    /// Fields: patterns of those granted; `None` is all.
-    pub fields: Option<Arc<[String]>>,
+    /// Fields that may be seen; `None` is all.
+    pub fields: Option<Arc<Fields>>,
     /// Equal keys mean equal limits: for caches.
     pub key: u64,
 }

@@ -3,9 +3,11 @@
 //! The `Authorization` header is judged by authz; what it may do and see, authz's access answers,
 //! in the form in which the engine asks. Without security everything is allowed.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use authz::{Access, AuthError, Authenticator, Denied, Principal};
+use authz::{Access, AuthError, Authenticator, Denied, Principal, Via};
 use engine::{Error, Everything, Gate, Limits, Result};
 use env::Env;
 use json::json;
@@ -27,7 +29,23 @@ pub enum Caller {
     /// Security is off.
     Anyone,
     /// Somebody known.
-    Known(Principal),
+    Known(Known),
+}
+
+/// Somebody known.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Who.
+    pub principal: Principal,
+    wanted: Option<Rc<RefCell<Option<String>>>>,
+}
+
+impl std::ops::Deref for Known {
+    type Target = Principal;
+
+    fn deref(&self) -> &Principal {
+        &self.principal
+    }
 }
 
 impl Caller {
@@ -35,8 +53,22 @@ impl Caller {
     pub fn gate(&self) -> Box<dyn Gate> {
         match self {
             Self::Anyone => Box::new(Everything),
-            Self::Known(principal) => Box::new(Door(Arc::clone(principal.gate()))),
+            Self::Known(known) => Box::new(Door {
+                access: Arc::clone(known.gate()),
+                owner: known.owner(),
+                wanted: known.wanted.clone(),
+            }),
         }
+    }
+
+    /// The challenge of a denial, for tokens of the OAuth half.
+    pub fn lacks(&self) -> Option<String> {
+        let Self::Known(known) = self else { return None };
+        let wanted = known.wanted.as_ref()?.borrow();
+        Some(match wanted.as_ref() {
+            Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
+            None => "Bearer error=\"insufficient_scope\"".to_owned(),
+        })
     }
 }
 
@@ -54,92 +86,115 @@ pub async fn caller<E: Env>(
         let error = Error::new(400, "security_exception", "more than one Authorization header");
         return Err(fail::reply(&error, trace));
     }
-    match security.authenticator.authenticate(head.text("authorization")).await {
-        Ok(principal) => Ok(Caller::Known(principal)),
+    let run_as = head.text(RUN_AS);
+    let header = head.text("authorization");
+    match security.authenticator.authenticate_as(header, run_as).await {
+        Ok(principal) => {
+            let is_oauth = matches!(principal.via(), Via::Oauth(_));
+            if is_oauth && head.all("es-secondary-authorization").count() > 0 {
+                let reason = "an OAuth access token cannot be used with a secondary authorization";
+                return Err(fail::reply(&Error::new(403, "security_exception", reason), trace));
+            }
+            let wanted = is_oauth.then(Rc::default);
+            Ok(Caller::Known(Known { principal, wanted }))
+        }
         Err(error) => Err(refused(&error, &String::from_utf8_lossy(head.target()), trace)),
     }
 }
 
-/// The challenges, in order.
-const CHALLENGES: [&str; 3] =
-    ["Basic realm=\"security\", charset=\"UTF-8\"", "Bearer realm=\"security\"", "ApiKey"];
+/// The header that names whom the caller acts as.
+pub const RUN_AS: &str = "es-security-runas-user";
+
+const BASIC: &str = "Basic realm=\"security\", charset=\"UTF-8\"";
+const BEARER: &str = "Bearer realm=\"security\"";
+const API_KEY: &str = "ApiKey";
 
 fn refused(error: &AuthError, uri: &str, trace: Trace) -> Reply {
+    let mut bearer = BEARER.to_owned();
+    let bad_token = |text: &str| {
+        format!("{BEARER}, error=\"invalid_token\", error_description=\"The access token {text}\"")
+    };
+    let mut detail = None;
     let reason = match error {
         AuthError::Busy => {
             let error = Error::rejected("too many passwords wait to be checked");
             return fail::reply(&error, trace);
         }
+        AuthError::RunAs { reason } => {
+            return fail::reply(&Error::new(403, "security_exception", reason.clone()), trace);
+        }
         AuthError::Missing | AuthError::Wrong { .. } => format!("{error} for REST request [{uri}]"),
-        AuthError::Malformed { .. } | AuthError::Unknown => error.to_string(),
+        AuthError::Malformed { .. } => error.to_string(),
+        AuthError::Expired => {
+            bearer = bad_token("expired");
+            error.to_string()
+        }
+        AuthError::Unknown { detail: told, bearer: is_bearer } => {
+            if *is_bearer {
+                bearer = bad_token("is invalid");
+            }
+            detail = told.clone();
+            error.to_string()
+        }
     };
-    let header = json!({"WWW-Authenticate": (CHALLENGES.to_vec())});
-    let error = Error::new(401, "security_exception", reason).with("header", header);
+    let challenges = [BASIC, &bearer, API_KEY];
+    let mut error = Error::new(401, "security_exception", reason);
+    if let Some(detail) = detail {
+        error = error.with("additional_unsuccessful_credentials", detail);
+    }
+    let error = error.with("header", json!({"WWW-Authenticate": (challenges.to_vec())}));
     let mut reply = fail::reply(&error, trace);
-    for challenge in CHALLENGES {
-        reply = reply.field("WWW-Authenticate", challenge);
+    for challenge in challenges {
+        reply = reply.field("WWW-Authenticate", challenge.to_owned());
     }
     reply
 }
 
 /// authz's access as the engine's gate.
-struct Door(Arc<Access>);
+struct Door {
+    access: Arc<Access>,
+    owner: String,
+    /// The scope that a denied action wanted, for tokens of the OAuth half.
+    wanted: Option<Rc<RefCell<Option<String>>>>,
+}
+
+impl Door {
+    fn forbidden(&self, denied: &Denied, index: Option<&str>) -> Error {
+        if let Some(wanted) = &self.wanted {
+            *wanted.borrow_mut() = authz::oauth::scope::wanted(&denied.action, index);
+        }
+        Error::new(403, "security_exception", denied.to_string())
+    }
+}
 
 impl Gate for Door {
     fn cluster(&self, action: &'static str) -> Result<()> {
-        self.0.cluster(action).map_err(|denied| forbidden(&denied, "cluster"))
+        self.access.cluster(action).map_err(|denied| self.forbidden(&denied, None))
     }
 
     fn index(&self, action: &'static str, index: &str) -> Result<Limits> {
-        match self.0.index(action, index) {
+        // A few answers about the cluster list indices: whoever sees the cluster sees the names.
+        if action.starts_with("cluster:") {
+            return self.cluster(action).map(|()| Limits::default());
+        }
+        match self.access.index(action, index) {
             Ok(limits) => {
                 Ok(Limits { filter: limits.filter, fields: limits.fields, key: limits.key })
             }
-            Err(denied) => Err(forbidden(&denied, "index")),
+            Err(denied) => Err(self.forbidden(&denied, Some(index))),
         }
     }
-}
 
-fn forbidden(denied: &Denied, group: &str) -> Error {
-    let granting = granting(&denied.action);
-    let reason = if granting.is_empty() {
-        denied.to_string()
-    } else {
-        format!("{denied}, this action is granted by the {group} privileges [{granting}]")
-    };
-    Error::new(403, "security_exception", reason)
-}
+    fn owner(&self) -> &str {
+        &self.owner
+    }
 
-/// The privileges that grant an action, as Elasticsearch lists them: narrowest first.
-fn granting(action: &str) -> &'static str {
-    const TABLE: &[(&str, &str)] = &[
-        ("cluster:monitor/main", "monitor,manage,all"),
-        ("cluster:monitor/", "monitor,manage,all"),
-        ("cluster:admin/xpack/security/", "manage_security,all"),
-        ("cluster:", "manage,all"),
-        ("indices:data/write/index", "create_doc,create,index,write,all"),
-        ("indices:data/write/bulk", "create_doc,create,delete,index,write,all"),
-        ("indices:data/write/delete", "delete,write,all"),
-        ("indices:data/write/", "write,all"),
-        ("indices:data/read/", "read,all"),
-        ("indices:admin/auto_create", "auto_configure,create_index,manage,all"),
-        ("indices:admin/create", "create_index,manage,all"),
-        ("indices:admin/delete", "delete_index,manage,all"),
-        ("indices:admin/mapping/put", "manage,all"),
-        ("indices:admin/get", "view_index_metadata,manage,all"),
-        ("indices:admin/mappings/get", "view_index_metadata,manage,all"),
-        ("indices:monitor/settings/get", "view_index_metadata,monitor,manage,all"),
-        ("indices:admin/refresh", "maintenance,manage,all"),
-        ("indices:admin/flush", "maintenance,manage,all"),
-        ("indices:admin/forcemerge", "maintenance,manage,all"),
-        ("indices:admin/analyze", "read,view_index_metadata,manage,all"),
-        ("indices:monitor/", "monitor,manage,all"),
-        ("indices:admin/", "manage,all"),
-    ];
-    TABLE
-        .iter()
-        .find(|(prefix, _)| action.starts_with(prefix))
-        .map_or("", |(_, privileges)| privileges)
+    fn sees(&self, action: &'static str, index: &str) -> bool {
+        if action.starts_with("cluster:") {
+            return self.access.cluster(action).is_ok();
+        }
+        self.access.index(action, index).is_ok()
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +211,7 @@ mod tests {
             .filter(|(name, _)| *name == "WWW-Authenticate")
             .map(|(_, value)| value.as_ref())
             .collect();
-        assert_eq!(challenges, CHALLENGES);
+        assert_eq!(challenges, [BASIC, BEARER, API_KEY]);
         let text = String::from_utf8_lossy(&reply.body);
         assert!(text.contains(
             r#""reason":"missing authentication credentials for REST request [/a/_search?q=1]","header":{"WWW-Authenticate":["Basic realm=\"security\", charset=\"UTF-8\"","Bearer realm=\"security\"","ApiKey"]}"#
@@ -169,17 +224,21 @@ mod tests {
     }
 
     #[test]
-    fn denials_name_what_would_grant() {
-        let gate = Door(Arc::new(Access::new("ann", Arc::from([]))));
-        let error = gate.index("indices:data/write/bulk[s]", "i").expect_err("no role");
-        assert_eq!(error.status, 403);
+    fn a_bad_token_is_told_in_its_challenge() {
+        let challenge = |error: &AuthError| {
+            let reply = refused(error, "/", Trace::No);
+            assert_eq!(reply.status, 401);
+            let found = reply.fields.iter().find(|(_, value)| value.starts_with("Bearer"));
+            found.map(|(_, value)| value.to_string()).unwrap_or_default()
+        };
         assert_eq!(
-            error.reason,
-            "action [indices:data/write/bulk[s]] is unauthorized for user [ann] with effective \
-             roles [] on indices [i], this action is granted by the index privileges \
-             [create_doc,create,delete,index,write,all]"
+            challenge(&AuthError::Expired),
+            "Bearer realm=\"security\", error=\"invalid_token\", \
+             error_description=\"The access token expired\""
         );
-        let error = gate.cluster("cluster:monitor/health").expect_err("no role");
-        assert!(error.reason.ends_with("granted by the cluster privileges [monitor,manage,all]"));
+        let unknown = AuthError::Unknown { detail: None, bearer: true };
+        assert!(challenge(&unknown).ends_with("\"The access token is invalid\""));
+        let key = AuthError::Unknown { detail: Some("API key: gone".into()), bearer: false };
+        assert_eq!(challenge(&key), BEARER);
     }
 }

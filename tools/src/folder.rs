@@ -151,6 +151,17 @@ impl Folder {
         let value = json!({"format": FORMAT, "pepper": (BASE64.encode(pepper))});
         save(&path, json::to_string(&value).as_bytes(), 0o600)
     }
+
+    /// The secret of the keystore, from which the keys of tokens follow.
+    pub fn pepper(&self) -> Result<Vec<u8>> {
+        let path = self.node("keystore");
+        let value = read_json(&path)?;
+        let pepper = value.as_ref().and_then(|value| value.get("pepper")).and_then(Value::as_str);
+        let pepper = pepper.and_then(|text| BASE64.decode(text).ok());
+        pepper.filter(|pepper| pepper.len() >= PEPPER_BYTES).ok_or_else(|| {
+            Failure::new(Code::Setting, format!("{}: it holds no secret", path.display()))
+        })
+    }
 }
 
 /// A small JSON file of ours; `None` where it is missing. A later form ends the program.

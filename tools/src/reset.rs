@@ -163,7 +163,7 @@ async fn change<E: Env>(
 ) -> authz::Result<()> {
     let (store, _) = Store::open(env.clone(), &dir, Some(password.clone())).await?;
     let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender);
+    let keeper = Keeper::new(store.published(), sender, authz::token::Keys::new(&[]));
     let store = std::rc::Rc::new(store);
     let serving = std::rc::Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });

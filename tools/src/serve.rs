@@ -138,16 +138,13 @@ fn prepare_certificates(
     folder: &Folder,
     host_name: &str,
 ) -> Result<Option<Certificates>> {
+    folder.make_keystore(&RuntimeRandom::new())?;
     if !settings.tls {
-        folder.make_keystore(&RuntimeRandom::new())?;
         return Ok(None);
     }
     let hosts = addresses::names(&settings.http, host_name);
     let (folder, own) = (folder.clone(), settings.own_certificate.clone());
-    let make = move || {
-        folder.make_keystore(&RuntimeRandom::new())?;
-        certificates::prepare(&folder, own.as_ref(), &hosts)
-    };
+    let make = move || certificates::prepare(&folder, own.as_ref(), &hosts);
     let thread = std::thread::Builder::new().name("certificates".into()).spawn(make);
     let failed = |error| Failure::new(Code::Machine, format!("starting a thread: {error}"));
     Ok(Some(thread.map_err(failed)?))
@@ -216,6 +213,7 @@ impl Node {
         let (sender, events) = mpsc::channel();
         let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
         let mut preset = preset.map(Secret::new);
+        let pepper = folder.pepper()?;
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {
             // Orders are few and small; their mailbox is as good as unbounded.
@@ -231,6 +229,7 @@ impl Node {
                 events: sender.clone(),
                 security: settings.security,
                 authz: folder.path().join("authz"),
+                pepper: pepper.clone(),
                 users: folder.node("users"),
                 preset: preset.take(),
             });

@@ -1,24 +1,111 @@
-//! A role: which actions on the cluster and on which indices, and what of them may be seen.
-//!
-//! Actions carry Elasticsearch's names (`indices:data/read/search`); a role names them by patterns
-//! with `*`. Named privileges (`read`, `manage`, …) are sets of such patterns.
-//!
-//! Not here yet: roles that an operator defines. `superuser` is built in.
+//! Roles: what an operator writes down (a descriptor), and what it means (compiled for the gate).
 
 use std::sync::Arc;
 
-use json::Value;
+use json::fields::FieldRule;
+use json::{Object, Value};
+
+use crate::form::{Form, record};
+use crate::privilege::{Actions, Kind, fits};
 
 /// The role that may do everything.
 pub const SUPERUSER: &str = "superuser";
 
-/// What a role grants.
+/// Indices that a pattern reaches only where its entry says `allow_restricted_indices`.
+pub fn is_restricted(index: &str) -> bool {
+    index.starts_with(".security")
+}
+
+record! {
+    /// A role as it is written down.
+    pub struct Descriptor {
+        /// Privileges on the cluster.
+        pub cluster: Vec<String>,
+        /// Privileges on indices.
+        pub indices: Vec<IndexEntry>,
+        /// Privileges of applications.
+        pub applications: Vec<ApplicationEntry>,
+        /// Whom its bearers may act as.
+        pub run_as: Vec<String>,
+        /// Anything the operator notes.
+        pub metadata: Object,
+        /// A sentence for people.
+        pub description: Option<String>,
+        /// Kept and shown as it came: `global`, `remote_indices`, `remote_cluster`.
+        pub beside: Object,
+    }
+}
+
+record! {
+    /// Privileges on some indices.
+    pub struct IndexEntry {
+        /// Patterns of names.
+        pub names: Vec<String>,
+        /// Names of privileges.
+        pub privileges: Vec<String>,
+        /// Fields that may be seen.
+        pub grant: Option<Vec<String>>,
+        /// Fields of these that may not.
+        pub except: Option<Vec<String>>,
+        /// Documents that may be seen, as JSON text.
+        pub query: Option<String>,
+        /// Reaches restricted indices too.
+        pub allow_restricted_indices: bool,
+    }
+}
+
+record! {
+    /// Privileges of one application.
+    pub struct ApplicationEntry {
+        /// Its name, or a pattern.
+        pub application: String,
+        /// Privileges or actions.
+        pub privileges: Vec<String>,
+        /// On which of its things.
+        pub resources: Vec<String>,
+    }
+}
+
+impl Default for Descriptor {
+    fn default() -> Self {
+        Self {
+            cluster: Vec::new(),
+            indices: Vec::new(),
+            applications: Vec::new(),
+            run_as: Vec::new(),
+            metadata: Object::new(),
+            description: None,
+            beside: Object::new(),
+        }
+    }
+}
+
+impl IndexEntry {
+    /// Privileges on names, without limits.
+    pub fn plain(names: &[&str], privileges: &[&str]) -> Self {
+        let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            names: owned(names),
+            privileges: owned(privileges),
+            grant: None,
+            except: None,
+            query: None,
+            allow_restricted_indices: false,
+        }
+    }
+}
+
+/// A role with a name and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
     /// Its name.
     pub name: String,
-    /// Patterns of cluster actions.
-    pub cluster: Vec<String>,
+    /// What was written down.
+    pub descriptor: Descriptor,
+    /// Actions on the cluster.
+    pub cluster: Actions,
+    /// It holds `manage_own_api_key` (or more).
+    pub own_keys: bool,
     /// Grants on indices.
     pub indices: Vec<IndexGrant>,
 }
@@ -28,39 +115,96 @@ pub struct Role {
 pub struct IndexGrant {
     /// Patterns of index names.
     pub names: Vec<String>,
-    /// Patterns of actions.
-    pub actions: Vec<String>,
-    /// Patterns of the fields that may be seen; `None` is all.
-    pub fields: Option<Vec<String>>,
+    /// Which actions.
+    pub actions: Actions,
+    /// Fields that may be seen; `None` is all.
+    pub fields: Option<FieldRule>,
     /// Only documents that match this query may be seen; `None` is all.
     pub query: Option<Arc<Value>>,
+    /// Restricted indices count too.
+    pub restricted: bool,
+    /// A leading `*` reaches names that begin with a dot.
+    pub dots: bool,
+}
+
+impl IndexGrant {
+    /// Is the index meant?
+    pub fn names_index(&self, index: &str) -> bool {
+        if is_restricted(index) && !self.restricted {
+            return false;
+        }
+        if !self.dots && index.starts_with('.') {
+            return false;
+        }
+        self.names.iter().any(|pattern| fits(pattern, index))
+    }
+
+    /// Is the action on this index meant?
+    pub fn holds(&self, action: &str, index: &str) -> bool {
+        self.names_index(index) && self.actions.hold(action)
+    }
 }
 
 impl Role {
-    /// The built-in role that may do everything.
-    pub fn superuser() -> Self {
-        let everything = || vec!["*".to_owned()];
-        Self {
-            name: SUPERUSER.to_owned(),
-            cluster: everything(),
-            indices: vec![IndexGrant {
-                names: everything(),
-                actions: everything(),
-                fields: None,
-                query: None,
-            }],
-        }
+    /// What a descriptor means. (A query that does not read grants nothing: it was checked when it
+    /// was stored, so this is damage, and damage must not open a door.)
+    pub fn new(name: impl Into<String>, descriptor: Descriptor) -> Self {
+        let indices = descriptor.indices.iter().filter_map(|entry| {
+            let query = match &entry.query {
+                None => None,
+                Some(text) => Some(Arc::new(json::parse(text.as_bytes()).ok()?)),
+            };
+            let fields = (entry.grant.is_some() || entry.except.is_some()).then(|| FieldRule {
+                grant: entry.grant.clone(),
+                except: entry.except.clone().unwrap_or_default(),
+            });
+            let is_everything = fields.as_ref().is_some_and(|rule| {
+                rule.except.is_empty()
+                    && rule.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| one == "*"))
+            });
+            Some(IndexGrant {
+                names: entry.names.clone(),
+                actions: Actions::of(Kind::Index, &entry.privileges),
+                fields: fields.filter(|_| !is_everything),
+                query,
+                restricted: entry.allow_restricted_indices,
+                dots: true,
+            })
+        });
+        let indices = indices.collect();
+        let cluster = Actions::of(Kind::Cluster, &descriptor.cluster);
+        let own_keys = descriptor
+            .cluster
+            .iter()
+            .any(|name| matches!(name.as_str(), "manage_own_api_key" | "all"))
+            || cluster.cover(Kind::Cluster, "manage_api_key");
+        Self { name: name.into(), cluster, own_keys, indices, descriptor }
     }
 
-    /// The built-in role of this name.
-    pub fn built_in(name: &str) -> Option<Self> {
-        (name == SUPERUSER).then(Self::superuser)
+    /// May its bearers act as this user?
+    pub fn may_run_as(&self, user: &str) -> bool {
+        self.descriptor.run_as.iter().any(|pattern| fits(pattern, user))
     }
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any characters, also none.
-pub fn fits(pattern: &str, text: &str) -> bool {
-    json::path::glob(pattern.as_bytes(), text.as_bytes())
+record! {
+    /// A role as it is kept.
+    pub struct Named {
+        /// Its name.
+        pub name: String,
+        /// What was written down.
+        pub descriptor: Descriptor,
+    }
+}
+
+impl Form for Role {
+    fn to_json(&self) -> Value {
+        Named { name: self.name.clone(), descriptor: self.descriptor.clone() }.to_json()
+    }
+
+    fn from_json(value: &Value) -> Result<Self, String> {
+        Named::from_json(value).map(|named| Self::new(named.name, named.descriptor))
+    }
 }
 
 #[cfg(test)]
@@ -68,41 +212,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_fit_as_an_exhaustive_matcher_says() {
-        fn plain(pattern: &[u8], text: &[u8]) -> bool {
-            match (pattern.split_first(), text.split_first()) {
-                (None, None) => true,
-                (Some((b'*', rest)), _) => (0..=text.len()).any(|skip| plain(rest, &text[skip..])),
-                (Some((a, rest)), Some((b, more))) => a == b && plain(rest, more),
-                _ => false,
-            }
-        }
-        // Every pattern and text of up to four characters over a small alphabet.
-        let words = |alphabet: &[u8]| {
-            let mut words = vec![String::new()];
-            let mut from = 0;
-            for _ in 0..4 {
-                let to = words.len();
-                for at in from..to {
-                    for &c in alphabet {
-                        words.push(format!("{}{}", words[at], char::from(c)));
-                    }
-                }
-                from = to;
-            }
-            words
+    fn restricted_indices_need_their_own_word() {
+        let mut entry = IndexEntry::plain(&["*"], &["all"]);
+        let role = |entry: &IndexEntry| {
+            Role::new("r", Descriptor { indices: vec![entry.clone()], ..Descriptor::default() })
         };
-        for pattern in words(b"ab*") {
-            for text in words(b"ab") {
-                let expected = plain(pattern.as_bytes(), text.as_bytes());
-                assert_eq!(fits(&pattern, &text), expected, "{pattern} {text}");
-            }
-        }
+        assert!(role(&entry).indices[0].holds("indices:data/read/get", ".hidden"));
+        assert!(!role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
+        entry.allow_restricted_indices = true;
+        assert!(role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
     }
 
     #[test]
-    fn only_superuser_is_built_in() {
-        assert_eq!(Role::built_in("superuser"), Some(Role::superuser()));
-        assert_eq!(Role::built_in("viewer"), None);
+    fn a_role_is_read_as_it_was_written() {
+        let mut descriptor = Descriptor::default();
+        descriptor.cluster.push("monitor".into());
+        descriptor.indices.push(IndexEntry {
+            grant: Some(vec!["a".into()]),
+            query: Some("{\"match_all\":{}}".into()),
+            ..IndexEntry::plain(&["logs-*"], &["read"])
+        });
+        let role = Role::new("r", descriptor);
+        assert_eq!(Role::from_json(&role.to_json()), Ok(role));
     }
 }

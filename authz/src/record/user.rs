@@ -52,6 +52,8 @@ pub struct User {
     pub realm: Realm,
     /// A user that is not enabled cannot come in.
     pub enabled: bool,
+    /// Its number, never given again: a later user of the same name is another.
+    pub uid: u64,
 }
 
 impl User {
@@ -66,6 +68,28 @@ impl User {
             metadata: [("_reserved", true)].into_iter().collect(),
             realm: Realm::Reserved,
             enabled: true,
+            uid: 0,
+        }
+    }
+
+    /// A built-in user beside `elastic`, without a password.
+    pub fn reserved(name: &str, role: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            password: PasswordHash::nobody(),
+            roles: vec![role.to_owned()],
+            ..Self::elastic(PasswordHash::nobody())
+        }
+    }
+
+    /// What role queries may name of it.
+    pub fn facts(&self) -> crate::template::Facts {
+        crate::template::Facts {
+            username: self.name.clone(),
+            full_name: self.full_name.clone(),
+            email: self.email.clone(),
+            roles: self.roles.clone(),
+            metadata: self.metadata.clone(),
         }
     }
 
@@ -84,6 +108,7 @@ impl User {
             "email": (self.email.clone()),
             "metadata": (Value::Object(self.metadata.clone())),
             "enabled": self.enabled,
+            "uid": self.uid,
         })
     }
 
@@ -96,7 +121,11 @@ impl User {
         let roles = value.get("roles").and_then(Value::as_array).unwrap_or_default();
         let name = text("name").ok_or_else(|| malformed("no name"))?;
         Ok(Self {
-            realm: if name == ELASTIC { Realm::Reserved } else { Realm::Native },
+            realm: if crate::record::builtin::is_user(&name) {
+                Realm::Reserved
+            } else {
+                Realm::Native
+            },
             name,
             password: PasswordHash::parse(&password)
                 .ok_or_else(|| malformed("the password hash is no PHC string"))?,
@@ -112,6 +141,7 @@ impl User {
                 .get("enabled")
                 .and_then(Value::as_bool)
                 .ok_or_else(|| malformed("it is neither enabled nor disabled"))?,
+            uid: value.get("uid").and_then(Value::as_u64).unwrap_or_default(),
         })
     }
 }
@@ -122,6 +152,27 @@ pub fn is_name(name: &str) -> bool {
     (1..=NAME_CHARACTERS_MAX).contains(&count)
         && name.trim() == name
         && !name.chars().any(char::is_control)
+}
+
+impl crate::form::Form for User {
+    fn to_json(&self) -> Value {
+        Self::to_json(self)
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        Self::from_json(value).map_err(|error| error.to_string())
+    }
+}
+
+impl crate::form::Form for PasswordHash {
+    fn to_json(&self) -> Value {
+        Value::from(self.as_str())
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        let text = value.as_str().ok_or("is no text")?;
+        Self::parse(text).ok_or_else(|| "is no PHC string".to_owned())
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod fields;
 pub mod lexeme;
 pub mod limits;
 mod macros;

@@ -6,6 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use authz::store::First;
+use authz::token::Keys;
 use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
 use base::CoreId;
 use env::mailbox::Receiver;
@@ -45,6 +46,8 @@ pub struct Seed {
     pub security: bool,
     /// Folder of authz state.
     pub authz: PathBuf,
+    /// The secret from which the keys of tokens follow.
+    pub pepper: Vec<u8>,
     /// The operator's file of users.
     pub users: PathBuf,
     /// Password of `elastic` at the first start; only core 0 has it.
@@ -60,14 +63,15 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
-    let Seed { shared, inbox, mut orders, sockets, events, security, authz, users, preset } = seed;
+    let Seed { shared, inbox, mut orders, sockets, events, security, authz, pepper, users, preset } =
+        seed;
     let env = core.env.clone();
     // Authz state wakes beside cluster state: both wait for the disk.
     let waking = (core.id == KEEPER).then(|| {
         let (reply, answer) = env::reply::channel();
         let waking = env.clone();
         env.spawn().spawn(async move {
-            reply.send(wake_authz(&waking, security, authz, preset).await);
+            reply.send(wake_authz(&waking, security, (authz, pepper), preset).await);
         });
         answer
     });
@@ -152,7 +156,7 @@ type Woken = (Option<Rc<Store<RuntimeEnv>>>, Option<Keeper>, First);
 async fn wake_authz(
     env: &RuntimeEnv,
     security: bool,
-    dir: PathBuf,
+    (dir, pepper): (PathBuf, Vec<u8>),
     preset: Option<Secret>,
 ) -> crate::failure::Result<Woken> {
     if !security {
@@ -162,7 +166,7 @@ async fn wake_authz(
         Store::open(env.clone(), &dir, preset).await.map_err(|error| authz_failed(&error))?;
     let store = Rc::new(store);
     let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender);
+    let keeper = Keeper::new(store.published(), sender, Keys::new(&pepper));
     let serving = Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });
     let watched = Rc::clone(&store);

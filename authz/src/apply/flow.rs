@@ -1,0 +1,508 @@
+//! Commands of grants and of the OAuth flows.
+
+use std::sync::Arc;
+
+use super::store::number;
+use super::{clear, end_now};
+use crate::command::{Command, Outcome, Waiting};
+use crate::error::Error;
+use crate::form::Hash;
+use crate::record::client::{Client, Status};
+use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind};
+use crate::secret::is_equal;
+use crate::state::{Ends, State};
+
+/// Families of one user and client; beyond, the oldest ends.
+const FAMILIES_MAX: usize = 50;
+
+/// Codes of one user and client; beyond, the oldest ends.
+const CODES_MAX: usize = 10;
+
+/// Requests that wait in one browser; beyond, the oldest ends.
+const PENDING_MAX: usize = 20;
+
+/// Requests, handles and devices that wait in all; beyond, whatever ends first ends now.
+const WAITING_MAX: usize = 10_000;
+
+pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
+    match command {
+        Command::Mint { grant, now } => {
+            clear(state, *now);
+            let grant = Grant { id: number(state), ..grant.clone() };
+            granted(state, grant)
+        }
+        Command::Refresh { grant, counter, client, narrowed, idle, life, window, now } => {
+            clear(state, *now);
+            let Some(known) = state.grant(*grant).cloned() else { return invalid() };
+            if known.client != *client {
+                return invalid();
+            }
+            refresh(state, &known, *counter, narrowed.as_deref(), [*idle, *life, *window, *now])
+        }
+        Command::Revoke { grants, consents } => {
+            let ended = grants.iter().copied().filter(|id| revoke(state, *id, *consents));
+            Outcome::Ended(ended.collect())
+        }
+        Command::RevokeAccess { grant, serial, end, now } => {
+            let Some(known) = state.grants.get(grant).cloned() else { return Outcome::Unchanged };
+            let mut revoked: Vec<(u32, u32)> = known
+                .revoked
+                .iter()
+                .copied()
+                .filter(|(_, end)| u64::from(*end) * 1000 > *now)
+                .collect();
+            if revoked.iter().any(|(known, _)| known == serial) {
+                return Outcome::Unchanged;
+            }
+            revoked.push((*serial, *end));
+            state.grants.insert(*grant, Arc::new(Grant { revoked, ..(*known).clone() }));
+            Outcome::Changed
+        }
+        Command::Touch { grant, address, now } => {
+            let Some(known) = state.grants.get(grant).cloned() else { return Outcome::Unchanged };
+            let touched = Grant {
+                last_used: Some(*now),
+                last_address: address.clone().or_else(|| known.last_address.clone()),
+                ..(*known).clone()
+            };
+            state.grants.insert(*grant, Arc::new(touched));
+            Outcome::Changed
+        }
+        Command::RotateKeys {} => {
+            state.epoch += 1;
+            Outcome::Changed
+        }
+        Command::PutClient { client, version } => put_client(state, client, *version),
+        Command::DeleteClient { reference } => delete_client(state, reference),
+        Command::PutPending { pending, now } => {
+            clear(state, *now);
+            let mut own: Vec<(u64, Hash)> = state
+                .pending
+                .values()
+                .filter(|other| other.browser == pending.browser)
+                .map(|other| (other.created, other.id))
+                .collect();
+            own.sort();
+            let over = (own.len() + 1).saturating_sub(PENDING_MAX);
+            for (_, id) in own.into_iter().take(over) {
+                drop_pending(state, id);
+            }
+            make_room(state);
+            state.ends.insert((pending.end, Ends::Pending(pending.id)), ());
+            state.pending.insert(pending.id, Arc::new(pending.clone()));
+            Outcome::Created
+        }
+        Command::Decide { pending, code, consent, now } => {
+            let Some(known) = state.pending.get(pending).cloned() else { return gone() };
+            if known.end <= *now {
+                return gone();
+            }
+            if let Some(handle) = known.handle {
+                // A handle is used up by the first decision, whichever tab makes it.
+                let Some(pushed) = state.pushed.get(&handle).cloned() else {
+                    drop_pending(state, *pending);
+                    return gone();
+                };
+                state.pushed.remove(&handle);
+                state.ends.remove(&(pushed.end, Ends::Pushed(handle)));
+            }
+            drop_pending(state, *pending);
+            if let Some(code) = code {
+                limit_codes(state, code);
+                state.put_code(Arc::new(code.clone()));
+            }
+            if let Some(consent) = consent {
+                let key = (consent.user.clone(), consent.client.clone());
+                state.consents.insert(key, Arc::new(consent.clone()));
+            }
+            clear(state, *now);
+            Outcome::Changed
+        }
+        Command::Redeem { .. } => redeem(state, command),
+        Command::PutSession { session, instead_of, now } => {
+            clear(state, *now);
+            if let Some(old) = instead_of {
+                end_session(state, *old);
+            }
+            state.ends.insert((session.end, Ends::Session(session.id)), ());
+            state.sessions.insert(session.id, Arc::new(session.clone()));
+            Outcome::Created
+        }
+        Command::SeeSession { id, now } => {
+            let Some(known) = state.sessions.get(id).cloned() else { return Outcome::Unchanged };
+            let mut seen = (*known).clone();
+            seen.seen = *now;
+            state.sessions.insert(*id, Arc::new(seen));
+            Outcome::Changed
+        }
+        Command::EndSessions { ids } => {
+            Outcome::Each(ids.iter().map(|id| end_session(state, *id)).collect())
+        }
+        Command::PutPushed { pushed, now } => {
+            clear(state, *now);
+            make_room(state);
+            state.ends.insert((pushed.end, Ends::Pushed(pushed.id)), ());
+            state.pushed.insert(pushed.id, Arc::new(pushed.clone()));
+            Outcome::Created
+        }
+        Command::PutDevice { device, now } => {
+            clear(state, *now);
+            make_room(state);
+            if state.user_codes.contains(&device.user_code) {
+                return Outcome::Unchanged;
+            }
+            state.put_device(Arc::new(device.clone()));
+            Outcome::Created
+        }
+        Command::DecideDevice { user_code, user, uid, scopes, now } => {
+            let device =
+                state.user_codes.get(user_code).and_then(|id| state.devices.get(id)).cloned();
+            let Some(device) = device else { return gone() };
+            if device.end <= *now || device.state != DeviceState::Waiting {
+                return gone();
+            }
+            let decided = match scopes {
+                None => Device { state: DeviceState::Refused, ..(*device).clone() },
+                Some(scopes) => Device {
+                    state: DeviceState::Allowed,
+                    user: Some(user.clone()),
+                    uid: *uid,
+                    scopes: scopes.clone(),
+                    ..(*device).clone()
+                },
+            };
+            state.devices.insert(device.id, Arc::new(decided));
+            Outcome::Changed
+        }
+        Command::PollDevice { .. } => poll(state, command),
+        _ => Outcome::Unchanged,
+    }
+}
+
+/// The answer to whatever is used, over, or somebody else's: they look alike.
+fn invalid() -> Outcome {
+    Outcome::Refused(Error::InvalidGrant)
+}
+
+fn gone() -> Outcome {
+    Outcome::Refused(Error::Gone)
+}
+
+/// Keeps a new grant; its first access token has the number 0.
+fn granted(state: &mut State, grant: Grant) -> Outcome {
+    let key = (grant.user.clone(), grant.client.clone().unwrap_or_default());
+    if grant.parent.is_none() && grant.kind == GrantKind::Oauth {
+        let families: Vec<u64> = state
+            .owners
+            .from(&(key.0.clone(), key.1.clone(), 0))
+            .take_while(|((user, client, _), ())| *user == key.0 && *client == key.1)
+            .map(|((_, _, id), ())| *id)
+            .collect();
+        for id in families.iter().take((families.len() + 1).saturating_sub(FAMILIES_MAX)) {
+            state.drop_grant(*id);
+        }
+    }
+    let grant = Arc::new(Grant { serial: 1, ..grant });
+    state.put_grant(Arc::clone(&grant));
+    Outcome::Granted(grant, 0)
+}
+
+fn refresh(
+    state: &mut State,
+    known: &Grant,
+    counter: u32,
+    narrowed: Option<&[String]>,
+    [idle, life, window, now]: [u64; 4],
+) -> Outcome {
+    let over = now >= known.idle_end || now >= known.absolute_end;
+    if !known.refreshes || over || counter > known.counter {
+        return invalid();
+    }
+    let mut next = known.clone();
+    if counter == known.counter {
+        next.counter += 1;
+        next.rotated = now;
+        next.idle_end = (now + idle).min(known.absolute_end);
+    } else if counter + 1 != known.counter || now >= known.rotated + window {
+        // Somebody uses a token that was rotated out: the thief or the robbed, nobody can tell. The
+        // whole family ends.
+        revoke(state, known.id, true);
+        return Outcome::Refused(Error::Reused);
+    }
+    let serial = next.serial;
+    next.serial += 1;
+    next.last_used = Some(now);
+    let next = Arc::new(next);
+    state.grants.insert(known.id, Arc::clone(&next));
+    let Some(scopes) = narrowed else { return Outcome::Granted(next, serial) };
+    // A narrowed access token has a grant of its own below this one.
+    let child = Grant {
+        id: number(state),
+        scopes: scopes.to_vec(),
+        refreshes: false,
+        counter: next.counter,
+        parent: Some(known.id),
+        code: None,
+        absolute_end: (now + life).min(known.absolute_end),
+        serial: 1,
+        revoked: Vec::new(),
+        ..(*next).clone()
+    };
+    let child = Arc::new(child);
+    state.put_grant(Arc::clone(&child));
+    Outcome::Granted(child, 0)
+}
+
+fn revoke(state: &mut State, id: u64, consents: bool) -> bool {
+    let Some(grant) = state.grants.get(&id).cloned() else { return false };
+    if consents && let Some(client) = &grant.client {
+        state.consents.remove(&(grant.user.clone(), client.clone()));
+        let codes: Vec<Hash> = state
+            .codes
+            .values()
+            .filter(|code| {
+                code.user == grant.user && code.client == *client && code.spent.is_none()
+            })
+            .map(|code| code.hash)
+            .collect();
+        for code in codes {
+            state.codes.remove(&code);
+        }
+    }
+    state.drop_grant(id)
+}
+
+fn put_client(state: &mut State, client: &Client, version: u64) -> Outcome {
+    let known = state.clients.get(&client.reference).cloned();
+    if known.as_ref().map_or(0, |known| known.version) != version {
+        return Outcome::Refused(Error::Changed);
+    }
+    if known.is_none() && client.client_id.as_ref().is_some_and(|id| state.client_ids.contains(id))
+    {
+        return Outcome::Refused(Error::Changed);
+    }
+    let mut client = Client { version: version + 1, ..client.clone() };
+    if client.status == Status::Suspended
+        && known.as_ref().is_some_and(|known| known.status != Status::Suspended)
+    {
+        // All grants of before are dead for good, also once it is approved again.
+        client.grants_from = state.next + 1;
+        if let Some(id) = &client.client_id {
+            drop_codes(state, id);
+        }
+    }
+    state.put_client(Arc::new(client));
+    if known.is_some() { Outcome::Changed } else { Outcome::Created }
+}
+
+fn delete_client(state: &mut State, reference: &str) -> Outcome {
+    let Some(client) = state.clients.get(reference).cloned() else { return Outcome::Unchanged };
+    state.clients.remove(reference);
+    if let Some(id) = &client.client_id {
+        state.client_ids.remove(id);
+        drop_codes(state, id);
+        let grants: Vec<u64> = state
+            .grants
+            .values()
+            .filter(|grant| grant.client.as_deref() == Some(id))
+            .map(|grant| grant.id)
+            .collect();
+        for grant in grants {
+            revoke(state, grant, true);
+        }
+    }
+    Outcome::Changed
+}
+
+fn drop_codes(state: &mut State, client: &str) {
+    let codes: Vec<Hash> =
+        state.codes.values().filter(|code| code.client == client).map(|code| code.hash).collect();
+    for code in codes {
+        state.codes.remove(&code);
+    }
+}
+
+fn drop_pending(state: &mut State, id: Hash) {
+    if let Some(pending) = state.pending.get(&id).cloned() {
+        state.pending.remove(&id);
+        state.ends.remove(&(pending.end, Ends::Pending(id)));
+    }
+}
+
+fn end_session(state: &mut State, id: Hash) -> bool {
+    let Some(session) = state.sessions.get(&id).cloned() else { return false };
+    state.sessions.remove(&id);
+    state.ends.remove(&(session.end, Ends::Session(id)));
+    true
+}
+
+/// Strangers may not fill the state.
+fn make_room(state: &mut State) {
+    while state.pending.len() + state.pushed.len() + state.devices.len() >= WAITING_MAX {
+        let first =
+            state.ends.iter().map(|(key, ())| *key).find(|(_, what)| {
+                matches!(what, Ends::Pending(_) | Ends::Pushed(_) | Ends::Device(_))
+            });
+        let Some((end, what)) = first else { return };
+        end_now(state, end, what);
+    }
+}
+
+fn limit_codes(state: &mut State, code: &Code) {
+    let mut own: Vec<(u64, Hash)> = state
+        .codes
+        .values()
+        .filter(|other| {
+            other.user == code.user && other.client == code.client && other.spent.is_none()
+        })
+        .map(|other| (other.end, other.hash))
+        .collect();
+    own.sort();
+    let over = (own.len() + 1).saturating_sub(CODES_MAX);
+    for (end, hash) in own.into_iter().take(over) {
+        state.codes.remove(&hash);
+        state.ends.remove(&(end, Ends::Code(hash)));
+    }
+}
+
+fn redeem(state: &mut State, command: &Command) -> Outcome {
+    let Command::Redeem {
+        code,
+        client,
+        redirect,
+        may_omit_redirect,
+        verifier,
+        resource,
+        refreshes,
+        idle,
+        absolute,
+        life,
+        address,
+        now,
+    } = command
+    else {
+        return invalid();
+    };
+    let Some(known) = state.codes.get(code).cloned() else { return invalid() };
+    // Another client's code stays as it was.
+    if known.client != *client {
+        return Outcome::Refused(Error::Foreign);
+    }
+    if let Some(grant) = known.spent {
+        // A code that comes twice was stolen once: what came of it ends.
+        revoke(state, grant, true);
+        return Outcome::Refused(Error::Reused);
+    }
+    if known.burnt || known.end <= *now {
+        return invalid();
+    }
+    let redirect_fits = match redirect {
+        Some(redirect) => *redirect == known.redirect,
+        None => !known.redirect_sent || *may_omit_redirect || known.challenge.is_some(),
+    };
+    let verifier_fits = match (&known.challenge, verifier) {
+        (Some(challenge), Some(found)) => is_equal(challenge.as_bytes(), found.as_bytes()),
+        (None, None) => true,
+        // A challenge without a verifier; or a verifier for a code whose challenge was stripped.
+        _ => false,
+    };
+    let user = state.users.get(&known.user);
+    let user_fits = user.is_some_and(|user| user.enabled && user.uid == known.uid);
+    let client_fits = state.client(client).is_some_and(|client| client.is_approved());
+    let resource_fits = resource.iter().all(|one| known.resource.contains(one));
+    if !(redirect_fits && verifier_fits && user_fits && client_fits && resource_fits) {
+        state.codes.insert(*code, Arc::new(Code { burnt: true, ..(*known).clone() }));
+        return invalid();
+    }
+    let end = if *refreshes { now + absolute } else { now + life };
+    let grant = Grant {
+        id: number(state),
+        kind: GrantKind::Oauth,
+        user: known.user.clone(),
+        uid: known.uid,
+        client: Some(client.clone()),
+        scopes: known.scopes.clone(),
+        details: known.details.clone(),
+        resource: if resource.is_empty() { known.resource.clone() } else { resource.clone() },
+        created: *now,
+        last_used: Some(*now),
+        last_address: address.clone(),
+        code: Some(*code),
+        refreshes: *refreshes,
+        counter: 0,
+        rotated: *now,
+        idle_end: (now + idle).min(end),
+        absolute_end: end,
+        serial: 0,
+        revoked: Vec::new(),
+        parent: None,
+        address: None,
+    };
+    state.ends.remove(&(known.end, Ends::Code(*code)));
+    state.codes.insert(*code, Arc::new(Code { spent: Some(grant.id), ..(*known).clone() }));
+    let outcome = granted(state, grant);
+    clear(state, *now);
+    outcome
+}
+
+fn poll(state: &mut State, command: &Command) -> Outcome {
+    let Command::PollDevice { id, client, refreshes, idle, absolute, life, now } = command else {
+        return invalid();
+    };
+    let Some(known) = state.devices.get(id).cloned() else { return invalid() };
+    if known.client != *client {
+        return invalid();
+    }
+    if known.end <= *now {
+        return Outcome::Wait(Waiting::Expired);
+    }
+    match known.state {
+        DeviceState::Refused => return Outcome::Wait(Waiting::Refused),
+        DeviceState::Waiting => {
+            let is_fast = known.polled.is_some_and(|last| *now < last + known.interval * 1000);
+            let polled = Device {
+                polled: Some(*now),
+                interval: known.interval + if is_fast { 5 } else { 0 },
+                ..(*known).clone()
+            };
+            state.devices.insert(*id, Arc::new(polled));
+            return Outcome::Wait(if is_fast { Waiting::TooFast } else { Waiting::Pending });
+        }
+        DeviceState::Allowed => {}
+    }
+    let Some(user) = known.user.as_ref().and_then(|name| state.users.get(name)) else {
+        return invalid();
+    };
+    if !user.enabled || user.uid != known.uid {
+        return invalid();
+    }
+    let end = if *refreshes { now + absolute } else { now + life };
+    let grant = Grant {
+        id: 0,
+        kind: GrantKind::Oauth,
+        user: user.name.clone(),
+        uid: user.uid,
+        client: Some(client.clone()),
+        scopes: known.scopes.clone(),
+        details: Vec::new(),
+        resource: known.resource.clone(),
+        created: *now,
+        last_used: Some(*now),
+        last_address: None,
+        code: None,
+        refreshes: *refreshes,
+        counter: 0,
+        rotated: *now,
+        idle_end: (now + idle).min(end),
+        absolute_end: end,
+        serial: 0,
+        revoked: Vec::new(),
+        parent: None,
+        address: None,
+    };
+    state.user_codes.remove(&known.user_code);
+    state.devices.remove(id);
+    state.ends.remove(&(known.end, Ends::Device(*id)));
+    let grant = Grant { id: number(state), ..grant };
+    granted(state, grant)
+}

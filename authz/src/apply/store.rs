@@ -1,0 +1,254 @@
+//! Commands of the store's own security: users, roles, keys.
+
+use std::sync::Arc;
+
+use crate::command::{Command, Outcome};
+use crate::error::Error;
+use crate::form::Hash;
+use crate::record::builtin;
+use crate::record::key::ApiKey;
+use crate::record::user::User;
+use crate::state::{Ends, State};
+
+pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
+    match command {
+        Command::Bootstrap { password } => bootstrap(state, password.clone()),
+        Command::SetPassword { user: name, password, instead_of, keep } => {
+            let Some(user) = state.users.get(name).cloned() else {
+                return Outcome::Refused(Error::UnknownUser { name: name.clone() });
+            };
+            if instead_of.as_ref().is_some_and(|old| *old != user.password) {
+                return Outcome::Unchanged;
+            }
+            let changed = User { password: password.clone(), ..(*user).clone() };
+            state.users.insert(name.clone(), Arc::new(changed));
+            if instead_of.is_none() {
+                end_sessions(state, name, keep.as_ref());
+            }
+            Outcome::Changed
+        }
+        Command::PutUser { user, keep_password } => put_user(state, user, *keep_password),
+        Command::DeleteUser { name } => {
+            if state.users.get(name).is_some_and(|user| user.is_reserved()) {
+                return reserved(name);
+            }
+            if !state.users.remove(name) {
+                return Outcome::Unchanged;
+            }
+            end_sessions(state, name, None);
+            let grants: Vec<u64> = all_grants(state, name);
+            for grant in grants {
+                state.drop_grant(grant);
+            }
+            drop_codes(state, name);
+            drop_consents(state, name);
+            Outcome::Changed
+        }
+        Command::EnableUser { name, enabled } => {
+            let Some(user) = state.users.get(name).cloned() else {
+                return Outcome::Refused(Error::UnknownUser { name: name.clone() });
+            };
+            if user.enabled == *enabled {
+                return Outcome::Unchanged;
+            }
+            let changed = User { enabled: *enabled, ..(*user).clone() };
+            state.users.insert(name.clone(), Arc::new(changed));
+            if !enabled {
+                end_sessions(state, name, None);
+                drop_codes(state, name);
+            }
+            Outcome::Changed
+        }
+        Command::PutRoles { roles } => {
+            state.roles_version += 1;
+            Outcome::Each(
+                roles
+                    .iter()
+                    .map(|role| state.roles.insert(role.name.clone(), Arc::clone(role)))
+                    .collect(),
+            )
+        }
+        Command::DeleteRoles { names } => {
+            state.roles_version += 1;
+            Outcome::Each(names.iter().map(|name| state.roles.remove(name)).collect())
+        }
+        Command::PutMapping { mapping } => {
+            let is_new = state.mappings.insert(mapping.name.clone(), Arc::new(mapping.clone()));
+            if is_new { Outcome::Created } else { Outcome::Changed }
+        }
+        Command::DeleteMapping { name } => found(state.mappings.remove(name)),
+        Command::PutPrivileges { privileges } => Outcome::Each(
+            privileges
+                .iter()
+                .map(|one| {
+                    let key = (one.application.clone(), one.name.clone());
+                    state.privileges.insert(key, Arc::new(one.clone()))
+                })
+                .collect(),
+        ),
+        Command::DeletePrivileges { application, names } => Outcome::Each(
+            names
+                .iter()
+                .map(|name| state.privileges.remove(&(application.clone(), name.clone())))
+                .collect(),
+        ),
+        Command::PutKey { key } => {
+            if state.keys.contains(&key.id) {
+                return Outcome::Refused(Error::refused("this id of an API key is taken"));
+            }
+            state.keys.insert(key.id.clone(), Arc::new(key.clone()));
+            Outcome::Created
+        }
+        Command::UpdateKeys { ids, descriptors, limited_by, metadata, expiration, access } => {
+            let update = |key: &ApiKey| ApiKey {
+                descriptors: descriptors.clone().unwrap_or_else(|| key.descriptors.clone()),
+                limited_by: if limited_by.is_empty() {
+                    key.limited_by.clone()
+                } else {
+                    limited_by.clone()
+                },
+                metadata: metadata.clone().unwrap_or_else(|| key.metadata.clone()),
+                expiration: expiration.or(key.expiration),
+                access: access.clone().or_else(|| key.access.clone()),
+                ..key.clone()
+            };
+            Outcome::Each(ids.iter().map(|id| update_key(state, id, &update)).collect())
+        }
+        Command::InvalidateKeys { ids, now } => {
+            let end = |key: &ApiKey| ApiKey {
+                invalidation: key.invalidation.or(Some(*now)),
+                ..key.clone()
+            };
+            Outcome::Each(ids.iter().map(|id| update_key(state, id, &end)).collect())
+        }
+        Command::PutServiceToken { token } => {
+            let key = (token.account.clone(), token.name.clone());
+            if state.service_tokens.contains(&key) {
+                return Outcome::Unchanged;
+            }
+            state.service_tokens.insert(key, Arc::new(token.clone()));
+            Outcome::Created
+        }
+        Command::DeleteServiceToken { account, name } => {
+            found(state.service_tokens.remove(&(account.clone(), name.clone())))
+        }
+        _ => Outcome::Unchanged,
+    }
+}
+
+fn found(is_found: bool) -> Outcome {
+    if is_found { Outcome::Changed } else { Outcome::Unchanged }
+}
+
+fn reserved(name: &str) -> Outcome {
+    Outcome::Refused(Error::refused(format!(
+        "user [{name}] is reserved and only the password can be changed"
+    )))
+}
+
+fn bootstrap(state: &mut State, password: crate::password::PasswordHash) -> Outcome {
+    let mut outcome = Outcome::Unchanged;
+    let others = builtin::USERS.iter().map(|(name, role)| User::reserved(name, role));
+    for mut user in std::iter::once(User::elastic(password)).chain(others) {
+        if !state.users.contains(&user.name) {
+            user.uid = number(state);
+            state.users.insert(user.name.clone(), Arc::new(user));
+            outcome = Outcome::Changed;
+        }
+    }
+    outcome
+}
+
+/// A number never given before.
+pub(super) fn number(state: &mut State) -> u64 {
+    state.next += 1;
+    state.next
+}
+
+fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
+    let known = state.users.get(&user.name).cloned();
+    if known.as_ref().is_some_and(|known| known.is_reserved()) {
+        return reserved(&user.name);
+    }
+    let mut user = user.clone();
+    match &known {
+        Some(known) => {
+            user.uid = known.uid;
+            if keep_password {
+                user.password = known.password.clone();
+            } else {
+                end_sessions(state, &user.name, None);
+            }
+            if !user.enabled {
+                end_sessions(state, &user.name, None);
+                drop_codes(state, &user.name);
+            }
+        }
+        None if keep_password => {
+            let name = &user.name;
+            return Outcome::Refused(Error::refused(format!(
+                "password must be specified unless you are updating an existing user [{name}]"
+            )));
+        }
+        None => user.uid = number(state),
+    }
+    state.users.insert(user.name.clone(), Arc::new(user));
+    if known.is_some() { Outcome::Changed } else { Outcome::Created }
+}
+
+/// True where the key is there and changed.
+fn update_key(state: &mut State, id: &str, change: &dyn Fn(&ApiKey) -> ApiKey) -> bool {
+    let Some(key) = state.keys.get(id).cloned() else { return false };
+    let changed = change(&key);
+    if changed == *key {
+        return false;
+    }
+    state.keys.insert(id.to_owned(), Arc::new(changed));
+    true
+}
+
+fn end_sessions(state: &mut State, user: &str, keep: Option<&Hash>) {
+    let ended: Vec<(Hash, u64)> = state
+        .sessions
+        .values()
+        .filter(|session| session.user == user && Some(&session.id) != keep)
+        .map(|session| (session.id, session.end))
+        .collect();
+    for (id, end) in ended {
+        state.sessions.remove(&id);
+        state.ends.remove(&(end, Ends::Session(id)));
+    }
+}
+
+fn all_grants(state: &State, user: &str) -> Vec<u64> {
+    state
+        .owners
+        .from(&(user.to_owned(), String::new(), 0))
+        .take_while(|((owner, ..), ())| owner == user)
+        .map(|((_, _, id), ())| *id)
+        .collect()
+}
+
+fn drop_codes(state: &mut State, user: &str) {
+    let codes: Vec<Hash> = state
+        .codes
+        .values()
+        .filter(|code| code.user == user && code.spent.is_none())
+        .map(|code| code.hash)
+        .collect();
+    for code in codes {
+        state.codes.remove(&code);
+    }
+}
+
+fn drop_consents(state: &mut State, user: &str) {
+    let clients: Vec<String> = state
+        .consents
+        .from(&(user.to_owned(), String::new()))
+        .take_while(|((owner, _), _)| owner == user)
+        .map(|((_, client), _)| client.clone())
+        .collect();
+    for client in clients {
+        state.consents.remove(&(user.to_owned(), client));
+    }
+}

@@ -1,0 +1,464 @@
+//! What commands do to users, and what happens once in the flows.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::command::Waiting;
+use crate::error::Error;
+use crate::form::Hash;
+use crate::password::PasswordHash;
+use crate::record::client::{ApplicationType, Client, Profile, Status};
+use crate::record::grant::{Code, Device, DeviceState, Grant, Pending};
+use crate::record::session::Session;
+use crate::record::user::{Realm, User};
+use crate::secret::Secret;
+
+fn hash(salt: u8) -> PasswordHash {
+    PasswordHash::make(&Secret::new("secret".into()), [salt; 16])
+}
+
+fn user(name: &str) -> User {
+    User {
+        name: name.into(),
+        roles: vec!["superuser".into()],
+        realm: Realm::Native,
+        metadata: json::Object::new(),
+        ..User::elastic(PasswordHash::nobody())
+    }
+}
+
+/// A state with the user `ann` and the approved client `c1`.
+fn start() -> State {
+    let mut state = State::default();
+    for command in [
+        Command::Bootstrap { password: PasswordHash::nobody() },
+        Command::PutUser { user: user("ann"), keep_password: false },
+        Command::PutClient { client: client(Status::Approved), version: 0 },
+    ] {
+        state = apply(&state, &command).0;
+    }
+    state
+}
+
+fn client(status: Status) -> Client {
+    Client {
+        reference: "r1".into(),
+        client_id: Some("c1".into()),
+        status,
+        owner: None,
+        profile: Profile {
+            application_type: ApplicationType::Web,
+            name: "App".into(),
+            redirect_uris: vec!["https://app.example/cb".into()],
+            logo: None,
+            client_uri: None,
+            description: None,
+            policy_uri: None,
+            tos_uri: None,
+            contacts: Vec::new(),
+            scopes: vec!["index:a*:all".into()],
+            scope_reason: None,
+            confidential: true,
+            require_pkce: false,
+        },
+        proposal: None,
+        secrets: Vec::new(),
+        auth_method: "client_secret_basic".into(),
+        grant_types: vec!["authorization_code".into()],
+        default_scope: Vec::new(),
+        allow_insecure_redirect: false,
+        require_par: false,
+        web_origins: Vec::new(),
+        details_types: Vec::new(),
+        service_account: None,
+        unreviewed: false,
+        registration: None,
+        note: None,
+        created: 0,
+        version: 0,
+        grants_from: 0,
+    }
+}
+
+fn code(state: &State, n: u8) -> Code {
+    Code {
+        hash: Hash([n; 32]),
+        client: "c1".into(),
+        redirect: "https://app.example/cb".into(),
+        redirect_sent: true,
+        user: "ann".into(),
+        uid: state.user("ann").expect("there").uid,
+        scopes: vec!["index:a:read".into()],
+        details: Vec::new(),
+        resource: Vec::new(),
+        challenge: Some("challenge".into()),
+        end: 60_000,
+        spent: None,
+        burnt: false,
+    }
+}
+
+fn pending(n: u8, created: u64) -> Pending {
+    Pending {
+        id: Hash([n; 32]),
+        browser: Hash([9; 32]),
+        client: "c1".into(),
+        redirect: "https://app.example/cb".into(),
+        redirect_sent: true,
+        scopes: Vec::new(),
+        details: Vec::new(),
+        resource: Vec::new(),
+        state: None,
+        challenge: None,
+        handle: None,
+        relogin: false,
+        reconsent: false,
+        max_age: None,
+        hint: None,
+        created,
+        end: created + 600_000,
+    }
+}
+
+fn redeem(now: u64) -> Command {
+    Command::Redeem {
+        code: Hash([1; 32]),
+        client: "c1".into(),
+        redirect: Some("https://app.example/cb".into()),
+        may_omit_redirect: false,
+        verifier: Some("challenge".into()),
+        resource: Vec::new(),
+        refreshes: true,
+        idle: 1_000_000,
+        absolute: 5_000_000,
+        life: 100_000,
+        address: None,
+        now,
+    }
+}
+
+/// A state in which a code waits.
+fn with_code() -> State {
+    let state = start();
+    let state = apply(&state, &Command::PutPending { pending: pending(5, 0), now: 0 }).0;
+    let decide = Command::Decide {
+        pending: Hash([5; 32]),
+        code: Some(code(&state, 1)),
+        consent: None,
+        now: 1,
+    };
+    let (state, outcome) = apply(&state, &decide);
+    assert_eq!(outcome, Outcome::Changed);
+    state
+}
+
+fn granted(outcome: Outcome) -> Arc<Grant> {
+    match outcome {
+        Outcome::Granted(grant, _) => grant,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refresh(grant: u64, counter: u32, now: u64) -> Command {
+    Command::Refresh {
+        grant,
+        counter,
+        client: Some("c1".into()),
+        narrowed: None,
+        idle: 1_000_000,
+        life: 100_000,
+        window: 3000,
+        now,
+    }
+}
+
+#[test]
+fn bootstrap_makes_the_users_once() {
+    let (one, outcome) = apply(&State::default(), &Command::Bootstrap { password: hash(1) });
+    assert_eq!(outcome, Outcome::Changed);
+    let user = one.user("elastic").expect("made");
+    assert!(user.enabled && user.is_reserved());
+    assert_eq!(one.roles_of(&user.roles).len(), 1);
+    assert!(one.user("kibana_system").is_some_and(|user| user.is_reserved()));
+    let (two, outcome) = apply(&one, &Command::Bootstrap { password: hash(2) });
+    assert_eq!(outcome, Outcome::Unchanged);
+    assert_eq!(two.users, one.users);
+    assert_eq!((one.version, two.version), (1, 2));
+}
+
+#[test]
+fn a_stronger_hash_does_not_undo_a_change() {
+    let set = |password, instead_of| Command::SetPassword {
+        user: "elastic".into(),
+        password,
+        instead_of,
+        keep: None,
+    };
+    let (before, _) = apply(&State::default(), &Command::Bootstrap { password: hash(1) });
+    let (changed, outcome) = apply(&before, &set(hash(2), None));
+    assert_eq!(outcome, Outcome::Changed);
+    let expected = User { password: hash(2), ..(**before.user("elastic").expect("made")).clone() };
+    assert_eq!(**changed.user("elastic").expect("still there"), expected);
+    let (after, outcome) = apply(&changed, &set(hash(3), Some(hash(1))));
+    assert_eq!(outcome, Outcome::Unchanged);
+    assert_eq!(after.users, changed.users);
+    assert_eq!(apply(&changed, &set(hash(3), Some(hash(2)))).1, Outcome::Changed);
+}
+
+#[test]
+fn reserved_users_stay_and_others_come_and_go() {
+    let state = start();
+    let put = Command::PutUser { user: user("elastic"), keep_password: true };
+    assert!(matches!(apply(&state, &put).1, Outcome::Refused(Error::Refused { .. })));
+    let delete = Command::DeleteUser { name: "elastic".into() };
+    assert!(matches!(apply(&state, &delete).1, Outcome::Refused(Error::Refused { .. })));
+    let put = Command::PutUser { user: user("bob"), keep_password: true };
+    assert!(matches!(apply(&state, &put).1, Outcome::Refused(_)), "a new user wants a password");
+    let first = state.user("ann").expect("there").uid;
+    let (state, outcome) = apply(&state, &Command::DeleteUser { name: "ann".into() });
+    assert_eq!(outcome, Outcome::Changed);
+    let put = Command::PutUser { user: user("ann"), keep_password: false };
+    let (state, outcome) = apply(&state, &put);
+    assert_eq!(outcome, Outcome::Created);
+    assert_ne!(state.user("ann").expect("there").uid, first, "another ann");
+}
+
+#[test]
+fn a_code_is_spent_once_and_its_replay_ends_what_came_of_it() {
+    let state = with_code();
+    let (state, outcome) = apply(&state, &redeem(10));
+    let grant = granted(outcome);
+    assert!(state.grant(grant.id).is_some());
+    // Long after the code's own end it is still remembered.
+    let state = apply(&state, &refresh(grant.id, 0, 70_000)).0;
+    let (state, outcome) = apply(&state, &redeem(80_000));
+    assert_eq!(outcome, Outcome::Refused(Error::Reused));
+    assert!(state.grant(grant.id).is_none());
+    assert_eq!(apply(&state, &redeem(80_001)).1, Outcome::Refused(Error::InvalidGrant));
+}
+
+#[test]
+fn whatever_is_wrong_with_a_code_burns_it_but_another_client_does_not() {
+    let state = with_code();
+    for (change, burns) in [
+        ("client", false),
+        ("redirect", true),
+        ("verifier", true),
+        ("no verifier", true),
+        ("late", false),
+        ("disabled", true),
+        ("suspended", true),
+    ] {
+        let mut command = redeem(10);
+        let mut state = state.clone();
+        if let Command::Redeem { client, redirect, verifier, now, .. } = &mut command {
+            match change {
+                "client" => *client = "c2".into(),
+                "redirect" => *redirect = Some("https://app.example/cb/".into()),
+                "verifier" => *verifier = Some("other".into()),
+                "no verifier" => *verifier = None,
+                "late" => *now = 60_000,
+                "disabled" => {
+                    let user = Arc::new(User { enabled: false, ..user("ann") });
+                    state.users.insert("ann".into(), user);
+                }
+                _ => state.put_client(Arc::new(client_of(Status::Suspended))),
+            }
+        }
+        let (after, outcome) = apply(&state, &command);
+        assert!(matches!(outcome, Outcome::Refused(_)), "{change}");
+        assert!(after.grants.is_empty(), "{change}");
+        let is_burnt = after.codes.get(&Hash([1; 32])).is_some_and(|code| code.burnt);
+        assert_eq!(is_burnt, burns, "{change}");
+    }
+}
+
+fn client_of(status: Status) -> Client {
+    client(status)
+}
+
+#[test]
+fn refresh_tokens_rotate_and_reuse_ends_the_family() {
+    let (state, outcome) = apply(&with_code(), &redeem(10));
+    let id = granted(outcome).id;
+    let (state, outcome) = apply(&state, &refresh(id, 0, 1000));
+    assert_eq!(granted(outcome).counter, 1);
+    // The same token again, soon: the same successor.
+    let (state, outcome) = apply(&state, &refresh(id, 0, 3999));
+    assert_eq!(granted(outcome).counter, 1);
+    // A token that was never given, and another client: nothing happens.
+    assert_eq!(apply(&state, &refresh(id, 2, 3999)).1, Outcome::Refused(Error::InvalidGrant));
+    let mut other = refresh(id, 1, 3999);
+    if let Command::Refresh { client, .. } = &mut other {
+        *client = Some("c2".into());
+    }
+    let (state, outcome) = apply(&state, &other);
+    assert_eq!(outcome, Outcome::Refused(Error::InvalidGrant));
+    assert!(state.grant(id).is_some());
+    // Too late, or once the successor was used: the family ends.
+    let (late, outcome) = apply(&state, &refresh(id, 0, 4000));
+    assert_eq!(outcome, Outcome::Refused(Error::Reused));
+    assert!(late.grant(id).is_none());
+    let (state, _) = apply(&state, &refresh(id, 1, 4001));
+    let (state, outcome) = apply(&state, &refresh(id, 0, 4002));
+    assert_eq!(outcome, Outcome::Refused(Error::Reused));
+    assert!(state.grant(id).is_none());
+}
+
+#[test]
+fn a_narrowed_token_dies_with_its_family() {
+    let (state, outcome) = apply(&with_code(), &redeem(10));
+    let id = granted(outcome).id;
+    let mut command = refresh(id, 0, 1000);
+    if let Command::Refresh { narrowed, .. } = &mut command {
+        *narrowed = Some(vec!["self".into()]);
+    }
+    let (state, outcome) = apply(&state, &command);
+    let child = granted(outcome);
+    assert_eq!((child.parent, child.scopes.as_slice()), (Some(id), &["self".to_owned()][..]));
+    assert_eq!(state.grant(id).expect("there").scopes, ["index:a:read"]);
+    assert!(state.grant(child.id).is_some());
+    let state = apply(&state, &Command::Revoke { grants: vec![id], consents: true }).0;
+    assert!(state.grant(child.id).is_none());
+}
+
+#[test]
+fn a_suspended_client_loses_its_grants_for_good() {
+    let (state, outcome) = apply(&with_code(), &redeem(10));
+    let id = granted(outcome).id;
+    let put = |status, version| Command::PutClient { client: client(status), version };
+    assert_eq!(apply(&state, &put(Status::Suspended, 7)).1, Outcome::Refused(Error::Changed));
+    let (state, _) = apply(&state, &put(Status::Suspended, 1));
+    assert!(state.grant(id).is_none());
+    let known = (**state.client("c1").expect("there")).clone();
+    let again = Client { status: Status::Approved, ..known };
+    let (state, _) = apply(&state, &Command::PutClient { client: again, version: 2 });
+    assert!(state.grant(id).is_none(), "what was revoked stays revoked");
+}
+
+#[test]
+fn a_request_is_answered_once() {
+    let state = apply(&start(), &Command::PutPending { pending: pending(5, 0), now: 0 }).0;
+    let deny = Command::Decide { pending: Hash([5; 32]), code: None, consent: None, now: 1 };
+    let (state, outcome) = apply(&state, &deny);
+    assert_eq!(outcome, Outcome::Changed);
+    let allow = Command::Decide {
+        pending: Hash([5; 32]),
+        code: Some(code(&state, 1)),
+        consent: None,
+        now: 2,
+    };
+    let (state, outcome) = apply(&state, &allow);
+    assert_eq!(outcome, Outcome::Refused(Error::Gone));
+    assert!(state.codes.is_empty());
+}
+
+#[test]
+fn a_browser_keeps_twenty_requests_and_old_ones_go() {
+    let mut state = start();
+    for n in 0..30 {
+        let pending = pending(n, u64::from(n));
+        state = apply(&state, &Command::PutPending { pending, now: u64::from(n) }).0;
+    }
+    assert_eq!(state.pending.len(), 20);
+    assert!(state.pending.get(&Hash([9; 32])).is_none());
+    assert!(state.pending.get(&Hash([10; 32])).is_some());
+    for n in 0..5 {
+        let mut later = pending(100 + n, 2_000_000);
+        later.browser = Hash([n; 32]);
+        state = apply(&state, &Command::PutPending { pending: later, now: 2_000_000 }).0;
+    }
+    assert_eq!(state.pending.len(), 5, "those that were over were cleared away");
+    assert_eq!(state.ends.len(), 5);
+}
+
+#[test]
+fn a_device_is_let_in_once() {
+    let device = Device {
+        id: Hash([3; 32]),
+        user_code: "BCDFGHJK".into(),
+        client: "c1".into(),
+        scopes: vec!["self".into()],
+        resource: Vec::new(),
+        state: DeviceState::Waiting,
+        user: None,
+        uid: 0,
+        interval: 5,
+        polled: None,
+        end: 600_000,
+    };
+    let poll = |now| Command::PollDevice {
+        id: Hash([3; 32]),
+        client: "c1".into(),
+        refreshes: false,
+        idle: 1,
+        absolute: 1,
+        life: 100_000,
+        now,
+    };
+    let decide = |scopes, now| Command::DecideDevice {
+        user_code: "BCDFGHJK".into(),
+        user: "ann".into(),
+        uid: start().user("ann").expect("there").uid,
+        scopes,
+        now,
+    };
+    let state = apply(&start(), &Command::PutDevice { device, now: 0 }).0;
+    let (state, outcome) = apply(&state, &poll(1000));
+    assert_eq!(outcome, Outcome::Wait(Waiting::Pending));
+    let (state, outcome) = apply(&state, &poll(5999));
+    assert_eq!(outcome, Outcome::Wait(Waiting::TooFast));
+    let (state, outcome) = apply(&state, &poll(15_998));
+    assert_eq!(outcome, Outcome::Wait(Waiting::TooFast), "the interval has grown for good");
+    assert_eq!(apply(&state, &poll(600_000)).1, Outcome::Wait(Waiting::Expired));
+    let refused = apply(&state, &decide(None, 16_000)).0;
+    assert_eq!(apply(&refused, &poll(20_000)).1, Outcome::Wait(Waiting::Refused));
+    let again = apply(&refused, &decide(Some(vec!["self".into()]), 16_001)).1;
+    assert_eq!(again, Outcome::Refused(Error::Gone), "a refusal is final");
+    let allowed = apply(&state, &decide(Some(vec!["self".into()]), 16_000)).0;
+    let (after, outcome) = apply(&allowed, &poll(16_001));
+    assert_eq!(granted(outcome).user, "ann");
+    assert_eq!(apply(&after, &poll(30_000)).1, Outcome::Refused(Error::InvalidGrant));
+}
+
+#[test]
+fn a_new_password_ends_sessions() {
+    let session = |n: u8| Session {
+        id: Hash([n; 32]),
+        user: "ann".into(),
+        uid: 0,
+        auth_time: 0,
+        seen: 0,
+        end: 1000,
+        agent: None,
+        address: None,
+    };
+    let mut state = start();
+    for n in 0..3 {
+        let put = Command::PutSession { session: session(n), instead_of: None, now: 1 };
+        state = apply(&state, &put).0;
+    }
+    let set = |keep| Command::SetPassword {
+        user: "ann".into(),
+        password: PasswordHash::nobody(),
+        instead_of: None,
+        keep,
+    };
+    let kept = apply(&state, &set(Some(Hash([1; 32])))).0;
+    assert_eq!(kept.sessions.len(), 1);
+    assert!(apply(&state, &set(None)).0.sessions.is_empty());
+    assert_eq!(apply(&state, &set(None)).0.ends.len(), 0);
+}
+
+#[test]
+fn a_whole_state_is_read_as_it_was_written() {
+    let (state, outcome) = apply(&with_code(), &redeem(10));
+    granted(outcome);
+    let state = apply(&state, &Command::PutPending { pending: pending(7, 20), now: 20 }).0;
+    let read = State::from_bytes(&state.to_bytes()).expect("reads");
+    assert_eq!(read.grants, state.grants);
+    assert_eq!(read.owners, state.owners);
+    assert_eq!(read.client_ids, state.client_ids);
+    assert_eq!(read.pending, state.pending);
+    assert_eq!(read.codes, state.codes);
+}

@@ -1,0 +1,309 @@
+//! Records and commands as JSON: one macro each for structures, choices and words, so that no form
+//! is written twice by hand.
+//!
+//! Always true
+//! 1. What `to_json` writes, `from_json` reads back equal.
+//! 2. An absent `Option` is not written; a field that is missing and may not be is told by name.
+
+use std::sync::Arc;
+
+use json::{Object, Value};
+
+/// Something with a JSON form.
+pub trait Form: Sized {
+    /// Its form.
+    fn to_json(&self) -> Value;
+
+    /// From its form; the error says which part does not read.
+    fn from_json(value: &Value) -> std::result::Result<Self, String>;
+}
+
+/// Writes one field; `null` is left out.
+pub(crate) fn put<T: Form>(object: &mut Object, name: &str, field: &T) {
+    let value = field.to_json();
+    if !value.is_null() {
+        object.insert(name, value);
+    }
+}
+
+/// Reads one field; a missing one reads as `null`.
+pub(crate) fn take<T: Form>(value: &Value, name: &str) -> Result<T, String> {
+    T::from_json(value.get(name).unwrap_or(&Value::Null)).map_err(|why| format!("{name}: {why}"))
+}
+
+fn expected(what: &str) -> String {
+    format!("is no {what}")
+}
+
+impl Form for String {
+    fn to_json(&self) -> Value {
+        Value::String(self.clone())
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_str().map(str::to_owned).ok_or_else(|| expected("text"))
+    }
+}
+
+impl Form for bool {
+    fn to_json(&self) -> Value {
+        Value::Bool(*self)
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_bool().ok_or_else(|| expected("truth"))
+    }
+}
+
+impl Form for u64 {
+    fn to_json(&self) -> Value {
+        Value::from(*self)
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_u64().ok_or_else(|| expected("number"))
+    }
+}
+
+impl Form for u32 {
+    fn to_json(&self) -> Value {
+        Value::from(*self)
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| expected("number"))
+    }
+}
+
+impl Form for Value {
+    fn to_json(&self) -> Value {
+        self.clone()
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        Ok(value.clone())
+    }
+}
+
+impl Form for Object {
+    fn to_json(&self) -> Value {
+        Value::Object(self.clone())
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_object().cloned().ok_or_else(|| expected("object"))
+    }
+}
+
+impl<T: Form> Form for Option<T> {
+    fn to_json(&self) -> Value {
+        self.as_ref().map_or(Value::Null, Form::to_json)
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        if value.is_null() { Ok(None) } else { T::from_json(value).map(Some) }
+    }
+}
+
+impl<T: Form> Form for Vec<T> {
+    fn to_json(&self) -> Value {
+        Value::Array(self.iter().map(Form::to_json).collect())
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        value.as_array().ok_or_else(|| expected("list"))?.iter().map(T::from_json).collect()
+    }
+}
+
+impl<T: Form> Form for Arc<T> {
+    fn to_json(&self) -> Value {
+        (**self).to_json()
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        T::from_json(value).map(Arc::new)
+    }
+}
+
+impl<A: Form, B: Form> Form for (A, B) {
+    fn to_json(&self) -> Value {
+        Value::Array(vec![self.0.to_json(), self.1.to_json()])
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        match value.as_array() {
+            Some([a, b]) => Ok((A::from_json(a)?, B::from_json(b)?)),
+            _ => Err(expected("pair")),
+        }
+    }
+}
+
+/// Thirty-two bytes: the hash of a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Form for Hash {
+    fn to_json(&self) -> Value {
+        Value::String(hex(&self.0))
+    }
+
+    fn from_json(value: &Value) -> std::result::Result<Self, String> {
+        let bytes = value.as_str().and_then(unhex).ok_or_else(|| expected("hash"))?;
+        bytes.try_into().map(Self).map_err(|_| expected("hash"))
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes of hexadecimal digits.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+/// A structure whose fields all have forms.
+macro_rules! record {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$note:meta])* pub $field:ident : $kind:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name { $($(#[$note])* pub $field: $kind),* }
+
+        impl $crate::form::Form for $name {
+            fn to_json(&self) -> json::Value {
+                let mut object = json::Object::new();
+                $($crate::form::put(&mut object, stringify!($field), &self.$field);)*
+                json::Value::Object(object)
+            }
+
+            fn from_json(value: &json::Value) -> std::result::Result<Self, String> {
+                Ok(Self { $($field: $crate::form::take(value, stringify!($field))?),* })
+            }
+        }
+    };
+}
+
+/// One of several structures, told apart by `is`.
+macro_rules! choice {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$note:meta])* $variant:ident {
+            $($(#[$field_note:meta])* $field:ident : $kind:ty),* $(,)?
+        }),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $name {
+            $($(#[$note])* $variant { $($(#[$field_note])* $field: $kind),* }),*
+        }
+
+        impl $crate::form::Form for $name {
+            fn to_json(&self) -> json::Value {
+                let mut object = json::Object::new();
+                match self {
+                    $(Self::$variant { $($field),* } => {
+                        object.insert("is", stringify!($variant));
+                        $($crate::form::put(&mut object, stringify!($field), $field);)*
+                    })*
+                }
+                json::Value::Object(object)
+            }
+
+            fn from_json(value: &json::Value) -> std::result::Result<Self, String> {
+                match value.get("is").and_then(json::Value::as_str) {
+                    $(Some(stringify!($variant)) => Ok(Self::$variant {
+                        $($field: $crate::form::take(value, stringify!($field))?),*
+                    }),)*
+                    other => Err(format!("unknown kind {other:?}")),
+                }
+            }
+        }
+    };
+}
+
+/// One of several words.
+macro_rules! word {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$note:meta])* $variant:ident = $text:literal),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$note])* $variant),* }
+
+        impl $name {
+            /// The word.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// What the word means.
+            pub fn of(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        impl $crate::form::Form for $name {
+            fn to_json(&self) -> json::Value {
+                json::Value::from(self.as_str())
+            }
+
+            fn from_json(value: &json::Value) -> std::result::Result<Self, String> {
+                let text = value.as_str().ok_or("is no text")?;
+                Self::of(text).ok_or_else(|| format!("unknown word [{text}]"))
+            }
+        }
+    };
+}
+
+pub(crate) use {choice, record, word};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    record! {
+        /// A record.
+        pub struct Sample {
+            /// Text.
+            pub name: String,
+            /// Perhaps.
+            pub size: Option<u64>,
+            /// A hash.
+            pub hash: Hash,
+        }
+    }
+
+    choice! {
+        /// A choice.
+        pub enum Act {
+            /// One.
+            Make { name: String },
+            /// Nothing.
+            Rest {},
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let sample = Sample { name: "a".into(), size: None, hash: Hash([7; 32]) };
+        assert!(sample.to_json().get("size").is_none());
+        assert_eq!(Sample::from_json(&sample.to_json()), Ok(sample));
+        for act in [Act::Make { name: "x".into() }, Act::Rest {}] {
+            assert_eq!(Act::from_json(&act.to_json()), Ok(act));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = Sample::from_json(&json::json!({"name": "a"})).expect_err("no hash");
+        assert_eq!(error, "hash: is no hash");
+        assert!(Act::from_json(&json::json!({"is": "Explode"})).is_err());
+        assert_eq!(unhex("zz"), None);
+        assert_eq!(unhex("é"), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! `authorization_details` of the type `index_access`: a right to some documents and fields.
+//!
+//! ```json
+//! [{"type":"index_access","indices":["orders-*"],"actions":["read"],
+//!   "query":{"term":{"customer":"acme"}},"fields":["id","total"]}]
+//! ```
+
+use std::sync::Arc;
+
+use json::Value;
+
+use super::scope::{self, Action, Scope, is_pattern};
+use crate::record::role::{Descriptor, Role};
+use json::fields::FieldRule;
+
+/// Bytes of the whole array.
+const BYTES_MAX: usize = 8 << 10;
+
+/// Entries of the array.
+const ENTRIES_MAX: usize = 16;
+
+/// Nesting of a query.
+const QUERY_DEPTH_MAX: usize = 5;
+
+/// The one type there is.
+pub const INDEX_ACCESS: &str = "index_access";
+
+/// Reads and checks an array.
+///
+/// # Errors
+/// Where any part of it is unknown or malformed.
+pub fn parse(text: &str, store: &str) -> Result<Vec<Value>, ()> {
+    if text.len() > BYTES_MAX {
+        return Err(());
+    }
+    let Ok(Value::Array(entries)) = json::parse(text.as_bytes()) else { return Err(()) };
+    if entries.is_empty() || entries.len() > ENTRIES_MAX {
+        return Err(());
+    }
+    for entry in &entries {
+        check(entry, store).ok_or(())?;
+    }
+    Ok(entries)
+}
+
+fn check(entry: &Value, store: &str) -> Option<()> {
+    let object = entry.as_object()?;
+    for key in object.keys() {
+        if !matches!(key, "type" | "locations" | "indices" | "actions" | "query" | "fields") {
+            return None;
+        }
+    }
+    if object.get("type")?.as_str()? != INDEX_ACCESS {
+        return None;
+    }
+    if let Some(locations) = object.get("locations") {
+        let is_ours = |one: &Value| one.as_str() == Some(store);
+        let locations = locations.as_array()?;
+        if locations.is_empty() || !locations.iter().all(is_ours) {
+            return None;
+        }
+    }
+    let (indices, actions) = (indices(entry)?, actions(entry)?);
+    if indices.is_empty() || actions.is_empty() {
+        return None;
+    }
+    if let Some(fields) = object.get("fields") {
+        let fields = fields.as_array()?;
+        let is_name = |one: &Value| one.as_str().is_some_and(|name| !name.is_empty());
+        if fields.is_empty() || !fields.iter().all(is_name) {
+            return None;
+        }
+    }
+    if let Some(query) = object.get("query") {
+        check_query(query, QUERY_DEPTH_MAX)?;
+    }
+    Some(())
+}
+
+fn indices(entry: &Value) -> Option<Vec<String>> {
+    let names = entry.get("indices")?.as_array()?.iter();
+    names.map(|name| name.as_str().filter(|name| is_pattern(name)).map(str::to_owned)).collect()
+}
+
+fn actions(entry: &Value) -> Option<Vec<Action>> {
+    let actions = entry.get("actions")?.as_array()?.iter();
+    actions.map(|action| Action::of(action.as_str()?)).collect()
+}
+
+/// Only literal conditions: no scripts, no look-ups.
+fn check_query(query: &Value, depth: usize) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let object = query.as_object()?;
+    if object.len() != 1 {
+        return None;
+    }
+    let (kind, body) = object.iter().next()?;
+    match kind {
+        "match_all" => body.as_object()?.is_empty().then_some(()),
+        "exists" => {
+            let body = body.as_object()?;
+            (body.len() == 1 && body.get("field")?.as_str().is_some()).then_some(())
+        }
+        "term" => {
+            let (_, value) = only(body)?;
+            let value = value.get("value").unwrap_or(value);
+            (!matches!(value, Value::Object(_) | Value::Array(_) | Value::Null)).then_some(())
+        }
+        "terms" => {
+            let (_, values) = only(body)?;
+            let is_literal = |one: &Value| !matches!(one, Value::Object(_) | Value::Array(_));
+            values.as_array()?.iter().all(is_literal).then_some(())
+        }
+        "range" => {
+            let (_, bounds) = only(body)?;
+            let bounds = bounds.as_object()?;
+            let is_bound =
+                |key: &str| matches!(key, "gt" | "gte" | "lt" | "lte" | "format" | "time_zone");
+            let is_literal = |one: &Value| !matches!(one, Value::Object(_) | Value::Array(_));
+            bounds.iter().all(|(key, value)| is_bound(key) && is_literal(value)).then_some(())
+        }
+        "bool" => {
+            for (key, clauses) in body.as_object()?.iter() {
+                match (key, clauses) {
+                    ("must" | "filter" | "should" | "must_not", Value::Array(clauses)) => {
+                        for clause in clauses {
+                            check_query(clause, depth)?;
+                        }
+                    }
+                    ("must" | "filter" | "should" | "must_not", one) => check_query(one, depth)?,
+                    ("minimum_should_match", Value::Number(_)) => {}
+                    _ => return None,
+                }
+            }
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn only(body: &Value) -> Option<(&str, &Value)> {
+    let object = body.as_object()?;
+    if object.len() == 1 { object.iter().next() } else { None }
+}
+
+/// Scopes that an entry stands for, its filters aside: for the client's ceiling.
+pub fn scopes(entry: &Value) -> Vec<Scope> {
+    let (Some(indices), Some(actions)) = (indices(entry), actions(entry)) else {
+        return Vec::new();
+    };
+    let pairs = indices.iter().flat_map(|pattern| {
+        actions.iter().map(|action| Scope::Index { pattern: pattern.clone(), action: *action })
+    });
+    pairs.collect()
+}
+
+/// What entries mean at the gate: one role.
+pub fn role(entries: &[Value]) -> Role {
+    let mut role = Role::new("details", Descriptor::default());
+    for entry in entries {
+        let (Some(indices), Some(actions)) = (indices(entry), actions(entry)) else { continue };
+        let query = entry.get("query").map(|query| Arc::new(query.clone()));
+        let fields = entry.get("fields").and_then(Value::as_array).map(|fields| {
+            let mut grant = Vec::new();
+            for field in fields.iter().filter_map(Value::as_str) {
+                grant.push(field.to_owned());
+                // A field named is named with its parts.
+                grant.push(format!("{field}.*"));
+            }
+            FieldRule { grant: Some(grant), except: Vec::new() }
+        });
+        for action in actions {
+            let (query, fields) = (query.clone(), fields.clone());
+            role.indices.push(scope::grant(indices.clone(), action, query, fields));
+        }
+    }
+    role
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORE: &str = "https://store.example";
+
+    #[test]
+    fn an_entry_becomes_a_role() {
+        let text = r#"[{"type":"index_access","locations":["https://store.example"],
+            "indices":["orders-*"],"actions":["read"],
+            "query":{"bool":{"filter":[{"term":{"customer":"acme"}},{"range":{"n":{"gte":1}}}]}},
+            "fields":["id","total"]}]"#;
+        let entries = parse(text, STORE).expect("legal");
+        let role = role(&entries);
+        assert!(role.indices[0].holds("indices:data/read/search", "orders-1"));
+        assert!(!role.indices[0].holds("indices:data/write/index", "orders-1"));
+        let fields = role.indices[0].fields.as_ref().expect("limited");
+        assert!(fields.permits("id") && fields.permits("total.cents"));
+        assert!(!fields.permits("customer"));
+        assert_eq!(scope::list_text(&scopes(&entries[0])), "index:orders-*:read");
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let with = |more: &str| {
+            format!(r#"[{{"type":"index_access","indices":["a"],"actions":["read"]{more}}}]"#)
+        };
+        assert!(parse(&with(""), STORE).is_ok());
+        for more in [
+            r#","more":1"#,
+            r#","locations":["https://other.example"]"#,
+            r#","fields":[]"#,
+            r#","query":{"script":{}}"#,
+            r#","query":{"terms":{"a":{"index":"x","id":"1","path":"p"}}}"#,
+            r#","query":{"term":{"a":1},"match_all":{}}"#,
+            r#","query":{"query_string":{"query":"*"}}"#,
+            r#","query":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"match_all":{}}}}}}}}}}}}"#,
+        ] {
+            assert!(parse(&with(more), STORE).is_err(), "{more}");
+        }
+        for text in [
+            "",
+            "{}",
+            "[]",
+            r#"[{"type":"other"}]"#,
+            r#"[{"type":"index_access"}]"#,
+            r#"[{"type":"index_access","type":"index_access","indices":["a"],"actions":["read"]}]"#,
+        ] {
+            assert!(parse(text, STORE).is_err(), "{text}");
+        }
+    }
+}

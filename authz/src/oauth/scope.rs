@@ -1,0 +1,341 @@
+//! Scopes: what may be granted, which scope holds which, and what they mean at the gate.
+//!
+//! ```text
+//! scope   = "index:" pattern ":" action / "self" / "cluster:monitor" / "offline_access"
+//! pattern = 1*128( a-z / 0-9 / "-" / "_" / "." / "*" ), not beginning with "-", "_" or ".",
+//!           at most two "*"
+//! action  = "read" / "create" / "write" / "manage" / "all"
+//! ```
+//!
+//! Always true
+//! 1. One scope holds another where its pattern matches every name that the other's does, decided on
+//!    the patterns and never on the indices of today, and its action covers the other's.
+//! 2. `*` never reaches a name that begins with a dot.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::form::word;
+use crate::privilege::{Actions, fits};
+use json::fields::FieldRule;
+
+use crate::record::role::{Descriptor, IndexGrant, Role};
+
+/// Scopes in one list.
+const ENTRIES_MAX: usize = 50;
+
+/// Bytes of one list.
+const LIST_BYTES_MAX: usize = 4096;
+
+/// Bytes of a pattern.
+const PATTERN_BYTES_MAX: usize = 128;
+
+/// Stars in a pattern.
+const STARS_MAX: usize = 2;
+
+word! {
+    /// What may be done to indices.
+    pub enum Action {
+        /// See documents, mapping and settings.
+        Read = "read",
+        /// Add documents that are not there.
+        Create = "create",
+        /// Add, change and remove documents.
+        Write = "write",
+        /// Make, change and remove indices; no documents.
+        Manage = "manage",
+        /// All of it.
+        All = "all",
+    }
+}
+
+impl Action {
+    /// Does it cover the other?
+    pub fn covers(self, other: Self) -> bool {
+        self == other || self == Self::All || (self == Self::Write && other == Self::Create)
+    }
+
+    /// The store's actions.
+    #[rustfmt::skip]
+    pub fn actions(self) -> Actions {
+        Actions::patterns(match self {
+            Self::Read => &[
+                "indices:data/read/*", "indices:admin/mappings/get*", "indices:admin/mappings/fields/get*",
+                "indices:monitor/settings/get", "indices:admin/get", "indices:admin/exists",
+                "indices:admin/validate/query*", "indices:admin/resolve/index",
+            ],
+            Self::Create => &[
+                "indices:data/write/index", "indices:data/write/index[*",
+                "indices:data/write/index:op_type/create", "indices:data/write/bulk*",
+                "indices:admin/mapping/auto_put*",
+            ],
+            Self::Write => &["indices:data/write/*", "indices:admin/mapping/auto_put*"],
+            Self::Manage => &["indices:admin/*", "indices:monitor/*"],
+            Self::All => &["indices:*"],
+        })
+    }
+}
+
+/// One scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Something on indices.
+    Index {
+        /// Of which names.
+        pattern: String,
+        /// What.
+        action: Action,
+    },
+    /// Who am I?
+    Own,
+    /// Health and statistics of the cluster.
+    Monitor,
+    /// Refresh tokens.
+    Offline,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index { pattern, action } => write!(f, "index:{pattern}:{}", action.as_str()),
+            Self::Own => f.write_str("self"),
+            Self::Monitor => f.write_str("cluster:monitor"),
+            Self::Offline => f.write_str("offline_access"),
+        }
+    }
+}
+
+impl Scope {
+    /// Reads one scope.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "self" => return Some(Self::Own),
+            "cluster:monitor" => return Some(Self::Monitor),
+            "offline_access" => return Some(Self::Offline),
+            _ => {}
+        }
+        let (pattern, action) = text.strip_prefix("index:")?.rsplit_once(':')?;
+        let action = Action::of(action)?;
+        is_pattern(pattern).then(|| Self::Index { pattern: pattern.to_owned(), action })
+    }
+
+    /// Does it hold the other?
+    pub fn holds(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Index { pattern: own, action },
+                Self::Index { pattern: wanted, action: wanted_action },
+            ) => action.covers(*wanted_action) && holds_pattern(own, wanted),
+            _ => self == other,
+        }
+    }
+}
+
+/// Is this a legal pattern of index names?
+pub fn is_pattern(pattern: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.*".contains(c);
+    (1..=PATTERN_BYTES_MAX).contains(&pattern.len())
+        && pattern.chars().all(legal)
+        && !pattern.starts_with(['-', '_', '.'])
+        && pattern.matches('*').count() <= STARS_MAX
+}
+
+/// Does every name that fits `wanted` fit `own`? A star of `wanted` may become a letter that `own`
+/// does not write, and only a star of `own` can match that one: so the star itself may stand for it.
+pub fn holds_pattern(own: &str, wanted: &str) -> bool {
+    fits(own, wanted)
+}
+
+/// Reads a list separated by single spaces; equal ones collapse.
+///
+/// # Errors
+/// A list that is malformed, too long, or holds something unknown.
+pub fn parse_list(text: &str) -> Result<Vec<Scope>, ()> {
+    if text.len() > LIST_BYTES_MAX {
+        return Err(());
+    }
+    let mut scopes = Vec::new();
+    for one in text.split(' ') {
+        let scope = Scope::parse(one).ok_or(())?;
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+        if scopes.len() > ENTRIES_MAX {
+            return Err(());
+        }
+    }
+    Ok(scopes)
+}
+
+/// The list as text.
+pub fn list_text(scopes: &[Scope]) -> String {
+    let words: Vec<String> = scopes.iter().map(Scope::to_string).collect();
+    words.join(" ")
+}
+
+/// Scopes that were stored; those that do not read are passed over, which grants less.
+pub fn stored(words: &[String]) -> Vec<Scope> {
+    words.iter().filter_map(|word| Scope::parse(word)).collect()
+}
+
+/// Does the list hold each of the others?
+pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
+    wanted.iter().all(|wanted| own.iter().any(|own| own.holds(wanted)))
+}
+
+/// What a list means at the gate: one role.
+pub fn role(scopes: &[Scope]) -> Role {
+    let mut role = Role::new("scope", Descriptor::default());
+    for scope in scopes {
+        match scope {
+            Scope::Index { pattern, action } => {
+                role.indices.push(grant(vec![pattern.clone()], *action, None, None));
+            }
+            Scope::Monitor => {
+                // Node information stays the operator's.
+                role.cluster = Actions::of(
+                    crate::privilege::Kind::Cluster,
+                    &[
+                        "cluster:monitor/health",
+                        "cluster:monitor/main",
+                        "cluster:monitor/state",
+                        "cluster:monitor/stats",
+                        "cluster:monitor/task",
+                        "cluster:monitor/xpack/license",
+                    ]
+                    .map(str::to_owned),
+                );
+            }
+            Scope::Own | Scope::Offline => {}
+        }
+    }
+    role
+}
+
+/// A grant on indices.
+pub fn grant(
+    names: Vec<String>,
+    action: Action,
+    query: Option<Arc<json::Value>>,
+    fields: Option<FieldRule>,
+) -> IndexGrant {
+    IndexGrant { names, actions: action.actions(), fields, query, restricted: false, dots: false }
+}
+
+/// The narrowest scope that would allow an action on an index: what a denial names.
+pub fn wanted(action: &str, index: Option<&str>) -> Option<String> {
+    let Some(index) = index else {
+        return action.starts_with("cluster:monitor/").then(|| "cluster:monitor".to_owned());
+    };
+    let found = [Action::Read, Action::Create, Action::Write, Action::Manage, Action::All]
+        .into_iter()
+        .find(|known| known.actions().hold(action))?;
+    // A bulk request holds anything; what one line of it wants is asked for by itself.
+    let found = if action.starts_with("indices:data/write/")
+        && found == Action::Create
+        && !action.ends_with("op_type/create")
+    {
+        Action::Write
+    } else {
+        found
+    };
+    is_pattern(index).then(|| format!("index:{index}:{}", found.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_read_as_they_are_written() {
+        for text in
+            ["index:orders-*:read", "self", "cluster:monitor", "index:a:all", "offline_access"]
+        {
+            assert_eq!(Scope::parse(text).expect(text).to_string(), text);
+        }
+        let long = format!("index:{}:read", "a".repeat(129));
+        for bad in [
+            "",
+            "index::read",
+            "index:a:",
+            "index:A:read",
+            "index:-a:read",
+            "index:_a:read",
+            "index:.a:read",
+            "index:a*b*c*:read",
+            "index:a,b:read",
+            "index:a:delete",
+            "openid",
+            "SELF",
+            "index:a b:read",
+            "index:ä:read",
+            &long,
+        ] {
+            assert_eq!(Scope::parse(bad), None, "{bad}");
+        }
+        assert_eq!(parse_list("self self").map(|list| list.len()), Ok(1));
+        for bad in ["", " self", "self  self", "self ", "self\tself"] {
+            assert_eq!(parse_list(bad), Err(()), "{bad:?}");
+        }
+    }
+
+    /// Every pattern of up to four characters, against every name of up to six: where some name tells
+    /// them apart the patterns say so, and the other way round.
+    #[test]
+    fn holding_is_what_names_say() {
+        let mut patterns = vec![String::new()];
+        for at in 0.. {
+            if patterns[at].len() == 4 {
+                break;
+            }
+            for c in "ab*".chars() {
+                patterns.push(format!("{}{c}", patterns[at]));
+            }
+        }
+        // `c` stands for the letters that no pattern writes.
+        let mut names = vec![String::new()];
+        for at in 0.. {
+            if names[at].len() == 6 {
+                break;
+            }
+            for c in "abc".chars() {
+                names.push(format!("{}{c}", names[at]));
+            }
+        }
+        let patterns: Vec<_> = patterns.into_iter().filter(|pattern| is_pattern(pattern)).collect();
+        for own in &patterns {
+            for wanted in &patterns {
+                let said = names.iter().all(|name| !fits(wanted, name) || fits(own, name));
+                assert_eq!(holds_pattern(own, wanted), said, "{own} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn actions_cover_what_they_should() {
+        use Action::{All, Create, Manage, Read, Write};
+        for own in [Read, Create, Write, Manage, All] {
+            for other in [Read, Create, Write, Manage, All] {
+                let expected = own == other || own == All || (own, other) == (Write, Create);
+                assert_eq!(own.covers(other), expected, "{own:?} {other:?}");
+            }
+        }
+        assert!(Read.actions().hold("indices:data/read/search"));
+        assert!(!Manage.actions().hold("indices:data/read/search"));
+        assert!(!Write.actions().hold("indices:data/read/get"));
+        assert!(!Create.actions().hold("indices:data/write/index:op_type/index"));
+        assert!(!Create.actions().hold("indices:data/write/delete"));
+    }
+
+    #[test]
+    fn a_denial_names_the_scope_that_lacks() {
+        assert_eq!(
+            wanted("indices:data/write/index", Some("orders-1")).as_deref(),
+            Some("index:orders-1:write")
+        );
+        assert_eq!(wanted("indices:data/read/get", Some("a")).as_deref(), Some("index:a:read"));
+        assert_eq!(wanted("indices:admin/create", Some("a")).as_deref(), Some("index:a:manage"));
+        assert_eq!(wanted("cluster:monitor/health", None).as_deref(), Some("cluster:monitor"));
+        assert_eq!(wanted("cluster:admin/settings/update", None), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! A person's own pages: applications let in, sessions, the password.
+
+use maud::{Markup, html};
+
+use super::layout::{Person, Tab, Width, app_head, hidden, page, time};
+
+/// One grant, in words.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its number, for the form.
+    pub id: String,
+    /// The application's name.
+    pub app: String,
+    /// Where its logo is.
+    pub logo: Option<String>,
+    /// What it may do, a sentence each.
+    pub permissions: Vec<String>,
+    /// When it was given, in milliseconds.
+    pub created: u64,
+    /// When it was last used.
+    pub last_used: Option<u64>,
+    /// From where.
+    pub last_address: Option<String>,
+    /// When it ends by itself.
+    pub end: Option<u64>,
+}
+
+/// Applications that were let in, and what happened to some of them.
+pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], warnings: &[String]) -> String {
+    let body = html! {
+        h1 { "Applications with access" }
+        p.lead { "Each of them may do what stands beside it, in your name, until you revoke it." }
+        @for warning in warnings { div.note.stop role="alert" { (warning) } }
+        @if rows.is_empty() {
+            section.card { p { "No application has access to your documents." } }
+        }
+        div.grid {
+            @for row in rows { (grant(csrf, row)) }
+        }
+        @if rows.len() > 1 {
+            form method="post" action="/account/apps" {
+                (hidden("csrf_token", csrf))
+                div.buttons { button.danger type="submit" name="action" value="revoke_all" { "Revoke all" } }
+            }
+        }
+    };
+    page("Applications with access", Some(person), Tab::Grants, Width::Wide, &body)
+}
+
+fn grant(csrf: &str, row: &Row) -> Markup {
+    let since = html! { "since " (time(row.created)) };
+    html! {
+        article.card {
+            (app_head(&row.app, row.logo.as_deref(), &since, 2))
+            ul { @for permission in &row.permissions { li { (permission) } } }
+            dl.facts {
+                dt { "Last use" }
+                dd {
+                    @match row.last_used { Some(at) => (time(at)), None => "never" }
+                    @if let Some(address) = &row.last_address { " from " (address) }
+                }
+                @if let Some(end) = row.end { dt { "Ends" } dd { (time(end)) } }
+            }
+            form method="post" action="/account/apps" {
+                (hidden("csrf_token", csrf))
+                (hidden("grant", &row.id))
+                button.danger type="submit" name="action" value="revoke" aria-label={ "Revoke " (row.app) } { "Revoke" }
+            }
+        }
+    }
+}
+
+/// One session.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The browser, as it calls itself.
+    pub agent: Option<String>,
+    /// From where.
+    pub address: Option<String>,
+    /// When it was last seen, in milliseconds.
+    pub seen: u64,
+    /// It is the one that shows this page.
+    pub this: bool,
+}
+
+/// Where the person is signed in.
+pub fn sessions(person: &Person<'_>, csrf: &str, visits: &[Visit]) -> String {
+    let body = html! {
+        h1 { "Sessions" }
+        p.lead { "Browsers in which you are signed in." }
+        section.card {
+            ul.plain {
+                @for visit in visits {
+                    li {
+                        strong { (visit.agent.as_deref().unwrap_or("A browser without a name")) }
+                        @if visit.this { " " (super::layout::badge("this browser", "good")) }
+                        br;
+                        span.hint { "last seen " (time(visit.seen))
+                            @if let Some(address) = &visit.address { " from " (address) } }
+                    }
+                }
+            }
+        }
+        form method="post" action="/account/sessions" {
+            (hidden("csrf_token", csrf))
+            div.buttons { button.danger type="submit" name="action" value="sign_out_everywhere" { "Sign out everywhere" } }
+        }
+    };
+    page("Sessions", Some(person), Tab::Sessions, Width::Middle, &body)
+}
+
+/// What the password form has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed<'a> {
+    /// Nothing yet.
+    No,
+    /// It was changed.
+    Yes,
+    /// It was not, and why.
+    Refused(&'a str),
+}
+
+/// The password form.
+pub fn password(person: &Person<'_>, csrf: &str, changed: Changed<'_>) -> String {
+    let described = matches!(changed, Changed::Refused(_)).then_some("trouble");
+    let body = html! {
+        section.card {
+            h1 { "Change your password" }
+            @match changed {
+                Changed::No => {},
+                Changed::Yes => div.note role="status" { "Your password was changed. All other sessions have ended." },
+                Changed::Refused(why) => div.note.stop #trouble role="alert" { (why) },
+            }
+            form method="post" action="/account/security" {
+                (hidden("csrf_token", csrf))
+                (super::layout::hidden("username", person.name))
+                (secret("password", "Current password", "current-password", described))
+                (secret("new_password", "New password", "new-password", None))
+                (secret("new_password_again", "New password again", "new-password", None))
+                div.choice {
+                    input #revoke type="checkbox" name="revoke_grants" value="true";
+                    label for="revoke" { "Also revoke all applications" }
+                    p.hint { "If you think that somebody knew your password." }
+                }
+                div.buttons.wide { button type="submit" name="action" value="change_password" { "Change the password" } }
+            }
+        }
+    };
+    page("Change your password", Some(person), Tab::Security, Width::Narrow, &body)
+}
+
+fn secret(name: &str, label: &str, complete: &str, described: Option<&str>) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            input id=(name) type="password" name=(name) autocomplete=(complete) required maxlength="1024"
+                aria-describedby=[described];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERSON: Person<'_> = Person { name: "ann", csrf: "t", reviews: false };
+
+    #[test]
+    fn each_grant_has_a_form_of_its_own() {
+        let row = Row {
+            id: "7".into(),
+            app: "Chart".into(),
+            logo: None,
+            permissions: vec!["Read documents in orders".into()],
+            created: 0,
+            last_used: None,
+            last_address: None,
+            end: Some(86_400_000),
+        };
+        let page = grants(&PERSON, "c", &[row.clone(), row], &[]);
+        assert_eq!(page.matches("name=\"grant\" value=\"7\"").count(), 2);
+        assert_eq!(page.matches("value=\"revoke_all\"").count(), 1);
+        assert!(page.contains("never") && page.contains("1970-01-02"));
+        assert!(grants(&PERSON, "c", &[], &[]).contains("No application"));
+    }
+
+    #[test]
+    fn a_refused_password_says_why() {
+        let page = password(&PERSON, "c", Changed::Refused("too short"));
+        assert!(page.contains("too short") && page.contains("aria-describedby=\"trouble\""));
+    }
+}

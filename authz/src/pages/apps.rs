@@ -1,0 +1,351 @@
+//! A developer's applications: the list, the form, the state of one.
+
+use maud::{Markup, html};
+
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+
+/// One application in the list.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its reference number.
+    pub reference: String,
+    /// Its name.
+    pub name: String,
+    /// Where its logo is.
+    pub logo: Option<String>,
+    /// Where it stands.
+    pub status: &'static str,
+    /// A change waits for review.
+    pub changing: bool,
+}
+
+/// The list.
+pub fn list(person: &Person<'_>, rows: &[Row]) -> String {
+    let body = html! {
+        h1 { "Your applications" }
+        p.lead { "An application that is approved may ask owners to let it read or write their documents." }
+        div.grid {
+            @for row in rows {
+                article.card {
+                    (app_head(&row.name, row.logo.as_deref(), &standing(row.status, row.changing), 2))
+                    a href={ "/apps/" (row.reference) } { "Open " (row.name) }
+                }
+            }
+        }
+        @if rows.is_empty() { section.card { p { "You have not registered an application." } } }
+        div.buttons { a.button href="/apps/new" { "Register an application" } }
+    };
+    page("Your applications", Some(person), Tab::Apps, Width::Wide, &body)
+}
+
+fn standing(status: &str, changing: bool) -> Markup {
+    let mood = match status {
+        "approved" => "good",
+        "pending" => "wait",
+        _ => "bad",
+    };
+    html! { (badge(status, mood)) @if changing { " " (badge("change under review", "wait")) } }
+}
+
+/// What stands in the fields of the form.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    /// `web`, `native`, `browser` or `service`.
+    pub application_type: String,
+    /// Name.
+    pub client_name: String,
+    /// Callback addresses, one a line.
+    pub redirect_uris: String,
+    /// Its page.
+    pub client_uri: String,
+    /// For the consent page.
+    pub description: String,
+    /// Privacy statement.
+    pub policy_uri: String,
+    /// Terms.
+    pub tos_uri: String,
+    /// Who answers questions.
+    pub contacts: String,
+    /// Scopes, separated by spaces.
+    pub scope: String,
+    /// Why they are wanted.
+    pub scope_reason: String,
+    /// It cannot keep a secret.
+    pub public: bool,
+    /// It must use PKCE.
+    pub require_pkce: bool,
+}
+
+/// A field that was refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Name of the field.
+    pub field: &'static str,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// The form for a new application.
+pub fn new(person: &Person<'_>, csrf: &str, fields: &Fields, refused: Option<&Refused>) -> String {
+    let body = html! {
+        h1 { "Register an application" }
+        p.lead { "A reviewer looks at it; then it gets its id and, if it can keep one, its secret." }
+        section.card { (form(csrf, "/apps/new", "Send for review", fields, refused)) }
+    };
+    page("Register an application", Some(person), Tab::Apps, Width::Middle, &body)
+}
+
+/// One application, for its owner.
+#[derive(Debug)]
+pub struct App<'a> {
+    /// Who is signed in.
+    pub person: Person<'a>,
+    /// Token of the forms.
+    pub csrf: &'a str,
+    /// Its reference number.
+    pub reference: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Where its logo is.
+    pub logo: Option<String>,
+    /// Where it stands.
+    pub status: &'static str,
+    /// A change waits for review.
+    pub changing: bool,
+    /// What the reviewer said.
+    pub note: Option<&'a str>,
+    /// Its id, once it is approved.
+    pub client_id: Option<&'a str>,
+    /// Its secret, the one time that it is shown.
+    pub secret: Option<&'a str>,
+    /// It has a right to a secret that was never shown.
+    pub may_show: bool,
+    /// It has a secret, which can be replaced.
+    pub may_rotate: bool,
+    /// What it says of itself.
+    pub fields: Fields,
+    /// A field of a change that was refused.
+    pub refused: Option<Refused>,
+}
+
+/// The page of one application.
+pub fn app(app: &App<'_>) -> String {
+    let action = format!("/apps/{}", app.reference);
+    let body = html! {
+        section.card {
+            (app_head(app.name, app.logo.as_deref(), &standing(app.status, app.changing), 1))
+            dl.facts {
+                dt { "Reference number" }
+                dd { code.reference { (app.reference) } }
+            }
+            @match app.status {
+                "pending" => p { "It waits for a reviewer. Its id and secret come into being when it is approved." },
+                "rejected" => p { "It was refused. You can change it below and send it again." },
+                "suspended" => p { "It was suspended: it can neither ask for access nor use what it had." },
+                _ => {},
+            }
+            @if let Some(note) = app.note { div.note { strong { "The reviewer says: " } (note) } }
+            @if let Some(id) = app.client_id {
+                h2 { "Client id" }
+                code.client_id { (id) }
+            }
+            @if let Some(secret) = app.secret {
+                h2 { "Client secret" }
+                div.note.warn role="status" { "This is the only time that the secret is shown. Keep it where only your application can read it." }
+                code.client_secret { (secret) }
+            }
+            @if app.secret.is_none() && (app.may_show || app.may_rotate) {
+                form method="post" action=(action) {
+                    (hidden("csrf_token", app.csrf))
+                    @if app.may_show {
+                        p { "Its secret is shown once, when you ask for it." }
+                        button type="submit" name="action" value="show_secret" { "Show the secret" }
+                    } @else {
+                        p { "A new secret works at once; the old one goes on for 24 hours." }
+                        button.quiet type="submit" name="action" value="rotate_secret" { "Make a new secret" }
+                    }
+                }
+            }
+        }
+        section.card {
+            h2 { "Change it" }
+            p.hint { "Another name, logo, callback address or wider scopes are reviewed again; until then everything works as before." }
+            (form(app.csrf, &action, "Send the change", &app.fields, app.refused.as_ref()))
+        }
+    };
+    page(app.name, Some(&app.person), Tab::Apps, Width::Middle, &body)
+}
+
+/// The form, for a new application and for changes.
+fn form(
+    csrf: &str,
+    action: &str,
+    button: &str,
+    fields: &Fields,
+    refused: Option<&Refused>,
+) -> Markup {
+    let text = |name: &'static str,
+                label: &str,
+                hint: &str,
+                value: &str,
+                kind: &str,
+                required: bool| {
+        field(
+            name,
+            label,
+            hint,
+            refused,
+            &html! {
+                input id=(name) type=(kind) name=(name) value=(value) required[required] maxlength="2048"
+                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused));
+            },
+        )
+    };
+    let area = |name: &'static str, label: &str, hint: &str, value: &str, required: bool| {
+        field(
+            name,
+            label,
+            hint,
+            refused,
+            &html! {
+                textarea id=(name) name=(name) required[required] maxlength="20000" spellcheck="false"
+                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused)) { (value) }
+            },
+        )
+    };
+    html! {
+        @if let Some(refused) = refused {
+            div.note.stop role="alert" { "Please look at " a href={ "#" (refused.field) } { (refused.field) } ": " (refused.why) }
+        }
+        form method="post" action=(action) enctype="multipart/form-data" {
+            (hidden("csrf_token", csrf))
+            (field("application_type", "Kind of application", "Where it runs decides how safely it can keep secrets.", refused, &html! {
+                select #application_type name="application_type" aria-describedby=(described("application_type", refused)) {
+                    @for (value, words) in [("web", "Web application on a server"), ("native", "Program on a person's machine"), ("browser", "Program in a browser"), ("service", "Service that acts for itself")] {
+                        option value=(value) selected[fields.application_type == value] { (words) }
+                    }
+                }
+            }))
+            (text("client_name", "Name", "1 to 64 characters; owners see it when they decide.", &fields.client_name, "text", true))
+            (area("redirect_uris", "Callback addresses", "One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", &fields.redirect_uris, false))
+            (field("logo", "Logo", "PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", refused, &html! {
+                input #logo type="file" name="logo" accept="image/png,image/jpeg,image/webp"
+                    aria-invalid=[bad("logo", refused)] aria-describedby=(described("logo", refused));
+            }))
+            (text("client_uri", "Its page", "An https address.", &fields.client_uri, "url", false))
+            (area("description", "Description", "Shown to owners on the consent page.", &fields.description, false))
+            (text("policy_uri", "Privacy statement", "An https address.", &fields.policy_uri, "url", false))
+            (text("tos_uri", "Terms", "An https address.", &fields.tos_uri, "url", false))
+            (text("contacts", "Contact", "Mail addresses, separated by spaces.", &fields.contacts, "text", false))
+            (text("scope", "Scopes", "What it may ask for at most, separated by spaces: index:orders-*:read", &fields.scope, "text", false))
+            (area("scope_reason", "Why it needs them", "For the reviewer.", &fields.scope_reason, false))
+            fieldset {
+                legend { "Can it keep a secret?" }
+                div.choice {
+                    input #confidential type="radio" name="confidential" value="confidential" checked[!fields.public];
+                    label for="confidential" { "Yes, it runs where nobody else can look" }
+                    p.hint { "It gets a secret." }
+                }
+                div.choice {
+                    input #public type="radio" name="confidential" value="public" checked[fields.public];
+                    label for="public" { "No, it runs on a person's machine or in a browser" }
+                    p.hint { "It gets no secret and must use PKCE." }
+                }
+            }
+            div.choice {
+                input #require_pkce type="checkbox" name="require_pkce" value="true" checked[fields.require_pkce];
+                label for="require_pkce" { "Insist on PKCE" }
+                p.hint { "A stolen code is then worth nothing. Leave it ticked unless your application cannot do it." }
+            }
+            div.buttons { button type="submit" name="action" value="submit" { (button) } }
+        }
+    }
+}
+
+fn bad(name: &str, refused: Option<&Refused>) -> Option<&'static str> {
+    refused.is_some_and(|refused| refused.field == name).then_some("true")
+}
+
+fn described(name: &str, refused: Option<&Refused>) -> String {
+    match bad(name, refused) {
+        Some(_) => format!("{name}-hint {name}-trouble"),
+        None => format!("{name}-hint"),
+    }
+}
+
+fn field(name: &str, label: &str, hint: &str, refused: Option<&Refused>, input: &Markup) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            p.hint id={ (name) "-hint" } { (hint) }
+            @if let Some(refused) = refused.filter(|refused| refused.field == name) {
+                p.note.stop id={ (name) "-trouble" } { (refused.why) }
+            }
+            (input)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERSON: Person<'_> = Person { name: "dev", csrf: "t", reviews: false };
+
+    #[test]
+    fn the_form_has_every_field_and_names_the_refused_one() {
+        let fields = Fields { client_name: "A\"b".into(), require_pkce: true, ..Fields::default() };
+        let refused = Refused { field: "redirect_uris", why: "no fragment is allowed".into() };
+        let page = new(&PERSON, "c", &fields, Some(&refused));
+        for name in [
+            "csrf_token",
+            "application_type",
+            "client_name",
+            "redirect_uris",
+            "logo",
+            "client_uri",
+            "description",
+            "policy_uri",
+            "tos_uri",
+            "contacts",
+            "scope",
+            "scope_reason",
+            "confidential",
+            "require_pkce",
+        ] {
+            assert!(page.contains(&format!("name=\"{name}\"")), "{name} is missing");
+        }
+        assert!(page.contains("multipart/form-data") && page.contains("value=\"A&quot;b\""));
+        assert!(
+            page.contains("id=\"redirect_uris-trouble\"") && page.contains("aria-invalid=\"true\"")
+        );
+    }
+
+    #[test]
+    fn the_secret_is_there_only_when_it_is_shown() {
+        let mut one = App {
+            person: PERSON,
+            csrf: "c",
+            reference: "A-1",
+            name: "Chart",
+            logo: None,
+            status: "approved",
+            changing: false,
+            note: None,
+            client_id: Some("id1"),
+            secret: None,
+            may_show: true,
+            may_rotate: false,
+            fields: Fields::default(),
+            refused: None,
+        };
+        let before = app(&one);
+        assert!(
+            before.contains("value=\"show_secret\"") && !before.contains("class=\"client_secret\"")
+        );
+        assert!(before.contains("<code class=\"client_id\">id1</code>"), "{before}");
+        one.secret = Some("core_cs_x");
+        let shown = app(&one);
+        assert!(shown.contains("core_cs_x") && !shown.contains("show_secret"));
+    }
+}

@@ -1,0 +1,248 @@
+//! What an application asks for, and who it is: the page on which an owner decides.
+
+use maud::{Markup, html};
+
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::words::{Weight, Words};
+
+/// What the page shows.
+#[derive(Debug)]
+pub struct Consent<'a> {
+    /// Who is signed in.
+    pub person: Person<'a>,
+    /// Token of the form.
+    pub csrf: &'a str,
+    /// The request that is decided.
+    pub request: &'a str,
+    /// The application's name.
+    pub app: &'a str,
+    /// Where its logo is.
+    pub logo: Option<String>,
+    /// What it says of itself.
+    pub description: Option<&'a str>,
+    /// Its pages, as name and address: home, privacy, terms.
+    pub links: Vec<(&'static str, &'a str)>,
+    /// Who published it.
+    pub publisher: Option<&'a str>,
+    /// A reviewer has looked at it.
+    pub reviewed: bool,
+    /// Host to which the browser goes afterwards; none for this computer.
+    pub host: Option<&'a str>,
+    /// The answer travels unprotected.
+    pub insecure: bool,
+    /// What is asked, scope by scope.
+    pub scopes: Vec<(String, Words)>,
+    /// Entries with filters.
+    pub details: Vec<Detail>,
+    /// A scope gives more than an entry's filter would leave.
+    pub swallows: bool,
+    /// Remembering the decision is offered.
+    pub may_remember: bool,
+    /// Access goes on until it is revoked.
+    pub lasting: bool,
+}
+
+/// An entry of `authorization_details` in words.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// What may be done, where.
+    pub sentence: String,
+    /// The filter, as JSON text.
+    pub filter: Option<String>,
+    /// The fields that may be seen.
+    pub fields: Vec<String>,
+    /// How much it lets happen.
+    pub weight: Weight,
+}
+
+/// The page.
+pub fn render(consent: &Consent<'_>) -> String {
+    let below = html! {
+        "wants access to your documents · "
+        @if consent.reviewed { (badge("reviewed", "good")) } @else { (badge("not reviewed", "bad")) }
+        @if let Some(publisher) = consent.publisher { " by " (publisher) }
+    };
+    let body = html! {
+        section.card {
+            (app_head(consent.app, consent.logo.as_deref(), &below, 1))
+            @if !consent.reviewed {
+                div.note.stop { strong { "Nobody has reviewed this application. " } "Go on only if you trust whoever sent you here." }
+            }
+            @if let Some(description) = consent.description { p { (description) } }
+            (facts(consent))
+            form method="post" action="/consent" {
+                (hidden("csrf_token", consent.csrf))
+                (hidden("request", consent.request))
+                (permissions(consent))
+                @if consent.lasting {
+                    p.hint { "It keeps this access until you revoke it under " a href="/account/apps" { "Access" } "." }
+                } @else {
+                    p.hint { "This access ends after a short time. You can revoke it earlier under " a href="/account/apps" { "Access" } "." }
+                }
+                @if consent.may_remember {
+                    div.choice {
+                        input #remember type="checkbox" name="remember" value="true";
+                        label for="remember" { "Do not ask again" }
+                        p.hint { "For this application and no more than these permissions." }
+                    }
+                }
+                div.buttons {
+                    button type="submit" name="decision" value="allow" { "Allow" }
+                    button.quiet type="submit" name="decision" value="deny" { "Deny" }
+                }
+            }
+        }
+    };
+    page("Allow access?", Some(&consent.person), Tab::None, Width::Middle, &body)
+}
+
+fn facts(consent: &Consent<'_>) -> Markup {
+    html! {
+        dl.facts {
+            dt { "You are" }
+            dd { strong { (consent.person.name) } " · "
+                a href={ "/login?request=" (consent.request) } { "use another account" } }
+            dt { "You return to" }
+            dd {
+                @match consent.host {
+                    Some(host) => strong { (host) },
+                    None => strong { "this computer" },
+                }
+                @if consent.insecure {
+                    " " span.insecure { "over an unprotected connection: others on the way can read the answer" }
+                }
+            }
+            @if !consent.links.is_empty() {
+                dt { "Its pages" }
+                dd { @for (at, (name, address)) in consent.links.iter().enumerate() {
+                    @if at > 0 { " · " }
+                    a href=(address) rel="noopener noreferrer nofollow" { (name) }
+                } }
+            }
+        }
+    }
+}
+
+fn permissions(consent: &Consent<'_>) -> Markup {
+    let (strong, mild): (Vec<_>, Vec<_>) =
+        consent.scopes.iter().partition(|(_, words)| words.weight == Weight::Changes);
+    html! {
+        fieldset {
+            legend { "It asks to" }
+            @for (at, (scope, words)) in mild.iter().enumerate() {
+                (choice("scope", scope, &format!("scope-{at}"), words, false))
+            }
+            @for (at, detail) in consent.details.iter().enumerate() { (entry(at, detail)) }
+            @if consent.scopes.is_empty() && consent.details.is_empty() {
+                p { "nothing beyond knowing that you are here." }
+            }
+        }
+        @if !strong.is_empty() {
+            fieldset {
+                legend { "And to change things" }
+                @for (at, (scope, words)) in strong.iter().enumerate() {
+                    (choice("scope", scope, &format!("strong-{at}"), words, true))
+                }
+            }
+        }
+        @if consent.swallows {
+            div.note.warn { "One of the permissions above covers the same indices without a filter: while it is ticked, the filter keeps nothing back." }
+        }
+    }
+}
+
+fn choice(name: &str, value: &str, id: &str, words: &Words, strong: bool) -> Markup {
+    let class = if strong { "choice strong" } else { "choice" };
+    html! {
+        div class=(class) {
+            input id=(id) type="checkbox" name=(name) value=(value) checked;
+            label for=(id) { (words.sentence) }
+            p.hint { (words.effect) }
+        }
+    }
+}
+
+fn entry(at: usize, detail: &Detail) -> Markup {
+    let id = format!("detail-{at}");
+    let class = if detail.weight == Weight::Changes { "choice strong" } else { "choice" };
+    html! {
+        div class=(class) {
+            input id=(id) type="checkbox" name="detail" value=(at) checked;
+            label for=(id) { (detail.sentence) }
+            p.hint {
+                @if let Some(filter) = &detail.filter { "Only documents that match " code { (filter) } ". " }
+                @if !detail.fields.is_empty() {
+                    "Only the fields "
+                    @for (at, field) in detail.fields.iter().enumerate() {
+                        @if at > 0 { ", " }
+                        code { (field) }
+                    }
+                    "."
+                }
+                @if detail.filter.is_none() && detail.fields.is_empty() { "Whole documents." }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::words;
+
+    fn consent<'a>() -> Consent<'a> {
+        Consent {
+            person: Person { name: "ann", csrf: "out", reviews: false },
+            csrf: "c",
+            request: "r",
+            app: "Chart <b>",
+            logo: None,
+            description: None,
+            links: vec![("Home", "https://app.example/")],
+            publisher: Some("bob"),
+            reviewed: true,
+            host: Some("app.example"),
+            insecure: false,
+            scopes: ["index:orders-*:read", "index:orders-*:write"]
+                .map(|scope| (scope.to_owned(), words::of(scope, |_| 2)))
+                .to_vec(),
+            details: Vec::new(),
+            swallows: false,
+            may_remember: true,
+            lasting: true,
+        }
+    }
+
+    #[test]
+    fn each_scope_has_a_ticked_box_and_changes_stand_apart() {
+        let page = render(&consent());
+        assert!(page.contains("name=\"scope\" value=\"index:orders-*:read\" checked"), "{page}");
+        let strong = page.find("And to change things").expect("a group of its own");
+        assert!(page.find("value=\"index:orders-*:write\"").expect("asked") > strong);
+        assert!(page.contains("Chart &lt;b&gt;") && page.contains("app.example"));
+        assert!(page.contains("value=\"allow\"") && page.contains("value=\"deny\""));
+    }
+
+    #[test]
+    fn a_stranger_is_called_one() {
+        let mut stranger = consent();
+        (stranger.reviewed, stranger.host, stranger.insecure) = (false, None, true);
+        let page = render(&stranger);
+        assert!(page.contains("Nobody has reviewed") && page.contains("this computer"));
+        assert!(page.contains("unprotected connection"));
+    }
+
+    #[test]
+    fn an_entry_shows_its_filter() {
+        let mut consent = consent();
+        consent.details = vec![Detail {
+            sentence: "Read documents in orders-*".into(),
+            filter: Some("{\"term\":{\"customer\":\"acme\"}}".into()),
+            fields: vec!["id".into(), "total".into()],
+            weight: Weight::Reads,
+        }];
+        let page = render(&consent);
+        assert!(page.contains("name=\"detail\" value=\"0\" checked"), "{page}");
+        assert!(page.contains("customer") && page.contains("<code>total</code>"));
+    }
+}

@@ -1,0 +1,198 @@
+//! What all pages share: head, bar, footer, and small pieces of forms.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// The person a page is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Person<'a> {
+    /// Name at the door.
+    pub name: &'a str,
+    /// Token of the form that signs out.
+    pub csrf: &'a str,
+    /// May review applications.
+    pub reviews: bool,
+}
+
+/// Where in the bar a page stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// Applications let in.
+    Grants,
+    /// Sessions.
+    Sessions,
+    /// Password.
+    Security,
+    /// A developer's own applications.
+    Apps,
+    /// What waits for a reviewer.
+    Review,
+    /// None of these.
+    None,
+}
+
+/// How wide a page's text runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// One small form.
+    Narrow,
+    /// Something to read and decide.
+    Middle,
+    /// Lists.
+    Wide,
+}
+
+/// A whole page.
+pub fn page(
+    title: &str,
+    person: Option<&Person<'_>>,
+    tab: Tab,
+    width: Width,
+    body: &Markup,
+) -> String {
+    let class = match width {
+        Width::Narrow => "narrow",
+        Width::Middle => "middle",
+        Width::Wide => "",
+    };
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (title) " · Corelode" }
+                link rel="stylesheet" href="/login/style.css";
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header.top { div {
+                    span.brand { (mark()) "Corelode" }
+                    @if let Some(person) = person { (bar(person, tab)) }
+                } }
+                main #main class=(class) { (body) }
+                footer { "You are at the authorization server of this Corelode store." }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn bar(person: &Person<'_>, tab: Tab) -> Markup {
+    let mut entries = vec![
+        (Tab::Grants, "/account/apps", "Access"),
+        (Tab::Sessions, "/account/sessions", "Sessions"),
+        (Tab::Security, "/account/security", "Password"),
+        (Tab::Apps, "/apps", "Your applications"),
+    ];
+    if person.reviews {
+        entries.push((Tab::Review, "/admin/apps", "Review"));
+    }
+    html! {
+        nav aria-label="Account" { ul {
+            @for (of, link, words) in entries {
+                li { a href=(link) aria-current=[(of == tab).then_some("page")] { (words) } }
+            }
+        } }
+        div.who {
+            span { "Signed in as " strong { (person.name) } }
+            form method="post" action="/logout" {
+                (hidden("csrf_token", person.csrf))
+                button.link type="submit" { "Sign out" }
+            }
+        }
+    }
+}
+
+/// The mark of the house: a vein of ore through a core.
+fn mark() -> Markup {
+    PreEscaped(
+        "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">\
+         <circle cx=\"16\" cy=\"16\" r=\"13.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2.5\"/>\
+         <path d=\"M7 21.5l5.5-4.2 3.6 2.1L25 10.5\" fill=\"none\" stroke=\"currentColor\" \
+         stroke-width=\"2.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>\
+         <circle cx=\"16.1\" cy=\"19.4\" r=\"2.4\" fill=\"currentColor\"/></svg>"
+            .to_owned(),
+    )
+}
+
+/// A field that is not shown.
+pub fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}
+
+/// A badge that tells where something stands.
+pub fn badge(words: &str, mood: &str) -> Markup {
+    html! { span class={ "badge " (mood) } { (words) } }
+}
+
+/// Head of an application: logo or first letter, name, a line below.
+pub fn app_head(name: &str, logo: Option<&str>, below: &Markup, level: u8) -> Markup {
+    let first: String = name.chars().next().into_iter().flat_map(char::to_uppercase).collect();
+    html! {
+        div.app {
+            @match logo {
+                Some(logo) => img src=(logo) alt="" width="58" height="58";,
+                None => span.mono aria-hidden="true" { (first) },
+            }
+            div {
+                @if level == 1 { h1 { (name) } } @else { h2 { (name) } }
+                p { (below) }
+            }
+        }
+    }
+}
+
+/// A time in words that need no zone: `2026-11-22 14:05 UTC`.
+pub fn time(ms: u64) -> Markup {
+    let (days, rest) = ((ms / 86_400_000) as i64, ms % 86_400_000);
+    let (year, month, day) = civil(days);
+    let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
+    let shown = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC");
+    let machine = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}Z");
+    html! { time datetime=(machine) { (shown) } }
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_stranger_wrote_stays_text() {
+        let evil = "<script>alert(1)</script>\"'&";
+        let person = Person { name: evil, csrf: evil, reviews: true };
+        let head = app_head(evil, None, &html! { (evil) }, 1);
+        let page = page(evil, Some(&person), Tab::Apps, Width::Wide, &head);
+        assert!(!page.contains("<script"), "{page}");
+        assert!(page.contains("&lt;script&gt;"));
+        assert!(!page.contains("style="), "inline style is refused by the content policy");
+    }
+
+    #[test]
+    fn the_bar_names_the_page_that_is_open() {
+        let person = Person { name: "ann", csrf: "t", reviews: false };
+        let page = page("x", Some(&person), Tab::Sessions, Width::Wide, &html! {});
+        assert!(page.contains("href=\"/account/sessions\" aria-current=\"page\""), "{page}");
+        assert!(!page.contains("/admin/apps"), "only reviewers are led to the queue");
+    }
+
+    #[test]
+    fn times_are_dates() {
+        assert!(time(0).into_string().contains("1970-01-01 00:00 UTC"));
+        assert!(time(1_795_356_300_000).into_string().contains("2026-11-22 14:05 UTC"));
+        assert!(time(951_782_400_000).into_string().contains("2000-02-29"));
+    }
+}

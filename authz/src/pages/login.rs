@@ -1,0 +1,108 @@
+//! The form that asks who is there.
+
+use maud::html;
+
+use super::layout::{Tab, Width, hidden, page};
+
+/// What the form has to say beside its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Nothing.
+    None,
+    /// Name or password is wrong; the same for unknown, locked and disabled accounts.
+    Wrong,
+    /// Too many attempts: wait for so many seconds.
+    Wait(u64),
+    /// Too many people sign in at this moment.
+    Busy,
+}
+
+/// What the form is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Login<'a> {
+    /// Token of the form.
+    pub csrf: &'a str,
+    /// The request that waits, if any.
+    pub request: &'a str,
+    /// A name to begin with.
+    pub username: &'a str,
+    /// Name of the application that sent the person here.
+    pub app: Option<&'a str>,
+    /// What went wrong the last time.
+    pub trouble: Trouble,
+}
+
+/// The page.
+pub fn render(login: &Login<'_>) -> String {
+    let message = match login.trouble {
+        Trouble::None => None,
+        Trouble::Wrong => Some("Name or password is wrong. Please try again.".to_owned()),
+        Trouble::Wait(seconds) => {
+            Some(format!("Too many attempts. Please wait {seconds} s and try again."))
+        }
+        Trouble::Busy => Some("Many people sign in at this moment. Please try again.".to_owned()),
+    };
+    let invalid = (login.trouble == Trouble::Wrong).then_some("true");
+    let described = message.is_some().then_some("trouble");
+    let at_password = login.trouble != Trouble::None || !login.username.is_empty();
+    let body = html! {
+        section.card {
+            h1 { "Sign in" }
+            @match login.app {
+                Some(app) => p.lead { "Sign in to go on with " strong { (app) } "." },
+                None => p.lead { "Use your account of this store." },
+            }
+            @if let Some(message) = &message {
+                div.note.stop #trouble role="alert" { (message) }
+            }
+            form method="post" action="/login" {
+                (hidden("csrf_token", login.csrf))
+                (hidden("request", login.request))
+                div.field {
+                    label for="username" { "User name" }
+                    input #username type="text" name="username" value=(login.username) autocomplete="username"
+                        autocapitalize="none" spellcheck="false" required maxlength="1024"
+                        aria-invalid=[invalid] aria-describedby=[described] autofocus[!at_password];
+                }
+                div.field {
+                    label for="password" { "Password" }
+                    input #password type="password" name="password" autocomplete="current-password" required
+                        maxlength="1024" aria-invalid=[invalid] aria-describedby=[described] autofocus[at_password];
+                }
+                div.buttons.wide { button type="submit" { "Sign in" } }
+            }
+        }
+    };
+    page("Sign in", None, Tab::None, Width::Narrow, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORM: Login<'_> =
+        Login { csrf: "c", request: "r", username: "", app: None, trouble: Trouble::None };
+
+    #[test]
+    fn failures_differ_from_each_other_in_nothing_but_the_sentence() {
+        let wrong = render(&Login { trouble: Trouble::Wrong, username: "ann", ..FORM });
+        assert!(wrong.contains("aria-describedby=\"trouble\"") && wrong.contains("role=\"alert\""));
+        assert!(wrong.contains("value=\"ann\""));
+        assert!(render(&Login { trouble: Trouble::Wait(8), ..FORM }).contains("wait 8 s"));
+        assert!(!render(&FORM).contains("role=\"alert\""));
+    }
+
+    #[test]
+    fn fields_are_named_and_labelled() {
+        let page = render(&FORM);
+        for part in [
+            "name=\"csrf_token\" value=\"c\"",
+            "name=\"request\" value=\"r\"",
+            "label for=\"username\"",
+            "autocomplete=\"username\"",
+            "autocomplete=\"current-password\"",
+        ] {
+            assert!(page.contains(part), "{part} is missing in {page}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What waits for a reviewer: everything that must be seen before saying yes.
+
+use maud::{Markup, html};
+
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::words::{Weight, Words};
+
+/// One line of facts: what stood there before, if something did, and what stands there now.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// What it is.
+    pub name: &'static str,
+    /// What stood there in the approved version.
+    pub before: Option<String>,
+    /// What would stand there.
+    pub now: String,
+}
+
+/// A callback address and the host it leads to.
+#[derive(Clone, Debug)]
+pub struct Callback {
+    /// The address.
+    pub uri: String,
+    /// Its host.
+    pub host: String,
+    /// Answers would travel unprotected.
+    pub insecure: bool,
+}
+
+/// One entry of the queue.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its reference number.
+    pub reference: String,
+    /// The name asked for.
+    pub name: String,
+    /// Where its logo is.
+    pub logo: Option<String>,
+    /// Who sent it.
+    pub owner: String,
+    /// It changes an approved application.
+    pub change: bool,
+    /// It has a secret.
+    pub confidential: bool,
+    /// It will be held to PKCE.
+    pub pkce: bool,
+    /// Its addresses.
+    pub callbacks: Vec<Callback>,
+    /// What it asks for.
+    pub scopes: Vec<(String, Words)>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Everything else, with what stood there before.
+    pub facts: Vec<Fact>,
+    /// Names that look like its own.
+    pub alike: Vec<String>,
+}
+
+/// The queue.
+pub fn render(person: &Person<'_>, csrf: &str, entries: &[Entry]) -> String {
+    let body = html! {
+        h1 { "Applications to review" }
+        p.lead { "Whoever is approved here may ask every owner for access. Nobody sees the secrets." }
+        @if entries.is_empty() { section.card { p { "Nothing waits." } } }
+        @for entry in entries { (article(csrf, entry)) }
+    };
+    page("Applications to review", Some(person), Tab::Review, Width::Middle, &body)
+}
+
+fn article(csrf: &str, entry: &Entry) -> Markup {
+    let below = html! {
+        "sent by " strong { (entry.owner) } " "
+        (badge(if entry.change { "change" } else { "new" }, "wait")) " "
+        (badge(if entry.confidential { "keeps a secret" } else { "public" }, if entry.confidential { "good" } else { "wait" })) " "
+        (badge(if entry.pkce { "PKCE" } else { "no PKCE" }, if entry.pkce { "good" } else { "bad" }))
+    };
+    let note = format!("note-{}", entry.reference);
+    html! {
+        article.card {
+            (app_head(&entry.name, entry.logo.as_deref(), &below, 2))
+            p.hint { "Reference " code { (entry.reference) } }
+            @if !entry.alike.is_empty() {
+                div.note.stop { strong { "Its name looks like " }
+                    @for (at, name) in entry.alike.iter().enumerate() { @if at > 0 { ", " } (name) } "." }
+            }
+            h3 { "Callback addresses" }
+            ul {
+                @for callback in &entry.callbacks {
+                    li { strong { (callback.host) } " " code { (callback.uri) }
+                        @if callback.insecure { " " span.insecure { "unprotected: approving allows plain HTTP for this application" } } }
+                }
+                @if entry.callbacks.is_empty() { li { "none" } }
+            }
+            h3 { "It may ask to" }
+            ul {
+                @for (scope, words) in &entry.scopes {
+                    li { (words.sentence) " " code { (scope) } @if words.weight == Weight::Changes { " " (badge("changes things", "bad")) }
+                        br; span.hint { (words.effect) } }
+                }
+                @if entry.scopes.is_empty() { li { "nothing but know who its person is" } }
+            }
+            @if let Some(reason) = &entry.reason { p { strong { "Why: " } (reason) } }
+            dl.facts {
+                @for fact in &entry.facts {
+                    dt { (fact.name) }
+                    dd {
+                        @match &fact.before {
+                            Some(before) if *before != fact.now => { del { (before) } " " ins { (fact.now) } },
+                            _ => (fact.now),
+                        }
+                    }
+                }
+            }
+            form method="post" action="/admin/apps" {
+                (hidden("csrf_token", csrf))
+                (hidden("app", &entry.reference))
+                div.field {
+                    label for=(note) { "Note to the developer" }
+                    input id=(note) type="text" name="note" maxlength="1000";
+                }
+                div.buttons {
+                    button type="submit" name="decision" value="approve" { "Approve" }
+                    button.danger type="submit" name="decision" value="reject" { "Reject" }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::words;
+
+    #[test]
+    fn a_reviewer_sees_what_is_risky() {
+        let person = Person { name: "rev", csrf: "t", reviews: true };
+        let entry = Entry {
+            reference: "A-1".into(),
+            name: "Chart".into(),
+            logo: None,
+            owner: "dev".into(),
+            change: true,
+            confidential: true,
+            pkce: false,
+            callbacks: vec![Callback {
+                uri: "http://app.example/cb".into(),
+                host: "app.example".into(),
+                insecure: true,
+            }],
+            scopes: vec![("index:*:all".into(), words::of("index:*:all", |_| 4))],
+            reason: None,
+            facts: vec![Fact { name: "Name", before: Some("Old".into()), now: "Chart".into() }],
+            alike: vec!["Charts".into()],
+        };
+        let page = render(&person, "c", &[entry]);
+        for part in [
+            "<article",
+            "name=\"app\" value=\"A-1\"",
+            "value=\"approve\"",
+            "value=\"reject\"",
+            "unprotected",
+            "changes things",
+            "<del>Old</del>",
+            "looks like",
+            "no PKCE",
+        ] {
+            assert!(page.contains(part), "{part} is missing in {page}");
+        }
+        assert!(render(&person, "c", &[]).contains("Nothing waits"));
+    }
+}

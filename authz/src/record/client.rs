@@ -1,0 +1,156 @@
+//! Clients: applications that owners may let in.
+
+use crate::form::{Hash, record, word};
+use crate::record::key::Salted;
+
+word! {
+    /// Where a client stands.
+    pub enum Status {
+        /// Waits for a reviewer.
+        Pending = "pending",
+        /// May authorize and use tokens.
+        Approved = "approved",
+        /// A reviewer said no.
+        Rejected = "rejected",
+        /// May do nothing for now.
+        Suspended = "suspended",
+    }
+}
+
+word! {
+    /// What kind of application it is.
+    pub enum ApplicationType {
+        /// On a server.
+        Web = "web",
+        /// On a person's machine.
+        Native = "native",
+        /// In a browser.
+        Browser = "browser",
+        /// Acts for itself.
+        Service = "service",
+    }
+}
+
+record! {
+    /// A client's secret.
+    pub struct ClientSecret {
+        /// As it is kept.
+        pub secret: Salted,
+        /// It counts until then, in milliseconds; none is for ever.
+        pub end: Option<u64>,
+    }
+}
+
+record! {
+    /// A logo, recognised by its content.
+    pub struct Logo {
+        /// Its type.
+        pub kind: String,
+        /// Its bytes in base64.
+        pub data: String,
+    }
+}
+
+record! {
+    /// What a client says of itself, and what a reviewer sees.
+    pub struct Profile {
+        /// What kind of application it is.
+        pub application_type: ApplicationType,
+        /// Its name.
+        pub name: String,
+        /// Where answers may go.
+        pub redirect_uris: Vec<String>,
+        /// Its logo.
+        pub logo: Option<Logo>,
+        /// Its page.
+        pub client_uri: Option<String>,
+        /// For the consent page.
+        pub description: Option<String>,
+        /// Its privacy statement.
+        pub policy_uri: Option<String>,
+        /// Its terms.
+        pub tos_uri: Option<String>,
+        /// Who answers questions.
+        pub contacts: Vec<String>,
+        /// Scopes it may ask for: its ceiling.
+        pub scopes: Vec<String>,
+        /// Why it wants them, for the reviewer.
+        pub scope_reason: Option<String>,
+        /// It can keep a secret.
+        pub confidential: bool,
+        /// It must use PKCE.
+        pub require_pkce: bool,
+    }
+}
+
+record! {
+    /// A client.
+    pub struct Client {
+        /// Number of its registration.
+        pub reference: String,
+        /// Its id, from approval on.
+        pub client_id: Option<String>,
+        /// Where it stands.
+        pub status: Status,
+        /// Who registered it.
+        pub owner: Option<String>,
+        /// What it says of itself.
+        pub profile: Profile,
+        /// A change that waits for a reviewer.
+        pub proposal: Option<Profile>,
+        /// Its secrets; at most two at a time.
+        pub secrets: Vec<ClientSecret>,
+        /// How it says who it is: `client_secret_basic`, `client_secret_post`, `none`.
+        pub auth_method: String,
+        /// Grants it may use.
+        pub grant_types: Vec<String>,
+        /// What it gets where it asks for nothing.
+        pub default_scope: Vec<String>,
+        /// Plain HTTP beyond loopback was allowed by a reviewer.
+        pub allow_insecure_redirect: bool,
+        /// It must push its requests.
+        pub require_par: bool,
+        /// Origins whose scripts may read answers.
+        pub web_origins: Vec<String>,
+        /// Types of `authorization_details` it may use.
+        pub details_types: Vec<String>,
+        /// The user whose rights it uses when it acts for itself.
+        pub service_account: Option<String>,
+        /// Nobody has reviewed it: it registered by itself.
+        pub unreviewed: bool,
+        /// Hash of the token that manages its registration.
+        pub registration: Option<Hash>,
+        /// What the reviewer said.
+        pub note: Option<String>,
+        /// When it came, in milliseconds.
+        pub created: u64,
+        /// Grows with each change.
+        pub version: u64,
+        /// Grants below this number are dead: it was suspended.
+        pub grants_from: u64,
+    }
+}
+
+impl Client {
+    /// May it authorize and use tokens?
+    pub fn is_approved(&self) -> bool {
+        self.status == Status::Approved
+    }
+
+    /// Is this one of its secrets, still good? Each is compared, whichever fits.
+    pub fn knows(&self, secret: &[u8], now_ms: u64) -> bool {
+        let mut is_known = false;
+        for one in &self.secrets {
+            is_known |= one.secret.is(secret) & one.end.is_none_or(|end| now_ms < end);
+        }
+        if self.secrets.is_empty() {
+            Salted::nobody().is(secret);
+        }
+        is_known
+    }
+
+    /// May it use this grant type?
+    pub fn may(&self, grant_type: &str) -> bool {
+        self.grant_types.iter().any(|known| known == grant_type)
+    }
+}

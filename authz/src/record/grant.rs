@@ -1,0 +1,216 @@
+//! Grants: what an owner lets a client do, and the family of tokens that comes from it. Also codes,
+//! requests that wait for an answer, devices, and consents that are remembered.
+
+use std::sync::Arc;
+
+use json::Value;
+
+use super::role::Role;
+use crate::form::{Hash, record, word};
+
+word! {
+    /// Who made a grant.
+    pub enum GrantKind {
+        /// The OAuth half.
+        Oauth = "oauth",
+        /// The token service of the store.
+        Service = "service",
+        /// A client that acts for itself.
+        Client = "client",
+    }
+}
+
+record! {
+    /// A grant, with the state of its family of tokens. Revoking removes it.
+    pub struct Grant {
+        /// Its number, never given again.
+        pub id: u64,
+        /// Who made it.
+        pub kind: GrantKind,
+        /// Whose rights.
+        pub user: String,
+        /// That user's number: a later user of the same name is another.
+        pub uid: u64,
+        /// To whom; none for the token service.
+        pub client: Option<String>,
+        /// What was granted, with the words of [`crate::oauth::scope`].
+        pub scopes: Vec<String>,
+        /// Entries of `authorization_details`.
+        pub details: Vec<Value>,
+        /// For which resources.
+        pub resource: Vec<String>,
+        /// When, in milliseconds.
+        pub created: u64,
+        /// When it was last used.
+        pub last_used: Option<u64>,
+        /// From where.
+        pub last_address: Option<String>,
+        /// The code it came from.
+        pub code: Option<Hash>,
+        /// Refresh tokens are given.
+        pub refreshes: bool,
+        /// Place of the newest refresh token in the family.
+        pub counter: u32,
+        /// When that one was made.
+        pub rotated: u64,
+        /// Unused until then, it ends.
+        pub idle_end: u64,
+        /// It ends then in any case.
+        pub absolute_end: u64,
+        /// The next access token's number.
+        pub serial: u32,
+        /// Access tokens revoked before their end, each with its end in seconds.
+        pub revoked: Vec<(u32, u32)>,
+        /// A narrowed token belongs to this grant.
+        pub parent: Option<u64>,
+        /// Somebody used a refresh token twice: told on the owner's page.
+        pub address: Option<String>,
+    }
+}
+
+record! {
+    /// An authorization code.
+    pub struct Code {
+        /// Hash of the code.
+        pub hash: Hash,
+        /// To whom.
+        pub client: String,
+        /// Where it was sent.
+        pub redirect: String,
+        /// The request had named that place.
+        pub redirect_sent: bool,
+        /// Whose rights.
+        pub user: String,
+        /// That user's number.
+        pub uid: u64,
+        /// What was granted.
+        pub scopes: Vec<String>,
+        /// Entries of `authorization_details`.
+        pub details: Vec<Value>,
+        /// For which resources.
+        pub resource: Vec<String>,
+        /// The PKCE challenge.
+        pub challenge: Option<String>,
+        /// When it ends, in milliseconds.
+        pub end: u64,
+        /// The grant that it became.
+        pub spent: Option<u64>,
+        /// A wrong verifier or redirect burnt it.
+        pub burnt: bool,
+    }
+}
+
+record! {
+    /// An authorization request that waits for login and consent.
+    pub struct Pending {
+        /// Hash of its id.
+        pub id: Hash,
+        /// Hash of the browser's cookie.
+        pub browser: Hash,
+        /// To whom.
+        pub client: String,
+        /// Where the answer goes.
+        pub redirect: String,
+        /// The request had named that place.
+        pub redirect_sent: bool,
+        /// What is asked.
+        pub scopes: Vec<String>,
+        /// Entries of `authorization_details`.
+        pub details: Vec<Value>,
+        /// For which resources.
+        pub resource: Vec<String>,
+        /// Given back as it came.
+        pub state: Option<String>,
+        /// The PKCE challenge.
+        pub challenge: Option<String>,
+        /// The handle it came from.
+        pub handle: Option<Hash>,
+        /// `prompt=login`: only a login after `created` counts.
+        pub relogin: bool,
+        /// `prompt=consent`: ask in any case.
+        pub reconsent: bool,
+        /// A login within so many seconds counts.
+        pub max_age: Option<u64>,
+        /// A name for the login form.
+        pub hint: Option<String>,
+        /// When it came, in milliseconds.
+        pub created: u64,
+        /// When it ends.
+        pub end: u64,
+    }
+}
+
+record! {
+    /// A pushed authorization request.
+    pub struct Pushed {
+        /// Hash of its handle.
+        pub id: Hash,
+        /// Whose.
+        pub client: String,
+        /// Its parameters.
+        pub params: Vec<(String, String)>,
+        /// When it ends.
+        pub end: u64,
+    }
+}
+
+word! {
+    /// Where a device stands.
+    pub enum DeviceState {
+        /// Nobody has answered.
+        Waiting = "waiting",
+        /// Allowed.
+        Allowed = "allowed",
+        /// Refused.
+        Refused = "refused",
+    }
+}
+
+record! {
+    /// A device that waits for somebody to let it in.
+    pub struct Device {
+        /// Hash of its device code.
+        pub id: Hash,
+        /// What the person types, without dash.
+        pub user_code: String,
+        /// To whom.
+        pub client: String,
+        /// What is asked, then what was granted.
+        pub scopes: Vec<String>,
+        /// For which resources.
+        pub resource: Vec<String>,
+        /// Where it stands.
+        pub state: DeviceState,
+        /// Who allowed it.
+        pub user: Option<String>,
+        /// That user's number.
+        pub uid: u64,
+        /// Seconds between polls.
+        pub interval: u64,
+        /// The last poll, in milliseconds.
+        pub polled: Option<u64>,
+        /// When it ends.
+        pub end: u64,
+    }
+}
+
+record! {
+    /// A consent that is remembered.
+    pub struct Consent {
+        /// Who.
+        pub user: String,
+        /// That user's number.
+        pub uid: u64,
+        /// To whom.
+        pub client: String,
+        /// The client's version then.
+        pub version: u64,
+        /// Origin of the redirect.
+        pub origin: String,
+        /// What was granted.
+        pub scopes: Vec<String>,
+    }
+}
+
+/// A grant's meaning for the gate: the roles that its scopes and details stand for.
+pub type Meaning = Arc<[Arc<Role>]>;

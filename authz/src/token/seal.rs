@@ -1,0 +1,153 @@
+//! Seals: tokens that are not stored but say what they are, to us alone (decision D10).
+//!
+//! Thirty-two bytes: a tag of 16, HMAC-SHA-256(k1, content), and 16 of content masked by
+//! HMAC-SHA-256(k2, tag), the SIV way. Content: grant (8 bytes), end in seconds (4), serial (4); in a
+//! refresh token the end is zero and the serial its place in the family.
+//!
+//! Always true
+//! 1. The tag is compared, in constant time, before anything inside is used.
+//! 2. The same content gives the same token: a retried refresh answers the same successor.
+//! 3. Keys of different kinds differ, so a refresh token never opens as an access token.
+
+use std::fmt;
+
+use ring::hmac;
+
+use crate::form::Hash;
+
+/// What a sealed token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its grant.
+    pub grant: u64,
+    /// When it ends, in seconds since 1970; 0 in a refresh token.
+    pub end: u32,
+    /// Its number within the grant.
+    pub serial: u32,
+}
+
+/// The keys that this node derives from its keystore.
+#[derive(Clone)]
+pub struct Keys {
+    root: hmac::Key,
+}
+
+/// The two keys of one kind of seal.
+pub struct Pair {
+    tag: hmac::Key,
+    mask: hmac::Key,
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keys(..)")
+    }
+}
+
+impl Keys {
+    /// Keys that follow from the keystore's secret.
+    pub fn new(pepper: &[u8]) -> Self {
+        Self { root: hmac::Key::new(hmac::HMAC_SHA256, pepper) }
+    }
+
+    fn derive(&self, purpose: &str, number: u64) -> hmac::Key {
+        let mut context = hmac::Context::with_key(&self.root);
+        context.update(purpose.as_bytes());
+        context.update(&[0]);
+        context.update(&number.to_be_bytes());
+        hmac::Key::new(hmac::HMAC_SHA256, context.sign().as_ref())
+    }
+
+    /// The keys of access tokens of one epoch.
+    pub fn access(&self, epoch: u64) -> Pair {
+        Pair { tag: self.derive("access tag", epoch), mask: self.derive("access mask", epoch) }
+    }
+
+    /// The keys of refresh tokens.
+    pub fn refresh(&self) -> Pair {
+        Pair { tag: self.derive("refresh tag", 0), mask: self.derive("refresh mask", 0) }
+    }
+
+    /// How a random secret is kept: its hash under the pepper.
+    pub fn hash(&self, purpose: &str, secret: &[u8]) -> Hash {
+        let tag = hmac::sign(&self.derive(purpose, 1), secret);
+        Hash(tag.as_ref().try_into().expect("a SHA-256 has 32 bytes"))
+    }
+}
+
+impl Pair {
+    /// Seals.
+    pub fn seal(&self, content: Content) -> [u8; 32] {
+        let plain = bytes(content);
+        let mut sealed = [0; 32];
+        sealed[..16].copy_from_slice(&hmac::sign(&self.tag, &plain).as_ref()[..16]);
+        let mask = hmac::sign(&self.mask, &sealed[..16]);
+        for (at, byte) in plain.iter().enumerate() {
+            sealed[16 + at] = byte ^ mask.as_ref()[at];
+        }
+        sealed
+    }
+
+    /// Opens; `None` where it is not ours.
+    pub fn open(&self, sealed: &[u8; 32]) -> Option<Content> {
+        let mask = hmac::sign(&self.mask, &sealed[..16]);
+        let mut plain = [0; 16];
+        for (at, byte) in plain.iter_mut().enumerate() {
+            *byte = sealed[16 + at] ^ mask.as_ref()[at];
+        }
+        let tag = hmac::sign(&self.tag, &plain);
+        let differ =
+            tag.as_ref()[..16].iter().zip(&sealed[..16]).fold(0, |differ, (a, b)| differ | (a ^ b));
+        // One branch on the sum of all differences: where they lie, time does not tell.
+        (std::hint::black_box(differ) == 0).then(|| content(&plain))
+    }
+}
+
+fn bytes(content: Content) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&content.grant.to_be_bytes());
+    bytes[8..12].copy_from_slice(&content.end.to_be_bytes());
+    bytes[12..].copy_from_slice(&content.serial.to_be_bytes());
+    bytes
+}
+
+fn content(bytes: &[u8; 16]) -> Content {
+    let (grant, rest) = bytes.split_first_chunk().expect("16 bytes");
+    let (end, rest) = rest.split_first_chunk().expect("8 bytes");
+    let serial = rest.first_chunk().expect("4 bytes");
+    Content {
+        grant: u64::from_be_bytes(*grant),
+        end: u32::from_be_bytes(*end),
+        serial: u32::from_be_bytes(*serial),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_opens_with_its_own_keys_alone() {
+        let keys = Keys::new(b"pepper");
+        let content = Content { grant: 7, end: 1_700_000_000, serial: 3 };
+        let sealed = keys.access(0).seal(content);
+        assert_eq!(keys.access(0).open(&sealed), Some(content));
+        assert_eq!(keys.access(1).open(&sealed), None);
+        assert_eq!(keys.refresh().open(&sealed), None);
+        assert_eq!(Keys::new(b"other").access(0).open(&sealed), None);
+        for bit in 0..256 {
+            let mut changed = sealed;
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(keys.access(0).open(&changed), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn neighbours_do_not_look_alike() {
+        let pair = Keys::new(b"pepper").access(0);
+        let one = pair.seal(Content { grant: 1, end: 9, serial: 1 });
+        let two = pair.seal(Content { grant: 1, end: 9, serial: 2 });
+        let alike = one.iter().zip(&two).filter(|(a, b)| a == b).count();
+        assert!(alike < 6, "{alike} of 32 bytes are equal");
+    }
+}

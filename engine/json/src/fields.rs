@@ -1,0 +1,145 @@
+//! Fields that may be seen: rules over paths, and sources reduced to them.
+//!
+//! Always true
+//! 1. A path that begins with `_` is always permitted: it is no field of the user's.
+//! 2. What lies below an excepted path is excepted: sub-fields, members of objects.
+//! 3. A source reduced to permitted fields holds no value, and no name, of another field.
+
+use crate::path::glob;
+use crate::{Object, Value};
+
+/// Fields granted, and those taken out again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldRule {
+    /// Patterns; `None` is all.
+    pub grant: Option<Vec<String>>,
+    /// Patterns taken out, with everything below them.
+    pub except: Vec<String>,
+}
+
+impl FieldRule {
+    /// May the field at this path be seen?
+    pub fn permits(&self, path: &str) -> bool {
+        if path.starts_with('_') {
+            return true;
+        }
+        let granted =
+            self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| fits(one, path)));
+        granted && !self.except.iter().any(|one| is_at_or_below(one, path))
+    }
+}
+
+/// Sets of rules: every set must permit a field, by any of its rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields(pub Vec<Vec<FieldRule>>);
+
+impl Fields {
+    /// May the field at this path be seen?
+    pub fn permits(&self, path: &str) -> bool {
+        self.0.iter().all(|rules| rules.iter().any(|rule| rule.permits(path)))
+    }
+
+    /// The source with permitted fields alone. What is no object stays away.
+    pub fn reduce(&self, source: &Value) -> Value {
+        match source {
+            Value::Object(object) => Value::Object(self.members(object, &mut String::new())),
+            _ => Value::object(),
+        }
+    }
+
+    /// As [`Fields::reduce`], from text to text; text that does not read becomes `{}`.
+    pub fn reduce_text(&self, source: &[u8]) -> Vec<u8> {
+        let value = crate::parse(source).unwrap_or_default();
+        crate::to_vec(&self.reduce(&value))
+    }
+
+    fn members(&self, object: &Object, path: &mut String) -> Object {
+        let mut kept = Object::new();
+        for (key, value) in object.iter() {
+            let len = path.len();
+            if len > 0 {
+                path.push('.');
+            }
+            path.push_str(key);
+            if let Some(value) = self.value(value, path) {
+                kept.insert(key, value);
+            }
+            path.truncate(len);
+        }
+        kept
+    }
+
+    /// What of a value may be seen; `None` where nothing may.
+    fn value(&self, value: &Value, path: &mut String) -> Option<Value> {
+        match value {
+            Value::Object(object) => {
+                let kept = self.members(object, path);
+                let is_seen = !kept.is_empty() || (object.is_empty() && self.permits(path));
+                is_seen.then_some(Value::Object(kept))
+            }
+            Value::Array(items) => {
+                if items.is_empty() {
+                    return self.permits(path).then(|| value.clone());
+                }
+                let kept: Vec<Value> =
+                    items.iter().filter_map(|item| self.value(item, path)).collect();
+                (!kept.is_empty()).then_some(Value::Array(kept))
+            }
+            _ => self.permits(path).then(|| value.clone()),
+        }
+    }
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
+    glob(pattern.as_bytes(), text.as_bytes())
+}
+
+/// Does `path`, or an object around it, fit the pattern?
+fn is_at_or_below(pattern: &str, path: &str) -> bool {
+    fits(pattern, path) || path.match_indices('.').any(|(at, _)| fits(pattern, &path[..at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn rule(grant: &[&str], except: &[&str]) -> FieldRule {
+        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        FieldRule { grant: Some(list(grant)), except: list(except) }
+    }
+
+    #[test]
+    fn what_lies_below_an_excepted_field_is_excepted() {
+        let limits = rule(&["*"], &["name", "a.s*"]);
+        for (path, seen) in [
+            ("name", false),
+            ("name.keyword", false),
+            ("names", true),
+            ("a.b", true),
+            ("a.secret", false),
+            ("a.secret.deep", false),
+            ("_id", true),
+        ] {
+            assert_eq!(limits.permits(path), seen, "{path}");
+        }
+        let limits = rule(&["title", "o.*"], &[]);
+        for (path, seen) in
+            [("title", true), ("title.keyword", false), ("o.a.b", true), ("o", false)]
+        {
+            assert_eq!(limits.permits(path), seen, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_source_is_reduced_to_what_may_be_seen() {
+        let fields = Fields(vec![vec![rule(&["a", "o.x", "l.*", "e"], &["l.secret"])]]);
+        let source = json!({"a": 1, "b": 2, "o": {"x": 3, "y": 4}, "p": {"q": 1}, "e": [],
+            "l": [{"k": 1, "secret": 2}, {"secret": 3}], "a.b": 5});
+        let expected = json!({"a": 1, "o": {"x": 3}, "e": [], "l": [{"k": 1}]});
+        assert_eq!(fields.reduce(&source), expected);
+        assert_eq!(fields.reduce_text(b"rubbish"), b"{}");
+        let both = Fields(vec![vec![rule(&["a", "b"], &[])], vec![rule(&["b", "c"], &[])]]);
+        assert_eq!(both.reduce(&json!({"a": 1, "b": 2, "c": 3})), json!({"b": 2}));
+    }
+}
