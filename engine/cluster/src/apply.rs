@@ -8,9 +8,14 @@ use mapping::{Delta, Mapping};
 
 use crate::command::Command;
 use crate::error::{Error, Result};
-use crate::name;
-use crate::settings::IndexSettings;
-use crate::state::{Alias, Index, State, uuid_text};
+use crate::state::{Index, State, uuid_text};
+
+mod aliases;
+mod create;
+mod streams;
+mod templates;
+
+pub use create::compose;
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.
 pub const INDEX_VERSION: &str = "8536000";
@@ -28,25 +33,61 @@ pub enum Outcome {
 
 /// The state after `command`, and what became of it. A refused command leaves the state as it was.
 pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
-    let changed = match command {
+    if let Command::AddFields { deltas } = command {
+        let (state, answers) = add_fields(state, deltas);
+        return (state, Outcome::Fields(answers));
+    }
+    match changed(state, command) {
+        Ok(state) => (state, Outcome::Done),
+        Err(error) => (state.clone(), Outcome::Refused(error)),
+    }
+}
+
+fn changed(state: &State, command: &Command) -> Result<State> {
+    match command {
         Command::Bootstrap { uuid } => Ok(bootstrap(state, *uuid)),
-        Command::CreateIndex { name, uuid, created_ms, settings, mappings, aliases } => {
-            create(state, name, *uuid, *created_ms, [settings, mappings, aliases])
-        }
-        Command::DeleteIndices { uuids } => Ok(delete(state, uuids)),
+        Command::CreateIndex(new) => create::create(state, new),
+        Command::DeleteIndices { uuids } => delete(state, uuids),
         Command::PutMapping { uuids, mappings } => put_mapping(state, uuids, mappings),
         Command::AddFields { deltas } => {
             let (state, answers) = add_fields(state, deltas);
-            return (state, Outcome::Fields(answers));
+            answers.into_iter().collect::<Result<Vec<()>>>()?;
+            Ok(state)
         }
         Command::PutSettings { uuids, settings, preserve } => {
             put_settings(state, uuids, settings, *preserve)
         }
         Command::SetOpen { uuids, open } => set_open(state, uuids, *open),
-    };
-    match changed {
-        Ok(state) => (state, Outcome::Done),
-        Err(error) => (state.clone(), Outcome::Refused(error)),
+        Command::EndCopy { uuid } => end_copy(state, *uuid),
+        Command::UpdateAliases { actions } => aliases::update(state, actions),
+        Command::PutIndexTemplate { name, template, create } => {
+            templates::put_index(state, name, template, *create)
+        }
+        Command::PutComponentTemplate { name, template, create } => {
+            templates::put_component(state, name, template, *create)
+        }
+        Command::PutLegacyTemplate { name, template, create } => {
+            templates::put_legacy(state, name, template, *create)
+        }
+        Command::DeleteTemplates { kind, names } => templates::delete(state, *kind, names),
+        Command::PutDataStream { stream, create } => streams::put(state, stream, *create),
+        Command::DeleteDataStreams { names } => Ok(streams::delete(state, names)),
+        Command::PutClusterSettings { persistent, transient } => {
+            put_cluster_settings(state, persistent, transient)
+        }
+        Command::SetVotingExclusions { nodes } => {
+            if **nodes == *state.voting_exclusions {
+                return Ok(state.clone());
+            }
+            Ok(State {
+                voting_exclusions: nodes.as_slice().into(),
+                version: state.version + 1,
+                ..state.clone()
+            })
+        }
+        Command::Batch(commands) => {
+            commands.iter().try_fold(state.clone(), |state, command| changed(&state, command))
+        }
     }
 }
 
@@ -57,127 +98,14 @@ fn bootstrap(state: &State, uuid: [u8; 16]) -> State {
     State { uuid, version: state.version + 1, ..state.clone() }
 }
 
-fn create(
-    state: &State,
-    name: &str,
-    uuid: [u8; 16],
-    created_ms: i64,
-    [settings, mappings, aliases]: [&Value; 3],
-) -> Result<State> {
-    name::check_index(name)?;
-    if let Some(index) = state.index(name) {
-        return Err(Error::Exists { name: name.to_owned(), uuid: index.uuid_text() });
-    }
-    if state.aliases.contains_key(name) {
-        return Err(Error::IndexName {
-            name: name.to_owned(),
-            why: "already exists as alias".to_owned(),
-        });
-    }
-    let mut settings = IndexSettings::parse(settings)?;
-    settings.set_private("index.provided_name", name);
-    settings.set_private("index.creation_date", created_ms.to_string());
-    settings.set_private("index.uuid", uuid_text(uuid));
-    settings.set_private("index.version.created", INDEX_VERSION);
-    let for_mapping = settings.for_mapping()?;
-    let mapping =
-        Mapping::parse(mappings, for_mapping).map_err(|error| Error::Mapping(error.in_create()))?;
-    let aliases = parse_aliases(state, name, aliases)?;
-    Ok(state.with_index(Index {
-        name: Arc::from(name),
-        uuid,
-        settings: Arc::new(with_defaults(settings)),
-        mapping: Arc::new(mapping),
-        aliases: Arc::new(aliases),
-        open: true,
-        created_ms,
-    }))
-}
-
-/// Settings that Elasticsearch shows although nobody set them.
-fn with_defaults(settings: IndexSettings) -> IndexSettings {
-    let mut flat = settings.to_flat();
-    if let Some(object) = flat.as_object_mut() {
-        for (name, default) in [
-            ("index.number_of_shards", "1"),
-            ("index.number_of_replicas", "1"),
-            ("index.routing.allocation.include._tier_preference", "data_content"),
-        ] {
-            object.get_or_insert_with(name, || Value::from(default));
-        }
-    }
-    IndexSettings::from_flat(&flat)
-}
-
-/// Reads the `aliases` of a create request.
-fn parse_aliases(state: &State, index: &str, aliases: &Value) -> Result<BTreeMap<Arc<str>, Alias>> {
-    let Some(object) = aliases.as_object() else {
-        return Err(Error::Parse { reason: "key [aliases] must be an object".to_owned() });
-    };
-    let mut found = BTreeMap::new();
-    for (name, body) in object.iter() {
-        name::check_alias(name)?;
-        if name == index || state.index(name).is_some() {
-            return Err(Error::AliasName {
-                name: name.to_owned(),
-                why: ": an index or data stream exists with the same name as the alias".to_owned(),
-            });
-        }
-        found.insert(Arc::from(name), parse_alias(name, body)?);
-    }
-    Ok(found)
-}
-
-fn parse_alias(name: &str, body: &Value) -> Result<Alias> {
-    let mut alias = Alias::default();
-    let Some(object) = body.as_object() else {
-        return Err(Error::argument(format!("alias [{name}] must be an object")));
-    };
-    for (key, value) in object.iter() {
-        let text = || match value {
-            Value::String(text) => Ok(Some(text.clone())),
-            Value::Number(number) => Ok(Some(number.text().to_owned())),
-            _ => Err(Error::argument(format!("alias [{name}]: [{key}] must be a text"))),
-        };
-        let flag = || match value {
-            Value::Bool(flag) => Ok(Some(*flag)),
-            _ => Err(Error::argument(format!("alias [{name}]: [{key}] must be true or false"))),
-        };
-        match key {
-            "filter" => match value {
-                Value::Object(filter) => {
-                    alias.filter = (!filter.is_empty()).then(|| value.clone());
-                }
-                _ => {
-                    return Err(Error::argument(format!(
-                        "failed to parse filter for alias [{name}]"
-                    )));
-                }
-            },
-            "routing" => {
-                let routing = text()?;
-                alias.index_routing.get_or_insert_with(|| routing.clone().unwrap_or_default());
-                alias.search_routing.get_or_insert_with(|| routing.unwrap_or_default());
-            }
-            "index_routing" | "indexRouting" | "index-routing" => alias.index_routing = text()?,
-            "search_routing" | "searchRouting" | "search-routing" => alias.search_routing = text()?,
-            "is_write_index" => alias.is_write_index = flag()?,
-            "is_hidden" => alias.is_hidden = flag()?,
-            _ => {
-                return Err(Error::argument(format!("Unknown field [{key}] in alias [{name}]")));
-            }
-        }
-    }
-    Ok(alias)
-}
-
-fn delete(state: &State, uuids: &[[u8; 16]]) -> State {
+fn delete(state: &State, uuids: &[[u8; 16]]) -> Result<State> {
     let mut indices = (*state.indices).clone();
     indices.retain(|_, index| !uuids.contains(&index.uuid));
     if indices.len() == state.indices.len() {
-        return state.clone();
+        return Ok(state.clone());
     }
-    state.with_indices(indices, true)
+    let after = state.with_indices(indices, true);
+    streams::without_missing(after)
 }
 
 /// The indices of `uuids`, or the first that is gone.
@@ -257,12 +185,21 @@ fn put_settings(
         let for_mapping = settings.for_mapping()?;
         let mapping = Mapping::from_state_json(&index.mapping.to_state_json(), for_mapping)?;
         changed.push(Index {
-            settings: Arc::new(with_defaults(settings)),
+            settings: Arc::new(create::with_defaults(settings)),
             mapping: Arc::new(mapping),
+            settings_version: index.settings_version + 1,
             ..(**index).clone()
         });
     }
     Ok(replace(state, changed, false))
+}
+
+fn put_cluster_settings(state: &State, persistent: &Value, transient: &Value) -> Result<State> {
+    let settings = state.settings.update(persistent, transient)?;
+    if settings == *state.settings {
+        return Ok(state.clone());
+    }
+    Ok(State { settings: Arc::new(settings), version: state.version + 1, ..state.clone() })
 }
 
 fn set_open(state: &State, uuids: &[[u8; 16]], open: bool) -> Result<State> {
@@ -270,6 +207,15 @@ fn set_open(state: &State, uuids: &[[u8; 16]], open: bool) -> Result<State> {
         .into_iter()
         .filter(|index| index.open != open)
         .map(|index| Index { open, ..(**index).clone() })
+        .collect();
+    Ok(replace(state, changed, false))
+}
+
+fn end_copy(state: &State, uuid: [u8; 16]) -> Result<State> {
+    let changed = all(state, &[uuid])?
+        .into_iter()
+        .filter(|index| index.copying)
+        .map(|index| Index { copying: false, ..(**index).clone() })
         .collect();
     Ok(replace(state, changed, false))
 }

@@ -1,6 +1,10 @@
 //! Stories of commands.
 
 use super::*;
+use crate::alias::{Alias, AliasAction};
+use crate::command::{NewIndex, TemplateKind};
+use crate::data_stream::DataStream;
+use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
 use consensus::State as _;
 
 fn json(text: &str) -> Value {
@@ -8,14 +12,12 @@ fn json(text: &str) -> Value {
 }
 
 fn create_command(name: &str, uuid: u8, mappings: &str, aliases: &str) -> Command {
-    Command::CreateIndex {
-        name: name.to_owned(),
-        uuid: [uuid; 16],
-        created_ms: 1_700_000_000_000,
+    Command::CreateIndex(NewIndex {
         settings: json(r#"{"number_of_replicas":0}"#),
         mappings: json(mappings),
         aliases: json(aliases),
-    }
+        ..NewIndex::new(name, [uuid; 16], 1_700_000_000_000)
+    })
 }
 
 /// Applies a command that must be done, by way of its bytes.
@@ -129,4 +131,241 @@ fn foreign_bytes_are_refused() {
         assert!(State::decode_command(State::FORMAT, bytes).is_err(), "{bytes:?}");
         assert!(State::decode(State::FORMAT, bytes).is_err(), "{bytes:?}");
     }
+}
+
+fn add(uuid: u8, name: &str, alias: Alias) -> AliasAction {
+    AliasAction::Add { uuid: [uuid; 16], name: name.to_owned(), alias }
+}
+
+#[test]
+fn aliases_change_all_or_none() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let state = done(&state, &create_command("b", 2, "{}", "{}"));
+    let writes = Alias { is_write_index: Some(true), ..Alias::default() };
+    let both = Command::UpdateAliases {
+        actions: vec![add(1, "w", writes.clone()), add(2, "w", writes.clone())],
+    };
+    assert_eq!(refused(&state, &both).to_string(), "alias [w] has more than one write index [a,b]");
+    let hidden = Alias { is_hidden: Some(true), ..Alias::default() };
+    let mixed = Command::UpdateAliases {
+        actions: vec![add(1, "h", hidden), add(2, "h", Alias::default())],
+    };
+    assert!(refused(&state, &mixed).to_string().contains("must have the same is_hidden"));
+    let one = Command::UpdateAliases {
+        actions: vec![add(1, "w", writes), add(2, "w", Alias::default())],
+    };
+    let state = done(&state, &one);
+    assert_eq!(state.aliases["w"].len(), 2);
+    assert_eq!(state.index("a").map(|index| index.aliases_version), Some(2));
+    // An alias takes the name of an index that goes in the same breath.
+    let swap = Command::UpdateAliases {
+        actions: vec![add(2, "a", Alias::default()), AliasAction::RemoveIndex { uuid: [1; 16] }],
+    };
+    let state = done(&state, &swap);
+    assert!(state.index("a").is_none());
+    assert_eq!(state.aliases["a"].len(), 1);
+    let remove = Command::UpdateAliases {
+        actions: vec![AliasAction::Remove { uuid: [2; 16], name: "a".into() }],
+    };
+    assert!(!done(&state, &remove).aliases.contains_key("a"));
+}
+
+#[test]
+fn a_batch_is_done_whole_or_not_at_all() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let batch = Command::Batch(vec![
+        create_command("b", 2, "{}", "{}"),
+        create_command("a", 3, "{}", "{}"),
+    ]);
+    assert!(matches!(refused(&state, &batch), Error::Exists { .. }));
+    let batch = Command::Batch(vec![
+        create_command("b", 2, "{}", "{}"),
+        Command::SetOpen { uuids: vec![[1; 16]], open: false },
+    ]);
+    let state = done(&state, &batch);
+    assert!(state.index("b").is_some());
+    assert!(state.index("a").is_some_and(|index| !index.open));
+}
+
+#[test]
+fn templates_are_worked_into_new_indices() {
+    let component = Command::PutComponentTemplate {
+        name: "c".into(),
+        template: ComponentTemplate::parse(&json(
+            r#"{"template":{"mappings":{"properties":{"z":{"type":"keyword"}}},"aliases":{"al":{}}}}"#,
+        ))
+        .expect("reads"),
+        create: true,
+    };
+    let state = done(&State::default(), &component);
+    assert!(refused(&state, &component).to_string().ends_with("[c] already exists"));
+    let put = |body: &str| Command::PutIndexTemplate {
+        name: "t".into(),
+        template: IndexTemplate::parse(&json(body)).expect("reads"),
+        create: false,
+    };
+    let missing = put(r#"{"index_patterns":["x*"],"composed_of":["nope"]}"#);
+    assert!(matches!(refused(&state, &missing), Error::Template { .. }));
+    let state = done(
+        &state,
+        &put(
+            r#"{"index_patterns":["x*"],"composed_of":["c"],"template":{"settings":{"number_of_shards":3}}}"#,
+        ),
+    );
+    let legacy = Command::PutLegacyTemplate {
+        name: "old".into(),
+        template: LegacyTemplate::parse(&json(
+            r#"{"index_patterns":["*"],"settings":{"number_of_shards":7},"aliases":{"{index}-al":{}}}"#,
+        ))
+        .expect("reads"),
+        create: false,
+    };
+    let state = done(&state, &legacy);
+    let state =
+        done(&state, &create_command("x1", 1, r#"{"properties":{"n":{"type":"long"}}}"#, "{}"));
+    let index = state.index("x1").expect("made");
+    assert_eq!(index.settings.shard_count(), 3, "the composable template stands alone");
+    assert!(index.mapping.field("z").is_some());
+    assert!(index.mapping.field("n").is_some());
+    assert!(index.aliases.contains_key("al"));
+    let state = done(&state, &create_command("y1", 2, "{}", "{}"));
+    let index = state.index("y1").expect("made");
+    assert_eq!(index.settings.shard_count(), 7);
+    assert!(index.aliases.contains_key("y1-al"));
+    let delete = |kind, name: &str| Command::DeleteTemplates { kind, names: vec![name.into()] };
+    let error = refused(&state, &delete(TemplateKind::Component, "c"));
+    assert!(error.to_string().ends_with("still in use by index templates [t]"), "{error}");
+    let state = done(&state, &delete(TemplateKind::Index, "t"));
+    let state = done(&state, &delete(TemplateKind::Component, "c"));
+    assert!(matches!(
+        refused(&state, &delete(TemplateKind::Legacy, "gone")),
+        Error::TemplateMissing { .. }
+    ));
+}
+
+#[test]
+fn a_composed_command_means_the_same_whatever_the_templates_are_then() {
+    let put = |shards: u32| {
+        Command::PutIndexTemplate {
+        name: "t".into(),
+        template: IndexTemplate::parse(&json(&format!(
+            r#"{{"index_patterns":["x*"],"template":{{"settings":{{"number_of_shards":{shards}}}}}}}"#
+        )))
+        .expect("reads"),
+        create: false,
+    }
+    };
+    let state = done(&State::default(), &put(2));
+    let composed = compose(&state, create_command("x", 1, "{}", "{}")).expect("composes");
+    let state = done(&done(&state, &put(5)), &composed);
+    assert_eq!(state.index("x").map(|index| index.settings.shard_count()), Some(2));
+}
+
+#[test]
+fn a_data_stream_keeps_the_index_that_takes_its_writes() {
+    let put = Command::PutIndexTemplate {
+        name: "t".into(),
+        template: IndexTemplate::parse(&json(r#"{"index_patterns":["s"],"data_stream":{}}"#))
+            .expect("reads"),
+        create: false,
+    };
+    let state = done(&State::default(), &put);
+    let plain = refused(&state, &create_command("s", 9, "{}", "{}"));
+    assert!(plain.to_string().contains("creates data streams only"), "{plain}");
+    let backing = |name: &str, uuid: u8| {
+        Command::CreateIndex(NewIndex {
+            stream: Some("s".into()),
+            ..NewIndex::new(name, [uuid; 16], 0)
+        })
+    };
+    let stream = |indices: &[&str]| DataStream {
+        name: "s".into(),
+        indices: indices.iter().map(|name| Arc::from(*name)).collect(),
+        generation: indices.len() as u64,
+        hidden: false,
+        allow_custom_routing: false,
+        meta: None,
+    };
+    let make = Command::Batch(vec![
+        backing(".ds-s-1", 1),
+        Command::PutDataStream { stream: stream(&[".ds-s-1"]), create: true },
+    ]);
+    let state = done(&state, &make);
+    let index = state.index(".ds-s-1").expect("made");
+    assert!(index.hidden());
+    assert!(index.mapping.field("@timestamp").is_some());
+    let keep = refused(&state, &Command::DeleteIndices { uuids: vec![[1; 16]] });
+    assert_eq!(
+        keep.to_string(),
+        "index [.ds-s-1] is the write index for data stream [s] and cannot be deleted"
+    );
+    let keep = refused(
+        &state,
+        &Command::DeleteTemplates { kind: TemplateKind::Index, names: vec!["t".into()] },
+    );
+    assert!(keep.to_string().contains("in use by a data streams [s]"), "{keep}");
+    let state = done(&state, &backing(".ds-s-2", 2));
+    let next = Command::PutDataStream { stream: stream(&[".ds-s-1", ".ds-s-2"]), create: false };
+    let state = done(&state, &next);
+    let state = done(&state, &Command::DeleteIndices { uuids: vec![[1; 16]] });
+    assert_eq!(state.data_streams["s"].indices.len(), 1);
+    let state = done(&state, &Command::DeleteDataStreams { names: vec!["s".into()] });
+    assert!(state.data_streams.is_empty());
+    assert!(state.indices.is_empty());
+}
+
+#[test]
+fn an_index_made_of_another_keeps_its_routing_and_says_whose_it_is() {
+    let state = done(
+        &State::default(),
+        &create_command("a", 1, r#"{"properties":{"n":{"type":"long"}}}"#, "{}"),
+    );
+    let wide = Command::CreateIndex(NewIndex {
+        settings: json(r#"{"number_of_shards":4}"#),
+        ..NewIndex::new("w", [2; 16], 0)
+    });
+    let state = done(&state, &wide);
+    let shrunk = Command::CreateIndex(NewIndex {
+        settings: json(r#"{"number_of_shards":2}"#),
+        composed: true,
+        source: Some([2; 16]),
+        ..NewIndex::new("s", [3; 16], 0)
+    });
+    let state = done(&state, &shrunk);
+    let index = state.index("s").expect("made");
+    assert!(index.copying);
+    assert_eq!(
+        index.settings.routing_shard_count(),
+        state.index("w").expect("there").settings.routing_shard_count()
+    );
+    assert_eq!(index.settings.text("index.resize.source.name"), Some("w"));
+    let state = done(&state, &Command::EndCopy { uuid: [3; 16] });
+    assert!(state.index("s").is_some_and(|index| !index.copying));
+}
+
+#[test]
+fn settings_follow_auto_expand_and_take_patterns_back() {
+    let new = |settings: &str| {
+        Command::CreateIndex(NewIndex {
+            settings: json(settings),
+            ..NewIndex::new("a", [1; 16], 0)
+        })
+    };
+    let state = done(
+        &State::default(),
+        &new(r#"{"auto_expand_replicas":"0-all","routing.allocation.include.box":"x"}"#),
+    );
+    let index = state.index("a").expect("made");
+    assert_eq!(index.settings.replica_count(), 0);
+    let put = |settings: &str| Command::PutSettings {
+        uuids: vec![[1; 16]],
+        settings: json(settings),
+        preserve: false,
+    };
+    let state = done(&state, &put(r#"{"index.routing.allocation.*":null}"#));
+    let index = state.index("a").expect("there");
+    assert_eq!(index.settings.text("index.routing.allocation.include.box"), None);
+    assert_eq!(index.settings_version, 2);
+    assert!(refused(&state, &put(r#"{"uuid":"x"}"#)).to_string().contains("private setting"));
+    assert!(matches!(refused(&State::default(), &new(r#"{"uuid":"x"}"#)), Error::Invalid { .. }));
 }

@@ -13,13 +13,17 @@ use consensus::Decode;
 use json::{Object, Value};
 use mapping::{Delta, Mapping};
 
+use crate::alias::{Alias, AliasAction};
 use crate::apply::{Outcome, apply};
-use crate::command::Command;
+use crate::cluster_settings::ClusterSettings;
+use crate::command::{Command, NewIndex, TemplateKind};
+use crate::data_stream::DataStream;
 use crate::settings::IndexSettings;
-use crate::state::{Alias, Index, State, uuid_from_text, uuid_text};
+use crate::state::{Index, State, uuid_from_text, uuid_text};
+use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
 
 /// The version of both forms that is written.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 type Result<T> = std::result::Result<T, Decode>;
 
@@ -95,20 +99,25 @@ fn uuids(value: &Value) -> Result<Vec<[u8; 16]>> {
         .collect()
 }
 
+fn pairs_json(pairs: &[(String, String)]) -> Value {
+    let pair = |(one, two): &(String, String)| Value::Array(vec![one.into(), two.into()]);
+    Value::Array(pairs.iter().map(pair).collect())
+}
+
+fn pairs(value: &Value, key: &str) -> Result<Vec<(String, String)>> {
+    let list = part(value, key)?.as_array().ok_or_else(|| damaged(format!("no list [{key}]")))?;
+    list.iter()
+        .map(|pair| match pair.as_array() {
+            Some([Value::String(one), Value::String(two)]) => Ok((one.clone(), two.clone())),
+            _ => Err(damaged(format!("[{key}] holds no pairs of texts"))),
+        })
+        .collect()
+}
+
 fn command_json(command: &Command) -> Value {
     let (name, body) = match command {
         Command::Bootstrap { uuid } => ("bootstrap", object([("uuid", uuid_text(*uuid).into())])),
-        Command::CreateIndex { name, uuid, created_ms, settings, mappings, aliases } => (
-            "create_index",
-            object([
-                ("name", name.into()),
-                ("uuid", uuid_text(*uuid).into()),
-                ("created_ms", (*created_ms).into()),
-                ("settings", settings.clone()),
-                ("mappings", mappings.clone()),
-                ("aliases", aliases.clone()),
-            ]),
-        ),
+        Command::CreateIndex(new) => ("create_index", new_json(new)),
         Command::DeleteIndices { uuids } => {
             ("delete_indices", object([("uuids", uuids_json(uuids))]))
         }
@@ -132,11 +141,138 @@ fn command_json(command: &Command) -> Value {
                 ("preserve", (*preserve).into()),
             ]),
         ),
+        Command::PutClusterSettings { persistent, transient } => (
+            "put_cluster_settings",
+            object([("persistent", persistent.clone()), ("transient", transient.clone())]),
+        ),
+        Command::SetVotingExclusions { nodes } => {
+            ("set_voting_exclusions", object([("nodes", pairs_json(nodes))]))
+        }
         Command::SetOpen { uuids, open } => {
             ("set_open", object([("uuids", uuids_json(uuids)), ("open", (*open).into())]))
         }
+        Command::EndCopy { uuid } => ("end_copy", object([("uuid", uuid_text(*uuid).into())])),
+        Command::UpdateAliases { actions } => {
+            let list = actions.iter().map(action_json).collect();
+            ("update_aliases", object([("actions", Value::Array(list))]))
+        }
+        Command::PutIndexTemplate { name, template, create } => {
+            ("put_index_template", named_json(name, template.to_json(), *create))
+        }
+        Command::PutComponentTemplate { name, template, create } => {
+            ("put_component_template", named_json(name, template.to_json(), *create))
+        }
+        Command::PutLegacyTemplate { name, template, create } => {
+            ("put_legacy_template", named_json(name, template.to_json(), *create))
+        }
+        Command::DeleteTemplates { kind, names } => {
+            let kind = match kind {
+                TemplateKind::Index => "index",
+                TemplateKind::Component => "component",
+                TemplateKind::Legacy => "legacy",
+            };
+            let names = names.iter().map(String::as_str).collect::<Value>();
+            ("delete_templates", object([("kind", kind.into()), ("names", names)]))
+        }
+        Command::PutDataStream { stream, create } => (
+            "put_data_stream",
+            object([("stream", stream.to_json()), ("create", (*create).into())]),
+        ),
+        Command::DeleteDataStreams { names } => {
+            let names = names.iter().map(String::as_str).collect::<Value>();
+            ("delete_data_streams", object([("names", names)]))
+        }
+        Command::Batch(commands) => {
+            let list = commands.iter().map(command_json).collect();
+            ("batch", object([("commands", Value::Array(list))]))
+        }
     };
     object([(name, body)])
+}
+
+fn new_json(new: &NewIndex) -> Value {
+    let mut fields = Object::new();
+    fields.insert("name", &*new.name);
+    fields.insert("provided", &*new.provided);
+    fields.insert("uuid", uuid_text(new.uuid));
+    fields.insert("created_ms", new.created_ms);
+    fields.insert("settings", new.settings.clone());
+    fields.insert("mappings", new.mappings.clone());
+    fields.insert("aliases", new.aliases.clone());
+    fields.insert("composed", new.composed);
+    if let Some(stream) = &new.stream {
+        fields.insert("stream", stream);
+    }
+    if let Some(source) = new.source {
+        fields.insert("source", uuid_text(source));
+    }
+    Value::Object(fields)
+}
+
+fn read_new(body: &Value) -> Result<NewIndex> {
+    Ok(NewIndex {
+        name: text(body, "name")?.to_owned(),
+        provided: text(body, "provided")?.to_owned(),
+        uuid: uuid(body, "uuid")?,
+        created_ms: part(body, "created_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
+        settings: part(body, "settings")?.clone(),
+        mappings: part(body, "mappings")?.clone(),
+        aliases: part(body, "aliases")?.clone(),
+        composed: flag(body, "composed")?,
+        stream: body.get("stream").and_then(Value::as_str).map(str::to_owned),
+        source: match body.get("source") {
+            None => None,
+            Some(_) => Some(uuid(body, "source")?),
+        },
+    })
+}
+
+fn action_json(action: &AliasAction) -> Value {
+    match action {
+        AliasAction::Add { uuid, name, alias } => object([
+            ("add", uuid_text(*uuid).into()),
+            ("name", name.into()),
+            ("alias", alias.to_json()),
+        ]),
+        AliasAction::Remove { uuid, name } => {
+            object([("remove", uuid_text(*uuid).into()), ("name", name.into())])
+        }
+        AliasAction::RemoveIndex { uuid } => object([("remove_index", uuid_text(*uuid).into())]),
+    }
+}
+
+fn read_action(value: &Value) -> Result<AliasAction> {
+    if value.get("remove_index").is_some() {
+        return Ok(AliasAction::RemoveIndex { uuid: uuid(value, "remove_index")? });
+    }
+    let name = text(value, "name")?.to_owned();
+    if value.get("remove").is_some() {
+        return Ok(AliasAction::Remove { uuid: uuid(value, "remove")?, name });
+    }
+    let alias = Alias::from_json(part(value, "alias")?);
+    Ok(AliasAction::Add { uuid: uuid(value, "add")?, name, alias })
+}
+
+fn named_json(name: &str, template: Value, create: bool) -> Value {
+    object([("name", name.into()), ("template", template), ("create", create.into())])
+}
+
+fn names(value: &Value) -> Result<Vec<String>> {
+    part(value, "names")?
+        .as_array()
+        .ok_or_else(|| damaged("[names] is no list"))?
+        .iter()
+        .map(|name| name.as_str().map(str::to_owned).ok_or_else(|| damaged("a bad name")))
+        .collect()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
+    part(value, key)?.as_array().ok_or_else(|| damaged(format!("[{key}] is no list")))
+}
+
+/// A part that its own crate reads; what it refuses is damage here.
+fn read<T>(found: crate::error::Result<T>) -> Result<T> {
+    found.map_err(|error| damaged(error.to_string()))
 }
 
 fn read_command(value: &Value) -> Result<Command> {
@@ -147,14 +283,7 @@ fn read_command(value: &Value) -> Result<Command> {
         .ok_or_else(|| damaged("not one command"))?;
     Ok(match name {
         "bootstrap" => Command::Bootstrap { uuid: uuid(body, "uuid")? },
-        "create_index" => Command::CreateIndex {
-            name: text(body, "name")?.to_owned(),
-            uuid: uuid(body, "uuid")?,
-            created_ms: part(body, "created_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
-            settings: part(body, "settings")?.clone(),
-            mappings: part(body, "mappings")?.clone(),
-            aliases: part(body, "aliases")?.clone(),
-        },
+        "create_index" => Command::CreateIndex(read_new(body)?),
         "delete_indices" => Command::DeleteIndices { uuids: uuids(body)? },
         "put_mapping" => {
             Command::PutMapping { uuids: uuids(body)?, mappings: part(body, "mappings")?.clone() }
@@ -174,7 +303,48 @@ fn read_command(value: &Value) -> Result<Command> {
             settings: part(body, "settings")?.clone(),
             preserve: flag(body, "preserve")?,
         },
+        "put_cluster_settings" => Command::PutClusterSettings {
+            persistent: part(body, "persistent")?.clone(),
+            transient: part(body, "transient")?.clone(),
+        },
+        "set_voting_exclusions" => Command::SetVotingExclusions { nodes: pairs(body, "nodes")? },
         "set_open" => Command::SetOpen { uuids: uuids(body)?, open: flag(body, "open")? },
+        "end_copy" => Command::EndCopy { uuid: uuid(body, "uuid")? },
+        "update_aliases" => Command::UpdateAliases {
+            actions: list(body, "actions")?.iter().map(read_action).collect::<Result<_>>()?,
+        },
+        "put_index_template" => Command::PutIndexTemplate {
+            name: text(body, "name")?.to_owned(),
+            template: read(IndexTemplate::parse(part(body, "template")?))?,
+            create: flag(body, "create")?,
+        },
+        "put_component_template" => Command::PutComponentTemplate {
+            name: text(body, "name")?.to_owned(),
+            template: read(ComponentTemplate::parse(part(body, "template")?))?,
+            create: flag(body, "create")?,
+        },
+        "put_legacy_template" => Command::PutLegacyTemplate {
+            name: text(body, "name")?.to_owned(),
+            template: read(LegacyTemplate::parse(part(body, "template")?))?,
+            create: flag(body, "create")?,
+        },
+        "delete_templates" => Command::DeleteTemplates {
+            kind: match text(body, "kind")? {
+                "index" => TemplateKind::Index,
+                "component" => TemplateKind::Component,
+                "legacy" => TemplateKind::Legacy,
+                other => return Err(damaged(format!("unknown kind [{other}]"))),
+            },
+            names: names(body)?,
+        },
+        "put_data_stream" => Command::PutDataStream {
+            stream: read_stream(part(body, "stream")?)?,
+            create: flag(body, "create")?,
+        },
+        "delete_data_streams" => Command::DeleteDataStreams { names: names(body)? },
+        "batch" => {
+            Command::Batch(list(body, "commands")?.iter().map(read_command).collect::<Result<_>>()?)
+        }
         other => return Err(damaged(format!("unknown command [{other}]"))),
     })
 }
@@ -192,14 +362,49 @@ fn state_json(state: &State) -> Value {
             fields.insert("aliases", index.aliases_json());
             fields.insert("open", index.open);
             fields.insert("created_ms", index.created_ms);
+            fields.insert("settings_version", index.settings_version);
+            fields.insert("aliases_version", index.aliases_version);
+            fields.insert("copying", index.copying);
+            if let Some(count) = index.settings.routing_shards_kept() {
+                fields.insert("routing_shards", count);
+            }
             Value::Object(fields)
         })
         .collect();
+    let templates = &state.templates;
+    let streams = state.data_streams.values().map(|stream| stream.to_json()).collect();
     object([
         ("version", state.version.into()),
         ("uuid", uuid_text(state.uuid).into()),
         ("indices", Value::Array(indices)),
+        ("index_templates", map_json(&templates.index, IndexTemplate::to_json)),
+        ("component_templates", map_json(&templates.component, ComponentTemplate::to_json)),
+        ("legacy_templates", map_json(&templates.legacy, LegacyTemplate::to_json)),
+        ("data_streams", Value::Array(streams)),
+        ("settings", state.settings.to_json()),
+        ("voting_exclusions", pairs_json(&state.voting_exclusions)),
     ])
+}
+
+fn map_json<T>(map: &BTreeMap<Arc<str>, Arc<T>>, show: fn(&T) -> Value) -> Value {
+    Value::Object(map.iter().map(|(name, one)| (name.to_string(), show(one))).collect())
+}
+
+fn read_map<T>(
+    value: &Value,
+    key: &str,
+    parse: fn(&Value) -> crate::error::Result<T>,
+) -> Result<BTreeMap<Arc<str>, Arc<T>>> {
+    part(value, key)?
+        .as_object()
+        .ok_or_else(|| damaged(format!("[{key}] is no object")))?
+        .iter()
+        .map(|(name, body)| Ok((Arc::from(name), Arc::new(read(parse(body))?))))
+        .collect()
+}
+
+fn read_stream(value: &Value) -> Result<DataStream> {
+    DataStream::from_json(value).ok_or_else(|| damaged("a damaged data stream"))
 }
 
 fn read_state(value: &Value) -> Result<State> {
@@ -210,7 +415,23 @@ fn read_state(value: &Value) -> Result<State> {
             return Err(damaged("one name, two indices"));
         }
     }
-    let empty = State { uuid: uuid(value, "uuid")?, ..State::default() };
+    let mut data_streams = BTreeMap::new();
+    for item in list(value, "data_streams")? {
+        let stream = read_stream(item)?;
+        data_streams.insert(Arc::clone(&stream.name), Arc::new(stream));
+    }
+    let empty = State {
+        uuid: uuid(value, "uuid")?,
+        templates: Arc::new(Templates {
+            index: read_map(value, "index_templates", IndexTemplate::parse)?,
+            component: read_map(value, "component_templates", ComponentTemplate::parse)?,
+            legacy: read_map(value, "legacy_templates", LegacyTemplate::parse)?,
+        }),
+        data_streams: Arc::new(data_streams),
+        settings: Arc::new(ClusterSettings::from_json(part(value, "settings")?)),
+        voting_exclusions: pairs(value, "voting_exclusions")?.into(),
+        ..State::default()
+    };
     let mut state = empty.with_indices(indices, true);
     state.version =
         part(value, "version")?.as_u64().ok_or_else(|| damaged("[version] is no number"))?;
@@ -218,7 +439,13 @@ fn read_state(value: &Value) -> Result<State> {
 }
 
 fn decode_index(item: &Value) -> Result<Index> {
-    let settings = IndexSettings::from_flat(part(item, "settings")?);
+    let number = |key: &str| {
+        part(item, key)?.as_u64().ok_or_else(|| damaged(format!("[{key}] is no number")))
+    };
+    let mut settings = IndexSettings::from_flat(part(item, "settings")?);
+    if item.get("routing_shards").is_some() {
+        settings.keep_routing_shards(u32::try_from(number("routing_shards")?).ok());
+    }
     let for_mapping = settings.for_mapping().map_err(|error| damaged(error.to_string()))?;
     let mapping = Mapping::from_state_json(part(item, "mapping")?, for_mapping)
         .map_err(|error| damaged(error.to_string()))?;
@@ -226,16 +453,7 @@ fn decode_index(item: &Value) -> Result<Index> {
     for (name, body) in
         part(item, "aliases")?.as_object().ok_or_else(|| damaged("no aliases"))?.iter()
     {
-        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-        let flag = |key: &str| body.get(key).and_then(Value::as_bool);
-        let alias = Alias {
-            filter: body.get("filter").cloned(),
-            index_routing: text("index_routing"),
-            search_routing: text("search_routing"),
-            is_write_index: flag("is_write_index"),
-            is_hidden: flag("is_hidden"),
-        };
-        aliases.insert(Arc::from(name), alias);
+        aliases.insert(Arc::from(name), Alias::from_json(body));
     }
     Ok(Index {
         name: Arc::from(text(item, "name")?),
@@ -245,5 +463,8 @@ fn decode_index(item: &Value) -> Result<Index> {
         aliases: Arc::new(aliases),
         open: flag(item, "open")?,
         created_ms: part(item, "created_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
+        settings_version: number("settings_version")?,
+        aliases_version: number("aliases_version")?,
+        copying: flag(item, "copying")?,
     })
 }

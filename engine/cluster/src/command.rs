@@ -4,6 +4,10 @@
 use json::Value;
 use mapping::Delta;
 
+use crate::alias::AliasAction;
+use crate::data_stream::DataStream;
+use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
+
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -13,20 +17,7 @@ pub enum Command {
         uuid: [u8; 16],
     },
     /// Makes an index.
-    CreateIndex {
-        /// Its name.
-        name: String,
-        /// Its id, from chance.
-        uuid: [u8; 16],
-        /// Now.
-        created_ms: i64,
-        /// `settings` of the request; an object.
-        settings: Value,
-        /// `mappings` of the request; an object.
-        mappings: Value,
-        /// `aliases` of the request; an object.
-        aliases: Value,
-    },
+    CreateIndex(NewIndex),
     /// Takes indices away, all or none; names that are gone already are passed over.
     DeleteIndices {
         /// Ids.
@@ -60,4 +51,139 @@ pub enum Command {
         /// Open or closed.
         open: bool,
     },
+    /// All documents were copied into an index that was made from another: it serves from now on.
+    EndCopy {
+        /// Its id.
+        uuid: [u8; 16],
+    },
+    /// Changes aliases, all or none.
+    UpdateAliases {
+        /// In order.
+        actions: Vec<AliasAction>,
+    },
+    /// Sets an index template.
+    PutIndexTemplate {
+        /// Its name.
+        name: String,
+        /// What it says.
+        template: IndexTemplate,
+        /// There must be none of that name.
+        create: bool,
+    },
+    /// Sets a component template.
+    PutComponentTemplate {
+        /// Its name.
+        name: String,
+        /// What it says.
+        template: ComponentTemplate,
+        /// There must be none of that name.
+        create: bool,
+    },
+    /// Sets a template of the old kind.
+    PutLegacyTemplate {
+        /// Its name.
+        name: String,
+        /// What it says.
+        template: LegacyTemplate,
+        /// There must be none of that name.
+        create: bool,
+    },
+    /// Takes templates away, all or none.
+    DeleteTemplates {
+        /// Of which kind.
+        kind: TemplateKind,
+        /// Names, all of which are there.
+        names: Vec<String>,
+    },
+    /// Sets a data stream, or replaces it; its indices are there.
+    PutDataStream {
+        /// What it is.
+        stream: DataStream,
+        /// There must be none of that name.
+        create: bool,
+    },
+    /// Takes data streams away, with their indices.
+    DeleteDataStreams {
+        /// Names; those that are gone already are passed over.
+        names: Vec<String>,
+    },
+    /// Changes settings of the cluster; a null takes one back.
+    PutClusterSettings {
+        /// Those that outlive a restart.
+        persistent: Value,
+        /// Those that do not.
+        transient: Value,
+    },
+    /// Says which nodes shall have no vote.
+    SetVotingExclusions {
+        /// Id and name of each.
+        nodes: Vec<(String, String)>,
+    },
+    /// Several changes, all or none.
+    Batch(Vec<Command>),
+}
+
+/// An index to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewIndex {
+    /// Its name.
+    pub name: String,
+    /// The name as it was given: perhaps date math, which a rollover works out anew.
+    pub provided: String,
+    /// Its id, from chance.
+    pub uuid: [u8; 16],
+    /// Now.
+    pub created_ms: i64,
+    /// `settings` of the request; an object.
+    pub settings: Value,
+    /// `mappings` of the request; an object.
+    pub mappings: Value,
+    /// `aliases` of the request; an object.
+    pub aliases: Value,
+    /// Templates are worked in already: none is asked.
+    pub composed: bool,
+    /// The data stream that it is for, which names the template.
+    pub stream: Option<String>,
+    /// Id of the index whose documents it is to have.
+    pub source: Option<[u8; 16]>,
+}
+
+impl NewIndex {
+    /// An index of which nothing is said.
+    pub fn new(name: &str, uuid: [u8; 16], created_ms: i64) -> Self {
+        Self {
+            name: name.to_owned(),
+            provided: name.to_owned(),
+            uuid,
+            created_ms,
+            settings: Value::object(),
+            mappings: Value::object(),
+            aliases: Value::object(),
+            composed: false,
+            stream: None,
+            source: None,
+        }
+    }
+}
+
+impl Command {
+    /// The indices that it makes.
+    pub fn new_indices(&self) -> Vec<&NewIndex> {
+        match self {
+            Self::CreateIndex(new) => vec![new],
+            Self::Batch(commands) => commands.iter().flat_map(Self::new_indices).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The three kinds of templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TemplateKind {
+    /// `_index_template`.
+    Index,
+    /// `_component_template`.
+    Component,
+    /// `_template`.
+    Legacy,
 }

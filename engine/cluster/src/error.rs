@@ -31,10 +31,27 @@ pub enum Error {
         /// Its uuid, text form.
         uuid: String,
     },
+    /// `resource_already_exists_exception` of a data stream.
+    StreamExists {
+        /// Its name.
+        name: String,
+    },
     /// `index_not_found_exception`.
     NotFound {
         /// The name (or uuid) that nothing bears.
         name: String,
+    },
+    /// `index_template_missing_exception`.
+    TemplateMissing {
+        /// The name as asked for.
+        name: String,
+    },
+    /// `invalid_index_template_exception`.
+    Template {
+        /// The template.
+        name: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// `illegal_argument_exception`: a setting that is unknown, not allowed or cannot be read.
     Argument {
@@ -42,6 +59,23 @@ pub enum Error {
         reason: String,
         /// The text that is no number, where that is the cause.
         number: Option<String>,
+    },
+    /// An `illegal_argument_exception` with a cause.
+    Because {
+        /// For people.
+        reason: String,
+        /// The cause.
+        cause: Box<Error>,
+    },
+    /// `illegal_state_exception`: what was asked does not fit what is there.
+    State {
+        /// For people.
+        reason: String,
+    },
+    /// `validation_exception`: the problems, counted where they are shown.
+    Invalid {
+        /// One sentence each.
+        problems: Vec<String>,
     },
     /// `parse_exception`: a body that cannot be read.
     Parse {
@@ -65,8 +99,23 @@ impl fmt::Display for Error {
             Self::IndexName { name, why } => write!(f, "Invalid index name [{name}], {why}"),
             Self::AliasName { name, why } => write!(f, "Invalid alias name [{name}]{why}"),
             Self::Exists { name, uuid } => write!(f, "index [{name}/{uuid}] already exists"),
+            Self::StreamExists { name } => write!(f, "data_stream [{name}] already exists"),
             Self::NotFound { name } => write!(f, "no such index [{name}]"),
-            Self::Argument { reason, .. } | Self::Parse { reason } => f.write_str(reason),
+            Self::TemplateMissing { name } => write!(f, "index_template [{name}] missing"),
+            Self::Template { name, why } => {
+                write!(f, "index_template [{name}] invalid, cause [{why}]")
+            }
+            Self::Argument { reason, .. }
+            | Self::Because { reason, .. }
+            | Self::State { reason }
+            | Self::Parse { reason } => f.write_str(reason),
+            Self::Invalid { problems } => {
+                f.write_str("Validation Failed: ")?;
+                for (at, problem) in problems.iter().enumerate() {
+                    write!(f, "{}: {problem};", at + 1)?;
+                }
+                Ok(())
+            }
             Self::Mapping(error) => error.fmt(f),
         }
     }

@@ -8,21 +8,30 @@
 //! 2. A name belongs to one index, or to aliases, never to both.
 //! 3. An index's uuid is never given to another; `engine` names folders by it.
 //!
-//! Not here yet: many nodes (allocation, joining, transport), templates.
+//! Not here yet: many nodes (allocation, joining, transport).
 
 #![forbid(unsafe_code)]
 
+pub mod alias;
 pub mod apply;
+pub mod cluster_settings;
+mod cluster_settings_table;
 pub mod codec;
 pub mod command;
+pub mod data_stream;
 pub mod error;
 pub mod name;
 pub mod settings;
 mod settings_table;
 pub mod state;
+pub mod template;
 
-pub use apply::{Outcome, apply};
-pub use command::Command;
+pub use alias::{Alias, AliasAction};
+pub use apply::{Outcome, apply, compose};
+pub use cluster_settings::ClusterSettings;
+pub use command::{Command, NewIndex, TemplateKind};
+pub use data_stream::DataStream;
 pub use error::{Error, Result};
 pub use settings::IndexSettings;
-pub use state::{Alias, Index, State};
+pub use state::{Index, State};
+pub use template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};

@@ -11,14 +11,22 @@ use std::time::Duration;
 use json::{Object, Value};
 
 use crate::error::{Error, Result};
-use crate::settings_table::{Kind, Type, find};
+use crate::settings_table::{Kind, find};
+
+mod check;
+mod read;
 
 pub use crate::settings_table::{Known, TABLE};
+use check::{Change, Refusal, check};
+pub(crate) use check::{check_text, similarity};
+pub use read::{flatten, parse_bytes, parse_time, prefixed};
 
 /// Settings of one index, checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexSettings {
     flat: BTreeMap<String, Value>,
+    /// Of an index that was made from another's shards: the routing shards of that one.
+    routing_shards: Option<u32>,
 }
 
 impl IndexSettings {
@@ -27,11 +35,12 @@ impl IndexSettings {
     /// # Errors
     /// An unknown or private setting, or a value that cannot be read.
     pub fn parse(settings: &Value) -> Result<Self> {
-        let flat = flatten(settings)?;
+        let mut flat = prefixed(settings)?;
         for (name, value) in &flat {
             check(name, value, Change::Create)?;
         }
-        let made = Self { flat };
+        flat.retain(|_, value| !value.is_null());
+        let made = Self { flat, routing_shards: None };
         let shards = made.shard_count();
         if let Some(routing) = made.int("index.number_of_routing_shards")
             && (routing < u64::from(shards) || routing % u64::from(shards) != 0)
@@ -51,7 +60,19 @@ impl IndexSettings {
                 object.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
             })
             .unwrap_or_default();
-        Self { flat }
+        Self { flat, routing_shards: None }
+    }
+
+    /// Those of a template: names and values are judged, nothing is completed.
+    ///
+    /// # Errors
+    /// As [`IndexSettings::parse`].
+    pub fn parse_part(settings: &Value) -> Result<Self> {
+        let flat = prefixed(settings)?;
+        for (name, value) in &flat {
+            check(name, value, Change::Create)?;
+        }
+        Ok(Self { flat, routing_shards: None })
     }
 
     /// These settings with `update` worked in; a null takes a setting back to its default.
@@ -62,8 +83,16 @@ impl IndexSettings {
     pub fn update(&self, update: &Value, preserve: bool, open: bool, index: &str) -> Result<Self> {
         let mut flat = self.flat.clone();
         let mut fixed = Vec::new();
-        for (name, value) in flatten(update)? {
-            let change = if open { Change::Open } else { Change::Closed };
+        let change = if open { Change::Open } else { Change::Closed };
+        for (name, value) in prefixed(update)? {
+            if value.is_null() && name.contains('*') {
+                // A pattern takes everything back that it names and that may be changed now.
+                flat.retain(|known, _| {
+                    !json::path::glob(name.as_bytes(), known.as_bytes())
+                        || check(known, &Value::Null, change).is_err()
+                });
+                continue;
+            }
             match check(&name, &value, change) {
                 Ok(()) => {}
                 Err(Refusal::Fixed) => {
@@ -94,7 +123,46 @@ impl IndexSettings {
                 fixed.join(", ")
             )));
         }
-        Ok(Self { flat })
+        Ok(Self { flat, routing_shards: self.routing_shards })
+    }
+
+    /// Routing shards that were taken over from another index.
+    pub(crate) fn routing_shards_kept(&self) -> Option<u32> {
+        self.routing_shards
+    }
+
+    /// Takes over another index's routing shards.
+    pub(crate) fn keep_routing_shards(&mut self, count: Option<u32>) {
+        self.routing_shards = count;
+    }
+
+    /// Copies are as many as `index.auto_expand_replicas` says for one node.
+    pub(crate) fn expand_replicas(&mut self) {
+        let lowest = match self.text("index.auto_expand_replicas") {
+            None | Some("false") => return,
+            Some(range) => range.split('-').next().unwrap_or("0").to_owned(),
+        };
+        self.flat.insert("index.number_of_replicas".to_owned(), Value::from(lowest));
+    }
+
+    /// Flat names, values as text: those that match none of `names` left out.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.flat.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// What counts where nothing is set: nested, of every setting that has a default and is not
+    /// set here.
+    pub fn defaults_to_nested(&self) -> Value {
+        let mut root = Object::new();
+        for known in TABLE {
+            if known.kind != Kind::Private
+                && !known.default.is_empty()
+                && !self.flat.contains_key(known.name)
+            {
+                place(&mut root, known.name, &Value::from(known.default));
+            }
+        }
+        Value::Object(root)
     }
 
     /// Sets what only the server sets.
@@ -133,8 +201,12 @@ impl IndexSettings {
     }
 
     /// `index.number_of_routing_shards`, else Elasticsearch's default: the shards doubled as often
-    /// as stays within 1024, at least once.
+    /// as stays within 1024, at least once. An index that was made from another's shards keeps
+    /// that one's.
     pub fn routing_shard_count(&self) -> u32 {
+        if let Some(count) = self.routing_shards {
+            return count;
+        }
         let shards = self.shard_count();
         self.int("index.number_of_routing_shards").map_or_else(
             || {
@@ -193,7 +265,14 @@ impl IndexSettings {
                 part.insert(key, value.clone());
             }
         }
-        let registry = mapping::analysis::Registry::parse(&Value::Object(analysis))?;
+        let limit =
+            |name: &str| self.int(name).map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
+        let default = mapping::analysis::GramLimits::default();
+        let limits = mapping::analysis::GramLimits {
+            ngram: limit("index.max_ngram_diff").unwrap_or(default.ngram),
+            shingle: limit("index.max_shingle_diff").unwrap_or(default.shingle),
+        };
+        let registry = mapping::analysis::Registry::parse_with(&Value::Object(analysis), limits)?;
         Ok(Arc::new(mapping::Settings {
             analysis: Arc::new(registry),
             limits: mapping::Limits {
@@ -202,18 +281,30 @@ impl IndexSettings {
                 field_name_length: self
                     .int("index.mapping.field_name_length.limit")
                     .unwrap_or(u64::MAX),
+                nested_fields: self.int("index.mapping.nested_fields.limit").unwrap_or(50),
+                nested_objects: self.int("index.mapping.nested_objects.limit").unwrap_or(10_000),
                 ignore_dynamic_beyond: self
                     .flag("index.mapping.total_fields.ignore_dynamic_beyond_limit"),
             },
             ignore_malformed: self.flag("index.mapping.ignore_malformed"),
             no_coerce: !self.flag("index.mapping.coerce"),
+            source_mode: self
+                .text("index.mapping.source.mode")
+                .and_then(mapping::SourceMode::of_name)
+                .unwrap_or_default(),
+            ..mapping::Settings::default()
         }))
     }
 }
 
+/// Is it set by the server only?
+pub fn is_private(name: &str) -> bool {
+    find(name).is_some_and(|known| known.kind == Kind::Private)
+}
+
 /// Puts a value at a dotted name. `a.b.c` beside a value at `a.b` stays dotted from there on, as
 /// Elasticsearch does it.
-fn place(object: &mut Object, name: &str, value: &Value) {
+pub(crate) fn place(object: &mut Object, name: &str, value: &Value) {
     let Some((head, rest)) = name.split_once('.') else {
         object.insert(name, value.clone());
         return;
@@ -224,262 +315,6 @@ fn place(object: &mut Object, name: &str, value: &Value) {
             object.insert(name, value.clone());
         }
     }
-}
-
-/// At which moment a setting is set.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Create,
-    Open,
-    Closed,
-}
-
-/// Why a setting is refused.
-enum Refusal {
-    /// Not at this moment.
-    Fixed,
-    /// Never.
-    Wrong(Error),
-}
-
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Wrong(error) => error,
-            Refusal::Fixed => Error::argument("the setting cannot be set now"),
-        }
-    }
-}
-
-fn check(name: &str, value: &Value, change: Change) -> std::result::Result<(), Refusal> {
-    if name.starts_with("index.analysis.") {
-        return if change == Change::Open { Err(Refusal::Fixed) } else { Ok(()) };
-    }
-    let Some(known) = find(name) else {
-        return Err(Refusal::Wrong(unknown(name)));
-    };
-    match (known.kind, change) {
-        (Kind::Private, _) => {
-            return Err(Refusal::Wrong(Error::argument(format!(
-                "private index setting [{name}] can not be set explicitly"
-            ))));
-        }
-        (Kind::Final, Change::Open | Change::Closed) | (Kind::Static, Change::Open) => {
-            return Err(Refusal::Fixed);
-        }
-        _ => {}
-    }
-    if value.is_null() {
-        return Ok(());
-    }
-    let Some(text) = value.as_str() else {
-        if known.ty == Type::List && value.as_array().is_some() {
-            return Ok(());
-        }
-        return Err(Refusal::Wrong(Error::argument(format!(
-            "Failed to parse value [{}] for setting [{name}]",
-            json::to_string(value)
-        ))));
-    };
-    check_text(known, text).map_err(Refusal::Wrong)
-}
-
-fn check_text(known: &Known, text: &str) -> Result<()> {
-    let name = known.name;
-    match known.ty {
-        Type::Int(min, max) => {
-            let Ok(number) = text.parse::<i64>() else {
-                return Err(Error::Argument {
-                    reason: format!("Failed to parse value [{text}] for setting [{name}]"),
-                    number: Some(text.to_owned()),
-                });
-            };
-            let bound = match () {
-                () if number < min => format!("must be >= {min}"),
-                () if number > max => format!("must be <= {max}"),
-                () => return Ok(()),
-            };
-            Err(Error::argument(format!(
-                "Failed to parse value [{text}] for setting [{name}] {bound}"
-            )))
-        }
-        Type::Bool if text != "true" && text != "false" => Err(Error::argument(format!(
-            "Failed to parse value [{text}] as only [true] or [false] are allowed."
-        ))),
-        Type::Time { never } => {
-            if never && text == "-1" {
-                return Ok(());
-            }
-            parse_time(text).map(drop).map_err(|why| {
-                Error::argument(format!(
-                    "failed to parse setting [{name}] with value [{text}] as a time value: {why}"
-                ))
-            })
-        }
-        Type::Bytes if parse_bytes(text).is_none() => Err(Error::argument(format!(
-            "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
-             missing or unrecognized"
-        ))),
-        Type::Word(words) if !words.contains(&text) => Err(Error::argument(match name {
-            "index.codec" => format!(
-                "unknown value for [index.codec] must be one of [default, best_compression] but \
-                 was: {text}"
-            ),
-            "index.translog.durability" => format!(
-                "No enum constant org.elasticsearch.index.translog.Translog.Durability.{}",
-                text.to_uppercase()
-            ),
-            _ => format!("Failed to parse value [{text}] for setting [{name}]"),
-        })),
-        Type::Float if text.parse::<f64>().is_err() => Err(Error::Argument {
-            reason: format!("Failed to parse value [{text}] for setting [{name}]"),
-            number: Some(text.to_owned()),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// The refusal of an unknown setting, with the nearest known name where one is near.
-fn unknown(name: &str) -> Error {
-    let near = TABLE
-        .iter()
-        .map(|known| (similarity(name, known.name), known.name))
-        .filter(|(score, _)| *score > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    Error::argument(match near {
-        Some((_, near)) => format!("unknown setting [{name}] did you mean [{near}]?"),
-        None => format!(
-            "unknown setting [{name}] please check that any required plugins are installed, or \
-             check the breaking changes documentation for removed settings"
-        ),
-    })
-}
-
-/// One less the edit distance over the longer length, as Lucene's spell checker scores.
-fn similarity(a: &str, b: &str) -> f64 {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let longest = a.len().max(b.len());
-    if longest == 0 || longest > 512 {
-        return 0.0;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    1.0 - row[b.len()] as f64 / longest as f64
-}
-
-/// Flattens nested keys, adds the prefix, turns scalars into text.
-fn flatten(settings: &Value) -> Result<BTreeMap<String, Value>> {
-    let mut flat = BTreeMap::new();
-    let Some(object) = settings.as_object() else {
-        return Err(Error::Parse { reason: "key [settings] must be an object".to_owned() });
-    };
-    walk("", object, &mut flat, 0)?;
-    Ok(flat
-        .into_iter()
-        .map(|(name, value)| {
-            if name.starts_with("index.") {
-                (name, value)
-            } else {
-                (format!("index.{name}"), value)
-            }
-        })
-        .collect())
-}
-
-fn walk(
-    prefix: &str,
-    object: &Object,
-    flat: &mut BTreeMap<String, Value>,
-    depth: usize,
-) -> Result<()> {
-    if depth > 32 {
-        return Err(Error::argument("settings are nested too deeply"));
-    }
-    for (key, value) in object.iter() {
-        let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-        match value {
-            Value::Object(inner) => walk(&name, inner, flat, depth + 1)?,
-            Value::Array(items) => {
-                let texts: Option<Vec<Value>> =
-                    items.iter().map(|item| scalar(item).map(Value::from)).collect();
-                let texts = texts.ok_or_else(|| {
-                    Error::argument(format!("setting [{name}] must be a list of texts"))
-                })?;
-                flat.insert(name, Value::Array(texts));
-            }
-            Value::Null => {
-                flat.insert(name, Value::Null);
-            }
-            other => {
-                let text = scalar(other).unwrap_or_default();
-                flat.insert(name, Value::from(text));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        Value::Number(number) => Some(number.text().to_owned()),
-        _ => None,
-    }
-}
-
-/// Reads `500ms`, `1s`, `2h`; a bare `0` is allowed.
-///
-/// # Errors
-/// What is wrong, in Elasticsearch's words.
-pub fn parse_time(text: &str) -> std::result::Result<Duration, &'static str> {
-    const WRONG: &str = "unit is missing or unrecognized";
-    let text = text.trim().to_ascii_lowercase();
-    if text == "0" {
-        return Ok(Duration::ZERO);
-    }
-    let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let nanos: u128 = match unit.trim() {
-        "nanos" => 1,
-        "micros" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => return Err(WRONG),
-    };
-    let number: u64 = number.parse().map_err(|_| WRONG)?;
-    let nanos = u64::try_from(u128::from(number) * nanos).map_err(|_| WRONG)?;
-    Ok(Duration::from_nanos(nanos))
-}
-
-/// Reads `512mb`, `10gb`, `100b`; a bare number is refused, as Elasticsearch does.
-pub fn parse_bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let digits = text.find(|char: char| !char.is_ascii_digit() && char != '.')?;
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim() {
-        "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        "p" | "pb" => 50,
-        _ => return None,
-    };
-    let number: f64 = number.parse().ok()?;
-    let bytes = number * (1u64 << shift) as f64;
-    (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
 }
 
 #[cfg(test)]

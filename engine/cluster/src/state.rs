@@ -6,12 +6,16 @@ use std::sync::Arc;
 use json::Value;
 use mapping::Mapping;
 
+pub use crate::alias::Alias;
+use crate::cluster_settings::ClusterSettings;
+use crate::data_stream::DataStream;
 use crate::settings::IndexSettings;
+use crate::template::Templates;
 
 /// Everything that all cores must agree on. Cloning copies pointers.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// Rises by one with each change.
+    /// Rises with each change.
     pub version: u64,
     /// Unique id of the cluster; all zero before the first command.
     pub uuid: [u8; 16],
@@ -19,6 +23,14 @@ pub struct State {
     pub indices: Arc<BTreeMap<Arc<str>, Arc<Index>>>,
     /// Names of the indices behind each alias, sorted: derived from `indices`.
     pub aliases: Arc<Aliases>,
+    /// What new indices begin with.
+    pub templates: Arc<Templates>,
+    /// Data streams by name.
+    pub data_streams: Arc<BTreeMap<Arc<str>, Arc<DataStream>>>,
+    /// Settings of the whole cluster.
+    pub settings: Arc<ClusterSettings>,
+    /// Nodes that shall have no vote, by id and name (`_absent_` for what is not known).
+    pub voting_exclusions: Arc<[(String, String)]>,
 }
 
 /// Names of the indices behind each alias, sorted.
@@ -41,21 +53,12 @@ pub struct Index {
     pub open: bool,
     /// Created, milliseconds since 1970.
     pub created_ms: i64,
-}
-
-/// An alias, seen from one index.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Alias {
-    /// Narrows searches through it.
-    pub filter: Option<Value>,
-    /// Routing of writes through it.
-    pub index_routing: Option<String>,
-    /// Routing of searches through it.
-    pub search_routing: Option<String>,
-    /// Writes through it go to this index.
-    pub is_write_index: Option<bool>,
-    /// Hidden from wildcards.
-    pub is_hidden: Option<bool>,
+    /// Rises with each change of the settings, from 1.
+    pub settings_version: u64,
+    /// Rises with each change of the aliases, from 1.
+    pub aliases_version: u64,
+    /// Documents of another index are being copied into it: it serves nobody yet.
+    pub copying: bool,
 }
 
 impl State {
@@ -67,6 +70,12 @@ impl State {
     /// The index with that id.
     pub fn index_by_uuid(&self, uuid: [u8; 16]) -> Option<&Arc<Index>> {
         self.indices.values().find(|index| index.uuid == uuid)
+    }
+
+    /// The data stream that an index is part of.
+    pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
+        // Only names of this form are made for data streams, or were put into one by hand.
+        self.data_streams.values().find(|stream| stream.indices.iter().any(|name| &**name == index))
     }
 
     /// This state with `index` put in (or replaced), derived parts renewed, version raised.
@@ -90,7 +99,7 @@ impl State {
     ) -> Self {
         let aliases =
             if aliases_changed { derive_aliases(&indices) } else { Arc::clone(&self.aliases) };
-        Self { version: self.version + 1, uuid: self.uuid, indices: Arc::new(indices), aliases }
+        Self { version: self.version + 1, indices: Arc::new(indices), aliases, ..self.clone() }
     }
 }
 
@@ -120,29 +129,6 @@ impl Index {
         Value::Object(
             self.aliases.iter().map(|(name, alias)| (name.to_string(), alias.to_json())).collect(),
         )
-    }
-}
-
-impl Alias {
-    /// As `GET /_alias` shows it.
-    pub fn to_json(&self) -> Value {
-        let mut object = json::Object::new();
-        if let Some(filter) = &self.filter {
-            object.insert("filter", filter.clone());
-        }
-        if let Some(routing) = &self.index_routing {
-            object.insert("index_routing", routing);
-        }
-        if let Some(routing) = &self.search_routing {
-            object.insert("search_routing", routing);
-        }
-        if let Some(flag) = self.is_write_index {
-            object.insert("is_write_index", flag);
-        }
-        if let Some(flag) = self.is_hidden {
-            object.insert("is_hidden", flag);
-        }
-        Value::Object(object)
     }
 }
 

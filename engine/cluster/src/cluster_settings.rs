@@ -1,0 +1,275 @@
+//! Settings of the whole cluster: two layers over the defaults, changed by
+//! `PUT /_cluster/settings`.
+//!
+//! Always true
+//! 1. What is held was known and readable when it was set.
+//! 2. A transient value stands before a persistent one, that before the default.
+//!
+//! Both layers are kept in the cluster state. Elasticsearch forgets transient ones when the whole
+//! cluster stops; so do we: [`ClusterSettings::after_restart`].
+//!
+//! Not here: what a setting does (where it is read), settings of a node (`tools`, `config`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use json::{Object, Value};
+
+use crate::cluster_settings_table::{TABLE, find};
+use crate::error::{Error, Result};
+use crate::settings::{check_text, flatten as flat, parse_time, place, similarity};
+use crate::settings_table::{Kind, Type};
+
+/// One layer: flat names, texts or lists of texts.
+pub type Layer = BTreeMap<String, Value>;
+
+/// The settings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterSettings {
+    persistent: Layer,
+    transient: Layer,
+}
+
+impl ClusterSettings {
+    /// What outlives a restart.
+    pub fn persistent(&self) -> &Layer {
+        &self.persistent
+    }
+
+    /// What does not.
+    pub fn transient(&self) -> &Layer {
+        &self.transient
+    }
+
+    /// These settings with both updates worked in; a null takes a setting back, and a null at a
+    /// name with stars all settings of such names.
+    ///
+    /// # Errors
+    /// A setting that is unknown, one of a node, a value that cannot be read.
+    pub fn update(&self, persistent: &Value, transient: &Value) -> Result<Self> {
+        Ok(Self {
+            persistent: changed(&self.persistent, "persistent", persistent)?,
+            transient: changed(&self.transient, "transient", transient)?,
+        })
+    }
+
+    /// Without the transient layer.
+    #[must_use]
+    pub fn after_restart(&self) -> Self {
+        Self { persistent: self.persistent.clone(), transient: Layer::new() }
+    }
+
+    /// Restores what [`ClusterSettings::to_json`] gave.
+    pub fn from_json(value: &Value) -> Self {
+        let layer = |key: &str| {
+            let object = value.get(key).and_then(Value::as_object);
+            let pairs = object.map(Object::iter).into_iter().flatten();
+            pairs.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+        };
+        Self { persistent: layer("persistent"), transient: layer("transient") }
+    }
+
+    /// Both layers, flat.
+    pub fn to_json(&self) -> Value {
+        let mut object = Object::new();
+        object.insert("persistent", render(&self.persistent, true));
+        object.insert("transient", render(&self.transient, true));
+        Value::Object(object)
+    }
+
+    /// The text that counts; the default's where none was set. `None` for a list, or a name that
+    /// has no default.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name) {
+            Some(value) => value.as_str(),
+            None => find(name).map(|known| known.default),
+        }
+    }
+
+    /// A truth that counts.
+    pub fn flag(&self, name: &str) -> bool {
+        self.text(name) == Some("true")
+    }
+
+    /// An integer that counts.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// A time that counts; `None` for none and for `-1`.
+    pub fn time(&self, name: &str) -> Option<Duration> {
+        parse_time(self.text(name)?).ok()
+    }
+
+    /// The members of a list that count, of a text its parts between commas.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        if let Some(items) = self.value(name).and_then(Value::as_array) {
+            return items.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        }
+        let text = self.text(name).unwrap_or_default();
+        text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// What was set at that name, in the layer that counts.
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.transient.get(name).or_else(|| self.persistent.get(name))
+    }
+
+    /// Defaults of all known settings that neither layer has.
+    pub fn defaults(&self) -> Layer {
+        TABLE
+            .iter()
+            .filter(|known| !known.name.ends_with('.') && self.value(known.name).is_none())
+            .map(|known| {
+                let value = match known.ty {
+                    Type::List if known.default.is_empty() => Value::Array(Vec::new()),
+                    _ => Value::from(known.default),
+                };
+                (known.name.to_owned(), value)
+            })
+            .collect()
+    }
+}
+
+/// A layer as it is shown: flat, or nested at its dots.
+pub fn render(layer: &Layer, flat: bool) -> Value {
+    let mut root = Object::new();
+    for (name, value) in layer {
+        if flat {
+            root.insert(name.as_str(), value.clone());
+        } else {
+            place(&mut root, name, value);
+        }
+    }
+    Value::Object(root)
+}
+
+/// What an update sets, flat, without what it takes back.
+///
+/// # Errors
+/// A body that is no object.
+pub fn set_by(update: &Value) -> Result<Layer> {
+    let mut flat = flatten(update)?;
+    flat.retain(|_, value| !value.is_null());
+    Ok(flat)
+}
+
+fn flatten(update: &Value) -> Result<Layer> {
+    if update.is_null() { Ok(Layer::new()) } else { flat(update) }
+}
+
+fn changed(layer: &Layer, title: &str, update: &Value) -> Result<Layer> {
+    let mut layer = layer.clone();
+    for (name, value) in flatten(update)? {
+        if value.is_null() && name.contains('*') {
+            layer.retain(|held, _| !json::path::glob(name.as_bytes(), held.as_bytes()));
+            continue;
+        }
+        check(title, &name, &value)?;
+        if value.is_null() {
+            layer.remove(&name);
+        } else {
+            layer.insert(name, value);
+        }
+    }
+    Ok(layer)
+}
+
+fn check(title: &str, name: &str, value: &Value) -> Result<()> {
+    let Some(known) = find(name) else {
+        let near = TABLE
+            .iter()
+            .map(|known| (similarity(name, known.name), known.name))
+            .filter(|(score, _)| *score > 0.7)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let near = near.map_or_else(String::new, |(_, near)| format!(" did you mean [{near}]?"));
+        return Err(Error::argument(format!("{title} setting [{name}], not recognized{near}")));
+    };
+    if known.kind != Kind::Dynamic {
+        return Err(Error::argument(format!(
+            "{title} setting [{name}], not dynamically updateable"
+        )));
+    }
+    match value {
+        Value::Null => Ok(()),
+        Value::String(text) => check_text(known, text),
+        Value::Array(_) if known.ty == Type::List => Ok(()),
+        other => Err(Error::argument(format!(
+            "Failed to parse value [{}] for setting [{name}]",
+            json::to_string(other)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        json::parse(text.as_bytes()).expect("good JSON")
+    }
+
+    fn set(text: &str) -> Result<ClusterSettings> {
+        ClusterSettings::default().update(&value(text), &Value::Null)
+    }
+
+    #[test]
+    fn a_transient_value_stands_before_a_persistent_one() {
+        let settings = ClusterSettings::default();
+        assert!(settings.flag("action.destructive_requires_name"));
+        assert_eq!(settings.int("search.max_buckets"), Some(65_536));
+        let settings = settings
+            .update(
+                &value(r#"{"search":{"max_buckets":10},"action.destructive_requires_name":false}"#),
+                &value(r#"{"search.max_buckets":"20"}"#),
+            )
+            .expect("good settings");
+        assert_eq!(settings.int("search.max_buckets"), Some(20));
+        assert!(!settings.flag("action.destructive_requires_name"));
+        assert_eq!(settings.after_restart().int("search.max_buckets"), Some(10));
+        let restored = ClusterSettings::from_json(&settings.to_json());
+        assert_eq!(restored, settings);
+        let nested = render(settings.persistent(), false);
+        assert_eq!(
+            json::to_string(&nested),
+            r#"{"action":{"destructive_requires_name":"false"},"search":{"max_buckets":"10"}}"#
+        );
+        assert!(!settings.defaults().contains_key("search.max_buckets"));
+    }
+
+    #[test]
+    fn nulls_take_back() {
+        let settings = set(r#"{"search.max_buckets":1,"search.max_open_scroll_context":2}"#);
+        let settings = settings.expect("good settings");
+        let one = settings.update(&value(r#"{"search":{"max_buckets":null}}"#), &Value::Null);
+        assert_eq!(one.expect("good").persistent().len(), 1);
+        let all = settings.update(&value(r#"{"search.*":null}"#), &Value::Null);
+        assert!(all.expect("good").persistent().is_empty());
+    }
+
+    #[test]
+    fn refusals_are_elasticsearchs() {
+        for (body, reason) in [
+            (r#"{"foo.bar":1}"#, "persistent setting [foo.bar], not recognized"),
+            (r#"{"path.data":"x"}"#, "persistent setting [path.data], not dynamically updateable"),
+            (
+                r#"{"search.max_buckets":"x"}"#,
+                "Failed to parse value [x] for setting [search.max_buckets]",
+            ),
+            (
+                r#"{"search.max_buckets":-2}"#,
+                "Failed to parse value [-2] for setting [search.max_buckets] must be >= 0",
+            ),
+            (
+                r#"{"action.destructive_requires_name":"yes"}"#,
+                "Failed to parse value [yes] as only [true] or [false] are allowed.",
+            ),
+        ] {
+            assert_eq!(set(body).expect_err(body).to_string(), reason);
+        }
+        let near = set(r#"{"search.max_bucket":1}"#).expect_err("unknown").to_string();
+        assert!(near.ends_with("not recognized did you mean [search.max_buckets]?"), "{near}");
+        assert!(set(r#"{"cluster.routing.allocation.exclude._name":"a"}"#).is_ok());
+        assert!(set(r#"{"action.auto_create_index":["a*","-b*"]}"#).is_ok());
+    }
+}

@@ -1,0 +1,112 @@
+//! Data streams: a name for a row of hidden indices, of which the last takes the writes.
+
+use std::sync::Arc;
+
+use json::{Object, Value};
+
+/// The field by which every document says when it happened.
+pub const TIMESTAMP: &str = "@timestamp";
+
+/// One data stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataStream {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Names of its indices, oldest first; never empty. Writes go to the last.
+    pub indices: Vec<Arc<str>>,
+    /// Rises with each rollover.
+    pub generation: u64,
+    /// Hidden from wildcards.
+    pub hidden: bool,
+    /// Documents may bring a routing value.
+    pub allow_custom_routing: bool,
+    /// `_meta` of its template.
+    pub meta: Option<Value>,
+}
+
+impl DataStream {
+    /// The index that takes the writes.
+    pub fn write_index(&self) -> &str {
+        self.indices.last().map_or("", |name| name)
+    }
+
+    /// Name of the index of `generation` that is made at `now_ms`: `.ds-logs-2026.11.22-000001`.
+    pub fn backing_name(name: &str, generation: u64, now_ms: i64) -> String {
+        let (year, month, day) = civil(now_ms.div_euclid(86_400_000));
+        format!(".ds-{name}-{year:04}.{month:02}.{day:02}-{generation:06}")
+    }
+
+    /// For the state.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut object = Object::new();
+        object.insert("name", &*self.name);
+        object.insert("indices", self.indices.iter().map(|name| &**name).collect::<Value>());
+        object.insert("generation", self.generation);
+        object.insert("hidden", self.hidden);
+        object.insert("allow_custom_routing", self.allow_custom_routing);
+        if let Some(meta) = &self.meta {
+            object.insert("_meta", meta.clone());
+        }
+        Value::Object(object)
+    }
+
+    /// Restores what [`DataStream::to_json`] gave; `None` where that is damaged.
+    pub(crate) fn from_json(value: &Value) -> Option<Self> {
+        let indices: Vec<Arc<str>> = value
+            .get("indices")?
+            .as_array()?
+            .iter()
+            .map(|name| name.as_str().map(Arc::from))
+            .collect::<Option<_>>()?;
+        Some(Self {
+            name: Arc::from(value.get("name")?.as_str()?),
+            indices,
+            generation: value.get("generation")?.as_u64()?,
+            hidden: value.get("hidden")?.as_bool()?,
+            allow_custom_routing: value.get("allow_custom_routing")?.as_bool()?,
+            meta: value.get("_meta").cloned(),
+        })
+    }
+}
+
+/// Year, month and day of a day counted from 1970 (Howard Hinnant's `civil_from_days`).
+fn civil(days: i64) -> (i64, u32, u32) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = (day_of_year - (153 * month + 2) / 5 + 1) as u32;
+    let month = if month < 10 { month + 3 } else { month - 9 } as u32;
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_named_by_day_and_generation() {
+        // 2024-02-29T12:00:00Z.
+        let name = DataStream::backing_name("logs-web", 12, 1_709_208_000_000);
+        assert_eq!(name, ".ds-logs-web-2024.02.29-000012");
+        assert_eq!(DataStream::backing_name("a", 1, 0), ".ds-a-1970.01.01-000001");
+    }
+
+    #[test]
+    fn a_stream_reads_back() {
+        let stream = DataStream {
+            name: "s".into(),
+            indices: vec!["a".into(), "b".into()],
+            generation: 2,
+            hidden: false,
+            allow_custom_routing: true,
+            meta: Some(json::json!({"x": 1})),
+        };
+        assert_eq!(DataStream::from_json(&stream.to_json()), Some(stream.clone()));
+        assert_eq!(stream.write_index(), "b");
+        assert_eq!(DataStream::from_json(&json::json!({"name": 1})), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! May this setting be set now, to this value? In Elasticsearch's words where not.
+
+use json::Value;
+
+use super::read::{parse_bytes, parse_time};
+use crate::error::{Error, Result};
+use crate::settings_table::{Kind, Known, PREFIXES, TABLE, Type, find};
+
+/// At which moment a setting is set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Create,
+    Open,
+    Closed,
+}
+
+/// Why a setting is refused.
+pub(super) enum Refusal {
+    /// Not at this moment.
+    Fixed,
+    /// Never.
+    Wrong(Error),
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Wrong(error) => error,
+            Refusal::Fixed => Error::argument("the setting cannot be set now"),
+        }
+    }
+}
+
+pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::Result<(), Refusal> {
+    if name.starts_with("index.analysis.") {
+        return if change == Change::Open { Err(Refusal::Fixed) } else { Ok(()) };
+    }
+    if PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
+    {
+        return Ok(());
+    }
+    let Some(known) = find(name) else {
+        return Err(Refusal::Wrong(unknown(name)));
+    };
+    match (known.kind, change) {
+        (Kind::Private, Change::Create) => {
+            return Err(Refusal::Wrong(Error::Invalid {
+                problems: vec![format!("private index setting [{name}] can not be set explicitly")],
+            }));
+        }
+        (Kind::Private, _) => {
+            return Err(Refusal::Wrong(Error::argument(format!(
+                "can not update private setting [{name}]; this setting is managed by Elasticsearch"
+            ))));
+        }
+        (Kind::Final, Change::Open | Change::Closed) | (Kind::Static, Change::Open) => {
+            return Err(Refusal::Fixed);
+        }
+        _ => {}
+    }
+    if value.is_null() {
+        return Ok(());
+    }
+    let Some(text) = value.as_str() else {
+        if known.ty == Type::List && value.as_array().is_some() {
+            return Ok(());
+        }
+        return Err(Refusal::Wrong(Error::argument(format!(
+            "Failed to parse value [{}] for setting [{name}]",
+            json::to_string(value)
+        ))));
+    };
+    check_text(known, text).map_err(Refusal::Wrong)
+}
+
+pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
+    let name = known.name;
+    match known.ty {
+        Type::Int(min, max) => {
+            let Ok(number) = text.parse::<i64>() else {
+                return Err(Error::Argument {
+                    reason: format!("Failed to parse value [{text}] for setting [{name}]"),
+                    number: Some(text.to_owned()),
+                });
+            };
+            let bound = match () {
+                () if number < min => format!("must be >= {min}"),
+                () if number > max => format!("must be <= {max}"),
+                () => return Ok(()),
+            };
+            Err(Error::argument(format!(
+                "Failed to parse value [{text}] for setting [{name}] {bound}"
+            )))
+        }
+        Type::Bool if text != "true" && text != "false" => Err(Error::argument(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
+        ))),
+        Type::Time { never } => {
+            if never && text == "-1" {
+                return Ok(());
+            }
+            parse_time(text).map(drop).map_err(|why| {
+                Error::argument(format!(
+                    "failed to parse setting [{name}] with value [{text}] as a time value: {why}"
+                ))
+            })
+        }
+        Type::Bytes if parse_bytes(text).is_none() => Err(Error::argument(format!(
+            "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
+             missing or unrecognized"
+        ))),
+        Type::Word(words) if !words.contains(&text) => Err(Error::argument(match name {
+            "index.codec" => format!(
+                "unknown value for [index.codec] must be one of [default, best_compression] but \
+                 was: {text}"
+            ),
+            "index.translog.durability" => format!(
+                "No enum constant org.elasticsearch.index.translog.Translog.Durability.{}",
+                text.to_uppercase()
+            ),
+            _ => format!("Failed to parse value [{text}] for setting [{name}]"),
+        })),
+        Type::Expand => check_expand(name, text),
+        Type::Copies if text != "all" && text.parse::<u32>().is_err() => {
+            Err(Error::argument(match text.parse::<i64>() {
+                Ok(_) => "shard count cannot be a negative value".to_owned(),
+                Err(_) => format!("cannot parse ActiveShardCount[{text}]"),
+            }))
+        }
+        Type::Float if text.parse::<f64>().is_err() => Err(Error::Argument {
+            reason: format!("Failed to parse value [{text}] for setting [{name}]"),
+            number: Some(text.to_owned()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// `false`, `0-1`, `0-all`.
+fn check_expand(name: &str, text: &str) -> Result<()> {
+    if text == "false" {
+        return Ok(());
+    }
+    let bad = |at: i64| {
+        Error::argument(format!("failed to parse [{name}] from value: [{text}] at index {at}"))
+    };
+    let Some((min, max)) = text.split_once('-') else { return Err(bad(-1)) };
+    let min: u32 = min.parse().map_err(|_| bad(min.len() as i64))?;
+    if max == "all" {
+        return Ok(());
+    }
+    let max: u32 = max.parse().map_err(|_| bad((text.len() - max.len() - 1) as i64))?;
+    if min > max {
+        return Err(Error::argument(format!(
+            "[{name}] minReplicas must be =< maxReplicas but wasn't {min} > {max}"
+        )));
+    }
+    Ok(())
+}
+
+/// The refusal of an unknown setting, with the nearest known name where one is near.
+fn unknown(name: &str) -> Error {
+    let near = TABLE
+        .iter()
+        .map(|known| (similarity(name, known.name), known.name))
+        .filter(|(score, _)| *score > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    Error::argument(match near {
+        Some((_, near)) => format!("unknown setting [{name}] did you mean [{near}]?"),
+        None => format!(
+            "unknown setting [{name}] please check that any required plugins are installed, or \
+             check the breaking changes documentation for removed settings"
+        ),
+    })
+}
+
+/// One less the edit distance over the longer length, as Lucene's spell checker scores.
+pub(crate) fn similarity(a: &str, b: &str) -> f64 {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let longest = a.len().max(b.len());
+    if longest == 0 || longest > 512 {
+        return 0.0;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    1.0 - row[b.len()] as f64 / longest as f64
+}

@@ -1,0 +1,227 @@
+//! May this template be set? In Elasticsearch's words where not.
+
+use std::sync::Arc;
+
+use mapping::Mapping;
+
+use super::{ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap};
+use crate::error::{Error, Result};
+use crate::settings::IndexSettings;
+
+/// An index template among the others.
+///
+/// # Errors
+/// A bad name or pattern, a component that is missing, another template of the same priority, a
+/// whole that makes no index.
+pub fn index(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    names(name, &template.patterns)?;
+    let missing: Vec<&str> = template
+        .composed_of
+        .iter()
+        .filter(|part| !templates.component.contains_key(part.as_str()))
+        .filter(|part| {
+            !template.ignore_missing.as_ref().is_some_and(|ignored| ignored.contains(part))
+        })
+        .map(String::as_str)
+        .collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        let why = if template.ignore_missing.as_ref().is_none_or(Vec::is_empty) {
+            format!(
+                "index template [{name}] specifies component templates [{missing}] that do not exist"
+            )
+        } else {
+            format!(
+                "index template [{name}] specifies a missing component templates [{missing}] that \
+                 does not exist and is not part of 'ignore_missing_component_templates'"
+            )
+        };
+        return Err(Error::Template { name: name.to_owned(), why });
+    }
+    same_priority(templates, name, template)?;
+    whole(templates, name, template)
+}
+
+/// Another template that fits the same names with the same priority.
+fn same_priority(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    let priority = template.priority.unwrap_or(0);
+    let rivals: Vec<(&Arc<str>, &Arc<IndexTemplate>)> = templates
+        .index
+        .iter()
+        .filter(|(other, rival)| {
+            &***other != name
+                && rival.priority.unwrap_or(0) == priority
+                && rival
+                    .patterns
+                    .iter()
+                    .any(|one| template.patterns.iter().any(|two| overlap(one, two)))
+        })
+        .collect();
+    if rivals.is_empty() {
+        return Ok(());
+    }
+    let found: Vec<&str> = rivals.iter().map(|(name, _)| &***name).collect();
+    let patterns: Vec<String> = rivals
+        .iter()
+        .map(|(name, rival)| format!("{name} => [{}]", rival.patterns.join(", ")))
+        .collect();
+    Err(Error::argument(format!(
+        "index template [{name}] has index patterns [{}] matching patterns from existing templates \
+         [{}] with patterns ({}) that have the same priority [{priority}], multiple index \
+         templates may not match during index creation, please use a different priority",
+        template.patterns.join(", "),
+        found.join(","),
+        patterns.join(",")
+    )))
+}
+
+/// What the template gives with its components must make an index.
+fn whole(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    makes_index(&templates.compose(template)).map_err(|cause| {
+        let parts = if template.composed_of.is_empty() {
+            String::new()
+        } else {
+            format!("with component templates [{}] ", template.composed_of.join(", "))
+        };
+        Error::Because {
+            reason: format!(
+                "composable template [{name}] template after composition {parts}is invalid"
+            ),
+            cause: Box::new(cause),
+        }
+    })
+}
+
+fn makes_index(composed: &Composed) -> Result<()> {
+    let settings = IndexSettings::parse(&composed.settings_json())?;
+    let for_mapping = settings.for_mapping()?;
+    Mapping::parse(&composed.mappings, for_mapping)
+        .map(drop)
+        .map_err(|error| Error::Mapping(error.in_create()))
+}
+
+/// A component template, and what would become of the index templates that use it.
+///
+/// # Errors
+/// A bad name, settings or mappings that make no index.
+pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate) -> Result<()> {
+    names(name, &[])?;
+    let alone =
+        IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
+    // Analyzers may come from another part: only settings that stand alone are judged with it.
+    let composed = Templates::default().compose(&alone);
+    let uses_analysis = template.template.settings.is_none();
+    if !uses_analysis || composed.mappings.get("properties").is_none() {
+        makes_index(&composed)?;
+    } else if let Err(error) = makes_index(&composed)
+        && !error.to_string().contains("has not been configured in mappings")
+    {
+        return Err(error);
+    }
+    let mut after = templates.clone();
+    after.component.insert(Arc::from(name), Arc::new(template.clone()));
+    for (user, index) in &templates.index {
+        if index.composed_of.iter().any(|part| part == name) {
+            makes_index(&after.compose(index)).map_err(|cause| Error::Because {
+                reason: format!(
+                    "updating component template [{name}] results in invalid composable template \
+                     [{user}] after templates are merged"
+                ),
+                cause: Box::new(cause),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A template of the old kind.
+///
+/// # Errors
+/// A bad name or pattern, settings or mappings that make no index.
+pub fn legacy(name: &str, template: &LegacyTemplate) -> Result<()> {
+    names(name, &template.patterns)?;
+    makes_index(&Templates::compose_legacy(&[(name, template)]))
+}
+
+/// Names and patterns, in Elasticsearch's order.
+fn names(name: &str, patterns: &[String]) -> Result<()> {
+    let mut problems = Vec::new();
+    for (bad, what) in [(" ", "a space"), (",", "a ','"), ("#", "a '#'"), ("*", "a '*'")] {
+        if name.contains(bad) {
+            problems.push(format!("name must not contain {what}"));
+        }
+    }
+    if name.starts_with('_') {
+        problems.push("name must not start with '_'".to_owned());
+    }
+    if name.chars().any(char::is_uppercase) {
+        problems.push("name must be lower cased".to_owned());
+    }
+    for pattern in patterns {
+        for (bad, what) in [(" ", "a space"), (",", "a ','"), ("#", "a '#'"), (":", "a ':'")] {
+            if pattern.contains(bad) {
+                problems.push(format!("index_patterns [{pattern}] must not contain {what}"));
+            }
+        }
+        if pattern.starts_with('_') {
+            problems.push(format!("index_pattern [{pattern}] must not start with '_'"));
+        }
+        if pattern.chars().any(|char| ['\\', '/', '?', '"', '<', '>', '|'].contains(&char)) {
+            problems.push(format!(
+                "index_pattern [{pattern}] must not contain the following characters \
+                 [' ','\"',',','/','<','>','?','\\','|']"
+            ));
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let why = Error::Invalid { problems }.to_string();
+    Err(Error::Template { name: name.to_owned(), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use json::{Value, json};
+
+    use super::*;
+
+    fn template(text: Value) -> IndexTemplate {
+        IndexTemplate::parse(&text).expect("reads")
+    }
+
+    #[test]
+    fn rivals_and_missing_parts_are_named() {
+        let mut templates = Templates::default();
+        templates.index.insert(
+            "t1".into(),
+            Arc::new(template(json!({"index_patterns": ["tt*"], "priority": 5}))),
+        );
+        let rival = template(json!({"index_patterns": ["ttt*"], "priority": 5}));
+        assert_eq!(
+            index(&templates, "t2", &rival).expect_err("a rival").to_string(),
+            "index template [t2] has index patterns [ttt*] matching patterns from existing \
+             templates [t1] with patterns (t1 => [tt*]) that have the same priority [5], multiple \
+             index templates may not match during index creation, please use a different priority"
+        );
+        assert_eq!(index(&templates, "t1", &rival), Ok(()), "it replaces itself");
+        let parts = template(json!({"index_patterns": ["a"], "composed_of": ["nope"]}));
+        assert_eq!(
+            index(&templates, "t3", &parts).expect_err("missing").to_string(),
+            "index_template [t3] invalid, cause [index template [t3] specifies component templates \
+             [nope] that do not exist]"
+        );
+    }
+
+    #[test]
+    fn bad_names_and_wholes_are_refused() {
+        let fine = template(json!({"index_patterns": ["a"]}));
+        assert!(index(&Templates::default(), "A b", &fine).is_err());
+        let bad = template(json!({"index_patterns": ["a"], "template": {
+            "mappings": {"properties": {"x": {"type": "nothing"}}}}}));
+        assert!(matches!(
+            index(&Templates::default(), "t", &bad),
+            Err(Error::Because { reason, .. }) if reason.ends_with("is invalid")
+        ));
+    }
+}

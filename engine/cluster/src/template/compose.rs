@@ -1,0 +1,254 @@
+//! Which templates fit a name, and what they give together.
+
+use std::collections::BTreeMap;
+
+use json::Value;
+
+use super::{IndexTemplate, LegacyTemplate, Part, Templates, aliases_json, merge};
+use crate::alias::Alias;
+use crate::error::Result;
+use crate::settings::{IndexSettings, prefixed};
+
+/// What templates, and perhaps a request, give together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Composed {
+    /// Flat names; a null takes back what an earlier part said.
+    pub settings: BTreeMap<String, Value>,
+    /// Mappings.
+    pub mappings: Value,
+    /// Aliases by name; of the templates first, then of the request.
+    pub aliases: BTreeMap<String, Value>,
+}
+
+impl Composed {
+    fn new() -> Self {
+        Self { mappings: Value::object(), ..Self::default() }
+    }
+
+    /// Settings as an object of flat names.
+    pub fn settings_json(&self) -> Value {
+        Value::Object(
+            self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        )
+    }
+
+    /// Aliases as an object.
+    pub fn aliases_json(&self) -> Value {
+        Value::Object(
+            self.aliases.iter().map(|(name, alias)| (name.clone(), alias.clone())).collect(),
+        )
+    }
+
+    /// The settings nested, as a simulation shows them.
+    pub fn settings_nested(&self) -> Value {
+        let mut flat = self.settings.clone();
+        flat.retain(|_, value| !value.is_null());
+        IndexSettings::from_flat(&Value::Object(flat.into_iter().collect())).to_nested()
+    }
+
+    fn part(&mut self, part: &Part, mappings: fn(&mut Value, &Value)) {
+        if let Some(settings) = &part.settings {
+            let flat = settings.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+            self.settings.extend(flat);
+        }
+        if let Some(over) = &part.mappings {
+            mappings(&mut self.mappings, over);
+        }
+        if let Some(aliases) = &part.aliases {
+            let shown = aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json()));
+            self.aliases.extend(shown);
+        }
+    }
+
+    /// A request over what the templates say.
+    ///
+    /// # Errors
+    /// Settings that are no object.
+    pub fn request(&mut self, settings: &Value, mappings: &Value, aliases: &Value) -> Result<()> {
+        self.settings.extend(prefixed(settings)?);
+        merge::composable(&mut self.mappings, mappings);
+        if let Some(object) = aliases.as_object() {
+            self.aliases.extend(object.iter().map(|(name, said)| (name.to_owned(), said.clone())));
+        }
+        Ok(())
+    }
+}
+
+impl Templates {
+    /// The index template for a new index or data stream of that name.
+    pub fn find(&self, name: &str, hidden: bool) -> Option<(&str, &IndexTemplate)> {
+        self.index
+            .iter()
+            .filter(|(_, template)| {
+                template
+                    .patterns
+                    .iter()
+                    .any(|pattern| (!hidden || pattern != "*") && fits(pattern, name))
+            })
+            // Names in order and the last of the highest would win: the first shall.
+            .rev()
+            .max_by_key(|(_, template)| template.priority.unwrap_or(0))
+            .map(|(name, template)| (&**name, &**template))
+    }
+
+    /// Old templates for a new index of that name, in the order in which they are worked in.
+    pub fn find_legacy(&self, name: &str, hidden: bool) -> Vec<(&str, &LegacyTemplate)> {
+        let mut found: Vec<(&str, &LegacyTemplate)> = self
+            .legacy
+            .iter()
+            .filter(|(_, template)| {
+                template
+                    .patterns
+                    .iter()
+                    .any(|pattern| (!hidden || pattern != "*") && fits(pattern, name))
+            })
+            .map(|(name, template)| (&**name, &**template))
+            .collect();
+        found.sort_by_key(|(_, template)| template.order);
+        found
+    }
+
+    /// What an index template gives with its components.
+    pub fn compose(&self, template: &IndexTemplate) -> Composed {
+        let mut composed = Composed::new();
+        for name in &template.composed_of {
+            if let Some(component) = self.component.get(name.as_str()) {
+                composed.part(&component.template, merge::composable);
+            }
+        }
+        if let Some(part) = &template.template {
+            composed.part(part, merge::composable);
+        }
+        composed
+    }
+
+    /// What old templates give together.
+    pub fn compose_legacy(templates: &[(&str, &LegacyTemplate)]) -> Composed {
+        let mut composed = Composed::new();
+        for (_, template) in templates {
+            composed.part(&template.part, merge::legacy);
+        }
+        composed
+    }
+
+    /// Names of other templates whose patterns meet those of `patterns`, with their patterns.
+    pub fn overlapping(&self, but: &str, patterns: &[String]) -> Vec<(String, Vec<String>)> {
+        let meets = |others: &[String]| {
+            others.iter().any(|other| patterns.iter().any(|pattern| overlap(pattern, other)))
+        };
+        let legacy = self
+            .legacy
+            .iter()
+            .filter(|(_, template)| meets(&template.patterns))
+            .map(|(name, template)| (name.to_string(), template.patterns.clone()));
+        let index = self
+            .index
+            .iter()
+            .filter(|(name, template)| &***name != but && meets(&template.patterns))
+            .map(|(name, template)| (name.to_string(), template.patterns.clone()));
+        legacy.chain(index).collect()
+    }
+}
+
+/// Aliases of a template as they are shown.
+pub fn shown_aliases(aliases: &BTreeMap<String, Alias>) -> Value {
+    aliases_json(aliases)
+}
+
+/// Does `pattern`, in which `*` stands for any text, fit `name`?
+pub fn fits(pattern: &str, name: &str) -> bool {
+    json::path::glob(pattern.as_bytes(), name.as_bytes())
+}
+
+/// Is there a name that both patterns fit?
+pub fn overlap(one: &str, two: &str) -> bool {
+    let (one, two) = (one.as_bytes(), two.as_bytes());
+    // meets[j]: the rest of `one` from here and the rest of `two` from j have a common name.
+    let mut below = vec![false; two.len() + 1];
+    for i in (0..=one.len()).rev() {
+        let mut meets = vec![false; two.len() + 1];
+        for j in (0..=two.len()).rev() {
+            meets[j] = match (one.get(i), two.get(j)) {
+                (None, None) => true,
+                (Some(b'*'), None) => below[j],
+                (None, Some(b'*')) => meets[j + 1],
+                (Some(b'*'), Some(_)) => below[j] || meets[j + 1],
+                (Some(_), Some(b'*')) => meets[j + 1] || below[j],
+                (Some(a), Some(b)) => a == b && below[j + 1],
+                _ => false,
+            };
+        }
+        below = meets;
+    }
+    below[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use json::json;
+
+    use super::super::ComponentTemplate;
+    use super::*;
+
+    #[test]
+    fn patterns_meet_where_a_name_fits_both() {
+        for (one, two, expected) in [
+            ("a*", "ab*", true),
+            ("a*", "b*", false),
+            ("*a", "b*", true),
+            ("a*c", "abc", true),
+            ("a*c", "abd", false),
+            ("*", "x", true),
+            ("a", "a", true),
+            ("a", "b", false),
+            ("tt*", "ttt*", true),
+            ("", "*", true),
+            ("a*b*c", "a*d", false),
+        ] {
+            assert_eq!(overlap(one, two), expected, "{one} {two}");
+            assert_eq!(overlap(two, one), expected, "{two} {one}");
+        }
+    }
+
+    #[test]
+    fn the_highest_priority_wins_and_parts_follow_each_other() {
+        let mut templates = Templates::default();
+        let component = |text: Value| Arc::new(ComponentTemplate::parse(&text).expect("reads"));
+        let index = |text: Value| Arc::new(IndexTemplate::parse(&text).expect("reads"));
+        templates.component.insert(
+            "c".into(),
+            component(json!({"template": {
+                "settings": {"number_of_replicas": 0, "number_of_shards": 2},
+                "mappings": {"properties": {"z": {"type": "keyword"}, "y": {"type": "long"}}},
+            }})),
+        );
+        templates
+            .index
+            .insert("low".into(), index(json!({"index_patterns": ["x*"], "priority": 1})));
+        templates.index.insert(
+            "high".into(),
+            index(json!({
+                "index_patterns": ["x1*", "*"], "priority": 2, "composed_of": ["c", "gone"],
+                "template": {"settings": {"number_of_shards": 3},
+                             "mappings": {"properties": {"z": {"type": "date"}}}},
+            })),
+        );
+        let (name, template) = templates.find("x15", false).expect("fits");
+        assert_eq!(name, "high");
+        assert_eq!(templates.find("x2", true).map(|found| found.0), Some("low"));
+        let mut composed = templates.compose(template);
+        composed
+            .request(&json!({"number_of_replicas": null}), &json!({}), &json!({"al": {}}))
+            .expect("reads");
+        assert_eq!(
+            composed.settings_nested(),
+            json!({"index": {"number_of_shards": "3"}}),
+            "a null of the request takes back what a template said"
+        );
+        assert_eq!(composed.mappings.at(&["properties", "z", "type"]), Some(&json!("date")));
+        assert_eq!(composed.mappings.at(&["properties", "y", "type"]), Some(&json!("long")));
+        assert_eq!(composed.aliases.len(), 1);
+    }
+}
