@@ -88,6 +88,8 @@ impl FieldNo {
     pub const FIELD_NAMES: Self = Self(5);
     /// `_ignored`: paths as terms and as a column of words.
     pub const IGNORED: Self = Self(6);
+    /// `_nested_path`: terms, of each nested document the path of its object.
+    pub const NESTED_PATH: Self = Self(7);
     /// The first number of a user's field.
     pub const USER_FIRST: Self = Self(16);
 

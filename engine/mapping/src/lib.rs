@@ -24,9 +24,10 @@ pub mod types;
 
 pub use error::{Error, ErrorKind, Result};
 pub use settings::{Limits, Settings};
-pub use tree::{Delta, Dynamic, Mapping};
+pub use tree::{Delta, Dynamic, Mapping, SourceMode};
 pub use types::{
-    Bounds, Field, IndexOptions, Keyword, Kind, Number, NumberKind, QueryValue, RangeOptions, Text,
+    Bounds, Column, Field, IndexOptions, Keyword, KeywordFlavor, Kind, Number, NumberKind,
+    QueryValue, RangeOptions, Relation, Text, TextFlavor,
 };
 
 /// First number of a user's field; those below belong to the system (`_id`, `_seq_no`, …).

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::Registry;
+use crate::tree::SourceMode;
 
 /// How large a mapping may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,10 @@ pub struct Limits {
     pub depth: u64,
     /// `index.mapping.field_name_length.limit`, in UTF-16 units of one name.
     pub field_name_length: u64,
+    /// `index.mapping.nested_fields.limit`: nested objects of the mapping.
+    pub nested_fields: u64,
+    /// `index.mapping.nested_objects.limit`: nested objects of one document.
+    pub nested_objects: u64,
     /// `index.mapping.total_fields.ignore_dynamic_beyond_limit`.
     pub ignore_dynamic_beyond: bool,
 }
@@ -23,6 +28,8 @@ impl Default for Limits {
             total_fields: 1_000,
             depth: 20,
             field_name_length: u64::MAX,
+            nested_fields: 50,
+            nested_objects: 10_000,
             ignore_dynamic_beyond: false,
         }
     }
@@ -39,4 +46,8 @@ pub struct Settings {
     pub ignore_malformed: bool,
     /// `index.mapping.coerce` turned off.
     pub no_coerce: bool,
+    /// `index.mapping.source.mode`: how documents are kept where the mapping does not say.
+    pub source_mode: SourceMode,
+    /// Similarities that `index.similarity` defines, by name.
+    pub similarities: Vec<Arc<str>>,
 }

@@ -12,6 +12,7 @@
 //! | a document's values            | [`columns`]                                    |
 //! | the documents in a range       | [`bkd`]                                        |
 //! | a document as it came          | [`stored`]                                     |
+//! | which documents are nested     | [`parents`]                                    |
 //! | which documents are alive      | [`live`]                                       |
 //! | what a search sees             | [`view`]                                       |
 //! | one segment out of several     | [`merge`](mod@merge), and [`docmap`]           |
@@ -34,6 +35,7 @@ pub mod live;
 pub mod merge;
 pub mod meta;
 pub mod norms;
+pub mod parents;
 pub mod positions;
 pub mod postings;
 pub mod reader;
@@ -52,6 +54,7 @@ pub use error::{Error, Result};
 pub use ids::{IdSource, Ids, MergedIds};
 pub use live::Live;
 pub use norms::Norms;
+pub use parents::Parents;
 pub use postings::{BlockMax, Impacts, Need, Postings};
 pub use reader::Segment;
 pub use section::{Check, Missing, Section};

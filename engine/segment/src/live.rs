@@ -59,6 +59,16 @@ impl Live {
         next
     }
 
+    /// The same without the documents that `bits` lacks, which has a bit for each document.
+    #[must_use]
+    pub fn only(&self, bits: &Bitmap) -> Self {
+        assert_eq!(self.doc_count(), bits.len(), "a bit for each document");
+        let both = self.alive.words().iter().zip(bits.words()).map(|(one, other)| one & other);
+        let alive = Bitmap::from_words(both.collect(), bits.len()).expect("no bit is added");
+        let deleted_count = alive.len() - alive.count();
+        Self { alive, deleted_count }
+    }
+
     /// Whether a document is alive; false from the segment's end on.
     #[inline]
     pub fn is_alive(&self, doc: DocId) -> bool {

@@ -56,6 +56,7 @@ pub fn merge(
         steps: Steps::new(total_bytes, watch),
     };
     merge.ids()?;
+    crate::parents::merge(&mut merge.writer, &merge.segments, merge.map);
     for field in merge.fields() {
         merge.norms(field)?;
         merge.terms(field)?;

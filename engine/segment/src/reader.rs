@@ -19,6 +19,7 @@ use crate::fields::{Field, Fields};
 use crate::ids::Ids;
 use crate::meta::Meta;
 use crate::norms::Norms;
+use crate::parents::Parents;
 use crate::section::{Check, File, Section};
 use crate::stored::Stored;
 use crate::terms::Terms;
@@ -33,6 +34,7 @@ struct Inner {
     fields: Fields,
     ids: Ids,
     stored: Option<Stored>,
+    parents: Option<Parents>,
     merged_count: u32,
 }
 
@@ -61,8 +63,9 @@ impl Segment {
         let fields = Fields::open(&file)?;
         let ids = Ids::open(&file)?;
         let stored = Stored::open(&file)?;
+        let parents = Parents::open(&file)?;
         let merged_count = facts.get().merged_count.to_native();
-        Ok(Self(Arc::new(Inner { file, fields, ids, stored, merged_count })))
+        Ok(Self(Arc::new(Inner { file, fields, ids, stored, parents, merged_count })))
     }
 
     /// Number of the segment.
@@ -118,6 +121,11 @@ impl Segment {
     /// The stored documents; `None` where the segment keeps none.
     pub fn stored(&self) -> Option<&Stored> {
         self.0.stored.as_ref()
+    }
+
+    /// Which documents stand for themselves; `None` where all do.
+    pub fn parents(&self) -> Option<&Parents> {
+        self.0.parents.as_ref()
     }
 
     /// The terms of a field; `None` where it has none.

@@ -97,6 +97,8 @@ kinds! {
     IdFilter = 4, resident;
     /// Rank of each document's id (`ids`).
     IdRanks = 5;
+    /// Documents that stand for themselves, where others are nested in them (`parents`).
+    Parents = 6, resident;
     /// Statistics and block index of a field's terms (`terms/index`).
     TermIndex = 16, resident;
     /// Blocks of terms (`terms/block`).

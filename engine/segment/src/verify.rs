@@ -169,6 +169,13 @@ fn verify_ids(segment: &Segment, damages: &mut Damages) {
         if count != ids.len() {
             return malformed("as many ids are there as are counted");
         }
+        if let Some(parents) = segment.parents() {
+            for doc in (0..segment.doc_count()).map(DocId) {
+                if parents.has(doc) != ids.id_of(doc)?.is_some() {
+                    return malformed("a document has an id where it stands for itself");
+                }
+            }
+        }
         Ok(())
     })();
     damages.note(answer);

@@ -6,6 +6,9 @@
 //! 2. Segments stand in the order of their documents' age, so equal scores and equal sort keys
 //!    order by (segment, document).
 //! 3. `base` of a segment is the number of documents of all before it, deleted ones included.
+//! 4. Nested documents count as deleted: what a search finds stands for itself. Who joins nested
+//!    documents with theirs reads their postings without asking whether they are alive; the
+//!    document they belong to answers that.
 
 use std::sync::Arc;
 
@@ -23,7 +26,7 @@ pub const SEQ_NO: FieldNo = FieldNo(1);
 pub struct ViewSegment {
     /// The segment.
     pub segment: Segment,
-    /// Its alive documents; `None` where all are.
+    /// Its alive documents that stand for themselves; `None` where all do.
     pub live: Option<Arc<Live>>,
     /// Number of the segment's first document in the view.
     pub base: u32,
@@ -36,9 +39,9 @@ pub struct View {
     pub segments: Vec<ViewSegment>,
     /// Rises with each view of a shard.
     pub generation: u64,
-    /// Number of alive documents.
+    /// Number of alive documents that stand for themselves.
     pub doc_count: u32,
-    /// Number of deleted documents that still take room.
+    /// Number of deleted and nested documents.
     pub deleted_count: u32,
 }
 
@@ -76,6 +79,13 @@ impl View {
             if let Some(live) = &live {
                 assert_eq!(live.doc_count(), segment.doc_count(), "live documents of the segment");
             }
+            let live = match segment.parents() {
+                None => live,
+                Some(parents) => Some(Arc::new(match live {
+                    Some(live) => live.only(parents.bits()),
+                    None => Live::all(segment.doc_count()).only(parents.bits()),
+                })),
+            };
             let deleted = live.as_ref().map_or(0, |live| live.deleted_count());
             view.doc_count += segment.doc_count() - deleted;
             view.deleted_count += deleted;

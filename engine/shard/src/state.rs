@@ -165,11 +165,12 @@ impl State {
             Some(Place::Buffer(doc)) => self.buffer.remove(doc),
             Some(Place::Frozen(doc)) => {
                 let frozen = self.frozen.as_mut().expect("a document was found in it");
-                frozen.dead.push(doc);
+                frozen.dead.extend(frozen.buffer.docs().block(doc));
             }
             Some(Place::Segment(segment, doc)) => {
                 let held = self.segments.iter_mut().find(|held| held.id() == segment);
-                held.expect("it was found among them").pending.push(doc);
+                let held = held.expect("it was found among them");
+                held.pending.extend(held.segment.block(doc));
             }
         }
         Ok(())

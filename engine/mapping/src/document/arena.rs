@@ -29,6 +29,10 @@ enum Raw {
     Text { field: FieldNo, chunk: u32, length: u32 },
     Keyword { field: FieldNo, start: u32, len: u16, indexed: bool, column: bool },
     Number { field: FieldNo, indexed: bool, column: bool, value: i64 },
+    Point { field: FieldNo, start: u32, len: u8 },
+    Feature { field: FieldNo, start: u32, len: u16, freq: u32 },
+    Bytes { field: FieldNo, start: u32, len: u32 },
+    Child { start: u32, len: u32 },
     Exists { field: FieldNo },
     Ignored { start: u32, len: u32 },
 }
@@ -74,6 +78,35 @@ pub enum Entry<'a> {
         indexed: bool,
         /// Goes into the column.
         column: bool,
+    },
+    /// A point of two dimensions, each half of the bytes; once a value.
+    Point {
+        /// The field.
+        field: FieldNo,
+        /// Bytes that sort as the values do.
+        value: &'a [u8],
+    },
+    /// A term with a number in place of its frequency; once a term.
+    Feature {
+        /// The field.
+        field: FieldNo,
+        /// Its bytes.
+        term: &'a [u8],
+        /// The number.
+        freq: u32,
+    },
+    /// A value of a column of byte strings, where a document's are joined; once a value.
+    Bytes {
+        /// The field.
+        field: FieldNo,
+        /// The bytes.
+        bytes: &'a [u8],
+    },
+    /// What came since the last of these belongs to a nested document of this path; what comes after
+    /// the last of them, to the document itself.
+    Child {
+        /// Path of the nested object.
+        path: &'a [u8],
     },
     /// The field has a value but no column or norm that would tell: goes to `_field_names`; once a
     /// field. Also given for a text whose values have no words, for its norm of 0 reads as absent.
@@ -142,6 +175,16 @@ impl<'a> Iterator for Entries<'a> {
             Raw::Number { field, value, indexed, column } => {
                 Entry::Number { field, value, indexed, column }
             }
+            Raw::Point { field, start, len } => {
+                Entry::Point { field, value: bytes(start, usize::from(len)) }
+            }
+            Raw::Feature { field, start, len, freq } => {
+                Entry::Feature { field, term: bytes(start, usize::from(len)), freq }
+            }
+            Raw::Bytes { field, start, len } => {
+                Entry::Bytes { field, bytes: bytes(start, len as usize) }
+            }
+            Raw::Child { start, len } => Entry::Child { path: bytes(start, len as usize) },
             Raw::Exists { field } => Entry::Exists { field },
             Raw::Ignored { start, len } => {
                 let path = std::str::from_utf8(bytes(start, len as usize));
@@ -289,16 +332,58 @@ impl Arena {
     }
 
     #[inline]
-    pub(super) fn push_keyword(&mut self, field: FieldNo, term: &str, indexed: bool, column: bool) {
+    pub(super) fn push_keyword(
+        &mut self,
+        field: FieldNo,
+        term: &[u8],
+        indexed: bool,
+        column: bool,
+    ) {
         let start = offset(self.bytes.len());
         let len = u16::try_from(term.len()).expect("terms are bounded before they come here");
-        self.bytes.extend_from_slice(term.as_bytes());
+        self.bytes.extend_from_slice(term);
         self.entries.push(Raw::Keyword { field, start, len, indexed, column });
     }
 
     #[inline]
     pub(super) fn push_number(&mut self, field: FieldNo, value: i64, indexed: bool, column: bool) {
         self.entries.push(Raw::Number { field, value, indexed, column });
+    }
+
+    pub(super) fn push_point(&mut self, field: FieldNo, value: &[u8]) {
+        let start = offset(self.bytes.len());
+        let len = u8::try_from(value.len()).expect("two dimensions of at most sixteen bytes");
+        self.bytes.extend_from_slice(value);
+        self.entries.push(Raw::Point { field, start, len });
+    }
+
+    pub(super) fn push_feature(&mut self, field: FieldNo, term: &[u8], freq: u32) {
+        let start = offset(self.bytes.len());
+        let len = u16::try_from(term.len()).expect("terms are bounded before they come here");
+        self.bytes.extend_from_slice(term);
+        self.entries.push(Raw::Feature { field, start, len, freq });
+    }
+
+    pub(super) fn push_bytes(&mut self, field: FieldNo, bytes: &[u8]) {
+        let start = offset(self.bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        self.entries.push(Raw::Bytes { field, start, len: offset(bytes.len()) });
+    }
+
+    /// Place of the next entry.
+    pub(super) fn next_entry(&self) -> u32 {
+        offset(self.entries.len())
+    }
+
+    /// Ends a nested document whose entries begin at `child`: they go before those of the document
+    /// around it, which began at `own`. Answers where these begin now.
+    pub(super) fn end_child(&mut self, own: u32, child: u32, path: &str) -> u32 {
+        let start = offset(self.bytes.len());
+        self.bytes.extend_from_slice(path.as_bytes());
+        self.entries.push(Raw::Child { start, len: offset(path.len()) });
+        let before = (child - own) as usize;
+        self.entries[own as usize..].rotate_left(before);
+        offset(self.entries.len() - before)
     }
 
     pub(super) fn push_exists(&mut self, field: FieldNo) {

@@ -44,11 +44,7 @@ pub(super) fn named(name: &str, kind: &str, id: &str, node: Node<'_>, cause: Err
         }
         _ => cause,
     };
-    let mut preview = java_text(&node.to_value());
-    if let Some((at, _)) = preview.char_indices().nth(PREVIEW_MAX) {
-        preview.truncate(at);
-        preview.push_str("...");
-    }
+    let preview = preview(node);
     parsing(
         node,
         &format!(
@@ -57,6 +53,19 @@ pub(super) fn named(name: &str, kind: &str, id: &str, node: Node<'_>, cause: Err
         ),
     )
     .caused_by(cause)
+}
+
+/// The beginning of a value, as Java shows it.
+fn preview(node: Node<'_>) -> String {
+    let mut preview = match node.as_str() {
+        Some(text) => text.chars().take(PREVIEW_MAX + 1).collect(),
+        None => java_text(&node.to_value()),
+    };
+    if let Some((at, _)) = preview.char_indices().nth(PREVIEW_MAX) {
+        preview.truncate(at);
+        preview.push_str("...");
+    }
+    preview
 }
 
 /// Text was asked of something else.
@@ -80,6 +89,18 @@ pub(super) fn concrete(path: &str, name: &str, node: Node<'_>) -> Error {
         &format!(
             "object mapping for [{path}] tried to parse field [{name}] as object, but found a \
              concrete value"
+        ),
+    )
+}
+
+/// More nested documents than a document may have.
+#[cold]
+pub(super) fn too_many_nested(limit: u64, node: Node<'_>) -> Error {
+    parsing(
+        node,
+        &format!(
+            "The number of nested documents has exceeded the allowed limit of [{limit}]. This limit \
+             can be set by changing the [index.mapping.nested_objects.limit] index level setting."
         ),
     )
 }

@@ -13,6 +13,8 @@
 
 pub mod arena;
 mod fault;
+mod source;
+mod special;
 mod unknown;
 mod value;
 mod walk;
@@ -90,7 +92,7 @@ impl Parser {
             return Err(fault::no_object(root));
         }
         let mark = arena.begin();
-        self.scratch.fields.begin();
+        self.scratch.fields.begin(arena.next_entry());
         let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
         let done = walk.document(root);
         match done {

@@ -43,6 +43,12 @@ fn show(mapping: &Mapping, arena: &Arena, doc: usize) -> Vec<String> {
                 if indexed { "" } else { " unindexed" },
                 if column { "" } else { " no column" }
             ),
+            Entry::Point { field, value } => format!("{}: point {value:02x?}", path(field)),
+            Entry::Feature { field, term, freq } => {
+                format!("{}: {:?} {freq}", path(field), String::from_utf8_lossy(term))
+            }
+            Entry::Bytes { field, bytes } => format!("{}: bytes {bytes:02x?}", path(field)),
+            Entry::Child { path } => format!("{}: child", String::from_utf8_lossy(path)),
             Entry::Exists { field } => format!("{}: exists", path(field)),
             Entry::Ignored { path } => format!("{path}: ignored"),
         })

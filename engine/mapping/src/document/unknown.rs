@@ -17,7 +17,7 @@ use crate::tree::node::{Child, Object, join};
 use crate::types::{Field, Scalar};
 use crate::{Error, ErrorKind};
 
-impl<'m, 'd> Walk<'m, '_> {
+impl<'m, 'd> Walk<'m, '_, 'd> {
     /// A member of a known object whose key is no child's name.
     #[cold]
     pub(super) fn unknown_member(
@@ -27,6 +27,9 @@ impl<'m, 'd> Walk<'m, '_> {
         member: Member<'d>,
     ) -> Refused<()> {
         let (key, node) = (member.key(), member.value());
+        if self.is_echo() {
+            return Ok(());
+        }
         if !self.replays() {
             self.check_name(&object.path, key, node)?;
             if object.path.is_empty() {
@@ -51,6 +54,7 @@ impl<'m, 'd> Walk<'m, '_> {
             let (first, after) = rest.split_once('.').map_or((rest, None), |(a, b)| (a, Some(b)));
             match (object.children.get(first), after) {
                 (Some(Child::Field(field)), None) => return self.field(field, node, copies),
+                (Some(Child::Alias(alias)), _) => return self.alias(&alias.path, node),
                 (Some(Child::Object(inner)), None) => {
                     return self.object(inner, dynamic, Some(first), node);
                 }
@@ -153,7 +157,7 @@ impl<'m, 'd> Walk<'m, '_> {
                 self.mixed(&field);
                 return Ok(false);
             }
-            None => {}
+            Some((Child::Alias(_), _)) | None => {}
         }
         let (child, definition) = self.guessed(path, Detected::Object, None)?;
         if let Child::Field(field) = &child {
@@ -178,7 +182,7 @@ impl<'m, 'd> Walk<'m, '_> {
                     return Ok(());
                 }
             }
-            Some((Child::Object(_), _)) => {
+            Some((Child::Object(_) | Child::Alias(_), _)) => {
                 self.mixed(&field);
                 return Ok(());
             }
@@ -191,7 +195,7 @@ impl<'m, 'd> Walk<'m, '_> {
         self.judged(&field, node)?;
         if copies == Copies::Follow {
             for target in &field.copy_to {
-                self.copy(target, node)?;
+                self.copy_here(target, node)?;
             }
         }
         Ok(())
@@ -247,9 +251,13 @@ impl<'m, 'd> Walk<'m, '_> {
         Ok(true)
     }
 
-    /// A value that `copy_to` takes elsewhere.
-    pub(super) fn copy(&mut self, target: &str, node: Node<'d>) -> Refused<()> {
+    /// A value that `copy_to` takes to the document at hand.
+    pub(super) fn copy_here(&mut self, target: &str, node: Node<'d>) -> Refused<()> {
         let mapping = self.mapping;
+        if mapping.is_alias(target) {
+            let reason = format!("Cannot copy to a field alias [{target}].");
+            return Err(fault::failed(node, Error::illegal_argument(reason)).into());
+        }
         if let Some(field) = mapping.field(target) {
             return self.field(field, node, Copies::Stop);
         }

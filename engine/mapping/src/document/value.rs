@@ -5,15 +5,29 @@ use json::tape::{Kind as NodeKind, Node};
 
 use super::fault;
 use super::walk::{Refused, Walk};
-use crate::types::{Boolean, Date, Field, Keyword, Kind, Number, Scalar, TERM_BYTES_MAX, Text};
-use crate::types::{boolean, number};
+use crate::types::{
+    Boolean, Date, Field, Keyword, KeywordFlavor, Kind, Number, Scalar, TERM_BYTES_MAX, Text,
+};
+use crate::types::{boolean, number, shingle, version};
 use crate::{Error, ErrorKind, Result};
 
-/// What is known of the fields of the document at hand, by field number.
+/// What is known of the fields of the document at hand, and of those around it.
 #[derive(Debug, Default)]
 pub(super) struct States {
-    /// Number of the document; states of older ones are void.
+    /// The document itself first, then nested ones that are open.
+    levels: Vec<Level>,
+    /// The level at hand.
+    at: usize,
+    /// Rises with each document; states of older ones are void.
     stamp: u32,
+}
+
+/// What is known of the fields of one document, by field number.
+#[derive(Debug, Default)]
+struct Level {
+    stamp: u32,
+    /// Place of its first entry in the arena.
+    own: u32,
     states: Vec<State>,
     /// Text fields of the document, in the order of their first values.
     texts: Vec<u32>,
@@ -26,6 +40,8 @@ struct State {
     exists: bool,
     /// The path was told by an `Ignored` entry.
     ignored: bool,
+    /// It had a value, where the type cares.
+    seen: bool,
     text: TextState,
 }
 
@@ -33,7 +49,7 @@ struct State {
 #[derive(Clone, Copy, Debug, Default)]
 struct TextState {
     begun: bool,
-    /// Its entry in the arena.
+    /// Its entry, counted from the document's first.
     entry: u32,
     /// The chunk of its last value.
     chunk: u32,
@@ -46,23 +62,56 @@ struct TextState {
 }
 
 impl States {
-    /// Begins a document.
-    pub fn begin(&mut self) {
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.states.clear();
-            self.stamp = 1;
-        }
-        self.texts.clear();
+    /// Begins a document, whose entries start at `own`.
+    pub fn begin(&mut self, own: u32) {
+        self.at = 0;
+        self.enter(own);
     }
 
-    fn of(&mut self, field: &Field) -> &mut State {
-        let at = field.no.index();
-        if at >= self.states.len() {
-            self.states.resize(at + 1, State::default());
+    /// Opens a nested document, whose entries start at `start`. Answers where those of the one
+    /// around it start.
+    pub fn open(&mut self, start: u32) -> u32 {
+        let own = self.levels[self.at].own;
+        self.at += 1;
+        self.enter(start);
+        own
+    }
+
+    /// Closes a nested document; the one around it now starts at `own`.
+    pub fn close(&mut self, own: u32) {
+        self.at -= 1;
+        self.levels[self.at].own = own;
+    }
+
+    fn enter(&mut self, own: u32) {
+        if self.at == self.levels.len() {
+            self.levels.push(Level::default());
         }
-        let stamp = self.stamp;
-        let state = &mut self.states[at];
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.levels.iter_mut().for_each(|level| level.states.clear());
+            self.stamp = 1;
+        }
+        let level = &mut self.levels[self.at];
+        level.stamp = self.stamp;
+        level.own = own;
+        level.texts.clear();
+    }
+
+    /// Place of the document's first entry.
+    fn own(&self) -> u32 {
+        self.levels[self.at].own
+    }
+
+    #[inline]
+    fn of(&mut self, field: &Field) -> &mut State {
+        let level = &mut self.levels[self.at];
+        let at = field.no.index();
+        if at >= level.states.len() {
+            level.states.resize(at + 1, State::default());
+        }
+        let stamp = level.stamp;
+        let state = &mut level.states[at];
         if state.stamp != stamp {
             *state = State { stamp, ..State::default() };
         }
@@ -70,7 +119,7 @@ impl States {
     }
 }
 
-impl<'m, 'd> Walk<'m, '_> {
+impl<'m, 'd> Walk<'m, '_, 'd> {
     /// A value of a field, array or not, with all that follows from it.
     pub(super) fn field(
         &mut self,
@@ -78,7 +127,7 @@ impl<'m, 'd> Walk<'m, '_> {
         node: Node<'d>,
         copies: Copies,
     ) -> Refused<()> {
-        if node.kind() == NodeKind::Array {
+        if node.kind() == NodeKind::Array && !is_point(field, node) {
             for element in node.array() {
                 self.field(field, element, copies)?;
             }
@@ -96,8 +145,13 @@ impl<'m, 'd> Walk<'m, '_> {
         Ok(())
     }
 
-    /// A value of a field alone.
+    /// A value of a field alone, and of what its type makes beside it.
     fn one(&mut self, field: &'m Field, node: Node<'d>) -> Refused<()> {
+        if !field.parts.is_empty() && matches!(field.kind, Kind::Text(_)) {
+            for part in &field.parts {
+                self.one(part, node)?;
+            }
+        }
         match self.take(field, node) {
             Ok(()) => Ok(()),
             Err(cause) if self.leaves_out(field, node, &cause) => {
@@ -112,8 +166,9 @@ impl<'m, 'd> Walk<'m, '_> {
 
     /// Is a value that does not fit left out?
     fn leaves_out(&self, field: &Field, node: Node<'d>, cause: &Error) -> bool {
-        let container = matches!(node.kind(), NodeKind::Object | NodeKind::Array);
-        self.replays() || (field.ignores_malformed() && !container && !is_immense(cause))
+        let takes_all = matches!(field.kind, Kind::GeoPoint(_))
+            || !matches!(node.kind(), NodeKind::Object | NodeKind::Array);
+        self.replays() || (field.ignores_malformed() && takes_all && !is_immense(cause))
     }
 
     #[inline]
@@ -121,16 +176,31 @@ impl<'m, 'd> Walk<'m, '_> {
         match &field.kind {
             Kind::Text(text) => self.take_text(field, text, node),
             Kind::Keyword(keyword) => self.take_keyword(field, keyword, node),
+            Kind::Number(Number { counts: Some(counts), null_value, .. }) => {
+                let value = match Scalar::of_node(node) {
+                    Some(scalar) => {
+                        let text = scalar.text(&mut self.buffers.number);
+                        Some(counts.count(text, &mut self.buffers.analysis))
+                    }
+                    None if node.is_null() => *null_value,
+                    None => return Err(fault::no_text(node)),
+                };
+                if let Some(value) = value {
+                    self.push_number(field, value);
+                }
+                Ok(())
+            }
             Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) => {
                 if let Some(value) = sortable(field, node, &mut self.buffers.number)? {
                     self.push_number(field, value);
                 }
                 Ok(())
             }
+            _ => self.take_special(field, node),
         }
     }
 
-    fn push_number(&mut self, field: &Field, value: i64) {
+    pub(super) fn push_number(&mut self, field: &Field, value: i64) {
         if field.index || field.doc_values {
             self.arena.push_number(field.no, value, field.index, field.doc_values);
         }
@@ -138,7 +208,7 @@ impl<'m, 'd> Walk<'m, '_> {
     }
 
     /// Tells the presence of a field whose column and norms do not.
-    fn present(&mut self, field: &Field) {
+    pub(super) fn present(&mut self, field: &Field) {
         if field.presence_by_name() {
             let state = self.buffers.fields.of(field);
             if !std::mem::replace(&mut state.exists, true) {
@@ -147,10 +217,15 @@ impl<'m, 'd> Walk<'m, '_> {
         }
     }
 
-    fn ignored(&mut self, field: &Field) {
+    /// Is this the first value of the field in this document? Answers so once.
+    pub(super) fn is_first(&mut self, field: &Field) -> bool {
+        !std::mem::replace(&mut self.buffers.fields.of(field).seen, true)
+    }
+
+    pub(super) fn ignored(&mut self, field: &Field) {
         let state = self.buffers.fields.of(field);
         if !std::mem::replace(&mut state.ignored, true) {
-            self.arena.push_ignored(&field.path);
+            self.tell_ignored(&field.path);
         }
     }
 
@@ -175,11 +250,19 @@ impl<'m, 'd> Walk<'m, '_> {
             None => text,
         };
         if field.index || field.doc_values {
-            if text.len() > TERM_BYTES_MAX {
-                return Err(fault::immense(field, text.as_bytes()));
+            let encoded;
+            let term = match &keyword.flavor {
+                KeywordFlavor::Version => {
+                    encoded = version::encode(text);
+                    &encoded
+                }
+                _ => text.as_bytes(),
+            };
+            if term.len() > TERM_BYTES_MAX {
+                return Err(fault::immense(field, term));
             }
-            self.arena.check_room(text.len())?;
-            self.arena.push_keyword(field.no, text, field.index, field.doc_values);
+            self.arena.check_room(term.len())?;
+            self.arena.push_keyword(field.no, term, field.index, field.doc_values);
         }
         self.present(field);
         Ok(())
@@ -199,31 +282,34 @@ impl<'m, 'd> Walk<'m, '_> {
         // Each word costs two bytes beside its own; folding may lengthen it.
         self.arena.check_room(value.len().saturating_mul(3))?;
         let arena = &mut *self.arena;
+        let own = self.buffers.fields.own();
         let mut state = self.buffers.fields.of(field).text;
         if !state.begun {
             state.begun = true;
-            state.entry = arena.push_text(field.no);
-            self.buffers.fields.texts.push(offset(field));
+            state.entry = arena.push_text(field.no) - own;
+            let fields = &mut self.buffers.fields;
+            fields.levels[fields.at].texts.push(offset(field));
         }
         let start = arena.begin_words();
         let (base, mut length) = (state.next, 0u32);
         let mut immense = None;
         let mut last = state.position;
         let mut first = state.length == 0;
-        let done = text.analyzer.tokens_with(value, &mut self.buffers.analysis, |token| {
-            let term = token.term.as_bytes();
+        let analysis = &mut self.buffers.analysis;
+        let done = shingle::words(text.flavor, &text.analyzer, value, analysis, |term, at| {
+            let term = term.as_bytes();
             if term.len() > TERM_BYTES_MAX {
                 immense.get_or_insert_with(|| fault::immense(field, term));
                 return;
             }
-            let position = base.saturating_add(token.position);
+            let position = base.saturating_add(at);
             arena.push_word(position - last, term);
             // Words at one position count once.
             length += u32::from(first || position != last);
             first = false;
             last = position;
         });
-        state.chunk = arena.finish_words(state.entry, state.chunk, start, length);
+        state.chunk = arena.finish_words(own + state.entry, state.chunk, start, length);
         state.position = last;
         state.length += length;
         let next = base.saturating_add(done.position_end);
@@ -235,9 +321,10 @@ impl<'m, 'd> Walk<'m, '_> {
 
     /// Ends the document: texts without a word are told to be present.
     pub(super) fn finish_texts(&mut self) {
-        for at in 0..self.buffers.fields.texts.len() {
-            let no = self.buffers.fields.texts[at];
-            let state = &mut self.buffers.fields.states[no as usize];
+        let fields = &mut self.buffers.fields;
+        let level = &mut fields.levels[fields.at];
+        for no in level.texts.iter().copied() {
+            let state = &mut level.states[no as usize];
             if state.text.length == 0 && !std::mem::replace(&mut state.exists, true) {
                 self.arena.push_exists(base::FieldNo(no));
             }
@@ -264,7 +351,7 @@ fn is_immense(error: &Error) -> bool {
 }
 
 /// Has the text more UTF-16 units than `most`?
-fn longer_than(text: &str, most: u32) -> bool {
+pub(super) fn longer_than(text: &str, most: u32) -> bool {
     let most = most as usize;
     // A unit takes at most three bytes and at least one, so most texts need no counting.
     text.len() > most && (text.len() > most.saturating_mul(3) || text.encode_utf16().count() > most)
@@ -276,7 +363,7 @@ pub(super) fn sortable(field: &Field, node: Node<'_>, buffer: &mut String) -> Re
         Kind::Number(number) => of_number(number, node),
         Kind::Boolean(boolean) => of_boolean(boolean, node),
         Kind::Date(date) => of_date(date, node, buffer),
-        Kind::Text(_) | Kind::Keyword(_) => Ok(None),
+        _ => Ok(None),
     }
 }
 
@@ -285,7 +372,7 @@ fn of_number(number: &Number, node: Node<'_>) -> Result<Option<i64>> {
     match Scalar::of_node(node) {
         // An empty text stands for null where texts are taken.
         Some(Scalar::Text("")) if number.coerce => Ok(number.null_value),
-        Some(scalar) => number.number.parse(scalar, number.coerce).map(Some),
+        Some(scalar) => number.parse(scalar, number.coerce).map(Some),
         None if node.is_null() => Ok(number.null_value),
         None => Err(number::not_numeric_token(node.token())),
     }
@@ -304,8 +391,8 @@ fn of_boolean(boolean: &Boolean, node: Node<'_>) -> Result<Option<i64>> {
 
 fn of_date(date: &Date, node: Node<'_>, buffer: &mut String) -> Result<Option<i64>> {
     match Scalar::of_node(node) {
-        Some(Scalar::Text(text)) => date.format.parse_ms(text).map(Some),
-        Some(scalar) => date.format.parse_ms(scalar.text(buffer)).map(Some),
+        Some(Scalar::Text(text)) => date.parse(text).map(Some),
+        Some(scalar) => date.parse(scalar.text(buffer)).map(Some),
         None if node.is_null() => Ok(date.null_value.as_ref().map(|(_, ms)| *ms)),
         None => Err(fault::no_text(node)),
     }
@@ -320,15 +407,28 @@ pub(super) fn judge(field: &Field, node: Node<'_>, buffer: &mut String) -> Resul
             }
             Ok(())
         }
-        _ => match sortable(field, node, buffer) {
-            Err(cause)
-                if field.ignores_malformed()
-                    && !matches!(node.kind(), NodeKind::Object | NodeKind::Array) =>
-            {
-                drop(cause);
-                Ok(())
+        Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) => {
+            if matches!(&field.kind, Kind::Number(number) if number.counts.is_some()) {
+                return Ok(());
             }
-            other => other.map(|_| ()),
-        },
+            match sortable(field, node, buffer) {
+                Err(cause)
+                    if field.ignores_malformed()
+                        && !matches!(node.kind(), NodeKind::Object | NodeKind::Array) =>
+                {
+                    drop(cause);
+                    Ok(())
+                }
+                other => other.map(|_| ()),
+            }
+        }
+        // Judged when the field is there.
+        _ => Ok(()),
     }
+}
+
+/// Is an array one value of the field?
+fn is_point(field: &Field, node: Node<'_>) -> bool {
+    matches!(field.kind, Kind::GeoPoint(_))
+        && node.array().next().is_some_and(|first| first.kind() == NodeKind::Number)
 }

@@ -8,20 +8,43 @@ use json::tape::{Kind as NodeKind, Node};
 use super::value::Copies;
 use super::{Arena, Buffers, Mode, fault};
 use crate::tree::node::{Child, Object};
-use crate::tree::{Delta, Dynamic, Mapping};
+use crate::tree::{Delta, Dynamic, METADATA, Mapping};
 use crate::{Error, ErrorKind};
 
 /// Answer of a step; the error is boxed, for steps are deep and faults are rare.
 pub(super) type Refused<T> = Result<T, Box<Error>>;
 
 /// One document on its way.
-pub(super) struct Walk<'m, 'p> {
+pub(super) struct Walk<'m, 'p, 'd> {
     pub mapping: &'m Mapping,
     pub id: &'p str,
     pub arena: &'p mut Arena,
     pub buffers: &'p mut Buffers,
     pub new: New,
     mode: Mode,
+    /// Nested documents that are open, outermost first.
+    levels: Vec<Level<'m, 'd>>,
+    /// What the document itself gets from nested ones, at its end.
+    later: Vec<Later<'m, 'd>>,
+    /// Nested documents so far.
+    nested_count: u64,
+    /// The values at hand were walked before: they are shown to an enclosing document.
+    is_echo: bool,
+}
+
+/// An open nested document.
+struct Level<'m, 'd> {
+    path: &'m str,
+    /// What it gets from those inside of it, at its end.
+    later: Vec<Later<'m, 'd>>,
+}
+
+/// What a document gets from a nested one.
+enum Later<'m, 'd> {
+    /// `copy_to`: the target, and the value.
+    Copy(&'m str, Node<'d>),
+    /// `include_in_root`: an object and what it means.
+    Object(&'m Object, Node<'d>),
 }
 
 /// What the document would add.
@@ -35,9 +58,11 @@ pub(super) struct New {
     pub disagreement: Option<Error>,
     /// Paths left out for want of room in the mapping.
     pub ignored: base::hash::Set<String>,
+    /// Paths ignored in nested documents; told of the document itself.
+    pub ignored_late: Vec<String>,
 }
 
-impl<'m, 'p, 'd> Walk<'m, 'p> {
+impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
     pub fn new(
         mapping: &'m Mapping,
         id: &'p str,
@@ -45,7 +70,18 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
         arena: &'p mut Arena,
         buffers: &'p mut Buffers,
     ) -> Self {
-        Self { mapping, id, arena, buffers, new: New::default(), mode }
+        Self {
+            mapping,
+            id,
+            arena,
+            buffers,
+            new: New::default(),
+            mode,
+            levels: Vec::new(),
+            later: Vec::new(),
+            nested_count: 0,
+            is_echo: false,
+        }
     }
 
     /// Walks a whole document; answers what must be added first, if anything.
@@ -54,7 +90,12 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
         if object.is_enabled() {
             self.members(object, Dynamic::True, root)?;
         }
+        let later = std::mem::take(&mut self.later);
+        self.catch_up(later)?;
         self.finish_texts();
+        for path in std::mem::take(&mut self.new.ignored_late) {
+            self.arena.push_ignored(&path);
+        }
         if let Some(error) = self.new.disagreement.take() {
             return Err(error.into());
         }
@@ -81,6 +122,110 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
         Ok(())
     }
 
+    /// Objects whose members are documents of their own.
+    #[cold]
+    fn nested(
+        &mut self,
+        object: &'m Object,
+        above: Dynamic,
+        name: Option<&str>,
+        node: Node<'d>,
+    ) -> Refused<()> {
+        match node.kind() {
+            NodeKind::Array => {
+                for element in node.array() {
+                    self.nested(object, above, None, element)?;
+                }
+                Ok(())
+            }
+            NodeKind::Object => self.nested_one(object, above, node),
+            NodeKind::Null => Ok(()),
+            _ if self.replays() => {
+                self.ignored_path(&object.path);
+                Ok(())
+            }
+            _ => Err(fault::concrete(&object.path, name.unwrap_or("null"), node).into()),
+        }
+    }
+
+    /// One nested document.
+    fn nested_one(&mut self, object: &'m Object, above: Dynamic, node: Node<'d>) -> Refused<()> {
+        let nested = object.nested.unwrap_or_default();
+        if self.is_echo {
+            return if nested.in_parent { self.members(object, above, node) } else { Ok(()) };
+        }
+        self.nested_count += 1;
+        let limit = self.mapping.settings().limits.nested_objects;
+        if self.nested_count > limit && !self.replays() {
+            return Err(fault::too_many_nested(limit, node).into());
+        }
+        let child = self.arena.next_entry();
+        let own = self.buffers.fields.open(child);
+        self.levels.push(Level { path: &object.path, later: Vec::new() });
+        let done = self.members(object, above, node).and_then(|()| {
+            let level = self.levels.last_mut().expect("opened above");
+            let later = std::mem::take(&mut level.later);
+            self.catch_up(later)
+        });
+        self.finish_texts();
+        self.levels.pop();
+        let own = self.arena.end_child(own, child, &object.path);
+        self.buffers.fields.close(own);
+        done?;
+        if nested.in_parent {
+            self.echo(object, node)?;
+        }
+        let is_shown_there = nested.in_parent && self.levels.is_empty();
+        if nested.in_root && !is_shown_there {
+            self.later.push(Later::Object(object, node));
+        }
+        Ok(())
+    }
+
+    /// Shows the values of a nested document to the one at hand.
+    fn echo(&mut self, object: &'m Object, node: Node<'d>) -> Refused<()> {
+        let before = std::mem::replace(&mut self.is_echo, true);
+        let done = self.members(object, Dynamic::False, node);
+        self.is_echo = before;
+        done
+    }
+
+    /// Gives a document what nested ones left for it.
+    fn catch_up(&mut self, later: Vec<Later<'m, 'd>>) -> Refused<()> {
+        for one in later {
+            match one {
+                Later::Copy(target, node) => self.copy_here(target, node)?,
+                Later::Object(object, node) => self.echo(object, node)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that `copy_to` takes elsewhere: to the document at hand, or to one around it.
+    pub(super) fn copy(&mut self, target: &'m str, node: Node<'d>) -> Refused<()> {
+        if self.levels.is_empty() || self.is_echo {
+            return if self.is_echo { Ok(()) } else { self.copy_here(target, node) };
+        }
+        let scope = self.mapping.nested_of(target);
+        let at = self.levels.iter().rposition(|level| Some(level.path) == scope);
+        match at {
+            Some(at) if at + 1 == self.levels.len() => self.copy_here(target, node),
+            Some(at) => {
+                self.levels[at].later.push(Later::Copy(target, node));
+                Ok(())
+            }
+            None => {
+                self.later.push(Later::Copy(target, node));
+                Ok(())
+            }
+        }
+    }
+
+    /// Were these values walked before?
+    pub(super) fn is_echo(&self) -> bool {
+        self.is_echo
+    }
+
     /// A value of a known child.
     #[inline]
     pub fn child(
@@ -93,7 +238,19 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
         match child {
             Child::Field(field) => self.field(field, node, Copies::Follow),
             Child::Object(object) => self.object(object, above, Some(name), node),
+            Child::Alias(alias) => self.alias(&alias.path, node),
         }
+    }
+
+    /// A value under another name of a field.
+    #[cold]
+    pub(super) fn alias(&mut self, path: &str, node: Node<'d>) -> Refused<()> {
+        if self.replays() {
+            self.ignored_path(path);
+            return Ok(());
+        }
+        let cause = Error::illegal_argument(format!("Cannot write to a field alias [{path}]."));
+        Err(fault::failed(node, cause).into())
     }
 
     /// A value of a known object; elements of an array have no name.
@@ -106,6 +263,9 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
     ) -> Refused<()> {
         if !object.is_enabled() {
             return Ok(());
+        }
+        if object.nested.is_some() {
+            return self.nested(object, above, name, node);
         }
         match node.kind() {
             NodeKind::Object => self.members(object, above, node),
@@ -128,7 +288,16 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
     pub fn ignored_path(&mut self, path: &str) {
         if !self.new.ignored.contains(path) {
             self.new.ignored.insert(path.to_owned());
+            self.tell_ignored(path);
+        }
+    }
+
+    /// Tells that a value was left out; the document itself has the list, not nested ones.
+    pub(super) fn tell_ignored(&mut self, path: &str) {
+        if self.levels.is_empty() {
             self.arena.push_ignored(path);
+        } else if !self.new.ignored_late.iter().any(|known| known == path) {
+            self.new.ignored_late.push(path.to_owned());
         }
     }
 
@@ -166,21 +335,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p> {
 
     /// Names that belong to the system, at the root.
     pub fn check_metadata(&self, key: &str, node: Node<'d>) -> Refused<()> {
-        const NAMES: [&str; 12] = [
-            "_doc_count",
-            "_field_names",
-            "_id",
-            "_ignored",
-            "_index",
-            "_nested_path",
-            "_primary_term",
-            "_routing",
-            "_seq_no",
-            "_source",
-            "_tier",
-            "_version",
-        ];
-        if !NAMES.contains(&key) {
+        if !METADATA.contains(&key) {
             return Ok(());
         }
         let reason = format!(

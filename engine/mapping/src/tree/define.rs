@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use json::{Object as Json, Value};
 
-use super::node::{Child, Children, Object, join};
-use super::options::Options;
+use super::node::{Alias, Child, Children, Nested, Object, join};
+use super::options::{Options, Source, SourceMode};
 use super::template::Template;
 use super::{Dynamic, limits, params, update};
 use crate::types::DateFormat;
@@ -24,18 +24,27 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
     let mut options = Options::default();
     let mut object = Object::default();
     let mut unknown = String::new();
+    object.subobjects = body.get("subobjects").map(flag).transpose()?;
+    let place = Place { path: "", is_flat: object.is_flat() };
     for (key, value) in body.iter() {
         match key {
-            "properties" => object.children = properties(value, "", settings)?,
+            "properties" => object.children = properties(value, place, settings)?,
+            "subobjects" => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(flag(value)?),
             "date_detection" => options.date_detection = Some(flag(value)?),
             "numeric_detection" => options.numeric_detection = Some(flag(value)?),
             "dynamic_date_formats" => options.date_formats = Some(date_formats(value)?),
-            "dynamic_templates" => options.templates = Template::parse_all(value, settings)?,
+            "dynamic_templates" => {
+                options.templates = Some(Template::parse_all(value, settings)?);
+            }
             "_meta" => options.meta = Some(value.clone()),
             "_routing" => options.routing_required = Some(routing(value)?),
-            "_source" => source(value)?,
+            "_source" => options.source = source(value)?,
+            // Nothing is gained by it, and data streams say it.
+            "_data_stream_timestamp" => data_stream_timestamp(value)?,
+            "_field_names" => field_names(value)?,
+            "runtime" => runtime(value)?,
             "_doc" => {
                 return Err(Error::illegal_argument(
                     "The mapping definition cannot be nested under a type",
@@ -52,8 +61,17 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
     Ok((options, Arc::new(object)))
 }
 
+/// Where a definition stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Path of the object around it.
+    path: &'a str,
+    /// Names are whole, dots and all.
+    is_flat: bool,
+}
+
 /// Reads the definitions of an object's children.
-fn properties(value: &Value, parent: &str, settings: &Settings) -> Result<Children> {
+fn properties(value: &Value, parent: Place<'_>, settings: &Settings) -> Result<Children> {
     let definitions = match value {
         Value::Object(definitions) => definitions,
         Value::Array(items) if items.is_empty() => return Ok(Children::default()),
@@ -76,23 +94,30 @@ fn properties(value: &Value, parent: &str, settings: &Settings) -> Result<Childr
 fn property(
     name: &str,
     definition: &Value,
-    parent: &str,
+    parent: Place<'_>,
     settings: &Settings,
 ) -> Result<(Arc<str>, Child)> {
     if name.is_empty() {
-        return Err(Error::mapper_parsing("Field name cannot be an empty string"));
+        return Err(Error::illegal_argument("field name cannot be an empty string"));
     }
-    let (first, rest) = name.split_once('.').map_or((name, None), |(a, b)| (a, Some(b)));
+    let (first, rest) = match name.split_once('.') {
+        Some((first, rest)) if !parent.is_flat => (first, Some(rest)),
+        _ => (name, None),
+    };
     if name.split('.').any(|part| part.trim().is_empty()) {
-        return Err(Error::mapper_parsing(format!(
-            "Field name cannot contain only whitespace: [{}]",
-            join(parent, name)
+        return Err(Error::illegal_argument(format!(
+            "field name cannot contain only whitespace: [{}]",
+            join(parent.path, name)
         )));
     }
-    let path = join(parent, first);
+    if parent.path.is_empty() && is_metadata(first) {
+        return Err(Error::mapper_parsing(format!("Field [{first}] is defined more than once")));
+    }
+    let path = join(parent.path, first);
     if let Some(rest) = rest {
         limits::depth(settings, &path)?;
-        let (name, child) = property(rest, definition, &path, settings)?;
+        let inner = Place { path: &path, is_flat: false };
+        let (name, child) = property(rest, definition, inner, settings)?;
         let children = Children::new([(name, child)]);
         let object = Object { path: path.into(), children, ..Object::default() };
         return Ok((first.into(), Child::Object(Arc::new(object))));
@@ -104,33 +129,91 @@ fn property(
         )));
     };
     let child = match kind_of(first, definition)? {
-        None => Child::Object(Arc::new(object(definition, path, settings)?)),
-        Some(kind) => Child::Field(Arc::new(params::field(kind, definition, &path, settings)?)),
+        Type::Object | Type::Nested if parent.is_flat => {
+            return Err(Error::mapper_parsing(format!(
+                "Tried to add subobject [{first}] to object [{}] which does not support subobjects",
+                if parent.path.is_empty() { "_doc" } else { parent.path }
+            )));
+        }
+        Type::Object => Child::Object(Arc::new(object(definition, path, None, settings)?)),
+        Type::Nested => {
+            let nested = Some(nested(definition)?);
+            Child::Object(Arc::new(object(definition, path, nested, settings)?))
+        }
+        Type::Alias => Child::Alias(Arc::new(alias(first, definition, path)?)),
+        Type::Field(kind) => {
+            Child::Field(Arc::new(params::field(kind, definition, &path, settings)?))
+        }
     };
     Ok((first.into(), child))
 }
 
-/// The type that a definition names; none for objects.
-fn kind_of<'a>(name: &str, definition: &'a Json) -> Result<Option<&'a str>> {
+/// Names that belong to the system.
+pub(crate) const METADATA: [&str; 12] = [
+    "_doc_count",
+    "_field_names",
+    "_id",
+    "_ignored",
+    "_index",
+    "_nested_path",
+    "_primary_term",
+    "_routing",
+    "_seq_no",
+    "_source",
+    "_tier",
+    "_version",
+];
+
+fn is_metadata(name: &str) -> bool {
+    METADATA.contains(&name)
+}
+
+/// What a definition is of.
+enum Type<'a> {
+    Object,
+    Nested,
+    Alias,
+    Field(&'a str),
+}
+
+/// The type that a definition names.
+fn kind_of<'a>(name: &str, definition: &'a Json) -> Result<Type<'a>> {
     match definition.get("type") {
-        Some(Value::String(kind)) if kind == "object" => Ok(None),
-        Some(Value::String(kind)) => Ok(Some(kind)),
-        _ if definition.get("properties").is_some() => Ok(None),
-        _ if definition.len() == 1 && definition.get("enabled").is_some() => Ok(None),
+        Some(Value::String(kind)) => Ok(match kind.as_str() {
+            "object" => Type::Object,
+            "nested" => Type::Nested,
+            "alias" => Type::Alias,
+            kind => Type::Field(kind),
+        }),
+        _ if definition.get("properties").is_some() => Ok(Type::Object),
+        _ if definition.len() == 1 && definition.get("enabled").is_some() => Ok(Type::Object),
         _ => Err(Error::mapper_parsing(format!("No type specified for field [{name}]"))),
     }
 }
 
-fn object(definition: &Json, path: String, settings: &Settings) -> Result<Object> {
+fn object(
+    definition: &Json,
+    path: String,
+    nested: Option<Nested>,
+    settings: &Settings,
+) -> Result<Object> {
     limits::depth(settings, &path)?;
-    let mut object = Object::default();
+    let mut object = Object { nested, ..Object::default() };
+    if nested.is_none() {
+        object.subobjects = definition.get("subobjects").map(flag).transpose()?;
+    }
     let mut unknown = String::new();
     for (key, value) in definition.iter() {
         match key {
             "type" => {}
-            "properties" => object.children = properties(value, &path, settings)?,
+            "properties" => {
+                let place = Place { path: &path, is_flat: object.is_flat() };
+                object.children = properties(value, place, settings)?;
+            }
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(flag(value)?),
+            "subobjects" if nested.is_none() => {}
+            "include_in_parent" | "include_in_root" if nested.is_some() => {}
             _ => unknown.push_str(&format!(" [{key} : {}]", java_text(value))),
         }
     }
@@ -142,6 +225,34 @@ fn object(definition: &Json, path: String, settings: &Settings) -> Result<Object
     }
     object.path = path.into();
     Ok(object)
+}
+
+fn nested(definition: &Json) -> Result<Nested> {
+    let is = |key: &str| definition.get(key).map(flag).transpose().map(Option::unwrap_or_default);
+    Ok(Nested { in_parent: is("include_in_parent")?, in_root: is("include_in_root")? })
+}
+
+fn alias(name: &str, definition: &Json, path: String) -> Result<Alias> {
+    let mut target = None;
+    let mut meta = None;
+    let mut unknown = String::new();
+    for (key, value) in definition.iter() {
+        match key {
+            "type" => {}
+            "path" => target = Some(java_text(value)),
+            "meta" => meta = Some(params::meta(value, name)?),
+            _ => unknown.push_str(&format!(" [{key} : {}]", java_text(value))),
+        }
+    }
+    if !unknown.is_empty() {
+        return Err(Error::mapper_parsing(format!(
+            "Mapping definition for [{name}] has unsupported parameters: {unknown}"
+        )));
+    }
+    let target = target.ok_or_else(|| {
+        Error::mapper_parsing(format!("The [path] property must be specified for field [{name}]."))
+    })?;
+    Ok(Alias { path: path.into(), target: target.into(), meta })
 }
 
 /// A boolean, perhaps as text.
@@ -205,15 +316,93 @@ fn routing(value: &Value) -> Result<bool> {
     Ok(required)
 }
 
-/// The source is always kept whole; only what says so is taken.
-fn source(value: &Value) -> Result<()> {
+/// Which part of a document is kept.
+fn source(value: &Value) -> Result<Source> {
+    let mut source = Source::default();
     for (key, value) in metadata("_source", value)? {
         match key {
-            "enabled" if flag(value)? => {}
+            "enabled" => source.enabled = Some(flag(value)?),
+            "includes" => source.includes = paths(value),
+            "excludes" => source.excludes = paths(value),
+            "mode" => {
+                let name = java_text(value);
+                let mode = SourceMode::of_name(&name.to_ascii_lowercase());
+                source.mode = Some(mode.ok_or_else(|| {
+                    Error::mapper_parsing(format!(
+                        "Failed to parse mapping: No enum constant \
+                         org.elasticsearch.index.mapper.SourceFieldMapper.Mode.{}",
+                        name.to_ascii_uppercase()
+                    ))
+                })?);
+            }
+            // It meant a form of storage that is long gone.
+            "compress" | "compress_threshold" | "format" | "type" => {}
             _ => return Err(unknown_metadata(key, "_source")),
         }
     }
+    if source.enabled.is_some() && source.mode.is_some() {
+        return Err(Error::mapper_parsing("Cannot set both [mode] and [enabled] parameters"));
+    }
+    let filtered = !source.includes.is_empty() || !source.excludes.is_empty();
+    if filtered && matches!(source.mode, Some(SourceMode::Synthetic | SourceMode::Disabled)) {
+        return Err(Error::mapper_parsing(format!(
+            "filtering the stored _source is incompatible with {} source",
+            source.mode.map_or("", SourceMode::name)
+        )));
+    }
+    Ok(source)
+}
+
+fn paths(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().map(java_text).collect(),
+        one => vec![java_text(one)],
+    }
+}
+
+fn data_stream_timestamp(value: &Value) -> Result<()> {
+    for (key, value) in metadata("_data_stream_timestamp", value)? {
+        match key {
+            "enabled" => {
+                flag(value)?;
+            }
+            _ => return Err(unknown_metadata(key, "_data_stream_timestamp")),
+        }
+    }
     Ok(())
+}
+
+/// `_field_names` could be turned off long ago; since then it says nothing.
+fn field_names(value: &Value) -> Result<()> {
+    for (key, _) in metadata("_field_names", value)? {
+        if key == "enabled" {
+            return Err(Error::mapper_parsing(
+                "The `enabled` setting for the `_field_names` field has been deprecated and \
+                 removed. Please remove it from your mappings and templates.",
+            ));
+        }
+        return Err(unknown_metadata(key, "_field_names"));
+    }
+    Ok(())
+}
+
+/// Fields that a script makes: none are known here.
+fn runtime(value: &Value) -> Result<()> {
+    let Value::Object(fields) = value else {
+        return Err(Error::mapper_parsing(format!(
+            "runtime must be a map type, but found {}",
+            java_text(value)
+        )));
+    };
+    let Some((name, definition)) = fields.iter().next() else { return Ok(()) };
+    let Some(kind) = definition.get("type").map(java_text) else {
+        return Err(Error::mapper_parsing(format!("No type specified for runtime field [{name}]")));
+    };
+    Err(Error::mapper_parsing(format!(
+        "The mapper type [{kind}] declared on runtime field [{name}] does not exist. It might have \
+         been created within a future version or requires a plugin to be installed. Check the \
+         documentation."
+    )))
 }
 
 fn metadata<'a>(

@@ -97,7 +97,7 @@ pub(crate) fn guess(
     settings: &Settings,
 ) -> Result<(Child, Json)> {
     let name = path.rsplit('.').next().unwrap_or_default();
-    let template = options.templates.iter().find(|template| template.decides(path, detected));
+    let template = options.templates().iter().find(|template| template.decides(path, detected));
     let (kind, definition) = match template {
         Some(template) => template.definition(name, detected),
         None => (detected.default_type().to_owned(), default_definition(detected, format)),
@@ -142,7 +142,7 @@ fn default_definition(detected: Detected, format: Option<&Arc<DateFormat>>) -> J
 pub(crate) fn weight(child: &Child) -> u64 {
     match child {
         Child::Field(field) => 1 + field.multi_fields.len() as u64,
-        Child::Object(_) => 1,
+        Child::Object(_) | Child::Alias(_) => 1,
     }
 }
 

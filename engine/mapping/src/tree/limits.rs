@@ -13,6 +13,13 @@ pub(super) fn check(mapping: &Mapping) -> Result<()> {
     if mapping.total_fields() > limits.total_fields {
         return Err(total(limits.total_fields, 0));
     }
+    let nested = mapping.nested_paths().len() as u64;
+    if nested > limits.nested_fields {
+        return Err(Error::illegal_argument(format!(
+            "Limit of nested fields [{}] has been exceeded",
+            limits.nested_fields
+        )));
+    }
     names(mapping.root(), limits.field_name_length)
 }
 

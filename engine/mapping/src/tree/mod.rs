@@ -30,11 +30,12 @@ use json::Value;
 
 use crate::Result;
 use crate::settings::Settings;
-use crate::types::Field;
+use crate::types::{Field, Keyword, KeywordFlavor, Kind};
 
-pub(crate) use define::java_text as define_java_text;
+pub(crate) use define::{METADATA, java_text as define_java_text};
 use node::{Flat, Object};
 pub(crate) use options::Options;
+pub use options::SourceMode;
 
 /// What happens to fields that the mapping does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +91,9 @@ impl Mapping {
     /// In Elasticsearch's words; `Error::in_create` adds what index creation puts around them.
     pub fn parse(mappings: &Value, settings: Arc<Settings>) -> Result<Self> {
         let empty = Self::empty(settings);
-        let merged = empty.merge(mappings)?;
+        let (options, root) = define::mappings(mappings, &empty.inner.settings)?;
+        let root = update::merge(&empty.inner.root, &root, update::Reason::Request)?;
+        let merged = empty.replaced(root, Arc::new(options))?;
         Ok(merged.with_version(1))
     }
 
@@ -106,7 +109,7 @@ impl Mapping {
     /// Where the change is not allowed, in Elasticsearch's words.
     pub fn merge(&self, update: &Value) -> Result<Self> {
         let (options, root) = define::mappings(update, &self.inner.settings)?;
-        let options = Arc::new(self.inner.options.merge(options));
+        let options = Arc::new(self.inner.options.merge(options)?);
         let root = update::merge(&self.inner.root, &root, update::Reason::Request)?;
         self.replaced(root, options)
     }
@@ -199,6 +202,76 @@ impl Mapping {
         if self.is_object(object) { self.fields().filter(inside).collect() } else { Vec::new() }
     }
 
+    /// What a name of a request means: a field, the field behind an alias, one key of a `flattened`
+    /// field (`labels.priority`).
+    pub fn lookup(&self, name: &str) -> Option<Arc<Field>> {
+        if let Some(field) = self.field(name) {
+            return Some(field.clone());
+        }
+        let flat = &self.inner.flat;
+        let (path, key) = flat.flattened.iter().find_map(|path| {
+            let key = name.strip_prefix(&**path)?.strip_prefix('.')?;
+            (!key.is_empty()).then_some((path, key))
+        })?;
+        let keyed = self.field(path)?.parts.first()?;
+        let Kind::Keyword(keyword) = &keyed.kind else { return None };
+        let flavor = KeywordFlavor::OneKey(key.into());
+        let kind = Kind::Keyword(Keyword { flavor, ..keyword.clone() });
+        Some(Arc::new(Field { path: name.into(), kind, ..Field::clone(keyed) }))
+    }
+
+    /// The fields whose name matches a pattern with `*`, aliases under their own names, sorted by
+    /// name.
+    pub fn expand_names(&self, pattern: &str) -> Vec<(Arc<str>, Arc<Field>)> {
+        if !pattern.contains('*') {
+            return self.lookup(pattern).map(|field| (pattern.into(), field)).into_iter().collect();
+        }
+        let flat = &self.inner.flat;
+        let fields = flat.fields.iter().map(|field| (field.path.clone(), field.clone()));
+        let aliases = flat.aliases.iter();
+        let aliases = aliases.map(|(name, at)| (name.clone(), flat.fields[*at as usize].clone()));
+        let mut found: Vec<(Arc<str>, Arc<Field>)> =
+            fields.chain(aliases).filter(|(name, _)| template::matches(pattern, name)).collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found
+    }
+
+    /// Other names of fields, sorted, each with its field.
+    pub fn aliases(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Arc<Field>)> {
+        let flat = &self.inner.flat;
+        flat.aliases.iter().map(|(name, at)| (name, &flat.fields[*at as usize]))
+    }
+
+    /// Is this another name of a field?
+    pub fn is_alias(&self, path: &str) -> bool {
+        let aliases = &self.inner.flat.aliases;
+        aliases.binary_search_by(|(name, _)| (**name).cmp(path)).is_ok()
+    }
+
+    /// Fields without a path of their own: the keys of `flattened` ones.
+    pub(crate) fn hidden_fields(&self) -> impl Iterator<Item = &Arc<Field>> {
+        self.inner.flat.hidden.iter()
+    }
+
+    /// Paths of nested objects, sorted.
+    pub fn nested_paths(&self) -> &[Arc<str>] {
+        &self.inner.flat.nested
+    }
+
+    /// Is there a nested object at this path?
+    pub fn is_nested(&self, path: &str) -> bool {
+        self.inner.flat.nested.iter().any(|nested| **nested == *path)
+    }
+
+    /// The innermost nested object that a path lies in (not the path itself).
+    pub fn nested_of(&self, path: &str) -> Option<&str> {
+        let inside = |nested: &&Arc<str>| {
+            path.strip_prefix(&***nested).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let nested = self.inner.flat.nested.iter();
+        nested.filter(inside).max_by_key(|nested| nested.len()).map(|nested| &**nested)
+    }
+
     /// Is there an object at this path?
     pub fn is_object(&self, path: &str) -> bool {
         self.inner.flat.objects.contains(path)
@@ -207,6 +280,22 @@ impl Mapping {
     /// Objects, fields and multi-fields together: what `total_fields.limit` bounds.
     pub fn total_fields(&self) -> u64 {
         self.inner.flat.total()
+    }
+
+    /// What is kept of a document's text: all of it, some paths, what its fields tell, or nothing.
+    pub fn source_mode(&self) -> SourceMode {
+        let source = &self.inner.options.source;
+        match (source.mode, source.enabled) {
+            (Some(mode), _) => mode,
+            (None, Some(false)) => SourceMode::Disabled,
+            (None, _) => self.inner.settings.source_mode,
+        }
+    }
+
+    /// The paths that are kept of a document's text, and those that are not; both empty: all of it.
+    pub fn source_paths(&self) -> (&[String], &[String]) {
+        let source = &self.inner.options.source;
+        (&source.includes, &source.excludes)
     }
 
     /// Must each document name its routing?

@@ -6,7 +6,7 @@ use base::FieldNo;
 use base::hash::{Map, Set};
 
 use super::Dynamic;
-use crate::types::Field;
+use crate::types::{Field, Kind};
 
 /// An object of the tree; the root has an empty path.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,10 @@ pub(crate) struct Object {
     pub dynamic: Option<Dynamic>,
     /// `enabled: false`: nothing inside is looked at.
     pub enabled: Option<bool>,
+    /// `subobjects: false`: names inside are whole, dots and all.
+    pub subobjects: Option<bool>,
+    /// Each object here is a document of its own.
+    pub nested: Option<Nested>,
     /// Fields and objects, sorted by name.
     pub children: Children,
 }
@@ -28,6 +32,28 @@ pub(crate) enum Child {
     Field(Arc<Field>),
     /// An object.
     Object(Arc<Object>),
+    /// Another name of a field.
+    Alias(Arc<Alias>),
+}
+
+/// How a nested object shows outside of its own documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nested {
+    /// Its values are the enclosing document's, too.
+    pub in_parent: bool,
+    /// Its values are the root's, too.
+    pub in_root: bool,
+}
+
+/// Another name of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Alias {
+    /// Full dotted path.
+    pub path: Arc<str>,
+    /// The field's path.
+    pub target: Arc<str>,
+    /// `meta`, as it was given.
+    pub meta: Option<json::Value>,
 }
 
 /// Children by name.
@@ -68,6 +94,11 @@ impl Object {
     pub fn is_enabled(&self) -> bool {
         self.enabled != Some(false)
     }
+
+    /// Are names inside whole, dots and all?
+    pub fn is_flat(&self) -> bool {
+        self.subobjects == Some(false)
+    }
 }
 
 /// `child` inside `parent`.
@@ -97,6 +128,7 @@ pub(super) fn number(object: &Arc<Object>, next: &mut u32) -> Arc<Object> {
                     changed |= !Arc::ptr_eq(&numbered, field);
                     Child::Field(numbered)
                 }
+                Child::Alias(alias) => Child::Alias(alias.clone()),
             };
             (name.clone(), numbered)
         })
@@ -109,7 +141,8 @@ pub(super) fn number(object: &Arc<Object>, next: &mut u32) -> Arc<Object> {
 
 fn number_field(field: &Arc<Field>, next: &mut u32) -> Arc<Field> {
     let new = field.no == UNNUMBERED;
-    if !new && field.multi_fields.iter().all(|multi| multi.no != UNNUMBERED) {
+    let mut others = field.multi_fields.iter().chain(&field.parts);
+    if !new && others.all(|other| is_numbered(other)) {
         return field.clone();
     }
     let mut numbered = Field::clone(field);
@@ -117,10 +150,15 @@ fn number_field(field: &Arc<Field>, next: &mut u32) -> Arc<Field> {
         numbered.no = FieldNo(*next);
         *next += 1;
     }
-    for multi in &mut numbered.multi_fields {
-        *multi = number_field(multi, next);
+    for other in numbered.multi_fields.iter_mut().chain(&mut numbered.parts) {
+        *other = number_field(other, next);
     }
     Arc::new(numbered)
+}
+
+/// Has a field its number, and what belongs to it too?
+fn is_numbered(field: &Field) -> bool {
+    field.no != UNNUMBERED && field.parts.iter().all(|part| part.no != UNNUMBERED)
 }
 
 /// All fields by path and by number.
@@ -128,41 +166,86 @@ fn number_field(field: &Arc<Field>, next: &mut u32) -> Arc<Field> {
 pub(super) struct Flat {
     /// Sorted by path.
     pub fields: Vec<Arc<Field>>,
+    /// Fields without a path of their own.
+    pub hidden: Vec<Arc<Field>>,
+    /// Other names, sorted, each with the place of its field.
+    pub aliases: Vec<(Arc<str>, u32)>,
     by_path: Map<Arc<str>, u32>,
-    by_no: Map<FieldNo, u32>,
+    by_no: Map<FieldNo, Arc<Field>>,
     /// Paths of objects, the root left out.
     pub objects: Set<Arc<str>>,
+    /// Paths of nested objects, sorted.
+    pub nested: Vec<Arc<str>>,
+    /// Paths of `flattened` fields.
+    pub flattened: Vec<Arc<str>>,
+    /// Mappers: objects, fields, multi-fields and aliases.
+    pub total: u64,
 }
 
 impl Flat {
     pub fn of(root: &Object) -> Self {
         let mut flat = Self {
             fields: Vec::new(),
+            hidden: Vec::new(),
+            aliases: Vec::new(),
             by_path: Map::default(),
             by_no: Map::default(),
             objects: Set::default(),
+            nested: Vec::new(),
+            flattened: Vec::new(),
+            total: 0,
         };
-        flat.add(root);
+        let mut aliases = Vec::new();
+        flat.add(root, &mut aliases);
         flat.fields.sort_by(|a, b| a.path.cmp(&b.path));
         for (field, at) in flat.fields.iter().zip(0..) {
             flat.by_path.insert(field.path.clone(), at);
-            flat.by_no.insert(field.no, at);
         }
+        for field in flat.fields.iter().chain(&flat.hidden) {
+            flat.by_no.insert(field.no, field.clone());
+        }
+        aliases.sort_by(|a: &Arc<Alias>, b| a.path.cmp(&b.path));
+        for alias in aliases {
+            if let Some(at) = flat.by_path.get(&alias.target).copied() {
+                flat.aliases.push((alias.path.clone(), at));
+            }
+        }
+        for (path, at) in &flat.aliases {
+            flat.by_path.insert(path.clone(), *at);
+        }
+        flat.nested.sort();
         flat
     }
 
-    fn add(&mut self, object: &Object) {
+    fn add(&mut self, object: &Object, aliases: &mut Vec<Arc<Alias>>) {
         for (_, child) in object.children.iter() {
+            self.total += 1;
             match child {
                 Child::Object(inner) => {
                     self.objects.insert(inner.path.clone());
-                    self.add(inner);
+                    if inner.nested.is_some() {
+                        self.nested.push(inner.path.clone());
+                    }
+                    self.add(inner, aliases);
                 }
+                Child::Alias(alias) => aliases.push(alias.clone()),
                 Child::Field(field) => {
-                    self.fields.push(field.clone());
-                    self.fields.extend(field.multi_fields.iter().cloned());
+                    self.total += field.multi_fields.len() as u64;
+                    for field in std::iter::once(field).chain(&field.multi_fields) {
+                        self.add_field(field);
+                    }
                 }
             }
+        }
+    }
+
+    fn add_field(&mut self, field: &Arc<Field>) {
+        self.fields.push(field.clone());
+        if matches!(field.kind, Kind::Flattened(_)) {
+            self.flattened.push(field.path.clone());
+            self.hidden.extend(field.parts.iter().cloned());
+        } else {
+            self.fields.extend(field.parts.iter().cloned());
         }
     }
 
@@ -171,10 +254,10 @@ impl Flat {
     }
 
     pub fn field_by_no(&self, no: FieldNo) -> Option<&Arc<Field>> {
-        self.by_no.get(&no).map(|at| &self.fields[*at as usize])
+        self.by_no.get(&no)
     }
 
     pub fn total(&self) -> u64 {
-        (self.fields.len() + self.objects.len()) as u64
+        self.total
     }
 }

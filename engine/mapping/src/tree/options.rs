@@ -7,6 +7,7 @@ use json::Value;
 use super::template::Template;
 use crate::types::DateFormat;
 use crate::types::date_format;
+use crate::{Error, Result};
 
 /// Options of the root; none: not given.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,11 +19,99 @@ pub(crate) struct Options {
     /// What dates are detected by.
     pub date_formats: Option<Vec<Arc<DateFormat>>>,
     /// What new fields become, first match first.
-    pub templates: Vec<Template>,
+    pub templates: Option<Vec<Template>>,
     /// `_meta`, as it was given.
     pub meta: Option<Value>,
     /// `_routing.required`.
     pub routing_required: Option<bool>,
+    /// `_source`: which part of a document is kept.
+    pub source: Source,
+}
+
+/// Which part of a document is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Source {
+    /// `enabled: false`: nothing.
+    pub enabled: Option<bool>,
+    /// `mode`, as it was given.
+    pub mode: Option<SourceMode>,
+    /// Only these paths.
+    pub includes: Vec<String>,
+    /// Not these paths.
+    pub excludes: Vec<String>,
+}
+
+impl Source {
+    /// Nothing was said.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is kept may not change once it was said; nothing said leaves it as it is.
+    fn merge(&self, update: Self) -> Result<Self> {
+        if update.is_default() {
+            return Ok(self.clone());
+        }
+        let list = |paths: &[String]| format!("[{}]", paths.join(", "));
+        let mut conflicts = Vec::new();
+        let (before, after) = (self.enabled.unwrap_or(true), update.enabled.unwrap_or(true));
+        if before != after {
+            conflicts
+                .push(format!("Cannot update parameter [enabled] from [{before}] to [{after}]"));
+        }
+        let mode = |mode: Option<SourceMode>| mode.map_or("null", SourceMode::name);
+        if self.mode != update.mode && !self.is_default() {
+            let (before, after) = (mode(self.mode), mode(update.mode));
+            conflicts.push(format!("Cannot update parameter [mode] from [{before}] to [{after}]"));
+        }
+        for (name, before, after) in [
+            ("includes", &self.includes, &update.includes),
+            ("excludes", &self.excludes, &update.excludes),
+        ] {
+            if before != after {
+                conflicts.push(format!(
+                    "Cannot update parameter [{name}] from [{}] to [{}]",
+                    list(before),
+                    list(after)
+                ));
+            }
+        }
+        if conflicts.is_empty() {
+            return Ok(update);
+        }
+        Err(Error::illegal_argument(format!(
+            "Mapper for [_source] conflicts with existing mapper:\n\t{}",
+            conflicts.join("\n\t")
+        )))
+    }
+}
+
+/// How a document is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourceMode {
+    /// As it came.
+    #[default]
+    Stored,
+    /// Not at all.
+    Disabled,
+    /// As its fields tell it.
+    Synthetic,
+}
+
+impl SourceMode {
+    /// As mappings write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Disabled => "disabled",
+            Self::Synthetic => "synthetic",
+        }
+    }
+
+    /// The mode of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Stored, Self::Disabled, Self::Synthetic].into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// What dates are detected by where the mapping does not say.
@@ -36,22 +125,21 @@ impl Options {
         self.date_formats.as_deref().unwrap_or(&DATE_FORMATS)
     }
 
+    /// Templates for new fields.
+    pub fn templates(&self) -> &[Template] {
+        self.templates.as_deref().unwrap_or_default()
+    }
+
     /// These options with what an update says worked in.
-    pub fn merge(&self, update: Self) -> Self {
-        let mut templates = self.templates.clone();
-        for template in update.templates {
-            match templates.iter_mut().find(|known| known.name == template.name) {
-                Some(known) => *known = template,
-                None => templates.push(template),
-            }
-        }
-        Self {
+    pub fn merge(&self, update: Self) -> Result<Self> {
+        Ok(Self {
             date_detection: update.date_detection.or(self.date_detection),
             numeric_detection: update.numeric_detection.or(self.numeric_detection),
             date_formats: update.date_formats.or_else(|| self.date_formats.clone()),
-            templates,
+            templates: update.templates.or_else(|| self.templates.clone()),
             meta: update.meta.or_else(|| self.meta.clone()),
             routing_required: update.routing_required.or(self.routing_required),
-        }
+            source: self.source.merge(update.source)?,
+        })
     }
 }

@@ -2,9 +2,12 @@
 
 use json::{Object as Json, Value};
 
-use super::node::{Child, Children, Object};
-use super::options::Options;
-use crate::types::{Field, IndexOptions, Kind, date_format};
+use super::node::{Alias, Child, Children, Object};
+use super::options::{Options, Source};
+use crate::types::{
+    ContextKind, Contexts, Field, Flattened, IndexOptions, Keyword, KeywordFlavor, Kind, Number,
+    NumberKind, Text, TextFlavor, date_format,
+};
 
 /// A whole mapping.
 pub(super) fn mappings(root: &Object, options: &Options) -> Value {
@@ -20,9 +23,10 @@ pub(super) fn mappings(root: &Object, options: &Options) -> Value {
         let formats: Value = formats.iter().map(|format| format.pattern()).collect();
         out.insert("dynamic_date_formats", formats);
     }
-    if !options.templates.is_empty() {
+    source(&options.source, &mut out);
+    if !options.templates().is_empty() {
         let templates: Value =
-            options.templates.iter().map(|template| template.shown.clone()).collect();
+            options.templates().iter().map(|template| template.shown.clone()).collect();
         out.insert("dynamic_templates", templates);
     }
     if let Some(value) = options.date_detection {
@@ -35,12 +39,36 @@ pub(super) fn mappings(root: &Object, options: &Options) -> Value {
     Value::Object(out)
 }
 
+fn source(source: &Source, out: &mut Json) {
+    let mut shown = Json::new();
+    if let Some(enabled) = source.enabled.filter(|enabled| !enabled) {
+        shown.insert("enabled", enabled);
+    }
+    if let Some(mode) = source.mode {
+        shown.insert("mode", mode.name());
+    }
+    for (key, paths) in [("includes", &source.includes), ("excludes", &source.excludes)] {
+        if !paths.is_empty() {
+            shown.insert(
+                key,
+                paths.iter().map(|path| Value::from(path.as_str())).collect::<Value>(),
+            );
+        }
+    }
+    if !shown.is_empty() {
+        out.insert("_source", shown);
+    }
+}
+
 fn object_options(object: &Object, out: &mut Json) {
     if let Some(dynamic) = object.dynamic {
         out.insert("dynamic", dynamic.name());
     }
     if !object.is_enabled() {
         out.insert("enabled", false);
+    }
+    if let Some(value) = object.subobjects {
+        out.insert("subobjects", value);
     }
 }
 
@@ -53,6 +81,7 @@ fn properties(children: &Children, out: &mut Json) {
         let shown = match child {
             Child::Field(child) => field(child),
             Child::Object(child) => object(child),
+            Child::Alias(child) => alias(child),
         };
         properties.insert(&**name, shown);
     }
@@ -61,11 +90,33 @@ fn properties(children: &Children, out: &mut Json) {
 
 fn object(object: &Object) -> Value {
     let mut out = Json::new();
-    if object.children.len() == 0 {
-        out.insert("type", "object");
+    match &object.nested {
+        Some(nested) => {
+            out.insert("type", "nested");
+            if nested.in_parent {
+                out.insert("include_in_parent", true);
+            }
+            if nested.in_root {
+                out.insert("include_in_root", true);
+            }
+        }
+        None if object.children.len() == 0 => {
+            out.insert("type", "object");
+        }
+        None => {}
     }
     object_options(object, &mut out);
     properties(&object.children, &mut out);
+    Value::Object(out)
+}
+
+fn alias(alias: &Alias) -> Value {
+    let mut out = Json::new();
+    out.insert("type", "alias");
+    out.insert("path", &*alias.target);
+    if let Some(meta) = &alias.meta {
+        out.insert("meta", meta.clone());
+    }
     Value::Object(out)
 }
 
@@ -73,11 +124,13 @@ fn object(object: &Object) -> Value {
 pub(super) fn field(field: &Field) -> Value {
     let mut out = Json::new();
     out.insert("type", field.type_name());
-    if !field.index {
-        out.insert("index", false);
-    }
-    if !field.doc_values && !matches!(field.kind, Kind::Text(_)) {
-        out.insert("doc_values", false);
+    if let Some(parameters) = Shown::of(&field.kind) {
+        if !field.index && parameters.index {
+            out.insert("index", false);
+        }
+        if field.doc_values != parameters.doc_values_default && parameters.doc_values {
+            out.insert("doc_values", field.doc_values);
+        }
     }
     if field.store {
         out.insert("store", true);
@@ -98,56 +151,33 @@ pub(super) fn field(field: &Field) -> Value {
     Value::Object(out)
 }
 
+/// Which of the common parameters can be other than they are by default.
+struct Shown {
+    index: bool,
+    doc_values: bool,
+    doc_values_default: bool,
+}
+
+impl Shown {
+    const fn of(kind: &Kind) -> Option<Self> {
+        Some(match kind {
+            Kind::Text(_) => Self { index: true, doc_values: false, doc_values_default: false },
+            Kind::Binary => Self { index: false, doc_values: true, doc_values_default: false },
+            Kind::RankFeature(_)
+            | Kind::RankFeatures(_)
+            | Kind::Completion(_)
+            | Kind::ConstantKeyword(_) => return None,
+            _ => Self { index: true, doc_values: true, doc_values_default: true },
+        })
+    }
+}
+
 /// Parameters that not all types have.
 fn special(field: &Field, out: &mut Json) {
     match &field.kind {
-        Kind::Text(text) => {
-            if text.index_options != IndexOptions::Positions {
-                out.insert("index_options", text.index_options.name());
-            }
-            if !text.norms {
-                out.insert("norms", false);
-            }
-            if let Some(vector) = &text.term_vector {
-                out.insert("term_vector", &**vector);
-            }
-            let keys = ["analyzer", "search_analyzer", "search_quote_analyzer"];
-            for (key, name) in keys.into_iter().zip(&text.names) {
-                if let Some(name) = name {
-                    out.insert(key, &**name);
-                }
-            }
-            if text.position_increment_gap_given {
-                out.insert("position_increment_gap", text.position_increment_gap);
-            }
-        }
-        Kind::Keyword(keyword) => {
-            if let Some(value) = &keyword.null_value {
-                out.insert("null_value", &**value);
-            }
-            if keyword.eager_global_ordinals {
-                out.insert("eager_global_ordinals", true);
-            }
-            if let Some(length) = keyword.ignore_above
-                && length < i32::MAX as u32
-            {
-                out.insert("ignore_above", length);
-            }
-            if let Some(normalizer) = &keyword.normalizer {
-                out.insert("normalizer", normalizer.name());
-            }
-        }
-        Kind::Number(number) => {
-            if number.ignore_malformed_given {
-                out.insert("ignore_malformed", number.ignore_malformed);
-            }
-            if number.coerce_given {
-                out.insert("coerce", number.coerce);
-            }
-            if let Some(value) = number.null_value {
-                out.insert("null_value", field.sort_value(value));
-            }
-        }
+        Kind::Text(kind) => text(kind, out),
+        Kind::Keyword(kind) => keyword(kind, out),
+        Kind::Number(kind) => number(kind, out),
         Kind::Boolean(boolean) => {
             if let Some(value) = boolean.null_value {
                 out.insert("null_value", value);
@@ -157,7 +187,8 @@ fn special(field: &Field, out: &mut Json) {
             }
         }
         Kind::Date(date) => {
-            if date.format.pattern() != date_format::DEFAULT.pattern() {
+            let default = if date.nanos { &date_format::NANOS } else { &date_format::DEFAULT };
+            if date.format.pattern() != default.pattern() {
                 out.insert("format", date.format.pattern());
             }
             if let Some(locale) = &date.locale {
@@ -170,5 +201,196 @@ fn special(field: &Field, out: &mut Json) {
                 out.insert("ignore_malformed", date.ignore_malformed);
             }
         }
+        Kind::Ip(ip) => {
+            if let Some((text, _)) = &ip.null_value {
+                out.insert("null_value", &**text);
+            }
+            if ip.ignore_malformed_given {
+                out.insert("ignore_malformed", ip.ignore_malformed);
+            }
+        }
+        Kind::GeoPoint(point) => {
+            if point.ignore_malformed_given {
+                out.insert("ignore_malformed", point.ignore_malformed);
+            }
+            if point.ignore_z_given {
+                out.insert("ignore_z_value", !point.refuse_z);
+            }
+            if let Some((value, _)) = &point.null_value {
+                out.insert("null_value", value.clone());
+            }
+        }
+        Kind::Range(range) => {
+            if range.coerce_given {
+                out.insert("coerce", range.coerce);
+            }
+            if let Some(format) = &range.format {
+                out.insert("format", format.pattern());
+            }
+            if let Some(locale) = &range.locale {
+                out.insert("locale", &**locale);
+            }
+        }
+        Kind::RankFeature(feature) | Kind::RankFeatures(feature) => {
+            if feature.negative {
+                out.insert("positive_score_impact", false);
+            }
+            if let Some(value) = feature.null_value {
+                out.insert("null_value", value);
+            }
+        }
+        Kind::Completion(completion) => {
+            let [own, search] = &completion.names;
+            let used = |name: &Option<std::sync::Arc<str>>,
+                        analyzer: &crate::analysis::Analyzer| {
+                name.as_deref().unwrap_or(analyzer.name()).to_owned()
+            };
+            out.insert("analyzer", used(own, &completion.analyzer));
+            if let Some(name) = search {
+                out.insert("search_analyzer", &**name);
+            }
+            out.insert("preserve_separators", completion.preserve_separators);
+            out.insert("preserve_position_increments", completion.preserve_position_increments);
+            out.insert("max_input_length", completion.max_input_length);
+            if !completion.contexts.is_empty() {
+                out.insert("contexts", completion.contexts.iter().map(context).collect::<Value>());
+            }
+        }
+        Kind::ConstantKeyword(constant) => {
+            if let Some(value) = &constant.value {
+                out.insert("value", &**value);
+            }
+        }
+        Kind::Flattened(kind) => flattened(kind, out),
+        Kind::Binary => {}
+    }
+}
+
+fn context(context: &Contexts) -> Value {
+    let mut out = Json::new();
+    out.insert("name", &*context.name);
+    match context.kind {
+        ContextKind::Category => {
+            out.insert("type", "CATEGORY");
+        }
+        ContextKind::Geo(precision) => {
+            out.insert("type", "GEO");
+            out.insert("precision", u32::from(precision));
+        }
+    }
+    Value::Object(out)
+}
+
+fn text(text: &Text, out: &mut Json) {
+    if text.index_options != IndexOptions::Positions {
+        out.insert("index_options", text.index_options.name());
+    }
+    if !text.norms && text.flavor != TextFlavor::MatchOnly {
+        out.insert("norms", false);
+    }
+    if let TextFlavor::SearchAsYouType(size) = text.flavor {
+        out.insert("doc_values", false);
+        out.insert("max_shingle_size", u32::from(size));
+    }
+    if let Some(vector) = &text.term_vector {
+        out.insert("term_vector", &**vector);
+    }
+    let keys = ["analyzer", "search_analyzer", "search_quote_analyzer"];
+    for (key, name) in keys.into_iter().zip(&text.names) {
+        if let Some(name) = name {
+            out.insert(key, &**name);
+        }
+    }
+    if text.position_increment_gap_given {
+        out.insert("position_increment_gap", text.position_increment_gap);
+    }
+    if let Some(name) = &text.similarity {
+        out.insert("similarity", &**name);
+    }
+    if text.eager_global_ordinals {
+        out.insert("eager_global_ordinals", true);
+    }
+    if text.fielddata {
+        out.insert("fielddata", true);
+    }
+    if let Some((least, most)) = text.index_prefixes {
+        out.insert("index_prefixes", json::json!({"min_chars": least, "max_chars": most}));
+    }
+    if text.index_phrases {
+        out.insert("index_phrases", true);
+    }
+}
+
+fn keyword(keyword: &Keyword, out: &mut Json) {
+    if let Some(value) = &keyword.null_value {
+        out.insert("null_value", &**value);
+    }
+    if keyword.eager_global_ordinals {
+        out.insert("eager_global_ordinals", true);
+    }
+    if let Some(length) = keyword.ignore_above
+        && length < i32::MAX as u32
+    {
+        out.insert("ignore_above", length);
+    }
+    if keyword.flavor != KeywordFlavor::Keyword {
+        return;
+    }
+    if keyword.index_options != IndexOptions::Docs {
+        out.insert("index_options", keyword.index_options.name());
+    }
+    if keyword.norms {
+        out.insert("norms", true);
+    }
+    if let Some(name) = &keyword.similarity {
+        out.insert("similarity", &**name);
+    }
+    if let Some(normalizer) = &keyword.normalizer {
+        out.insert("normalizer", normalizer.name());
+    }
+    if keyword.split_queries_on_whitespace {
+        out.insert("split_queries_on_whitespace", true);
+    }
+}
+
+fn number(number: &Number, out: &mut Json) {
+    if let Some(counts) = &number.counts {
+        out.insert("analyzer", counts.analyzer.name());
+        if !counts.position_increments {
+            out.insert("enable_position_increments", false);
+        }
+    }
+    if number.ignore_malformed_given {
+        out.insert("ignore_malformed", number.ignore_malformed);
+    }
+    if number.number == NumberKind::ScaledFloat {
+        out.insert("scaling_factor", number.scale);
+    }
+    if number.coerce_given {
+        out.insert("coerce", number.coerce);
+    }
+    if let Some(value) = number.null_value {
+        out.insert("null_value", number.value(value));
+    }
+}
+
+fn flattened(flattened: &Flattened, out: &mut Json) {
+    if flattened.depth_limit != Flattened::DEPTH {
+        out.insert("depth_limit", flattened.depth_limit);
+    }
+    if let Some(value) = &flattened.null_value {
+        out.insert("null_value", &**value);
+    }
+    if flattened.eager_global_ordinals {
+        out.insert("eager_global_ordinals", true);
+    }
+    if let Some(length) = flattened.ignore_above {
+        out.insert("ignore_above", length);
+    }
+    if let Some(name) = &flattened.similarity {
+        out.insert("similarity", &**name);
+    }
+    if flattened.split_queries_on_whitespace {
+        out.insert("split_queries_on_whitespace", true);
     }
 }

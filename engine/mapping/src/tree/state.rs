@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 
 pub(super) fn to_json(mapping: &Mapping) -> Value {
     let numbers: Json =
-        mapping.fields().map(|field| (&*field.path, Value::from(field.no.get()))).collect();
+        all(mapping).map(|field| (&*field.path, Value::from(field.no.get()))).collect();
     let mut out = Json::new();
     out.insert("version", mapping.version());
     out.insert("next_field_no", mapping.inner.next_no);
@@ -39,10 +39,15 @@ pub(super) fn from_json(state: &Value, settings: Arc<Settings>) -> Result<Mappin
     let root = numbers.object(&root)?;
     let mapping = Mapping::build(version, next, root, Arc::new(options), settings);
     let mut seen = base::hash::Set::default();
-    if !mapping.fields().all(|field| seen.insert(field.no)) {
+    if !all(&mapping).all(|field| seen.insert(field.no)) {
         return Err(damaged("two fields have one number"));
     }
     Ok(mapping)
+}
+
+/// All fields, those without a path of their own too.
+fn all(mapping: &Mapping) -> impl Iterator<Item = &Arc<Field>> {
+    mapping.fields().chain(mapping.hidden_fields())
 }
 
 #[cold]
@@ -63,6 +68,7 @@ impl Numbers<'_> {
             let child = match child {
                 Child::Object(inner) => Child::Object(self.object(inner)?),
                 Child::Field(field) => Child::Field(self.field(field)?),
+                Child::Alias(alias) => Child::Alias(alias.clone()),
             };
             children.push((name.clone(), child));
         }
@@ -76,8 +82,10 @@ impl Numbers<'_> {
         let Some(no) = legal else {
             return Err(damaged(&format!("field [{}] has no number", field.path)));
         };
-        let multi_fields =
-            field.multi_fields.iter().map(|multi| self.field(multi)).collect::<Result<_>>()?;
-        Ok(Arc::new(Field { no: FieldNo(no), multi_fields, ..field.clone() }))
+        let all = |fields: &[Arc<Field>]| -> Result<Vec<Arc<Field>>> {
+            fields.iter().map(|one| self.field(one)).collect()
+        };
+        let (multi_fields, parts) = (all(&field.multi_fields)?, all(&field.parts)?);
+        Ok(Arc::new(Field { no: FieldNo(no), multi_fields, parts, ..field.clone() }))
     }
 }

@@ -4,13 +4,14 @@
 //! `unmatch` look at the last part of the path, `path_match` and `path_unmatch` at all of it;
 //! `match_mapping_type` at what the JSON value was taken for.
 //!
-//! Not here yet: `match_pattern: regex` and runtime fields.
+//! Not here: runtime fields.
 
 use json::{Object as Json, Value};
 
 use super::define::java_text;
 use super::dynamic::Detected;
 use super::params;
+use crate::analysis::regex::Pattern;
 use crate::{Error, Result, Settings};
 
 /// One template.
@@ -22,6 +23,8 @@ pub(crate) struct Template {
     names_not: Vec<String>,
     paths: Vec<String>,
     paths_not: Vec<String>,
+    /// Patterns of names and paths are regular expressions.
+    is_regex: bool,
     kinds: Vec<String>,
     kinds_not: Vec<String>,
     mapping: Json,
@@ -67,6 +70,7 @@ impl Template {
             names_not: Vec::new(),
             paths: Vec::new(),
             paths_not: Vec::new(),
+            is_regex: false,
             kinds: Vec::new(),
             kinds_not: Vec::new(),
             mapping: Json::new(),
@@ -82,6 +86,7 @@ impl Template {
                 "match_mapping_type" => template.kinds = kinds(value)?,
                 "unmatch_mapping_type" => template.kinds_not = kinds(value)?,
                 "match_pattern" if value.as_str() == Some("simple") => {}
+                "match_pattern" if value.as_str() == Some("regex") => template.is_regex = true,
                 "match_pattern" => {
                     return Err(Error::illegal_argument(format!(
                         "No matching pattern matched on [{}]",
@@ -114,6 +119,19 @@ impl Template {
                 java_text(&Value::Object(body.clone()))
             )));
         }
+        if template.is_regex {
+            let lists =
+                [&template.names, &template.names_not, &template.paths, &template.paths_not];
+            for pattern in lists.into_iter().flatten() {
+                Pattern::java(pattern, "").map_err(|cause| {
+                    Error::illegal_argument(format!(
+                        "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic \
+                         template [{name}]."
+                    ))
+                    .caused_by(cause)
+                })?;
+            }
+        }
         mapping.sort_keys();
         template.mapping = mapping;
         template.shown = template.render(body);
@@ -127,9 +145,13 @@ impl Template {
             "path_match",
             "unmatch",
             "path_unmatch",
+            "match_pattern",
             "match_mapping_type",
             "unmatch_mapping_type",
         ] {
+            if key == "match_pattern" && !self.is_regex {
+                continue;
+            }
             if let Some(value) = body.get(key) {
                 let value = match value {
                     Value::Array(items) if items.len() == 1 => items[0].clone(),
@@ -172,7 +194,12 @@ impl Template {
     /// Does it decide about a new field?
     pub fn decides(&self, path: &str, detected: Detected) -> bool {
         let name = path.rsplit('.').next().unwrap_or_default();
-        let any = |patterns: &[String], text: &str| patterns.iter().any(|p| matches(p, text));
+        let is_match = |pattern: &str, text: &str| match self.is_regex {
+            // Compiled anew: new fields are rare, and templates are compared by their text.
+            true => Pattern::java(pattern, "").is_ok_and(|regex| regex.matches_whole(text)),
+            false => matches(pattern, text),
+        };
+        let any = |patterns: &[String], text: &str| patterns.iter().any(|p| is_match(p, text));
         let kind = |kinds: &[String]| kinds.iter().any(|k| k == "*" || k == detected.name());
         (self.paths.is_empty() || any(&self.paths, path))
             && (self.names.is_empty() || any(&self.names, name))

@@ -23,6 +23,14 @@ impl Moment {
         Self { seconds: ms.div_euclid(1000), nanos: ms.rem_euclid(1000) as u32 * 1_000_000 }
     }
 
+    /// Nanoseconds since 1970; `None` beyond 64 bits.
+    pub const fn to_nanos(self) -> Option<i64> {
+        match self.seconds.checked_mul(1_000_000_000) {
+            Some(nanos) => nanos.checked_add(self.nanos as i64),
+            None => None,
+        }
+    }
+
     /// Milliseconds since 1970, cut; `None` beyond 64 bits.
     pub const fn to_ms(self) -> Option<i64> {
         match self.seconds.checked_mul(1000) {

@@ -24,7 +24,11 @@ pub fn parse_ms(
     moment.to_ms().ok_or_else(|| Error::illegal_argument("long overflow"))
 }
 
-fn parse(
+/// The moment of a date with math.
+///
+/// # Errors
+/// In Elasticsearch's words (`parse_exception`).
+pub fn parse(
     format: &DateFormat,
     text: &str,
     now_ms: i64,

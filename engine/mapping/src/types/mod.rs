@@ -3,17 +3,40 @@
 //! [`Field`] is the contract: number, path, and a [`Kind`] with what the type needs to know. How a
 //! value of a document is read is told by [`number`], [`boolean`] and [`date_format`]; what a query's
 //! value means by [`query`]; how a kept value is shown by [`show`]. Numbers, dates and booleans are
-//! kept as sortable `i64` ([`sortable`]), words as UTF-8.
+//! kept as sortable `i64` ([`sortable`]), words as UTF-8. What each type keeps where:
+//!
+//! | type                                   | terms                    | points           | column            |
+//! |----------------------------------------|--------------------------|------------------|-------------------|
+//! | text, match_only_text, search_as_you_type | words, with positions | -                | -                 |
+//! | keyword, wildcard, version, ip         | the value ([`ip`], [`version`]) | -         | terms             |
+//! | numbers, dates, boolean, token_count   | -                        | sortable, 1 × 8  | numbers           |
+//! | geo_point                              | -                        | 2 × 4 ([`geo`])  | numbers           |
+//! | ranges                                 | -                        | 2 × 8, ip 2 × 16 ([`range`]) | byte strings |
+//! | rank_feature, rank_features            | a feature, its value as frequency ([`feature`]) | - | -        |
+//! | completion                             | input and surface form ([`completion`]) | - | -                 |
+//! | flattened                              | values; `key\0value` in a field of its own | - | terms, of both |
+//! | binary                                 | -                        | -                | byte strings      |
+//! | constant_keyword                       | nothing: the mapping has it | -             | -                 |
 
 pub mod boolean;
 pub mod calendar;
+pub mod completion;
 pub mod date_format;
 pub mod date_math;
+pub mod feature;
+pub mod geo;
+pub mod half;
+pub mod ip;
+mod kinds;
 pub mod number;
+mod numeric;
 pub mod query;
+pub mod range;
 pub mod scalar;
+pub mod shingle;
 mod show;
 pub mod sortable;
+pub mod version;
 pub mod zone;
 
 use std::sync::Arc;
@@ -21,9 +44,14 @@ use std::sync::Arc;
 use base::FieldNo;
 use json::Value;
 
+pub use completion::{Completion, ContextKind, Contexts};
 pub use date_format::DateFormat;
+pub use kinds::{
+    Column, ConstantKeyword, Flattened, GeoPoint, Ip, KeywordFlavor, RankFeature, TextFlavor,
+};
 pub use number::NumberKind;
 pub use query::{Bounds, QueryValue, RangeOptions};
+pub use range::{Range, RangeKind, Relation, Span};
 pub use scalar::Scalar;
 
 use crate::analysis::Analyzer;
@@ -50,6 +78,8 @@ pub struct Field {
     pub copy_to: Vec<Arc<str>>,
     /// The same values, otherwise typed; sorted by name.
     pub multi_fields: Vec<Arc<Field>>,
+    /// Fields that its type makes beside it: `_2gram`, `_index_prefix`, the keys of `flattened`.
+    pub parts: Vec<Arc<Field>>,
     /// `meta`, as it was given.
     pub meta: Option<Value>,
 }
@@ -65,8 +95,26 @@ pub enum Kind {
     Number(Number),
     /// True or false.
     Boolean(Boolean),
-    /// A moment, in milliseconds.
+    /// A moment, in milliseconds or nanoseconds.
     Date(Date),
+    /// An address of the Internet.
+    Ip(Ip),
+    /// A place on the earth.
+    GeoPoint(GeoPoint),
+    /// A span of numbers, dates or addresses.
+    Range(Range),
+    /// Bytes in base64.
+    Binary,
+    /// One number that scores.
+    RankFeature(RankFeature),
+    /// Named numbers that score.
+    RankFeatures(RankFeature),
+    /// Texts to be completed.
+    Completion(Box<Completion>),
+    /// One word for all documents.
+    ConstantKeyword(ConstantKeyword),
+    /// An object whose values are words.
+    Flattened(Flattened),
 }
 
 /// What the inverted index keeps of a text.
@@ -103,6 +151,18 @@ pub struct Text {
     pub position_increment_gap_given: bool,
     /// `term_vector`; vectors are made from the source when asked for.
     pub term_vector: Option<Arc<str>>,
+    /// Which of the types of text it is.
+    pub flavor: TextFlavor,
+    /// `index_prefixes`: fewest and most characters of a prefix.
+    pub index_prefixes: Option<(u32, u32)>,
+    /// `index_phrases`; phrases are found by positions.
+    pub index_phrases: bool,
+    /// `fielddata`.
+    pub fielddata: bool,
+    /// `eager_global_ordinals`; without effect.
+    pub eager_global_ordinals: bool,
+    /// `similarity`, by name.
+    pub similarity: Option<Arc<str>>,
 }
 
 /// An exact word.
@@ -116,6 +176,16 @@ pub struct Keyword {
     pub normalizer: Option<Arc<Analyzer>>,
     /// `eager_global_ordinals`; without effect.
     pub eager_global_ordinals: bool,
+    /// Which of the types of words it is.
+    pub flavor: KeywordFlavor,
+    /// Keeps lengths.
+    pub norms: bool,
+    /// `index_options`: documents, or frequencies too.
+    pub index_options: IndexOptions,
+    /// `split_queries_on_whitespace`.
+    pub split_queries_on_whitespace: bool,
+    /// `similarity`, by name.
+    pub similarity: Option<Arc<str>>,
 }
 
 /// A number.
@@ -133,6 +203,19 @@ pub struct Number {
     pub ignore_malformed_given: bool,
     /// Stands for an explicit null, sortable.
     pub null_value: Option<i64>,
+    /// `scaling_factor` of a `scaled_float`; 1 of all others.
+    pub scale: f64,
+    /// A `token_count`: the number is how many words this makes of a text.
+    pub counts: Option<Counts>,
+}
+
+/// How a `token_count` counts.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// Makes the words.
+    pub analyzer: Arc<Analyzer>,
+    /// `enable_position_increments`: gaps count, too.
+    pub position_increments: bool,
 }
 
 /// True or false.
@@ -157,8 +240,10 @@ pub struct Date {
     pub ignore_malformed: bool,
     /// The mapping says so itself, not the index.
     pub ignore_malformed_given: bool,
-    /// Stands for an explicit null: its text and its milliseconds.
+    /// Stands for an explicit null: its text and its sortable value.
     pub null_value: Option<(Arc<str>, i64)>,
+    /// A `date_nanos`: its sortable value counts nanoseconds.
+    pub nanos: bool,
 }
 
 impl Field {
@@ -174,12 +259,30 @@ impl Field {
 
     /// Does the inverted index keep lengths of it?
     pub fn has_norms(&self) -> bool {
-        matches!(&self.kind, Kind::Text(text) if text.norms && self.index)
+        match &self.kind {
+            Kind::Text(text) => text.norms && self.index,
+            Kind::Keyword(keyword) => keyword.norms && self.index,
+            _ => false,
+        }
     }
 
     /// Does `_field_names` tell of its presence, for want of a column and of norms?
     pub fn presence_by_name(&self) -> bool {
-        !self.doc_values && !self.has_norms() && (self.index || self.store)
+        let tells = matches!(self.column(), Column::Numeric | Column::Ordinals) || self.has_norms();
+        !tells && (self.index || self.store || self.doc_values)
+    }
+
+    /// Which column of a segment holds its doc values.
+    pub fn column(&self) -> Column {
+        match &self.kind {
+            _ if !self.doc_values => Column::None,
+            Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) => Column::Ordinals,
+            Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) | Kind::GeoPoint(_) => {
+                Column::Numeric
+            }
+            Kind::Range(_) | Kind::Binary => Column::Binary,
+            _ => Column::None,
+        }
     }
 
     /// Is a bad value left out, not refused?
@@ -188,7 +291,9 @@ impl Field {
             Kind::Number(number) => number.ignore_malformed,
             Kind::Boolean(boolean) => boolean.ignore_malformed,
             Kind::Date(date) => date.ignore_malformed,
-            Kind::Text(_) | Kind::Keyword(_) => false,
+            Kind::Ip(ip) => ip.ignore_malformed,
+            Kind::GeoPoint(point) => point.ignore_malformed,
+            _ => false,
         }
     }
 
@@ -202,11 +307,27 @@ impl Kind {
     /// Elasticsearch's name of the type.
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Text(_) => "text",
-            Self::Keyword(_) => "keyword",
+            Self::Text(text) => text.flavor.name(),
+            Self::Keyword(keyword) => keyword.flavor.name(),
+            Self::Number(Number { counts: Some(_), .. }) => "token_count",
             Self::Number(number) => number.number.name(),
             Self::Boolean(_) => "boolean",
-            Self::Date(_) => "date",
+            Self::Date(date) => {
+                if date.nanos {
+                    "date_nanos"
+                } else {
+                    "date"
+                }
+            }
+            Self::Ip(_) => "ip",
+            Self::GeoPoint(_) => "geo_point",
+            Self::Range(range) => range.kind.name(),
+            Self::Binary => "binary",
+            Self::RankFeature(_) => "rank_feature",
+            Self::RankFeatures(_) => "rank_features",
+            Self::Completion(_) => "completion",
+            Self::ConstantKeyword(_) => "constant_keyword",
+            Self::Flattened(_) => "flattened",
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::scalar::Scalar;
-use super::sortable;
+use super::{half, sortable};
 use crate::{Error, ErrorKind, Result};
 
 /// Widths and kinds of numbers.
@@ -25,6 +25,12 @@ pub enum NumberKind {
     Double,
     /// 32-bit float.
     Float,
+    /// 16-bit float.
+    HalfFloat,
+    /// 64-bit integer without sign.
+    UnsignedLong,
+    /// 64-bit integer that is a decimal times a factor of the field.
+    ScaledFloat,
 }
 
 impl NumberKind {
@@ -37,31 +43,44 @@ impl NumberKind {
             Self::Byte => "byte",
             Self::Double => "double",
             Self::Float => "float",
+            Self::HalfFloat => "half_float",
+            Self::UnsignedLong => "unsigned_long",
+            Self::ScaledFloat => "scaled_float",
         }
     }
 
     /// The type of that name.
     pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Long, Self::Integer, Self::Short, Self::Byte, Self::Double, Self::Float]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        [
+            Self::Long,
+            Self::Integer,
+            Self::Short,
+            Self::Byte,
+            Self::Double,
+            Self::Float,
+            Self::HalfFloat,
+            Self::UnsignedLong,
+            Self::ScaledFloat,
+        ]
+        .into_iter()
+        .find(|kind| kind.name() == name)
     }
 
     /// Java's name of the class that holds it.
     const fn class(self) -> &'static str {
         match self {
-            Self::Long => "Long",
+            Self::Long | Self::UnsignedLong => "Long",
             // A byte is read as an int.
             Self::Integer | Self::Byte => "Integer",
             Self::Short => "Short",
-            Self::Double => "Double",
-            Self::Float => "Float",
+            Self::Double | Self::ScaledFloat => "Double",
+            Self::Float | Self::HalfFloat => "Float",
         }
     }
 
     /// Has it decimals?
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::Double | Self::Float)
+        matches!(self, Self::Double | Self::Float | Self::HalfFloat)
     }
 
     /// Least and greatest value of an integer type.
@@ -70,7 +89,7 @@ impl NumberKind {
             Self::Integer => (i32::MIN as i64, i32::MAX as i64),
             Self::Short => (i16::MIN as i64, i16::MAX as i64),
             Self::Byte => (i8::MIN as i64, i8::MAX as i64),
-            Self::Long | Self::Double | Self::Float => (i64::MIN, i64::MAX),
+            _ => (i64::MIN, i64::MAX),
         }
     }
 
@@ -83,14 +102,31 @@ impl NumberKind {
             Self::Byte => "a byte",
             Self::Double => "a double",
             Self::Float => "a float",
+            Self::HalfFloat => "a half_float",
+            Self::UnsignedLong => "unsigned long",
+            Self::ScaledFloat => "a scaled_float",
         }
     }
 
-    /// The sortable value of a double that this type keeps.
+    /// The sortable value of a double that this type keeps (of integers, cut).
     pub const fn sortable_of(self, value: f64) -> i64 {
         match self {
+            Self::HalfFloat => sortable::from_f16(half::from_f32(value as f32)),
             Self::Float => sortable::from_f32(value as f32),
-            _ => sortable::from_f64(value),
+            Self::Double => sortable::from_f64(value),
+            Self::UnsignedLong => sortable::from_u64(value as u64),
+            _ => value as i64,
+        }
+    }
+
+    /// The double of a sortable value of this type.
+    pub fn double_of(self, sortable: i64) -> f64 {
+        match self {
+            Self::HalfFloat => f64::from(half::to_f32(sortable::to_f16(sortable))),
+            Self::Float => f64::from(sortable::to_f32(sortable)),
+            Self::Double => sortable::to_f64(sortable),
+            Self::UnsignedLong => sortable::to_u64(sortable) as f64,
+            _ => sortable as f64,
         }
     }
 
@@ -105,6 +141,7 @@ impl NumberKind {
             (Self::Double, Scalar::Decimal(value, _)) if value.is_finite() => {
                 Ok(sortable::from_f64(value))
             }
+            (Self::UnsignedLong, value) => super::numeric::parse_unsigned(value),
             _ if self.is_float() => self.parse_float(value, coerce),
             _ => self.parse_integer(value, coerce),
         }
@@ -114,7 +151,7 @@ impl NumberKind {
         if let Scalar::Text(text) = value {
             self.check_text(coerce)?;
             // A float is rounded once, from its digits.
-            if self == Self::Float {
+            if matches!(self, Self::Float | Self::HalfFloat) {
                 return self.finite_float(java_float(text)?);
             }
             return self.finite(java_double(text)?);
@@ -125,7 +162,10 @@ impl NumberKind {
             Scalar::Big(origin) => java_double(origin.text())?,
             other => return Err(not_numeric(other)),
         };
-        if self == Self::Float { self.finite_float(value as f32) } else { self.finite(value) }
+        match self {
+            Self::Float | Self::HalfFloat => self.finite_float(value as f32),
+            _ => self.finite(value),
+        }
     }
 
     fn finite(self, value: f64) -> Result<i64> {
@@ -136,7 +176,12 @@ impl NumberKind {
     }
 
     fn finite_float(self, value: f32) -> Result<i64> {
-        if value.is_finite() {
+        if self == Self::HalfFloat {
+            let bits = half::from_f32(value);
+            if half::to_f32(bits).is_finite() {
+                return Ok(sortable::from_f16(bits));
+            }
+        } else if value.is_finite() {
             return Ok(sortable::from_f32(value));
         }
         Err(self.only_finite(&json::number::float_to_string(value)))

@@ -8,8 +8,9 @@ use json::Value;
 use super::date_format::{DateFormat, Round};
 use super::date_math::{self, Zone};
 use super::number::{NumberKind, java_double, java_float, long_of_text};
+use super::range::Span;
 use super::scalar::Scalar;
-use super::{Date, Field, Kind, boolean, sortable};
+use super::{Date, Field, Keyword, KeywordFlavor, Kind, boolean, ip, sortable, version};
 use crate::{Error, Result};
 
 /// What a term query's value means for a field.
@@ -21,6 +22,12 @@ pub enum QueryValue {
     Number(i64),
     /// Sortable numbers from the first to the second, both included (a date that names a day).
     Numbers(i64, i64),
+    /// Terms from the first to the second, both included: a block of addresses.
+    Terms(Vec<u8>, Vec<u8>),
+    /// Spans that share a value with this one.
+    Span(Span),
+    /// Every document: the field's only value.
+    All,
     /// Nothing can equal it: a decimal for an integer field, a number out of range.
     Nothing,
 }
@@ -37,6 +44,10 @@ pub enum Bounds {
         /// Upper end.
         upper: Option<(Vec<u8>, bool)>,
     },
+    /// A span; how spans of documents lie to it, the query says ([`Span::bounds`]).
+    Span(Span),
+    /// Every document.
+    All,
     /// Nothing lies between.
     Nothing,
 }
@@ -53,7 +64,7 @@ pub struct RangeOptions<'a> {
 }
 
 /// One end of a range; `true` includes it.
-type End<'a> = Option<(&'a Value, bool)>;
+pub(super) type End<'a> = Option<(&'a Value, bool)>;
 
 impl Field {
     /// What the value of a term query means here. Search puts `failed to create query: ` before
@@ -65,22 +76,63 @@ impl Field {
         let scalar = scalar(value)?;
         Ok(match &self.kind {
             Kind::Text(_) => QueryValue::Term(scalar.java_text().into_bytes()),
-            Kind::Keyword(keyword) => {
-                let text = scalar.java_text();
-                let mut buffer = String::new();
-                let term = match &keyword.normalizer {
-                    Some(normalizer) => normalizer.normalize(&text, &mut buffer),
-                    None => &text,
-                };
-                QueryValue::Term(term.as_bytes().to_vec())
-            }
-            Kind::Number(number) => number_term(number.number, scalar)?,
+            Kind::Keyword(keyword) => QueryValue::Term(keyword.term(&scalar.java_text())),
+            Kind::Number(number) => number.term(scalar)?,
             Kind::Boolean(_) => QueryValue::Number(i64::from(boolean::parse_query(scalar)?)),
             Kind::Date(date) => {
                 let text = scalar.java_text();
-                let at = |round| date_math::parse_ms(&date.format, &text, now_ms, round, None);
+                let at = |round| date.bound(&date.format, &text, now_ms, round, None);
                 QueryValue::Numbers(at(Round::Down)?, at(Round::Up)?)
             }
+            Kind::Ip(_) => {
+                let (from, to) = ip::parse_query(&scalar.java_text())?;
+                let (from, to) = (from.octets().to_vec(), to.octets().to_vec());
+                if from == to { QueryValue::Term(from) } else { QueryValue::Terms(from, to) }
+            }
+            Kind::Range(range) => {
+                let options = RangeOptions { now_ms, ..RangeOptions::default() };
+                let end = Some((value, true));
+                let span = range.parse_query(end, end, &options)?;
+                span.map_or(QueryValue::Nothing, QueryValue::Span)
+            }
+            Kind::ConstantKeyword(constant) => match &constant.value {
+                Some(value) if **value == *scalar.java_text() => QueryValue::All,
+                _ => QueryValue::Nothing,
+            },
+            Kind::Flattened(_) => QueryValue::Term(scalar.java_text().into_bytes()),
+            Kind::GeoPoint(_) => {
+                return Err(Error::illegal_argument(format!(
+                    "Geometry fields do not support exact searching, use dedicated geometry \
+                     queries instead: [{}]",
+                    self.path
+                )));
+            }
+            Kind::Binary => {
+                return Err(Error::illegal_argument("Binary fields do not support searching"));
+            }
+            Kind::RankFeature(_) | Kind::RankFeatures(_) => {
+                return Err(Error::illegal_argument(format!(
+                    "Queries on [{}] fields are not supported",
+                    self.type_name()
+                )));
+            }
+            Kind::Completion(_) => QueryValue::Nothing,
+        })
+    }
+
+    /// The term that a request means: a key of `search_after`, a value to include, what stands for
+    /// a missing one. The way back from [`Field::show_term`].
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub fn parse_term(&self, value: &Value) -> Result<Vec<u8>> {
+        let text = scalar(value)?.java_text();
+        Ok(match &self.kind {
+            Kind::Ip(_) => ip::parse(&text)?.octets().to_vec(),
+            Kind::Keyword(keyword) if keyword.flavor != KeywordFlavor::Keyword => {
+                keyword.term(&text)
+            }
+            _ => text.into_bytes(),
         })
     }
 
@@ -95,22 +147,10 @@ impl Field {
         options: &RangeOptions<'_>,
     ) -> Result<Bounds> {
         match &self.kind {
-            Kind::Text(_) | Kind::Keyword(_) => {
-                let term = |end: End<'_>| {
-                    end.map(|(value, included)| {
-                        Ok(match self.parse_query_value(value, options.now_ms)? {
-                            QueryValue::Term(term) => (term, included),
-                            _ => (Vec::new(), included),
-                        })
-                    })
-                    .transpose()
-                };
-                Ok(Bounds::Terms { lower: term(lower)?, upper: term(upper)? })
+            Kind::Text(_) | Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) => {
+                self.term_range(lower, upper)
             }
-            Kind::Number(number) if number.number.is_float() => {
-                float_range(number.number, lower, upper)
-            }
-            Kind::Number(number) => integer_range(number.number, lower, upper),
+            Kind::Number(number) => number.range(lower, upper),
             Kind::Boolean(_) => {
                 let end = |end: End<'_>| {
                     end.map(|(value, included)| {
@@ -123,7 +163,38 @@ impl Field {
                 Ok(numbers(least, most))
             }
             Kind::Date(date) => date_range(date, lower, upper, options),
+            Kind::Range(range) => {
+                let span = range.parse_query(lower, upper, options)?;
+                Ok(span.map_or(Bounds::Nothing, Bounds::Span))
+            }
+            _ => Err(Error::illegal_argument(format!(
+                "Field [{}] of type [{}] does not support range queries",
+                self.path,
+                self.type_name()
+            ))),
         }
+    }
+
+    /// Terms between two ends.
+    fn term_range(&self, lower: End<'_>, upper: End<'_>) -> Result<Bounds> {
+        let term = |end: End<'_>| {
+            let read = |(value, included)| match &self.kind {
+                Kind::Keyword(keyword) => Ok((keyword.term(&scalar(value)?.java_text()), included)),
+                _ => Ok((self.parse_term(value)?, included)),
+            };
+            end.map(read).transpose()
+        };
+        let (mut lower, mut upper) = (term(lower)?, term(upper)?);
+        // One key's terms end where the next key's begin.
+        if let Some(prefix) = self.term_prefix() {
+            lower = lower.or_else(|| Some((prefix.clone(), true)));
+            upper = upper.or_else(|| {
+                let mut after = prefix;
+                *after.last_mut()? = 1;
+                Some((after, false))
+            });
+        }
+        Ok(Bounds::Terms { lower, upper })
     }
 
     /// The sortable value of a `search_after` key.
@@ -135,32 +206,100 @@ impl Field {
         match &self.kind {
             Kind::Date(date) => match scalar {
                 Scalar::Integer(ms) => Ok(ms),
-                other => {
-                    date_math::parse_ms(&date.format, &other.java_text(), 0, Round::Down, None)
-                }
+                other => date.bound(&date.format, &other.java_text(), 0, Round::Down, None),
             },
             Kind::Boolean(_) => match scalar {
                 Scalar::Integer(value) => Ok(value),
                 other => boolean::parse_query(other).map(i64::from),
             },
             Kind::Number(number) if number.number.is_float() => float_of(number.number, scalar),
+            Kind::Number(number) if number.number == NumberKind::ScaledFloat => {
+                double_of(scalar).map(|value| number.sortable_of(value))
+            }
+            Kind::Number(number) if number.number == NumberKind::UnsignedLong => {
+                number.parse(scalar, true)
+            }
             Kind::Number(_) => match scalar {
                 Scalar::Integer(value) => Ok(value),
                 other => long_of_text(&other.java_text(), true),
             },
-            Kind::Text(_) | Kind::Keyword(_) => {
-                Err(Error::illegal_argument(format!("[{}] is no number", self.path)))
-            }
+            _ => Err(Error::illegal_argument(format!("[{}] is no number", self.path))),
         }
     }
 }
 
-fn scalar(value: &Value) -> Result<Scalar<'_>> {
+impl Keyword {
+    /// The term that a text means.
+    pub fn term(&self, text: &str) -> Vec<u8> {
+        let mut buffer = String::new();
+        let text = match &self.normalizer {
+            Some(normalizer) => normalizer.normalize(text, &mut buffer),
+            None => text,
+        };
+        match &self.flavor {
+            KeywordFlavor::Version => version::encode(text),
+            KeywordFlavor::OneKey(key) => [key.as_bytes(), b"\0", text.as_bytes()].concat(),
+            _ => text.as_bytes().to_vec(),
+        }
+    }
+}
+
+impl Date {
+    /// The sortable value of a date with math, as an end of a range.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words (`parse_exception`).
+    pub fn bound(
+        &self,
+        format: &DateFormat,
+        text: &str,
+        now_ms: i64,
+        round: Round,
+        zone: Option<&Zone>,
+    ) -> Result<i64> {
+        if !self.nanos {
+            return date_math::parse_ms(format, text, now_ms, round, zone);
+        }
+        let moment = date_math::parse(format, text, now_ms, round, zone)?;
+        // What cannot be kept lies beyond all that is.
+        Ok(moment.to_nanos().unwrap_or(if moment.seconds < 0 { 0 } else { i64::MAX }).max(0))
+    }
+
+    /// The sortable value of a document's text.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub fn parse(&self, text: &str) -> Result<i64> {
+        if !self.nanos {
+            return self.format.parse_ms(text);
+        }
+        let moment = self.format.parse(text, None, Round::Down)?;
+        let shown = || {
+            let format = &super::date_format::DEFAULT;
+            format.print(moment, &Zone::UTC)
+        };
+        if moment.seconds < 0 {
+            return Err(Error::illegal_argument(format!(
+                "date[{}] is before the epoch in 1970 and cannot be stored in nanosecond resolution",
+                shown()
+            )));
+        }
+        moment.to_nanos().ok_or_else(|| {
+            Error::illegal_argument(format!(
+                "date[{}] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond \
+                 resolution",
+                shown()
+            ))
+        })
+    }
+}
+
+pub(super) fn scalar(value: &Value) -> Result<Scalar<'_>> {
     Scalar::of_value(value).ok_or_else(|| Error::illegal_argument("value cannot be null"))
 }
 
 /// The double that a query's value means.
-fn double_of(scalar: Scalar<'_>) -> Result<f64> {
+pub(super) fn double_of(scalar: Scalar<'_>) -> Result<f64> {
     match scalar {
         Scalar::Integer(value) => Ok(value as f64),
         Scalar::Decimal(value, _) => Ok(value),
@@ -170,11 +309,12 @@ fn double_of(scalar: Scalar<'_>) -> Result<f64> {
 
 /// The sortable value of a float type, infinities included.
 fn float_of(kind: NumberKind, scalar: Scalar<'_>) -> Result<i64> {
-    if kind == NumberKind::Float {
-        return Ok(sortable::from_f32(match scalar {
+    if matches!(kind, NumberKind::Float | NumberKind::HalfFloat) {
+        let float = match scalar {
             Scalar::Text(text) => java_float(text)?,
             other => double_of(other)? as f32,
-        }));
+        };
+        return Ok(kind.sortable_of(f64::from(float)));
     }
     Ok(sortable::from_f64(double_of(scalar)?))
 }
@@ -189,14 +329,10 @@ fn has_decimals(scalar: Scalar<'_>) -> Result<bool> {
     }
 }
 
-fn number_term(kind: NumberKind, scalar: Scalar<'_>) -> Result<QueryValue> {
+pub(super) fn number_term(kind: NumberKind, scalar: Scalar<'_>) -> Result<QueryValue> {
     if kind.is_float() {
         let value = float_of(kind, scalar)?;
-        let finite = if kind == NumberKind::Float {
-            sortable::to_f32(value).is_finite()
-        } else {
-            sortable::to_f64(value).is_finite()
-        };
+        let finite = kind.double_of(value).is_finite();
         return Ok(if finite { QueryValue::Number(value) } else { QueryValue::Nothing });
     }
     if has_decimals(scalar)? {
@@ -243,12 +379,12 @@ fn integer_of(kind: NumberKind, scalar: Scalar<'_>) -> std::result::Result<i64, 
     Ok(value)
 }
 
-fn numbers(least: i64, most: i64) -> Bounds {
+pub(super) fn numbers(least: i64, most: i64) -> Bounds {
     if least <= most { Bounds::Numbers(least, most) } else { Bounds::Nothing }
 }
 
 /// Ends of an integer range: a decimal end is moved inwards to the next integer.
-fn integer_range(kind: NumberKind, lower: End<'_>, upper: End<'_>) -> Result<Bounds> {
+pub(super) fn integer_range(kind: NumberKind, lower: End<'_>, upper: End<'_>) -> Result<Bounds> {
     // A short or byte is compared as an int.
     let kind = if kind == NumberKind::Long { kind } else { NumberKind::Integer };
     let read = |value: &Value| -> Result<(i64, bool, f64)> {
@@ -278,7 +414,7 @@ fn integer_range(kind: NumberKind, lower: End<'_>, upper: End<'_>) -> Result<Bou
     Ok(numbers(least, most))
 }
 
-fn float_range(kind: NumberKind, lower: End<'_>, upper: End<'_>) -> Result<Bounds> {
+pub(super) fn float_range(kind: NumberKind, lower: End<'_>, upper: End<'_>) -> Result<Bounds> {
     let infinity = kind.sortable_of(f64::INFINITY);
     let (mut least, mut most) = (kind.sortable_of(f64::NEG_INFINITY), infinity);
     if let Some((value, included)) = lower {
@@ -304,7 +440,7 @@ fn date_range(
     let zone = options.time_zone.map(Zone::parse).transpose()?;
     let read = |value: &Value, round| {
         let text = scalar(value)?.java_text();
-        date_math::parse_ms(format, &text, options.now_ms, round, zone.as_ref())
+        date.bound(format, &text, options.now_ms, round, zone.as_ref())
     };
     let (mut least, mut most) = (i64::MIN, i64::MAX);
     if let Some((value, included)) = lower {

@@ -6,6 +6,10 @@
 //! | double, float               | its bits; of negative ones, the low bits flipped |
 //! | date                        | milliseconds since 1970                         |
 //! | boolean                     | 0 or 1                                          |
+//! | half_float                  | as float, in 16 bits (`half`)                   |
+//! | unsigned_long               | its bits, the sign bit flipped                  |
+//! | scaled_float                | the number times its factor, rounded            |
+//! | date_nanos                  | nanoseconds since 1970                          |
 //!
 //! So -0.0 sorts below 0.0 and NaN above infinity, as in Lucene's `NumericUtils`.
 //! Points keep a value as eight bytes, big-endian, sign flipped, so that bytes sort likewise.
@@ -34,6 +38,30 @@ pub const fn to_f32(sortable: i64) -> f32 {
     f32::from_bits(flip_32(sortable as i32) as u32)
 }
 
+/// A half's sortable value; fits in 16 bits.
+#[inline]
+pub const fn from_f16(bits: u16) -> i64 {
+    flip_16(bits as i16) as i64
+}
+
+/// The bits of the half of a sortable value.
+#[inline]
+pub const fn to_f16(sortable: i64) -> u16 {
+    flip_16(sortable as i16) as u16
+}
+
+/// An unsigned long's sortable value.
+#[inline]
+pub const fn from_u64(value: u64) -> i64 {
+    (value ^ (1 << 63)) as i64
+}
+
+/// The unsigned long of a sortable value.
+#[inline]
+pub const fn to_u64(sortable: i64) -> u64 {
+    sortable as u64 ^ (1 << 63)
+}
+
 /// The bytes of a sortable value in a point: they sort as the value does.
 #[inline]
 pub const fn to_bytes(sortable: i64) -> [u8; 8] {
@@ -55,6 +83,11 @@ const fn flip(bits: i64) -> i64 {
 #[inline]
 const fn flip_32(bits: i32) -> i32 {
     bits ^ ((bits >> 31) & i32::MAX)
+}
+
+#[inline]
+const fn flip_16(bits: i16) -> i16 {
+    bits ^ ((bits >> 15) & i16::MAX)
 }
 
 #[cfg(test)]

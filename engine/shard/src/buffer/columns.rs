@@ -1,4 +1,5 @@
-//! The numbers of one field, kept once for the points and for the column that are made of them.
+//! What fields without words hold: numbers, kept once for the points and for the column that are made
+//! of them; points of two dimensions; byte strings of columns.
 
 /// The numbers of one field.
 #[derive(Debug, Default)]
@@ -37,5 +38,73 @@ impl Numbers {
     /// How many.
     pub(crate) fn len(&self) -> usize {
         self.docs.len()
+    }
+}
+
+/// Values of one field that are all as long: points of two dimensions.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Bytes of a value.
+    width: usize,
+    /// Documents, rising; one may stand several times.
+    docs: Vec<u32>,
+    /// The values, one after the other.
+    bytes: Vec<u8>,
+}
+
+impl Places {
+    /// Bytes of memory held.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.docs.capacity() * size_of::<u32>() + self.bytes.capacity()
+    }
+
+    /// Takes a value of a document.
+    pub(crate) fn add(&mut self, doc: u32, value: &[u8]) {
+        debug_assert!(self.docs.is_empty() || self.width == value.len(), "one shape a field");
+        self.width = value.len();
+        self.docs.push(doc);
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// Bytes of a value.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All (document, value), in document order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.docs.iter().copied().zip(self.bytes.chunks_exact(self.width.max(1)))
+    }
+}
+
+/// Byte strings of one field; several of one document are joined when they are sealed.
+#[derive(Debug, Default)]
+pub(crate) struct Strings {
+    /// Documents, rising, each with the end of its string.
+    ends: Vec<(u32, u32)>,
+    bytes: Vec<u8>,
+}
+
+impl Strings {
+    /// Bytes of memory held.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.ends.capacity() * size_of::<(u32, u32)>() + self.bytes.capacity()
+    }
+
+    /// Takes a string of a document.
+    pub(crate) fn add(&mut self, doc: u32, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        let end = u32::try_from(self.bytes.len()).expect("a buffer is sealed long before 4 GiB");
+        self.ends.push((doc, end));
+    }
+
+    /// All (document, string), in document order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(doc, end)| {
+            let string = &self.bytes[start..end as usize];
+            start = end as usize;
+            (doc, string)
+        })
     }
 }

@@ -20,7 +20,7 @@ use base::hash::Map;
 use env::Bytes;
 use mapping::document::Entry;
 
-use self::columns::Numbers;
+use self::columns::{Numbers, Places, Strings};
 use self::stored::{Stamp, Stored};
 use self::terms::{FieldTerms, Words};
 
@@ -31,6 +31,10 @@ pub(crate) struct Buffer {
     words: Words,
     terms: Vec<(FieldNo, FieldTerms)>,
     numbers: Vec<(FieldNo, Numbers)>,
+    /// Fields with points of two dimensions; few, so they are looked for one by one.
+    places: Vec<(FieldNo, Places)>,
+    /// Fields with columns of byte strings.
+    strings: Vec<(FieldNo, Strings)>,
     /// Where a field stands in `terms`.
     terms_at: Map<FieldNo, usize>,
     /// Where a field stands in `numbers`.
@@ -60,7 +64,8 @@ impl Buffer {
         self.docs.size_bytes() + self.words.size_bytes() + self.field_bytes
     }
 
-    /// Takes a document whose id no living one has; gives its number.
+    /// Takes a document whose id no living one has; gives its number. Its nested documents stand
+    /// right before it.
     pub(crate) fn add<'a>(
         &mut self,
         id: &[u8],
@@ -69,10 +74,7 @@ impl Buffer {
         stamp: Stamp,
         entries: impl Iterator<Item = Entry<'a>>,
     ) -> u32 {
-        let doc = self.docs.add(id, source, stamp);
-        if let Some(routing) = routing {
-            self.keyword(FieldNo::ROUTING, doc, routing.as_bytes(), false, true);
-        }
+        let mut doc = self.docs.next();
         for entry in entries {
             match entry {
                 Entry::Text { field, terms, length } => {
@@ -90,6 +92,19 @@ impl Buffer {
                     }
                     self.numbers[at].1.add(doc, value, indexed, column);
                 }
+                Entry::Point { field, value } => at_field(&mut self.places, field).add(doc, value),
+                Entry::Feature { field, term, freq } => {
+                    let at = self.terms_at(field);
+                    self.terms[at].1.add_feature(&mut self.words, doc, term, freq);
+                }
+                Entry::Bytes { field, bytes } => {
+                    at_field(&mut self.strings, field).add(doc, bytes);
+                }
+                Entry::Child { path } => {
+                    self.keyword(FieldNo::NESTED_PATH, doc, path, true, false);
+                    self.docs.add_nested(stamp);
+                    doc += 1;
+                }
                 Entry::Exists { field } => {
                     let name = field.get().to_be_bytes();
                     self.keyword(FieldNo::FIELD_NAMES, doc, &name, true, false);
@@ -99,12 +114,21 @@ impl Buffer {
                 }
             }
         }
+        if let Some(routing) = routing {
+            self.keyword(FieldNo::ROUTING, doc, routing.as_bytes(), false, true);
+        }
+        let added = self.docs.add(id, source, stamp);
+        debug_assert_eq!(added, doc, "after its nested documents");
         match self.ask_in.checked_sub(1) {
             Some(left) => self.ask_in = left,
             None => {
                 self.field_bytes = self.terms.iter().map(|(_, terms)| terms.size_bytes()).sum();
                 self.field_bytes +=
                     self.numbers.iter().map(|(_, numbers)| numbers.size_bytes()).sum::<usize>();
+                self.field_bytes +=
+                    self.places.iter().map(|(_, places)| places.size_bytes()).sum::<usize>();
+                self.field_bytes +=
+                    self.strings.iter().map(|(_, strings)| strings.size_bytes()).sum::<usize>();
                 self.ask_in = ASK_EVERY;
             }
         }
@@ -144,4 +168,16 @@ impl Buffer {
         }
         at
     }
+}
+
+/// What a list holds of a field.
+fn at_field<T: Default>(list: &mut Vec<(FieldNo, T)>, field: FieldNo) -> &mut T {
+    let at = match list.iter().position(|(known, _)| *known == field) {
+        Some(at) => at,
+        None => {
+            list.push((field, T::default()));
+            list.len() - 1
+        }
+    };
+    &mut list[at].1
 }

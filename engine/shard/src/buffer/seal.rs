@@ -14,7 +14,7 @@ use segment::norms::encode_len;
 use segment::{Posting, Result, SegmentWriter, TermOptions, TermSource};
 
 use super::Buffer;
-use super::columns::Numbers;
+use super::columns::{Numbers, Places, Strings};
 use super::terms::{FieldTerms, Words};
 
 /// A sealed buffer.
@@ -80,6 +80,17 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
     for (field, numbers) in numbers {
         values(*field, numbers, &renumbered, &mut writer);
     }
+    for (field, places) in sorted(&buffer.places) {
+        points(*field, places, &renumbered, &mut writer);
+    }
+    for (field, strings) in sorted(&buffer.strings) {
+        let kind = mapping.field_by_no(*field).map(|field| &field.kind);
+        let spans = match kind {
+            Some(Kind::Range(range)) => Some(2 * range.kind.width()),
+            _ => None,
+        };
+        bytes(*field, strings, spans, &renumbered, &mut writer)?;
+    }
     Ok(Sealed { file: Some(writer.seal()?), renumbered })
 }
 
@@ -87,7 +98,8 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
 fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWriter) -> Result<()> {
     let docs = buffer.docs();
     let living = || (0..docs.len() as u32).filter_map(|doc| Some((doc, renumbered.new_doc(doc)?)));
-    let mut ids: Vec<(&[u8], DocId)> = living().map(|(doc, new)| (docs.id(doc), new)).collect();
+    let owners = living().filter(|(doc, _)| !docs.is_nested(*doc));
+    let mut ids: Vec<(&[u8], DocId)> = owners.map(|(doc, new)| (docs.id(doc), new)).collect();
     ids.sort_unstable();
     debug_assert!(ids.windows(2).all(|pair| pair[0].0 != pair[1].0), "one living document an id");
     writer.ids(ids)?;
@@ -97,7 +109,57 @@ fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWrite
     writer.numeric(FieldNo::SEQ_NO, &stamps(|stamp| stamp.seq_no.get()));
     writer.numeric(FieldNo::VERSION, &stamps(|stamp| stamp.version));
     writer.numeric(FieldNo::PRIMARY_TERM, &stamps(|stamp| stamp.term.get()));
+    if docs.has_nested() {
+        writer.parents(living().filter(|(doc, _)| !docs.is_nested(*doc)).map(|(_, new)| new));
+    }
     writer.stored(living().map(|(doc, _)| &docs.source(doc)[..]))
+}
+
+/// Fields in the order of their numbers.
+fn sorted<T>(fields: &[(FieldNo, T)]) -> Vec<&(FieldNo, T)> {
+    let mut sorted: Vec<&(FieldNo, T)> = fields.iter().collect();
+    sorted.sort_unstable_by_key(|(field, _)| *field);
+    sorted
+}
+
+/// Points of two dimensions of one field.
+fn points(field: FieldNo, places: &Places, renumbered: &Renumbered, writer: &mut SegmentWriter) {
+    let Some(shape) = Shape::new(2, places.width() / 2) else { return };
+    let mut points = Points::new(shape);
+    for (doc, value) in places.iter() {
+        if let Some(doc) = renumbered.new_doc(doc) {
+            points.push(value, doc);
+        }
+    }
+    writer.points(field, points);
+}
+
+/// The column of byte strings of one field; where they are spans of `spans` bytes, those of a
+/// document are sorted, each once.
+fn bytes(
+    field: FieldNo,
+    strings: &Strings,
+    spans: Option<usize>,
+    renumbered: &Renumbered,
+    writer: &mut SegmentWriter,
+) -> Result<()> {
+    let mut docs: Vec<(DocId, Vec<u8>)> = Vec::new();
+    for (doc, bytes) in strings.iter() {
+        let Some(doc) = renumbered.new_doc(doc) else { continue };
+        match docs.last_mut() {
+            Some((last, joined)) if *last == doc => joined.extend_from_slice(bytes),
+            _ => docs.push((doc, bytes.to_vec())),
+        }
+    }
+    if let Some(len) = spans {
+        for (_, bytes) in docs.iter_mut().filter(|(_, bytes)| bytes.len() > len) {
+            let mut spans: Vec<&[u8]> = bytes.chunks_exact(len).collect();
+            spans.sort_unstable();
+            spans.dedup();
+            *bytes = spans.concat();
+        }
+    }
+    writer.binary(field, docs.iter().map(|(doc, bytes)| (*doc, &bytes[..])))
 }
 
 /// Lengths, terms and column of one field of words.
@@ -119,6 +181,10 @@ fn words(
         options.positions &= text.index_options >= IndexOptions::Positions;
         keeps_norms &= text.norms;
     }
+    let kind = mapping.field_by_no(field).map(|field| &field.kind);
+    let are_features =
+        matches!(kind, Some(Kind::RankFeature(_) | Kind::RankFeatures(_) | Kind::Completion(_)));
+    options.freqs |= are_features;
     if keeps_norms {
         let mut norms = vec![0; renumbered.live_count as usize];
         for (doc, length) in terms.lengths() {
@@ -131,7 +197,7 @@ fn words(
         }
     }
     let sorted = terms.sorted(words);
-    let mut source = Source::new(terms, words, &sorted, renumbered, options);
+    let mut source = Source::new(terms, words, &sorted, renumbered, options, are_features);
     if source.advance() {
         writer.terms(field, options, &mut source)?;
     }
@@ -204,6 +270,8 @@ struct Source<'a> {
     sorted: &'a [u32],
     renumbered: &'a Renumbered,
     options: TermOptions,
+    /// Where positions would stand, there stands the frequency.
+    are_features: bool,
     /// The word that `advance` found and `next_term` has not given yet, or gave last.
     current: Option<u32>,
     /// Whether `next_term` has yet to give `current`.
@@ -223,6 +291,7 @@ impl<'a> Source<'a> {
         sorted: &'a [u32],
         renumbered: &'a Renumbered,
         options: TermOptions,
+        are_features: bool,
     ) -> Self {
         Self {
             terms,
@@ -230,6 +299,7 @@ impl<'a> Source<'a> {
             sorted,
             renumbered,
             options,
+            are_features,
             current: None,
             is_waiting: false,
             postings: Vec::new(),
@@ -260,12 +330,17 @@ impl<'a> Source<'a> {
         self.at = 0;
         let (postings, positions) = (&mut self.postings, &mut self.positions);
         let (renumbered, keeps_positions) = (self.renumbered, self.options.positions);
+        let are_features = self.are_features;
         self.terms.postings(self.words, number, &mut self.scratch, |doc, here| {
             if let Some(doc) = renumbered.new_doc(doc) {
                 if keeps_positions {
                     positions.extend_from_slice(here);
                 }
-                postings.push((doc, here.len().max(1) as u32, positions.len()));
+                let freq = match here.last() {
+                    Some(freq) if are_features => *freq,
+                    _ => here.len().max(1) as u32,
+                };
+                postings.push((doc, freq, positions.len()));
             }
         });
         !self.postings.is_empty()

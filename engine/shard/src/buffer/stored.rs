@@ -1,7 +1,8 @@
 //! The documents of a buffer: id, source, stamp; and which document has an id.
 //!
 //! Always true
-//! 1. The documents are numbered by arrival, from 0.
+//! 1. The documents are numbered by arrival, from 0; nested ones stand before the one they belong to,
+//!    and have neither id nor source.
 //! 2. At most one living document has an id; `find` gives that one.
 //! 3. A source stays where the request put it: a counted slice, not a copy.
 
@@ -35,6 +36,8 @@ pub(crate) struct Stored {
     /// Documents that an operation after them put away.
     dead: Vec<bool>,
     dead_count: usize,
+    /// Nested documents, rising.
+    nested: Vec<u32>,
     source_bytes: usize,
     by_id: Table,
     state: State,
@@ -58,23 +61,66 @@ impl Stored {
             + self.sources.capacity() * each
             + self.ids.capacity()
             + self.by_id.size_bytes()
+            + self.nested.capacity() * size_of::<u32>()
     }
 
     /// Takes a document whose id no living one has; gives its number.
     pub(crate) fn add(&mut self, id: &[u8], source: Bytes, stamp: Stamp) -> u32 {
-        let doc = u32::try_from(self.sources.len()).expect("a buffer is sealed long before 2^32");
         debug_assert!(self.find(id).is_none(), "the one before was put away");
-        self.source_bytes += source.len();
-        self.sources.push(source);
-        self.stamps.push(stamp);
-        self.dead.push(false);
         self.ids.extend_from_slice(id);
-        self.id_ends.push(u32::try_from(self.ids.len()).expect("ids stay below 4 GiB"));
+        let doc = self.push(source, stamp);
         let hash = self.state.hash_one(id);
         let mut by_id = std::mem::take(&mut self.by_id);
         by_id.put(hash, doc, |other| self.id(other) == id);
         self.by_id = by_id;
         doc
+    }
+
+    /// Number of the next document.
+    pub(crate) fn next(&self) -> u32 {
+        u32::try_from(self.sources.len()).expect("a buffer is sealed long before 2^32")
+    }
+
+    /// Takes a nested document; the one it belongs to follows.
+    pub(crate) fn add_nested(&mut self, stamp: Stamp) {
+        let doc = self.push(Bytes::empty(), stamp);
+        self.nested.push(doc);
+    }
+
+    fn push(&mut self, source: Bytes, stamp: Stamp) -> u32 {
+        let doc = self.next();
+        self.source_bytes += source.len();
+        self.sources.push(source);
+        self.stamps.push(stamp);
+        self.dead.push(false);
+        self.id_ends.push(u32::try_from(self.ids.len()).expect("ids stay below 4 GiB"));
+        doc
+    }
+
+    /// Is there a nested document?
+    pub(crate) fn has_nested(&self) -> bool {
+        !self.nested.is_empty()
+    }
+
+    /// Does a document belong to another one?
+    pub(crate) fn is_nested(&self, doc: u32) -> bool {
+        self.nested.binary_search(&doc).is_ok()
+    }
+
+    /// A document and its nested ones: what lives and dies together.
+    pub(crate) fn block(&self, doc: u32) -> std::ops::RangeInclusive<u32> {
+        self.nested_of(doc)..=doc
+    }
+
+    /// The first of the nested documents of a document, which stand right before it.
+    fn nested_of(&self, doc: u32) -> u32 {
+        let mut at = self.nested.partition_point(|nested| *nested < doc);
+        let mut first = doc;
+        while at > 0 && self.nested[at - 1] + 1 == first {
+            at -= 1;
+            first -= 1;
+        }
+        first
     }
 
     /// The living document with this id.
@@ -83,9 +129,13 @@ impl Stored {
         self.by_id.find(hash, |doc| self.id(doc) == id)
     }
 
-    /// Puts a living document away.
+    /// Puts a living document away, and its nested ones.
     pub(crate) fn remove(&mut self, doc: u32) {
         assert!(!self.dead[doc as usize], "a document dies once");
+        for nested in self.nested_of(doc)..doc {
+            self.dead[nested as usize] = true;
+            self.dead_count += 1;
+        }
         let mut by_id = std::mem::take(&mut self.by_id);
         by_id.remove(self.state.hash_one(self.id(doc)), |other| other == doc);
         self.by_id = by_id;
@@ -122,6 +172,23 @@ mod tests {
 
     fn stamp(seq_no: u64) -> Stamp {
         Stamp { seq_no: SeqNo(seq_no), term: PrimaryTerm(1), version: 1 }
+    }
+
+    #[test]
+    fn nested_documents_die_with_theirs() {
+        let mut docs = Stored::default();
+        docs.add_nested(stamp(0));
+        let first = docs.add(b"a", Bytes::empty(), stamp(0));
+        docs.add_nested(stamp(1));
+        docs.add_nested(stamp(1));
+        let second = docs.add(b"b", Bytes::empty(), stamp(1));
+        assert_eq!((first, second, docs.live_count()), (1, 4, 5));
+        docs.remove(second);
+        let dead: Vec<u32> = (0..5).filter(|doc| docs.is_dead(*doc)).collect();
+        assert_eq!((dead, docs.live_count()), (vec![2, 3, 4], 2));
+        assert_eq!((docs.id(0), docs.id(1), docs.id(3)), (&b""[..], &b"a"[..], &b""[..]));
+        assert!(docs.is_nested(3));
+        assert!(!docs.is_nested(4));
     }
 
     #[test]

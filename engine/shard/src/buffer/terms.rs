@@ -111,6 +111,23 @@ impl FieldTerms {
         }
     }
 
+    /// Takes a term of a document with a number in place of its frequency: it stands where a
+    /// position would.
+    pub(crate) fn add_feature(&mut self, shared: &mut Words, doc: u32, term: &[u8], freq: u32) {
+        let number = self.number(shared, term);
+        let word = &mut self.words[number as usize];
+        if word.last_doc == doc + 1 {
+            // The same text twice in one document: the greater number counts.
+            let gap = freq.saturating_sub(word.last_position);
+            word.last_position += gap;
+            shared.pool.write_vint(&mut word.postings, gap << 1);
+            return;
+        }
+        enter(&mut shared.pool, word, doc);
+        shared.pool.write_vint(&mut word.postings, freq << 1);
+        word.last_position = freq;
+    }
+
     /// The words of a document's column, in order of arrival.
     pub(crate) fn column_of<'a>(
         &'a self,

@@ -79,6 +79,12 @@ pub static DEFAULT: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
     Arc::new(format.expect("both names are in the table"))
 });
 
+/// The format of `date_nanos` fields that name none.
+pub static NANOS: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
+    let format = DateFormat::parse_pattern("strict_date_optional_time_nanos||epoch_millis");
+    Arc::new(format.expect("both names are in the table"))
+});
+
 impl DateFormat {
     /// Reads a pattern: `strict_date_optional_time||epoch_millis`, `yyyy/MM/dd`.
     ///
