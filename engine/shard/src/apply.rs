@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use consensus::Pending;
 use env::{Bytes, Clock, Env, Spawn};
-use mapping::document::Entries;
+use mapping::document::{Arena, Entries};
 
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, WriteError};
@@ -27,9 +27,30 @@ use crate::write::Job;
 pub(crate) struct LoggedPart {
     pub(crate) job: Rc<Job>,
     pub(crate) ops: Vec<DecidedOp>,
+    pub(crate) updated: Updated,
     pub(crate) commit: Commit,
     /// The batch is answered after this part.
     pub(crate) is_last: bool,
+}
+
+/// What deciding the updates of a part made.
+#[derive(Debug, Default)]
+pub(crate) struct Updated {
+    /// Documents that updates made.
+    pub(crate) arena: Arena,
+    /// Updates that changed nothing, by their places in the batch.
+    pub(crate) noops: Vec<usize>,
+    /// Updates whose answers bring the document's text, likewise.
+    pub(crate) shown: Vec<usize>,
+}
+
+/// Where a prepared document lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// In the batch's arena: it came so.
+    Batch(u32),
+    /// In the part's: an update made it.
+    Part(u32),
 }
 
 /// Whether a part is committed.
@@ -46,8 +67,8 @@ pub(crate) struct DecidedOp {
     pub(crate) at: usize,
     pub(crate) id: String,
     pub(crate) routing: Option<String>,
-    /// Source and number in the arena; `None`: it deletes.
-    pub(crate) source: Option<(Bytes, u32)>,
+    /// Source and its place in an arena; `None`: it deletes.
+    pub(crate) source: Option<(Bytes, Place)>,
     pub(crate) stamp: Stamp,
     pub(crate) outcome: Outcome,
     pub(crate) prior: Prior,
@@ -101,7 +122,7 @@ impl<E: Env> Inner<E> {
     }
 
     async fn apply_part(self: &Rc<Self>, part: LoggedPart) {
-        let LoggedPart { job, ops, commit, is_last } = part;
+        let LoggedPart { job, ops, updated, commit, is_last } = part;
         let committed = match commit {
             Commit::Done => Ok(()),
             Commit::Pending(pending) => pending.await.map(drop).map_err(Error::from),
@@ -112,14 +133,14 @@ impl<E: Env> Inner<E> {
             None => Ok(()),
         });
         match committed {
-            Ok(()) => self.apply_ops(&job, ops).await,
+            Ok(()) => self.apply_ops(&job, ops, &updated).await,
             Err(error) => {
                 self.fail(&error);
                 let mut answers = job.answers.borrow_mut();
-                for op in &ops {
+                for at in ops.iter().map(|op| op.at).chain(updated.noops) {
                     let error = error.clone();
                     let failed = WriteError::Failed { error, durable_unknown: true };
-                    answers[op.at] = Some(Err(failed));
+                    answers[at] = Some(Err(failed));
                 }
             }
         }
@@ -128,12 +149,12 @@ impl<E: Env> Inner<E> {
         }
     }
 
-    async fn apply_ops(self: &Rc<Self>, job: &Job, ops: Vec<DecidedOp>) {
+    async fn apply_ops(self: &Rc<Self>, job: &Job, ops: Vec<DecidedOp>, updated: &Updated) {
         let mut begun = self.env.clock().monotonic();
         let mut ops = ops.into_iter();
         while let Some(op) = ops.next() {
             let (at, is_put) = (op.at, op.outcome.is_put());
-            if let Err(error) = self.apply_op(job, op) {
+            if let Err(error) = self.apply_op(job, op, updated) {
                 let error = self.segment_error(&error);
                 let failed = || WriteError::Failed { error: error.clone(), durable_unknown: true };
                 let mut answers = job.answers.borrow_mut();
@@ -158,15 +179,20 @@ impl<E: Env> Inner<E> {
     }
 
     /// Applies one operation and notes its answer.
-    fn apply_op(&self, job: &Job, op: DecidedOp) -> segment::Result<()> {
+    fn apply_op(&self, job: &Job, op: DecidedOp, updated: &Updated) -> segment::Result<()> {
         let DecidedOp { at, id, routing, source, stamp, outcome, prior } = op;
         let now = self.env.clock().monotonic();
         let mut state = self.state.borrow_mut();
         assert_eq!(stamp.seq_no.get(), state.applied, "in the order of the log");
-        let put = source.map(|(source, doc)| Put {
+        let shown = source.as_ref().filter(|_| updated.shown.binary_search(&at).is_ok());
+        let shown = shown.map(|(source, _)| source.clone());
+        let put = source.map(|(source, place)| Put {
             routing: routing.as_deref(),
-            source,
-            entries: Some(job.arena.entries(doc as usize)),
+            source: self.mapping.borrow().kept_source(source),
+            entries: Some(match place {
+                Place::Batch(doc) => job.arena.entries(doc as usize),
+                Place::Part(doc) => updated.arena.entries(doc as usize),
+            }),
         });
         apply(&mut state, &id, stamp, prior, put, now)?;
         state.decided.settle(&id, stamp);
@@ -177,7 +203,7 @@ impl<E: Env> Inner<E> {
         job.is_applied.set(true);
         let Stamp { seq_no, term, version } = stamp;
         job.answers.borrow_mut()[at] =
-            Some(Ok(Written { seq_no, primary_term: term, version, outcome }));
+            Some(Ok(Written { seq_no, primary_term: term, version, outcome, source: shown }));
         Ok(())
     }
 

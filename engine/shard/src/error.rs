@@ -8,6 +8,7 @@
 use std::fmt;
 
 use base::{PrimaryTerm, SegmentId, SeqNo};
+use mapping::Delta;
 
 use crate::file;
 
@@ -110,10 +111,21 @@ impl From<consensus::Error> for Error {
 }
 
 /// Why one operation was not done. Nothing of a refused operation is kept anywhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum WriteError {
     /// The document is not as the caller expects it to be.
     Conflict(Conflict),
+    /// An update found no document, and has none to put.
+    Missing,
+    /// An update found a document whose text is not kept.
+    NoSource,
+    /// What an update makes of its document does not fit the mapping.
+    Document(Box<mapping::Error>),
+    /// What an update makes of its document needs these fields first. Operations after it were not
+    /// tried.
+    NeedsFields(Box<Delta>),
+    /// An operation before it in its batch needs fields first.
+    NotTried,
     /// No memory for the batch, or too much of it under way: the same answer for all its
     /// operations. The caller may try again.
     Rejected {
@@ -171,6 +183,11 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict(conflict) => conflict.fmt(f),
+            Self::Missing => f.write_str("document missing"),
+            Self::NoSource => f.write_str("document source missing"),
+            Self::Document(error) => error.fmt(f),
+            Self::NeedsFields(_) => f.write_str("the mapping lacks fields of the document"),
+            Self::NotTried => f.write_str("an operation before it waits for fields"),
             Self::Rejected { needed_bytes } => {
                 write!(f, "no memory for a batch of {needed_bytes} bytes")
             }

@@ -75,6 +75,11 @@ impl FrameWriter {
         self.record.count += 1;
     }
 
+    /// An operation was prepared by this mapping, perhaps a newer one than the others.
+    pub fn raise_mapping_version(&mut self, version: u64) {
+        self.record.mapping_version = self.record.mapping_version.max(version);
+    }
+
     /// Operations so far.
     pub fn count(&self) -> u32 {
         self.record.count

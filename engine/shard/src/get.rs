@@ -27,12 +27,12 @@ impl<E: Env> Inner<E> {
         };
         self.count(started, |counters| &mut counters.get);
         if let Ok(None) = found {
-            self.counters.borrow_mut().get_missing += 1;
+            self.count(started, |counters| &mut counters.get_missing);
         }
         found
     }
 
-    fn get_applied(&self, id: &str) -> Result<Option<Found>> {
+    pub(crate) fn get_applied(&self, id: &str) -> Result<Option<Found>> {
         let state = self.state.borrow();
         let found = match state.place(id) {
             Ok(Some(Place::Segment(segment, doc))) => {

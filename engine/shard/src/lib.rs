@@ -9,7 +9,7 @@
 //! |--------------------------------------------|--------------------------------------------|
 //! | what a caller may ask                      | [`Shard`], [`operation`], [`config`]        |
 //! | the rules of versions and conflicts        | `decide`, `versions`                        |
-//! | the way of a batch                         | `write`, then `apply`                       |
+//! | the way of a batch                         | `write` (updates: `update`), then `apply`   |
 //! | what the home core holds, and in what order it is asked | `state`, `held`                |
 //! | the inverted index in memory               | `buffer`                                    |
 //! | when a search sees what                    | `refresh`, [`reader`]                       |
@@ -42,14 +42,15 @@ mod shard;
 mod state;
 pub mod stats;
 mod turn;
+mod update;
 mod versions;
 mod write;
 
 pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
 pub use error::{Conflict, Error, Result, WriteError};
 pub use operation::{
-    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, WriteBatch, Written,
+    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Update, WriteBatch, Written,
 };
-pub use reader::{Reader, Touched};
+pub use reader::{Opening, Reader, Touched, Uses};
 pub use shard::{Setup, Shard};
-pub use stats::Stats;
+pub use stats::{SegmentStats, Stats};

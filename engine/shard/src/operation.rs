@@ -7,6 +7,7 @@
 
 use base::{PrimaryTerm, SeqNo};
 use env::Bytes;
+use json::Value;
 use mapping::document::Arena;
 
 use crate::error::WriteError;
@@ -51,6 +52,21 @@ pub enum Kind {
     },
     /// Takes a document away.
     Delete,
+    /// Changes a document as it stands when its turn comes.
+    Update(Box<Update>),
+}
+
+/// A change of a document, merged where the document is decided.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// What is merged into the document that stands there.
+    pub change: Value,
+    /// The JSON text to put where none stands there; without it that is refused.
+    pub upsert: Option<Bytes>,
+    /// A change that changes nothing writes nothing.
+    pub detect_noop: bool,
+    /// The answer brings the document's text.
+    pub wants_source: bool,
 }
 
 /// What must hold for an operation to be done.
@@ -83,10 +99,12 @@ pub enum Outcome {
     Deleted,
     /// Found none to take away.
     NotFound,
+    /// An update that changes nothing: nothing was written.
+    Noop,
 }
 
 /// An operation that was done and is durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Its place in the shard's history.
     pub seq_no: SeqNo,
@@ -96,6 +114,8 @@ pub struct Written {
     pub version: u64,
     /// What it did.
     pub outcome: Outcome,
+    /// The document's text, where an update asked for it.
+    pub source: Option<Bytes>,
 }
 
 /// Answer of a batch, in its order.

@@ -51,6 +51,7 @@ impl<E: Env> Shard<E> {
     /// Makes a new, empty shard. [`Error::AlreadyExists`] where data stands in the folder; what an
     /// interrupted `create` left is cleared away.
     pub async fn create(env: &E, setup: Setup<E>) -> Result<Self> {
+        let begun = env.clock().monotonic();
         env.disk().create_dir(&setup.dir).await?;
         clear_unfinished(env, &setup).await?;
         let config = setup.log_config();
@@ -70,6 +71,7 @@ impl<E: Env> Shard<E> {
         manifest.save(env, &setup.dir).await?;
         let state = State::new(manifest.primary_term, 0, manifest.segment_next);
         let inner = Inner::new(env, setup, state, manifest);
+        inner.note_opening(begun, None);
         assert!(inner.log.set(log).is_ok(), "a new shard has no log yet");
         Ok(Self { inner: Rc::new(inner) })
     }
@@ -77,6 +79,7 @@ impl<E: Env> Shard<E> {
     /// Opens a shard that was created before: manifest, files, replay of the log. Never makes an
     /// empty one: [`Error::NoManifest`].
     pub async fn open(env: &E, setup: Setup<E>) -> Result<Self> {
+        let begun = env.clock().monotonic();
         let dir = setup.dir.display().to_string();
         let entries = match env.disk().list(&setup.dir).await {
             Ok(entries) => entries,
@@ -95,6 +98,8 @@ impl<E: Env> Shard<E> {
             return Err(Error::Corrupt { file: dir, what });
         }
         let segments = open_segments(env, &setup, &manifest).await?;
+        let files = segments.len() as u64;
+        let bytes = segments.iter().map(|held| held.segment.len_bytes()).sum();
         clear_unnamed(env, &setup, &manifest, entries.iter().map(|it| it.name.as_str())).await?;
         let config = setup.log_config();
         let replay = Local::open(env, config, flush::position(&manifest)).await?;
@@ -133,6 +138,7 @@ impl<E: Env> Shard<E> {
         if replayed > 0 {
             inner.after_operations();
         }
+        inner.note_opening(begun, Some([files, bytes, replayed]));
         Ok(Self { inner })
     }
 }
@@ -148,6 +154,21 @@ impl<E: Env> Setup<E> {
 }
 
 impl<E: Env> Inner<E> {
+    /// Notes how the shard was opened: with so many files, bytes and operations, if it was there.
+    fn note_opening(&self, begun: Duration, existing: Option<[u64; 3]>) {
+        let opening = &self.touch.opening;
+        let took = self.env.clock().monotonic().saturating_sub(begun);
+        let begin_ms = self.env.clock().unix_ms() - took.as_millis() as i64;
+        opening.begin_ms.raise(u64::try_from(begin_ms).unwrap_or(0));
+        opening.took_us.raise(took.as_micros() as u64);
+        if let Some([files, bytes, replayed]) = existing {
+            opening.existing.raise(1);
+            opening.files.raise(files);
+            opening.bytes.raise(bytes);
+            opening.replayed.raise(replayed);
+        }
+    }
+
     fn new(env: &E, setup: Setup<E>, state: State, manifest: Manifest) -> Self {
         let Setup { id, dir, config, mapping, lease, reserve: _ } = setup;
         let now_ms = env.clock().monotonic().as_millis() as u64;
@@ -160,12 +181,15 @@ impl<E: Env> Inner<E> {
             log: OnceCell::new(),
             config: RefCell::new(config),
             mapping: RefCell::new(mapping),
+            parser: RefCell::default(),
             state: RefCell::new(state),
             manifest: RefCell::new(manifest),
             view: Arc::new(Published::new(Arc::new(View::empty()))),
             touch: Arc::new(Touch {
                 searched_ms: RisingNumber::new(now_ms),
                 deferred: RisingNumber::new(0),
+                uses: Default::default(),
+                opening: Default::default(),
                 visible: RisingNumber::new(visible),
             }),
             incoming: RefCell::new(VecDeque::new()),
@@ -288,7 +312,7 @@ impl<E: Env> Inner<E> {
                 }
                 let put = op.source.as_ref().map(|source| Put {
                     routing: op.routing.as_deref(),
-                    source: source.clone(),
+                    source: self.mapping.borrow().kept_source(source.clone()),
                     entries: doc.map(|doc| prepared.arena.entries(doc)),
                 });
                 let (seq_no, term, version) = (op.seq_no, frame.term, op.version);

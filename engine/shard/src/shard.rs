@@ -21,6 +21,7 @@ use env::published::Published;
 use env::rising::RisingNumber;
 use env::{Clock, Disk, Env, Spawn, reply};
 use mapping::Mapping;
+use mapping::document::Parser;
 use segment::View;
 
 use crate::apply::LoggedPart;
@@ -30,7 +31,7 @@ use crate::manifest::Manifest;
 use crate::operation::{Answers, Found, Realtime, WriteBatch};
 use crate::reader::{Reader, Touch};
 use crate::state::State;
-use crate::stats::{Stats, Work};
+use crate::stats::{SegmentStats, Stats, Work};
 use crate::turn::{Turn, Waiters};
 use crate::write::Incoming;
 
@@ -82,7 +83,7 @@ pub(crate) struct Counters {
     pub(crate) delete: Work,
     pub(crate) refused: u64,
     pub(crate) get: Work,
-    pub(crate) get_missing: u64,
+    pub(crate) get_missing: Work,
     pub(crate) refresh: Work,
     pub(crate) flush: Work,
     pub(crate) merge: Work,
@@ -99,6 +100,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) log: OnceCell<Local<E>>,
     pub(crate) config: RefCell<ShardConfig>,
     pub(crate) mapping: RefCell<Arc<Mapping>>,
+    /// Reads what updates make.
+    pub(crate) parser: RefCell<Parser>,
     pub(crate) state: RefCell<State>,
     /// The newest manifest on disk.
     pub(crate) manifest: RefCell<Manifest>,
@@ -245,6 +248,22 @@ impl<E: Env> Shard<E> {
         self.inner.stats()
     }
 
+    /// Its segments, oldest documents first.
+    pub fn segments(&self) -> Vec<SegmentStats> {
+        let state = self.inner.state.borrow();
+        let facts = |held: &crate::held::Held| {
+            let deleted = u64::from(held.deleted_count());
+            SegmentStats {
+                id: held.id().get(),
+                docs_count: u64::from(held.segment.doc_count()) - deleted,
+                docs_deleted: deleted,
+                bytes: held.segment.len_bytes(),
+                committed: held.file.is_some(),
+            }
+        };
+        state.segments.iter().map(facts).collect()
+    }
+
     /// Why the shard serves no more, where it does not: a damaged block, a failed log.
     pub fn failure(&self) -> Option<Error> {
         self.inner.failure()
@@ -385,7 +404,9 @@ impl<E: Env> Inner<E> {
     fn stats(&self) -> Stats {
         let state = self.state.borrow();
         let counters = self.counters.borrow();
+        let incoming = self.incoming.borrow();
         let segments = || state.segments.iter();
+        let merging = || segments().filter(|held| held.is_merging);
         let docs: u64 = segments().map(|held| u64::from(held.segment.doc_count())).sum();
         let deleted: u64 = segments().map(|held| u64::from(held.deleted_count())).sum();
         let log_operations =
@@ -402,12 +423,17 @@ impl<E: Env> Inner<E> {
             primary_term: state.term.get(),
             index: counters.index,
             delete: counters.delete,
+            write_current: (state.seq_no_next - state.applied.min(state.seq_no_next))
+                + incoming.iter().map(|incoming| incoming.batch.ops.len() as u64).sum::<u64>(),
             refused_count: counters.refused,
             get: counters.get,
-            get_missing_count: counters.get_missing,
+            get_missing: counters.get_missing,
             refresh: counters.refresh,
             flush: counters.flush,
             merge: counters.merge,
+            merge_current: u64::from(merging().next().is_some()),
+            merge_current_docs: merging().map(|held| u64::from(held.segment.doc_count())).sum(),
+            merge_current_bytes: merging().map(|held| held.segment.len_bytes()).sum(),
             merge_docs: counters.merge_docs,
             merge_bytes: counters.merge_bytes,
             log_bytes: self.log.get().map_or(0, |log| log.bytes()),

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use base::hash::Map;
+use env::Bytes;
 
 use crate::buffer::stored::Stamp;
 
@@ -35,32 +36,47 @@ pub(crate) enum Standing {
     Present(Stamp),
 }
 
+/// The document of an operation under way: what an update that is decided next changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) source: Bytes,
+    pub(crate) routing: Option<Box<str>>,
+}
+
+/// A decision: how the document will stand, and its text where it is there.
+pub(crate) type Decision = (Standing, Option<Text>);
+
 /// Operations under way, the newest of each id.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
-    by_id: Map<Box<str>, Standing>,
+    by_id: Map<Box<str>, Decision>,
     id_bytes: usize,
 }
 
 impl Decided {
     /// How a document will stand when all that is under way is applied.
     pub(crate) fn get(&self, id: &str) -> Option<Standing> {
-        self.by_id.get(id).copied()
+        self.by_id.get(id).map(|(standing, _)| *standing)
+    }
+
+    /// The document that will stand there; its bytes are those that the operation under way holds.
+    pub(crate) fn text(&self, id: &str) -> Option<&Text> {
+        self.by_id.get(id)?.1.as_ref()
     }
 
     /// Notes a decision; gives the one it takes the place of.
-    pub(crate) fn put(&mut self, id: &str, standing: Standing) -> Option<Standing> {
+    pub(crate) fn put(&mut self, id: &str, decision: Decision) -> Option<Decision> {
         if let Some(held) = self.by_id.get_mut(id) {
-            return Some(std::mem::replace(held, standing));
+            return Some(std::mem::replace(held, decision));
         }
         self.id_bytes += id.len();
-        self.by_id.insert(id.into(), standing);
+        self.by_id.insert(id.into(), decision);
         None
     }
 
     /// Forgets a decision that is applied now, unless a newer one stands.
     pub(crate) fn settle(&mut self, id: &str, stamp: Stamp) {
-        let is_it = self.by_id.get(id).is_some_and(|standing| standing.stamp() == Some(stamp));
+        let is_it = self.get(id).is_some_and(|standing| standing.stamp() == Some(stamp));
         if is_it {
             self.remove(id);
         }
@@ -68,10 +84,12 @@ impl Decided {
 
     /// Takes a decision back that was not logged: `before` stands again, unless it is applied
     /// (below `applied`) by now.
-    pub(crate) fn take_back(&mut self, id: &str, before: Option<Standing>, applied: u64) {
+    pub(crate) fn take_back(&mut self, id: &str, before: Option<Decision>, applied: u64) {
         match before {
-            Some(standing) if standing.stamp().is_some_and(|it| it.seq_no.get() >= applied) => {
-                self.put(id, standing);
+            Some(decision)
+                if decision.0.stamp().is_some_and(|stamp| stamp.seq_no.get() >= applied) =>
+            {
+                self.put(id, decision);
             }
             _ => self.remove(id),
         }
@@ -216,8 +234,8 @@ mod tests {
     #[test]
     fn the_newest_decision_of_an_id_stands_until_it_is_applied() {
         let mut decided = Decided::default();
-        decided.put("a", Standing::Present(stamp(0)));
-        decided.put("a", Standing::Deleted(stamp(1)));
+        decided.put("a", (Standing::Present(stamp(0)), None));
+        decided.put("a", (Standing::Deleted(stamp(1)), None));
         decided.settle("a", stamp(0));
         assert_eq!(decided.get("a"), Some(Standing::Deleted(stamp(1))));
         decided.settle("a", stamp(1));
@@ -228,8 +246,8 @@ mod tests {
     #[test]
     fn decision_taken_back_uncovers_the_one_before() {
         let mut decided = Decided::default();
-        decided.put("a", Standing::Present(stamp(4)));
-        let before = decided.put("a", Standing::Present(stamp(5)));
+        decided.put("a", (Standing::Present(stamp(4)), None));
+        let before = decided.put("a", (Standing::Present(stamp(5)), None));
         decided.take_back("a", before, 4);
         assert_eq!(decided.get("a"), Some(Standing::Present(stamp(4))));
     }
@@ -237,8 +255,8 @@ mod tests {
     #[test]
     fn decision_taken_back_does_not_revive_one_that_was_applied_meanwhile() {
         let mut decided = Decided::default();
-        decided.put("a", Standing::Present(stamp(4)));
-        let before = decided.put("a", Standing::Present(stamp(5)));
+        decided.put("a", (Standing::Present(stamp(4)), None));
+        let before = decided.put("a", (Standing::Present(stamp(5)), None));
         // Operation 4 is applied: it finds a newer decision and leaves that.
         decided.settle("a", stamp(4));
         decided.take_back("a", before, 5);

@@ -21,7 +21,7 @@ use env::reply::Reply;
 use env::{Bytes, Clock, Env, Spawn};
 use mapping::document::Arena;
 
-use crate::apply::{Commit, DecidedOp, LoggedPart};
+use crate::apply::{Commit, DecidedOp, LoggedPart, Place, Updated};
 use crate::buffer::stored::Stamp;
 use crate::config::Durability;
 use crate::decide::{self, Wish};
@@ -29,7 +29,7 @@ use crate::error::{Error, WriteError};
 use crate::frame::FrameWriter;
 use crate::operation::{Answers, Kind, Operation, Outcome, WriteBatch, Written};
 use crate::shard::{Inner, Phase};
-use crate::versions::Standing;
+use crate::versions::{Decision, Standing, Text};
 
 /// A part ends above this.
 const PART_BYTES: usize = 4 << 20;
@@ -54,6 +54,8 @@ pub(crate) struct Job {
     pub(crate) taken: RefCell<Vec<Taken>>,
     /// Any of it was applied.
     pub(crate) is_applied: Cell<bool>,
+    /// An update needs fields first: nothing after it is tried.
+    pub(crate) is_stopped: Cell<bool>,
 }
 
 /// Bytes that doing a batch takes, at most.
@@ -62,7 +64,8 @@ fn needed_bytes(batch: &WriteBatch) -> usize {
         let source = match &op.kind {
             // Kept until the refresh, and copied into the log's record on the way there.
             Kind::Index { source, .. } => 2 * source.len(),
-            Kind::Delete => 0,
+            // What stands there and what it becomes are taken when they are known (`update`).
+            Kind::Update(_) | Kind::Delete => 0,
         };
         OP_BYTES + op.id.len() + op.routing.as_ref().map_or(0, String::len) + source
     });
@@ -72,7 +75,7 @@ fn needed_bytes(batch: &WriteBatch) -> usize {
 /// Undoes the deciding of one operation.
 struct Undo {
     id: String,
-    before: Option<Standing>,
+    before: Option<Decision>,
     /// Its place in the batch.
     at: usize,
 }
@@ -118,6 +121,7 @@ impl<E: Env> Inner<E> {
             reply: RefCell::new(Some(reply)),
             taken: RefCell::new(vec![taken]),
             is_applied: Cell::new(false),
+            is_stopped: Cell::new(false),
         });
         let mut ops = ops.into_iter().enumerate().peekable();
         loop {
@@ -169,36 +173,51 @@ impl<E: Env> Inner<E> {
         let mut frame = FrameWriter::new(mapping_version, term, SeqNo(first));
         let mut decided: Vec<DecidedOp> = Vec::new();
         let mut undo: Vec<Undo> = Vec::new();
+        let mut updated = Updated::default();
         let mut seen = 0;
         while frame.len_bytes() < PART_BYTES && seen < PART_OPS {
             let Some((at, op)) = ops.next() else { break };
             seen += 1;
-            match self.decide_one(op, at) {
-                Ok((op, before)) => {
+            let decision = match op.kind {
+                _ if job.is_stopped.get() => Err(WriteError::NotTried),
+                Kind::Update(_) => self.decide_update(op, at, job, &mut frame, &mut updated),
+                Kind::Index { .. } | Kind::Delete => self.decide_one(op, at, Place::Batch).map(Some),
+            };
+            match decision {
+                Ok(Some((op, before))) => {
                     let source = op.source.as_ref().map(|(source, _)| &source[..]);
                     frame.add(op.stamp.version, &op.id, op.routing.as_deref(), source);
                     undo.push(Undo { id: op.id.clone(), before, at });
                     decided.push(op);
                 }
-                Err(error) => job.answers.borrow_mut()[at] = Some(Err(error)),
+                // Nothing is to be written: it is answered already.
+                Ok(None) => {}
+                Err(error) => {
+                    job.is_stopped.set(
+                        job.is_stopped.get() || matches!(error, WriteError::NeedsFields(_)),
+                    );
+                    job.answers.borrow_mut()[at] = Some(Err(error));
+                }
             }
             self.env.spawn().yield_if_needed().await;
         }
         let commit = if decided.is_empty() { Ok(Commit::Done) } else { self.append(frame) };
         let commit = commit.unwrap_or_else(|error| {
-            self.take_back(job, undo, first, &error);
+            self.take_back(job, undo, &updated.noops, first, &error);
             decided.clear();
             Commit::Done
         });
-        LoggedPart { job: Rc::clone(job), ops: decided, commit, is_last: false }
+        let job = Rc::clone(job);
+        LoggedPart { job, ops: decided, updated, commit, is_last: false }
     }
 
     /// Judges one operation, and numbers it where it is to be done.
-    fn decide_one(
+    pub(crate) fn decide_one(
         &self,
         op: Operation,
         at: usize,
-    ) -> Result<(DecidedOp, Option<Standing>), WriteError> {
+        place: fn(u32) -> Place,
+    ) -> Result<(DecidedOp, Option<Decision>), WriteError> {
         let Operation { id, routing, kind, check } = op;
         let mut state = self.state.borrow_mut();
         let (standing, prior) = match state.standing(&id) {
@@ -213,6 +232,7 @@ impl<E: Env> Inner<E> {
             Kind::Index { create: false, .. } => Wish::Index,
             Kind::Index { create: true, .. } => Wish::Create,
             Kind::Delete => Wish::Delete,
+            Kind::Update(_) => unreachable!("an update becomes an index operation first"),
         };
         let verdict = decide::judge(wish, check, standing).map_err(WriteError::Conflict)?;
         let seq_no = SeqNo(state.seq_no_next);
@@ -222,11 +242,15 @@ impl<E: Env> Inner<E> {
             Wish::Delete => Standing::Deleted(stamp),
             Wish::Index | Wish::Create => Standing::Present(stamp),
         };
-        let before = state.decided.put(&id, next);
-        let source: Option<(Bytes, u32)> = match kind {
-            Kind::Index { source, doc, .. } => Some((source, doc)),
-            Kind::Delete => None,
+        let source: Option<(Bytes, Place)> = match kind {
+            Kind::Index { source, doc, .. } => Some((source, place(doc))),
+            Kind::Update(_) | Kind::Delete => None,
         };
+        let text = source.as_ref().map(|(source, _)| Text {
+            source: source.clone(),
+            routing: routing.as_deref().map(Into::into),
+        });
+        let before = state.decided.put(&id, (next, text));
         Ok((DecidedOp { at, id, routing, source, stamp, outcome: verdict.outcome, prior }, before))
     }
 
@@ -246,7 +270,14 @@ impl<E: Env> Inner<E> {
     }
 
     /// Takes the decisions of a part back that the log did not take.
-    fn take_back(&self, job: &Job, undo: Vec<Undo>, first: u64, error: &consensus::Error) {
+    fn take_back(
+        &self,
+        job: &Job,
+        undo: Vec<Undo>,
+        noops: &[usize],
+        first: u64,
+        error: &consensus::Error,
+    ) {
         let count = undo.len();
         let error = self.log_refusal(error, job);
         let mut state = self.state.borrow_mut();
@@ -258,6 +289,8 @@ impl<E: Env> Inner<E> {
             state.decided.take_back(&id, before, applied);
             answers[at] = Some(Err(error.clone()));
         }
+        // What changed nothing may have looked at what is taken back.
+        noops.iter().for_each(|&at| answers[at] = Some(Err(error.clone())));
         drop((state, answers));
         self.counters.borrow_mut().refused += count as u64;
     }

@@ -1,0 +1,125 @@
+//! Deciding an update: what stands there is read, changed and judged in one step, so nothing can come
+//! between, and operations of one id never conflict with each other for being in flight together.
+//!
+//! What stands there is what the next decision reads: the text of an operation under way, else what
+//! is applied. The document that results is parsed here, by the newest mapping the shard knows. Where
+//! it needs fields that the mapping lacks, the batch stops: the caller asks the cluster for them, and
+//! sends the rest again (decision 2).
+//!
+//! Always true: what is logged is the whole document. A replay knows no updates.
+
+use env::{Bytes, Env};
+use mapping::document::{Mode, Parsed};
+
+use crate::apply::{DecidedOp, Place, Updated};
+use crate::decide::{self, Wish};
+use crate::error::WriteError;
+use crate::frame::FrameWriter;
+use crate::operation::{Kind, Operation, Outcome, Update, Written};
+use crate::shard::Inner;
+use crate::versions::{Decision, Standing, Text};
+use crate::write::Job;
+
+/// Memory that a document of so many bytes takes until it is applied: its text in the buffer and in
+/// the log's record, its words in the arena.
+const BYTES_A_BYTE: usize = 6;
+
+impl<E: Env> Inner<E> {
+    /// Decides one update; `None`: it changes nothing, and its answer is noted.
+    pub(crate) fn decide_update(
+        &self,
+        op: Operation,
+        at: usize,
+        job: &Job,
+        frame: &mut FrameWriter,
+        updated: &mut Updated,
+    ) -> Result<Option<(DecidedOp, Option<Decision>)>, WriteError> {
+        let Operation { id, routing, kind: Kind::Update(update), check } = op else {
+            unreachable!("only updates come here");
+        };
+        let (standing, text) = self.current(&id)?;
+        let wants_source = update.wants_source;
+        let (source, routing) = match (standing, text) {
+            (Standing::Present(stamp), Some(text)) => {
+                decide::judge(Wish::Index, check, standing).map_err(WriteError::Conflict)?;
+                let Some(source) = changed(*update, &text.source)? else {
+                    job.answers.borrow_mut()[at] = Some(Ok(Written {
+                        seq_no: stamp.seq_no,
+                        primary_term: stamp.term,
+                        version: stamp.version,
+                        outcome: Outcome::Noop,
+                        source: wants_source.then_some(text.source),
+                    }));
+                    updated.noops.push(at);
+                    return Ok(None);
+                };
+                (source, text.routing.map(String::from).or(routing))
+            }
+            _ => (update.upsert.ok_or(WriteError::Missing)?, routing),
+        };
+        let needed_bytes = BYTES_A_BYTE * source.len();
+        let Some(taken) = self.lease.take(needed_bytes) else {
+            return Err(WriteError::Rejected { needed_bytes });
+        };
+        job.taken.borrow_mut().push(taken);
+        let mapping = self.mapping.borrow().clone();
+        let mut parser = self.parser.borrow_mut();
+        let doc = match parser.parse(&mapping, &id, &source, Mode::Strict, &mut updated.arena) {
+            Ok(Parsed::Ready(doc)) => doc as u32,
+            Ok(Parsed::NeedsMapping(delta)) => {
+                return Err(WriteError::NeedsFields(Box::new(delta)));
+            }
+            Err(error) => return Err(WriteError::Document(Box::new(error))),
+        };
+        drop(parser);
+        frame.raise_mapping_version(mapping.version());
+        if wants_source {
+            updated.shown.push(at);
+        }
+        let kind = Kind::Index { create: false, source, doc };
+        self.decide_one(Operation { id, routing, kind, check }, at, Place::Part).map(Some)
+    }
+
+    /// How a document stands for the next decision, with its text where it is there.
+    fn current(&self, id: &str) -> Result<(Standing, Option<Text>), WriteError> {
+        let failed = |error| {
+            WriteError::Failed { error: self.segment_error(&error), durable_unknown: false }
+        };
+        let standing = {
+            let state = self.state.borrow();
+            if let Some(standing) = state.decided.get(id) {
+                return Ok((standing, state.decided.text(id).cloned()));
+            }
+            state.standing(id)
+        };
+        let (standing, _) = standing.map_err(failed)?;
+        if !matches!(standing, Standing::Present(_)) {
+            return Ok((standing, None));
+        }
+        let found = self
+            .get_applied(id)
+            .map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
+        let text = found.map(|found| Text {
+            source: found.source,
+            routing: found.routing.map(Into::into),
+        });
+        Ok((standing, text))
+    }
+}
+
+/// What an update makes of a text; `None` where nothing changes.
+fn changed(update: Update, source: &[u8]) -> Result<Option<Bytes>, WriteError> {
+    if source.is_empty() {
+        return Err(WriteError::NoSource);
+    }
+    // Only what was read as JSON is stored.
+    let mut whole = json::parse(source).map_err(|error| WriteError::Failed {
+        error: crate::Error::Corrupt { file: "a document".into(), what: error.to_string() },
+        durable_unknown: false,
+    })?;
+    let is_changed = json::patch::merge(&mut whole, &update.change);
+    if !is_changed && update.detect_noop {
+        return Ok(None);
+    }
+    Ok(Some(Bytes::from(json::to_vec(&whole))))
+}

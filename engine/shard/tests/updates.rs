@@ -1,0 +1,150 @@
+//! Updates are decided where the document stands: in one batch, in flight, applied, in segments.
+
+mod harness;
+
+use env::Bytes;
+use harness::*;
+use mapping::document::Arena;
+use shard::{Check, Kind, Operation, Outcome, Realtime, Shard, Update, WriteBatch, WriteError};
+use sim::SimEnv;
+
+fn change(id: &str, change: &str) -> Operation {
+    let update = Update {
+        change: json::parse(change.as_bytes()).expect("JSON"),
+        upsert: None,
+        detect_noop: true,
+        wants_source: true,
+    };
+    Operation {
+        id: id.to_owned(),
+        routing: None,
+        kind: Kind::Update(Box::new(update)),
+        check: Check::None,
+    }
+}
+
+fn upsert(id: &str, text: &str) -> Operation {
+    let mut op = change(id, text);
+    if let Kind::Update(update) = &mut op.kind {
+        update.upsert = Some(Bytes::from(text.as_bytes().to_vec()));
+    }
+    op
+}
+
+async fn send(shard: &Shard<SimEnv>, ops: Vec<Operation>) -> shard::Answers {
+    let mapping_version = mapping().version();
+    shard.write(WriteBatch { mapping_version, arena: Arena::new(), ops }).await
+}
+
+async fn text(shard: &Shard<SimEnv>, id: &str) -> String {
+    let found = shard.get(id, Realtime::Yes).await.expect("serves").expect("there");
+    String::from_utf8(found.source.to_vec()).expect("UTF-8")
+}
+
+#[test]
+fn update_changes_what_stands_there_in_buffer_and_segment() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        let answers = send(&shard, vec![change("a", r#"{"n":7}"#)]).await;
+        let done = answers[0].as_ref().expect("done");
+        assert_eq!(facts(done), (1, 2, Outcome::Updated));
+        let merged = r#"{"tag":"x","text":"all x","n":7}"#;
+        assert_eq!(done.source.as_deref(), Some(merged.as_bytes()));
+        shard.refresh().await.expect("refreshed");
+        let answers = send(&shard, vec![change("a", r#"{"tag":"y"}"#)]).await;
+        assert_eq!(facts(answers[0].as_ref().expect("done")), (2, 3, Outcome::Updated));
+        let view = shard.refresh().await.expect("refreshed");
+        assert_eq!(shown(&view, "a"), Some((2, 3, merged.replace("\"x\"", "\"y\""))));
+        assert_eq!((count_with(&view, "tag", "y"), count_with(&view, "tag", "x")), (1, 0));
+    });
+}
+
+#[test]
+fn updates_of_one_batch_and_in_flight_see_each_other_without_conflict() {
+    story(config(), |_, shard| async move {
+        let batch = vec![
+            upsert("a", r#"{"n":1}"#),
+            change("a", r#"{"tag":"x"}"#),
+            change("a", r#"{"n":2}"#),
+        ];
+        let outcomes: Vec<Outcome> = send(&shard, batch)
+            .await
+            .into_iter()
+            .map(|answer| answer.expect("done").outcome)
+            .collect();
+        assert_eq!(outcomes, [Outcome::Created, Outcome::Updated, Outcome::Updated]);
+        assert_eq!(text(&shard, "a").await, r#"{"n":2,"tag":"x"}"#);
+        // Handed in before the one before is durable.
+        let first = send(&shard, vec![change("a", r#"{"n":3}"#)]);
+        let second = send(&shard, vec![change("a", r#"{"text":"t"}"#)]);
+        let mut both = [Box::pin(first) as std::pin::Pin<Box<dyn Future<Output = _>>>, Box::pin(second)];
+        let mut done = Vec::new();
+        std::future::poll_fn(|context| {
+            both.iter_mut().for_each(|one| {
+                if done.len() < 2
+                    && let std::task::Poll::Ready(answers) = one.as_mut().poll(context)
+                {
+                    let answers: shard::Answers = answers;
+                    done.push(answers);
+                }
+            });
+            if done.len() == 2 { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+        for answers in done {
+            assert_eq!(answers[0].as_ref().expect("no conflict").outcome, Outcome::Updated);
+        }
+        assert_eq!(text(&shard, "a").await, r#"{"n":3,"tag":"x","text":"t"}"#);
+    });
+}
+
+#[test]
+fn what_changes_nothing_writes_nothing() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        let answers = send(&shard, vec![change("a", r#"{"tag":"x"}"#)]).await;
+        assert_eq!(facts(answers[0].as_ref().expect("done")), (0, 1, Outcome::Noop));
+        assert_eq!(shard.stats().seq_no_max, Some(0));
+        let mut forced = change("a", r#"{"tag":"x"}"#);
+        if let Kind::Update(update) = &mut forced.kind {
+            update.detect_noop = false;
+        }
+        let answers = send(&shard, vec![forced]).await;
+        assert_eq!(facts(answers[0].as_ref().expect("done")), (1, 2, Outcome::Updated));
+    });
+}
+
+#[test]
+fn missing_documents_and_other_states_are_told() {
+    story(config(), |_, shard| async move {
+        let answers = send(&shard, vec![change("a", r#"{"n":1}"#)]).await;
+        assert_eq!(answers, [Err(WriteError::Missing)]);
+        wrote(&shard, put("a", "x")).await;
+        let mut op = change("a", r#"{"n":9}"#);
+        op.check = Check::SeqNo { seq_no: seq(4), term: base::PrimaryTerm(1) };
+        let answers = send(&shard, vec![op]).await;
+        assert!(matches!(answers[0], Err(WriteError::Conflict(_))), "{answers:?}");
+        let answers = send(&shard, vec![change("a", r#"{"n":"no number"}"#)]).await;
+        assert!(matches!(answers[0], Err(WriteError::Document(_))), "{answers:?}");
+        wrote(&shard, delete("a")).await;
+        let answers = send(&shard, vec![change("a", r#"{"n":1}"#)]).await;
+        assert_eq!(answers, [Err(WriteError::Missing)]);
+    });
+}
+
+#[test]
+fn batch_stops_where_fields_are_missing() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        let batch = vec![
+            change("a", r#"{"n":5}"#),
+            change("a", r#"{"new":true}"#),
+            change("a", r#"{"n":2}"#),
+        ];
+        let answers = send(&shard, batch).await;
+        assert_eq!(facts(answers[0].as_ref().expect("done")), (1, 2, Outcome::Updated));
+        let Err(WriteError::NeedsFields(delta)) = &answers[1] else { panic!("{answers:?}") };
+        assert!(json::to_string(delta.to_json()).contains("\"new\""));
+        assert_eq!(answers[2], Err(WriteError::NotTried));
+    });
+}
