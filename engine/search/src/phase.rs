@@ -202,6 +202,15 @@ impl Slice {
         }
     }
 
+    /// The shard's number among those asked, by which hits of several shards are told apart.
+    #[must_use]
+    pub fn of_target(mut self, target: u32) -> Self {
+        if let Keep::Sorted(sorter) = &mut self.keep {
+            sorter.set_target(target);
+        }
+        self
+    }
+
     /// Goes on for about `work` documents.
     ///
     /// # Errors
@@ -623,6 +632,7 @@ fn counts_fast(node: &Node) -> bool {
         | Node::Term { .. }
         | Node::FewTerms { .. }
         | Node::Numbers { .. }
+        | Node::Box { .. }
         | Node::Exists { .. } => true,
         Node::DisMax { clauses, .. } => clauses.iter().all(counts_fast),
         Node::Bool { must, filter, should, minimum, .. } => {
@@ -635,6 +645,9 @@ fn counts_fast(node: &Node) -> bool {
         }
         Node::None
         | Node::Phrase { .. }
+        | Node::Synonym { .. }
+        | Node::MultiPhrase { .. }
+        | Node::Combined { .. }
         | Node::Terms { .. }
         | Node::Pattern { .. }
         | Node::Ids { .. }

@@ -2,7 +2,10 @@
 //!
 //! Plain data; every core may hold a copy.
 
+use std::sync::Arc;
+
 use crate::ast::{Query, Scalar};
+use crate::result::Key;
 
 /// `index.max_result_window`: the default bound of `from + size`.
 pub const RESULT_WINDOW: u64 = 10_000;
@@ -52,6 +55,20 @@ pub struct SearchRequest {
     pub timeout_ms: Option<u64>,
     /// Documents a shard collects at most; 0: all.
     pub terminate_after: u32,
+    /// The moment that is searched.
+    pub pit: Option<PointInTime>,
+    /// The part of the documents that is searched.
+    pub slice: Option<Slice>,
+    /// A last key of our own, by which no two hits are equal.
+    pub tiebreak: Tiebreak,
+    /// Only hits after the one with these keys; takes the place of `search_after`.
+    pub resume: Option<Arc<[Key]>>,
+    /// Batches of a scroll: the window counts, not from + size.
+    pub scrolls: bool,
+    /// One hit for each value of a field.
+    pub collapse: Option<Collapse>,
+    /// Second scores for the best hits, one after the other.
+    pub rescore: Vec<Rescore>,
 }
 
 impl Default for SearchRequest {
@@ -75,6 +92,13 @@ impl Default for SearchRequest {
             fields: Vec::new(),
             timeout_ms: None,
             terminate_after: 0,
+            pit: None,
+            slice: None,
+            tiebreak: Tiebreak::None,
+            resume: None,
+            scrolls: false,
+            collapse: None,
+            rescore: Vec::new(),
         }
     }
 }
@@ -82,11 +106,17 @@ impl Default for SearchRequest {
 impl SearchRequest {
     /// Hits a shard must bring so that the page can be cut from them.
     pub fn window(&self) -> usize {
-        self.from as usize + self.size as usize
+        let page = self.from as usize + self.size as usize;
+        self.rescore.iter().map(|one| one.window as usize).fold(page, usize::max)
     }
 
     /// The order is the score's, best first: nothing else need be compared.
     pub fn sorts_by_score(&self) -> bool {
+        self.tiebreak == Tiebreak::None && self.ranks_by_score()
+    }
+
+    /// The order that was asked for is the score's, best first.
+    pub fn ranks_by_score(&self) -> bool {
         match self.sort.as_slice() {
             [] => true,
             [sort] => sort.by == SortBy::Score && sort.order == Order::Descending,
@@ -137,6 +167,89 @@ impl TrackTotal {
     }
 }
 
+/// `collapse`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collapse {
+    /// The field.
+    pub field: String,
+    /// Hits told with each of its values.
+    pub inner_hits: Vec<InnerHits>,
+}
+
+/// `inner_hits`: hits that belong to a hit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InnerHits {
+    /// Under which name they are told.
+    pub name: Option<String>,
+    /// A path that the mapping does not know matches nothing.
+    pub ignore_unmapped: bool,
+    /// How many, in which order, and what of them.
+    pub request: Box<SearchRequest>,
+}
+
+/// One element of `rescore`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rescore {
+    /// Best hits of each shard that get a second score.
+    pub window: u32,
+    /// What gives it.
+    pub query: Query,
+    /// Factor of the first score.
+    pub query_weight: f32,
+    /// Factor of the second.
+    pub rescore_weight: f32,
+    /// How both become one.
+    pub mode: ScoreMode,
+}
+
+/// `score_mode` of a rescorer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScoreMode {
+    /// Their sum.
+    #[default]
+    Total,
+    /// Their product.
+    Multiply,
+    /// Their mean.
+    Avg,
+    /// The greater.
+    Max,
+    /// The smaller.
+    Min,
+}
+
+/// `pit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointInTime {
+    /// Its identifier, as given.
+    pub id: String,
+    /// For how long it is to stay from now, in milliseconds, and as it was written.
+    pub keep_alive: Option<(u64, String)>,
+}
+
+/// `slice`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// By the values of this field; by the documents' ids where absent.
+    pub field: Option<String>,
+    /// Which part.
+    pub id: u32,
+    /// Of how many.
+    pub max: u32,
+}
+
+/// A last key that tells all hits apart: shard, then place in the shard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tiebreak {
+    /// None is needed.
+    #[default]
+    None,
+    /// It is not told.
+    Hidden,
+    /// It is told with the other keys.
+    Shown,
+}
+
 /// One key of the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sort {
@@ -163,6 +276,8 @@ pub enum SortBy {
     Score,
     /// The order in the index.
     Doc,
+    /// The order of shards, then in the index.
+    ShardDoc,
     /// A field's column.
     Field(String),
 }

@@ -14,13 +14,14 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::hash::{Map, Set};
 use base::{DocId, FieldNo};
 use mapping::types::sortable;
 use segment::columns::{self, DictionaryReader};
 use segment::{Segment, View};
 
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
-use crate::plan::order::{Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
+use crate::plan::order::{Collapse, Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
 use crate::request::Mode;
 use crate::result;
 
@@ -38,6 +39,25 @@ struct Entry {
     segment: u32,
     doc: u32,
     score: f32,
+    /// Its value, where one hit for each value is kept.
+    group: Group,
+}
+
+/// The value that a hit stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+enum Group {
+    /// None, or hits are not grouped.
+    #[default]
+    None,
+    Number(i64),
+    Term(Arc<[u8]>),
+}
+
+/// Reads values of the column by which hits are grouped.
+enum Grouper {
+    Nothing,
+    Numbers(columns::Numeric),
+    Terms { column: columns::Ordinals, reader: DictionaryReader, known: Map<u32, Arc<[u8]>> },
 }
 
 impl Entry {
@@ -62,7 +82,7 @@ impl Entry {
 /// Reads one key in one segment.
 enum Reader {
     Score,
-    Doc { base: u32 },
+    Doc { base: i64 },
     Numeric { column: Option<columns::Numeric>, key: Numeric },
     Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
 }
@@ -76,12 +96,17 @@ pub struct Sorter {
     /// Readers of the segment at hand.
     readers: Vec<Reader>,
     segment: u32,
+    /// Number of the shard among those asked.
+    target: u32,
     /// The place after which hits count, in the space of the segment at hand.
     after: Option<Vec<i64>>,
     /// How far the kept hits have been settled or seated.
     moved: usize,
     /// Best score of all hits, where scores are asked for.
     max_score: f32,
+    grouper: Grouper,
+    /// Values that some hit kept stands for.
+    groups: Set<Group>,
     scratch: Scratch,
 }
 
@@ -106,9 +131,12 @@ impl Sorter {
             heap: Vec::new(),
             readers: Vec::new(),
             segment: 0,
+            target: 0,
             after: None,
             moved: 0,
             max_score: f32::NAN,
+            grouper: Grouper::Nothing,
+            groups: Set::default(),
             scratch: Scratch {
                 values: Box::new([0; WINDOW as usize]),
                 present: bits::NONE,
@@ -117,6 +145,11 @@ impl Sorter {
                 several: Vec::new(),
             },
         }
+    }
+
+    /// Hits are of this shard among those asked.
+    pub fn set_target(&mut self, target: u32) {
+        self.target = target;
     }
 
     /// Some key is the score.
@@ -140,7 +173,10 @@ impl Sorter {
         if self.readers.is_empty() {
             let at = &view.segments[number as usize];
             self.readers =
-                self.keys.keys.iter().map(|key| reader(key, &at.segment, at.base)).collect();
+                self.keys.keys.iter().map(|key| reader(key, &at.segment, at.base, self.target)).collect();
+            self.grouper = self.keys.collapse.as_ref().map_or(Grouper::Nothing, |collapse| {
+                grouper(collapse, &at.segment)
+            });
             self.segment = number;
             self.moved = 0;
             self.after = None;
@@ -268,7 +304,7 @@ impl Sorter {
             .into_iter()
             .map(|entry| result::Ranked {
                 score: entry.score,
-                keys: printed(&order.keys, &entry),
+                keys: printed(&order, &entry),
                 segment: entry.segment,
                 doc: DocId(entry.doc),
             })
@@ -299,6 +335,7 @@ impl Sorter {
         }
         let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
         let terms = if has_terms { vec![None; keys.len()] } else { Vec::new() };
+        let group = self.grouper.read(doc);
         let entry = Entry {
             keys: keys.into(),
             terms: terms.into(),
@@ -306,7 +343,14 @@ impl Sorter {
             segment: self.segment,
             doc,
             score,
+            group,
         };
+        if self.keys.collapse.is_some() && !self.groups.insert(entry.group.clone()) {
+            return self.replace(entry);
+        }
+        if self.heap.len() == self.limit && self.keys.collapse.is_some() {
+            self.groups.remove(&self.heap[0].group);
+        }
         if self.heap.len() < self.limit {
             self.heap.push(entry);
             let last = self.heap.len() - 1;
@@ -314,6 +358,16 @@ impl Sorter {
         } else {
             self.heap[0] = entry;
             sift_down(&mut self.heap, 0, &self.keys.keys);
+        }
+    }
+
+    /// Takes the place of the hit that stands for the same value, where it is the better one.
+    fn replace(&mut self, entry: Entry) {
+        let Some(at) = self.heap.iter().position(|known| known.group == entry.group) else { return };
+        if entry.keys < self.heap[at].keys {
+            self.heap[at] = entry;
+            // It is better than before, so those below may be worse.
+            sift_down(&mut self.heap, at, &self.keys.keys);
         }
     }
 
@@ -365,7 +419,7 @@ impl Sorter {
         let descending = self.keys.keys[at].descending;
         match &self.readers[at] {
             Reader::Score => directed(sortable::from_f32(score), descending),
-            Reader::Doc { base } => directed(i64::from(*base) + i64::from(doc), descending),
+            Reader::Doc { base } => directed(base + i64::from(doc), descending),
             Reader::Numeric { column, key } => {
                 let several = &mut self.scratch.several;
                 let value = column.as_ref().and_then(|it| number(it, key, doc, several));
@@ -511,10 +565,12 @@ fn missing_value(missing: &MissingTerm) -> Option<Arc<[u8]>> {
     }
 }
 
-fn reader(key: &Key, segment: &Segment, base: u32) -> Reader {
+fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Reader {
+    let base = i64::from(base);
     match &key.source {
         Source::Score => Reader::Score,
         Source::Doc => Reader::Doc { base },
+        Source::ShardDoc => Reader::Doc { base: i64::from(target) << 32 | base },
         Source::Numeric(key) => {
             let column = key.field.and_then(|field| segment.numeric(field)).cloned();
             Reader::Numeric { column, key: key.clone() }
@@ -523,6 +579,41 @@ fn reader(key: &Key, segment: &Segment, base: u32) -> Reader {
             let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
             let column = column.map(|column| Box::new((column.clone(), column.terms())));
             Reader::Ordinals { column, key: key.clone() }
+        }
+    }
+}
+
+fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
+    let no = collapse.field.no;
+    if !collapse.has_terms {
+        return segment.numeric(no).map_or(Grouper::Nothing, |it| Grouper::Numbers(it.clone()));
+    }
+    match segment.ordinals(no) {
+        None => Grouper::Nothing,
+        Some(column) => Grouper::Terms {
+            column: column.clone(),
+            reader: column.terms(),
+            known: Map::default(),
+        },
+    }
+}
+
+impl Grouper {
+    /// The value of a document. What cannot be read is damaged; the segment records that.
+    fn read(&mut self, doc: u32) -> Group {
+        match self {
+            Self::Nothing => Group::None,
+            Self::Numbers(column) => column.first(DocId(doc)).map_or(Group::None, Group::Number),
+            Self::Terms { column, reader, known } => {
+                let Some(rank) = column.first(DocId(doc)) else { return Group::None };
+                if let Some(term) = known.get(&rank.get()) {
+                    return Group::Term(Arc::clone(term));
+                }
+                let Ok(term) = reader.term(rank) else { return Group::None };
+                let term: Arc<[u8]> = term.into();
+                known.insert(rank.get(), Arc::clone(&term));
+                Group::Term(term)
+            }
         }
     }
 }
@@ -573,7 +664,11 @@ fn first_bounds(
             let found = bounds(zone.min * 2 + 1, zone.max * 2 + 1);
             Some(if zone.doc_count < docs { widen(found, missing) } else { found })
         }
-        Reader::Ordinals { .. } | Reader::Score | Reader::Doc { .. } => None,
+        Reader::Doc { base } => {
+            let first = base + i64::from(window * WINDOW);
+            Some(bounds(first, first + i64::from(docs.max(1)) - 1))
+        }
+        Reader::Ordinals { .. } | Reader::Score => None,
     }
 }
 
@@ -625,14 +720,21 @@ fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
 }
 
 /// Keys as they cross cores: still comparable, soon printed.
-fn printed(keys: &[Key], entry: &Entry) -> Vec<result::Key> {
-    keys.iter()
+fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
+    let group = order.collapse.as_ref().map(|_| match &entry.group {
+        Group::None => result::Key::Null,
+        Group::Number(number) => result::Key::Long(*number),
+        Group::Term(term) => result::Key::Term(term.to_vec()),
+    });
+    order
+        .keys
+        .iter()
         .enumerate()
         .map(|(at, key)| {
             let value = directed(entry.keys[at], key.descending);
             match &key.source {
                 Source::Score => result::Key::Score(entry.score),
-                Source::Doc => result::Key::Long(value),
+                Source::Doc | Source::ShardDoc => result::Key::Long(value),
                 Source::Numeric(numeric) => numeric.comparable(value),
                 Source::Ordinals(_) => match &entry.terms[at] {
                     Some(term) => result::Key::Term(term.to_vec()),
@@ -640,6 +742,7 @@ fn printed(keys: &[Key], entry: &Entry) -> Vec<result::Key> {
                 },
             }
         })
+        .chain(group)
         .collect()
 }
 

@@ -5,7 +5,7 @@ use json::spanned::{Kind as Json, Node};
 use super::context::{
     Fault, Read, Takes, boolean, float, int, is_value, members, object, scalar, text,
 };
-use super::{query, sort, source};
+use super::{around, query, sort, source};
 use crate::error::{Error, Result};
 use crate::request::{After, FieldFormat, SearchRequest, Stored, TrackTotal};
 
@@ -91,6 +91,10 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
         "post_filter" => request.post_filter = Some(query::read(value, 0)?),
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
+        "pit" => request.pit = Some(around::pit(value)?),
+        "slice" => request.slice = Some(around::slice(value)?),
+        "collapse" => request.collapse = Some(around::collapse(value)?),
+        "rescore" => request.rescore = vec![around::rescore(value)?],
         _ => return Err(unknown_key(key, value)),
     }
     Ok(())
@@ -102,6 +106,8 @@ fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
         "docvalue_fields" => request.docvalue_fields = field_formats(value)?,
+        "fields" => request.fields = field_formats(value)?,
+        "rescore" => request.rescore = around::rescores(value)?,
         "search_after" => request.search_after = Some(search_after(value)?),
         _ => return Err(unknown_key(key, value)),
     }
@@ -149,7 +155,7 @@ pub fn track_total_up_to(limit: i32) -> Result<TrackTotal> {
     }
 }
 
-fn stored_fields(value: &Node) -> Read<Stored> {
+pub fn stored_fields(value: &Node) -> Read<Stored> {
     let names = match &value.kind {
         Json::Array(nodes) => nodes.iter().map(text).collect::<Read<Vec<_>>>()?,
         Json::String(name) => vec![name.clone()],
@@ -165,7 +171,7 @@ fn stored_fields(value: &Node) -> Read<Stored> {
 }
 
 /// `FieldAndFormat`: names or objects with a name and a format.
-fn field_formats(value: &Node) -> Read<Vec<FieldFormat>> {
+pub fn field_formats(value: &Node) -> Read<Vec<FieldFormat>> {
     const FIELDS: [(&str, Takes); 3] =
         [("field", Takes::String), ("format", Takes::String), ("include_unmapped", Takes::Bool)];
     let mut fields = Vec::new();

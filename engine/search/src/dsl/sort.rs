@@ -43,6 +43,7 @@ pub fn by_name(name: &str) -> Sort {
     let (by, order) = match name {
         "_score" => (SortBy::Score, Order::Descending),
         "_doc" => (SortBy::Doc, Order::Ascending),
+        "_shard_doc" => (SortBy::ShardDoc, Order::Ascending),
         _ => (SortBy::Field(name.to_owned()), Order::Ascending),
     };
     Sort {

@@ -7,6 +7,7 @@ use mapping::types::DateFormat;
 use mapping::{Field, Kind as Type, Mapping};
 use segment::{Missing, Segment};
 
+use super::fields::Shown;
 use super::hit::{need_texts, texts};
 use crate::error::{Error, Result};
 use crate::iter::window_of;
@@ -16,9 +17,13 @@ use crate::request::{FieldFormat, SearchRequest};
 /// `index.max_docvalue_fields_search`.
 const FIELDS_MAX: usize = 100;
 
-/// Columns to return of each hit.
+/// What is returned of each hit beside its source.
 #[derive(Debug, Default)]
-pub struct Columns(Vec<Column>);
+pub struct Columns {
+    columns: Vec<Column>,
+    /// Values out of the source.
+    pub shown: Shown,
+}
 
 #[derive(Debug)]
 struct Column {
@@ -48,7 +53,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             }
         }
     }
-    Ok(Columns(columns))
+    Ok(Columns { columns, shown: Shown::bind(request, mapping)? })
 }
 
 /// The column of one field; a pattern passes over fields without one.
@@ -95,7 +100,7 @@ impl Columns {
         doc: DocId,
         missing: &mut Missing,
     ) -> segment::Result<()> {
-        for column in &self.0 {
+        for column in &self.columns {
             if let Some(numeric) = segment.numeric(column.field.no) {
                 numeric.need(window_of(doc.get()), missing)?;
             }
@@ -111,7 +116,7 @@ impl Columns {
         doc: DocId,
     ) -> segment::Result<Vec<(String, Vec<String>)>> {
         let mut fields = Vec::new();
-        for column in &self.0 {
+        for column in &self.columns {
             let mut values: Vec<json::Value> = Vec::new();
             if let Some(numeric) = segment.numeric(column.field.no) {
                 let mut numbers = Vec::new();

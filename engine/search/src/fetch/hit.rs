@@ -12,7 +12,7 @@ use crate::iter::build::{self, Context};
 use crate::iter::{Turn, window_of};
 use crate::plan::order::Source;
 use crate::plan::weigh::Plan;
-use crate::request::{SearchRequest, SourceFilter, Stored};
+use crate::request::{SearchRequest, SourceFilter, Stored, Tiebreak};
 use crate::result::{Hit, Key, Ranked};
 
 /// What is fetched of each winner, made once for a request and an index.
@@ -64,10 +64,27 @@ pub fn hit(
         hit.seq_no = number(FieldNo::SEQ_NO);
         hit.primary_term = number(FieldNo::PRIMARY_TERM);
     }
-    if fetch.source.enabled {
-        hit.source = source(segment, doc, &fetch.source)?;
+    let shown = &fetch.columns.shown;
+    if fetch.source.enabled || !shown.is_empty() {
+        let text = match segment.stored() {
+            Some(stored) => Some(stored.get(doc)?),
+            None => None,
+        };
+        if let Some(text) = text {
+            if !shown.is_empty() {
+                hit.fields = shown.values(&text);
+            }
+            if fetch.source.enabled {
+                hit.source = Some(source(text, &fetch.source));
+            }
+        }
     }
-    hit.fields = fetch.columns.values(segment, doc)?;
+    for (name, values) in fetch.columns.values(segment, doc)? {
+        match hit.fields.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = values,
+            None => hit.fields.push((name, values)),
+        }
+    }
     let Some(matched) = matched_queries(plan, ranked, missing) else { return Ok(None) };
     hit.matched_queries = matched;
     order(&mut hit, request, plan, ranked);
@@ -86,7 +103,7 @@ fn prepare(
 ) -> segment::Result<bool> {
     let window = window_of(doc.get());
     segment.ids().need_id_of(doc, missing)?;
-    if fetch.source.enabled
+    if (fetch.source.enabled || !fetch.columns.shown.is_empty())
         && let Some(stored) = segment.stored()
     {
         stored.need(doc, missing)?;
@@ -136,16 +153,14 @@ pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<V
 }
 
 /// The document's text, or the parts of it that are wanted.
-fn source(segment: &Segment, doc: DocId, filter: &SourceFilter) -> segment::Result<Option<Bytes>> {
-    let Some(stored) = segment.stored() else { return Ok(None) };
-    let text = stored.get(doc)?;
+fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
     if filter.whole() {
-        return Ok(Some(Bytes::from(text)));
+        return Bytes::from(text);
     }
     // Only text that was read as JSON is stored, so this cannot fail but by damage that checksums
     // did not see; then the document is shown as it lies.
     let chosen = json::path::filter_source(&text, &filter.includes, &filter.excludes);
-    Ok(Some(Bytes::from(chosen.unwrap_or(text))))
+    Bytes::from(chosen.unwrap_or(text))
 }
 
 /// Names of the queries that match, sorted; `None` where it must wait.
@@ -181,6 +196,10 @@ fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
     if keys.is_empty() {
         return;
     }
+    if request.tiebreak == Tiebreak::Hidden && request.ranks_by_score() {
+        return;
+    }
+    let shown = keys.len() - usize::from(request.tiebreak == Tiebreak::Hidden);
     let by_score = keys.iter().any(|key| matches!(key.source, Source::Score));
     if !request.track_scores && !by_score {
         hit.score = None;
@@ -188,7 +207,7 @@ fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
     hit.sort = ranked
         .keys
         .iter()
-        .zip(keys)
+        .zip(&keys[..shown])
         .map(|(value, key)| match (&key.source, value) {
             (Source::Numeric(numeric), value) => numeric.printed(value.clone()),
             (_, Key::Term(term)) => Key::Text(String::from_utf8_lossy(term).into_owned()),

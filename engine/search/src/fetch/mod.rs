@@ -4,9 +4,12 @@
 //! |-----------|-----------------------------------------------|
 //! | `hit`     | one winner, whole                             |
 //! | `columns` | values of columns as `docvalue_fields` shows them |
+//! | `fields`  | values of the source as `fields` shows them   |
 
 mod columns;
+mod fields;
 mod hit;
 
 pub use columns::{Columns, bind as bind_columns};
-pub use hit::{Fetch, hit};
+pub use fields::Shown;
+pub use hit::{Fetch, hit, texts};

@@ -4,6 +4,8 @@
 
 use std::cmp::Ordering;
 
+use base::hash::Set;
+
 use crate::request::{self, SearchRequest, TrackTotal};
 use crate::result::{Key, Merged, Partial, Relation, Total, Winner};
 
@@ -25,7 +27,7 @@ pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
         }
         all.extend(partial.hits.into_iter().map(|ranked| Winner { target, ranked }));
     }
-    let by_score = request.sorts_by_score();
+    let by_score = request.ranks_by_score();
     all.sort_by(|a, b| compare(request, by_score, a, b));
     if by_score && let Some(first) = all.first() {
         best = first.ranked.score;
@@ -36,11 +38,33 @@ pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
     }
     merged.total = total(request.total, count, skipped);
     merged.terminated_early = (request.terminate_after > 0).then_some(early);
+    if request.collapse.is_some() {
+        keep_first_of_each(&mut all);
+    }
     let from = (request.from as usize).min(all.len());
     all.drain(..from);
     all.truncate(request.size as usize);
     merged.winners = all;
     merged
+}
+
+/// One hit for each value: the last key tells it.
+fn keep_first_of_each(all: &mut Vec<Winner>) {
+    let mut seen: Set<Value> = Set::default();
+    all.retain(|winner| {
+        seen.insert(match winner.ranked.keys.last() {
+            Some(Key::Long(number)) => Value::Number(*number),
+            Some(Key::Term(term)) => Value::Term(term.clone()),
+            _ => Value::None,
+        })
+    });
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Value {
+    None,
+    Number(i64),
+    Term(Vec<u8>),
 }
 
 /// What of a count is told.

@@ -10,7 +10,7 @@ use mapping::{Field, Kind as Type, Mapping, NumberKind};
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::Context;
-use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy};
+use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak};
 use crate::result;
 
 /// How hits are ordered.
@@ -20,6 +20,17 @@ pub struct Order {
     pub keys: Vec<Key>,
     /// Only hits after this place; parallel to `keys`, or one score where they are empty.
     pub after: Option<Vec<Place>>,
+    /// One hit for each value of this column.
+    pub collapse: Option<Collapse>,
+}
+
+/// A column whose values are told once each.
+#[derive(Clone, Debug)]
+pub struct Collapse {
+    /// The field.
+    pub field: Arc<Field>,
+    /// The column holds terms, not numbers.
+    pub has_terms: bool,
 }
 
 /// One key of the order.
@@ -38,6 +49,8 @@ pub enum Source {
     Score,
     /// The place in the index.
     Doc,
+    /// The place among all shards.
+    ShardDoc,
     /// A column of numbers.
     Numeric(Numeric),
     /// A column of terms.
@@ -202,7 +215,20 @@ fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
 pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Order> {
     // By score alone, best first, is the order without keys; no sort values are shown then.
     let sorts = if request.sorts_by_score() { &[] } else { request.sort.as_slice() };
-    let keys = sorts.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
+    let mut keys =
+        sorts.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
+    let tiebreak = crate::dsl::by_name("_shard_doc");
+    if request.tiebreak != Tiebreak::None {
+        if keys.is_empty() {
+            keys.push(Key { source: Source::Score, descending: true });
+        }
+        keys.push(Key { source: Source::ShardDoc, descending: false });
+    }
+    if let Some(last) = &request.resume {
+        let places = keys.iter().zip(&**last).map(|(key, last)| resumed(key, last));
+        let after = Some(places.collect::<Result<_>>()?);
+        return Ok(Order { keys, after, collapse: None });
+    }
     let after = match &request.search_after {
         None => None,
         Some(_) if keys.is_empty() => {
@@ -216,7 +242,8 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             )));
         }
         Some(values) => {
-            let places = keys.iter().zip(&request.sort).zip(values);
+            let sorts = request.sort.iter().chain([&tiebreak]);
+            let places = keys.iter().zip(sorts).zip(values);
             Some(
                 places
                     .map(|((key, sort), value)| place(key, sort, value))
@@ -224,7 +251,46 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             )
         }
     };
-    Ok(Order { keys, after })
+    let collapse = match &request.collapse {
+        None => None,
+        Some(collapse) => {
+            if keys.is_empty() {
+                keys.push(Key { source: Source::Score, descending: true });
+            }
+            Some(self::collapse(collapse, mapping)?)
+        }
+    };
+    Ok(Order { keys, after, collapse })
+}
+
+fn collapse(asked: &request::Collapse, mapping: &Mapping) -> Result<Collapse> {
+    let name = &asked.field;
+    let Some(field) = mapping.lookup(name) else {
+        return Err(Error::illegal(format!(
+            "no mapping found for `{name}` in order to collapse on"
+        )));
+    };
+    let has_terms = match &field.kind {
+        Type::Keyword(_) => true,
+        Type::Number(_) => false,
+        _ => {
+            return Err(Error::illegal(format!(
+                "unknown type for collapse field `{name}`, only keywords and numbers are accepted"
+            )));
+        }
+    };
+    if !field.doc_values {
+        return Err(Error::illegal(format!(
+            "cannot collapse on field `{name}` without `doc_values`"
+        )));
+    }
+    if !field.index && !asked.inner_hits.is_empty() {
+        return Err(Error::illegal(format!(
+            "cannot expand `inner_hits` for collapse field `{name}`, only indexed field can retrieve \
+             `inner_hits`"
+        )));
+    }
+    Ok(Collapse { field, has_terms })
 }
 
 fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
@@ -232,6 +298,7 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
     let source = match &sort.by {
         SortBy::Score => Source::Score,
         SortBy::Doc => Source::Doc,
+        SortBy::ShardDoc => Source::ShardDoc,
         SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
     };
     Ok(Key { source, descending })
@@ -274,7 +341,9 @@ fn field(
         )));
     }
     match &field.kind {
-        Type::Keyword(_) => ordinals(Some(field), sort, descending),
+        _ if field.column() == mapping::Column::Ordinals => {
+            ordinals(Some(field), sort, descending)
+        }
         Type::Date(date) => {
             let formats = match &sort.format {
                 Some(pattern) => {
@@ -317,9 +386,7 @@ fn form(kind: NumberKind) -> NumberForm {
     match kind {
         NumberKind::Double => NumberForm::Double,
         NumberKind::Float => NumberForm::Float,
-        NumberKind::Long | NumberKind::Integer | NumberKind::Short | NumberKind::Byte => {
-            NumberForm::Long
-        }
+        _ => NumberForm::Long,
     }
 }
 
@@ -422,6 +489,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
     let name = match &sort.by {
         SortBy::Score => "_score",
         SortBy::Doc => "_doc",
+        SortBy::ShardDoc => "_shard_doc",
         SortBy::Field(name) => name,
     };
     let failed = |cause: Option<Error>| {
@@ -438,7 +506,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             return match &key.source {
                 Source::Ordinals(_) => Ok(Place::Term(None)),
                 Source::Numeric(numeric) => Ok(Place::Number(numeric.missing)),
-                Source::Score | Source::Doc => Err(failed(None)),
+                Source::Score | Source::Doc | Source::ShardDoc => Err(failed(None)),
             };
         }
     };
@@ -447,7 +515,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             Ok(score) if !score.is_nan() => Ok(Place::Score(score)),
             _ => Err(failed(Some(Error::number(scalar.text())))),
         },
-        Source::Doc => match scalar.text().parse() {
+        Source::Doc | Source::ShardDoc => match scalar.text().parse() {
             Ok(doc) => Ok(Place::Doc(doc)),
             Err(_) => Err(failed(Some(Error::number(scalar.text())))),
         },
@@ -456,6 +524,28 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             .map_err(|error| failed(Some(error))),
         Source::Ordinals(_) => Ok(Place::Term(Some(scalar.text().as_bytes().into()))),
     }
+}
+
+/// The place of a hit by its keys, as they crossed cores; another index may have ordered it.
+fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
+    use result::Key as Last;
+    let place = match (&key.source, last) {
+        (Source::Score, Last::Score(score)) => Place::Score(*score),
+        (Source::Doc | Source::ShardDoc, Last::Long(doc)) => Place::Doc(*doc as u64),
+        (Source::Numeric(numeric), Last::Long(value)) => {
+            Place::Number(convert(NumberForm::Long, numeric.form, *value))
+        }
+        (Source::Numeric(numeric), Last::Double(value)) => {
+            Place::Number(convert(NumberForm::Double, numeric.form, sortable::from_f64(*value)))
+        }
+        (Source::Numeric(numeric), Last::Float(value)) => {
+            Place::Number(convert(NumberForm::Float, numeric.form, sortable::from_f32(*value)))
+        }
+        (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
+        (Source::Ordinals(_), Last::Null) => Place::Term(None),
+        _ => return Err(Error::illegal("a page cannot go on after a hit of another kind of field")),
+    };
+    Ok(place)
 }
 
 /// A scalar as JSON, as the mapping takes values.
