@@ -20,6 +20,8 @@ use crate::host::keeper::Keeper;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
 use crate::node::{Directory, Entry, Inbox, Shared};
+use crate::ops::context::Contexts;
+use crate::task::Tasks;
 
 /// How long a request waits for a shard that still replays.
 const OPENING_WAIT: Duration = Duration::from_secs(30);
@@ -47,6 +49,8 @@ pub struct Core<E: Env> {
     pub(crate) parser: RefCell<Parser>,
     pub(crate) blocks: RefCell<BlockCache>,
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
+    pub(crate) tasks: RefCell<Tasks>,
+    pub(crate) contexts: RefCell<Contexts>,
     failure: RefCell<Option<Reply<String>>>,
     failed: RefCell<Option<Answer<String>>>,
     state: RefCell<Watch<cluster::State>>,
@@ -78,6 +82,8 @@ impl<E: Env> Core<E> {
             keeper: RefCell::default(),
             parser: RefCell::default(),
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
+            tasks: RefCell::default(),
+            contexts: RefCell::default(),
             env,
             id,
             shared,
@@ -98,6 +104,11 @@ impl<E: Env> Core<E> {
     /// Where the shards are.
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(self.directory.borrow_mut().get())
+    }
+
+    /// What this core counts.
+    pub fn meter(&self) -> &crate::meter::Meter {
+        self.shared.meters.core(self.id)
     }
 
     /// What all cores share.

@@ -13,8 +13,10 @@ pub mod error;
 pub mod gate;
 mod host;
 pub mod index;
+pub mod meter;
 pub mod node;
 pub mod ops;
+pub mod task;
 
 pub use core::Core;
 pub use error::{Error, Result};

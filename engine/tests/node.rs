@@ -43,6 +43,7 @@ fn item(action: WriteAction, index: &str, id: &str, source: &str) -> WriteItem {
         version_type: VersionType::Internal,
         require_alias: false,
         source: Bytes::from(source.as_bytes().to_vec()),
+        update: None,
     }
 }
 

@@ -110,6 +110,7 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
             version_type: VersionType::Internal,
             require_alias: false,
             source,
+            update: None,
         });
     }
     let count = items.len();

@@ -20,7 +20,7 @@ pub fn routing_hash(text: &str) -> i32 {
 }
 
 /// MurmurHash3 x86 32 bit with seed 0.
-fn murmur3(bytes: &[u8]) -> u32 {
+pub fn murmur3(bytes: &[u8]) -> u32 {
     const C1: u32 = 0xcc9e_2d51;
     const C2: u32 = 0x1b87_3593;
     let mix = |block: u32| block.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);

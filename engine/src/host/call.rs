@@ -8,11 +8,13 @@ use cluster::{Command, Outcome};
 use env::reply::Reply;
 use mapping::Mapping;
 use search::phase::Slice;
-use shard::{Answers, Found, Reader, Realtime, ShardConfig, Stats, WriteBatch};
+use shard::{Answers, Found, Reader, Realtime, SegmentStats, ShardConfig, Stats, WriteBatch};
 
 use crate::error::{Error, Result};
 use crate::ops::Refresh;
+use crate::ops::context::ContextCall;
 use crate::ops::slices::Part;
+use crate::task::TaskCall;
 
 /// What one core asks of another.
 pub enum Message {
@@ -41,6 +43,10 @@ pub enum Message {
         /// What became of it.
         reply: Reply<Result<Outcome>>,
     },
+    /// Something of the tasks of a core.
+    Task(TaskCall),
+    /// Something of the open scrolls and points in time, asked of the keeper.
+    Context(Box<ContextCall>),
     /// A part of a search that this core is to do.
     Slices(Box<SliceCall>),
     /// Closes all shards of the core; nothing is asked of it afterwards.
@@ -108,6 +114,11 @@ pub enum ShardCall {
         /// The counts.
         reply: Reply<Called<Stats>>,
     },
+    /// Tells of the segments.
+    Segments {
+        /// What they are.
+        reply: Reply<Called<Vec<SegmentStats>>>,
+    },
     /// Changes settings.
     Configure {
         /// The settings.
@@ -134,6 +145,8 @@ fn operation_bytes(op: &shard::Operation) -> usize {
     let source = match &op.kind {
         shard::Kind::Index { source, .. } => source.len(),
         shard::Kind::Delete => 0,
+        // Its size as text is not known any more; trees of it are small beside their requests.
+        shard::Kind::Update(update) => 512 + update.upsert.as_ref().map_or(0, |text| text.len()),
     };
     128 + op.id.len() + source
 }
@@ -180,7 +193,8 @@ pub struct WriteAnswer {
 impl WriteAnswer {
     /// The highest sequence number given.
     pub(crate) fn seq_no_max(answers: &Answers) -> Option<SeqNo> {
-        answers.iter().filter_map(|answer| answer.as_ref().ok()).map(|done| done.seq_no).max()
+        let written = answers.iter().filter_map(|answer| answer.as_ref().ok());
+        written.filter(|done| done.outcome != shard::Outcome::Noop).map(|done| done.seq_no).max()
     }
 }
 

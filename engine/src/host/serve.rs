@@ -55,6 +55,8 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         reply.send(core.change_here(command).await);
                     });
                 }
+                Message::Task(call) => core.answer_tasks(call),
+                Message::Context(call) => core.answer_contexts(*call),
                 Message::Slices(call) => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move {
@@ -183,6 +185,9 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
         }
         ShardCall::Stats { reply } => {
             reply.send(found.map(|shard| shard.stats()));
+        }
+        ShardCall::Segments { reply } => {
+            reply.send(found.map(|shard| shard.segments()));
         }
         ShardCall::Configure { config, reply } => {
             reply.send(found.map(|shard| shard.set_config(config)));

@@ -10,27 +10,25 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::ShardId;
 use base::hash::Map;
-use base::{PrimaryTerm, SeqNo, ShardId};
-use cluster::{Command, Index, Outcome as ClusterOutcome};
-use env::{Clock, Env, Random, Spawn};
-use json::Value;
-use mapping::document::{Arena, Mode, Parsed, Parser};
-use mapping::{Delta, Mapping};
-use shard::{Check, Kind, Operation, WriteBatch};
+use cluster::Index;
+use env::{Clock, Env, Random};
+use shard::WriteError;
 
-use super::Refresh;
 use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
-use super::failure;
+use super::prepare::{Aim, Group, Rest};
+use super::{Refresh, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::host::call::{ShardCall, WriteAnswer};
+use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::index::route::shard_of;
 
-/// How often documents are prepared again because the mapping changed under them.
-const ROUNDS_MAX: usize = 3;
+/// How often the rest of a batch is sent again because an update needs fields.
+const ROUNDS_MAX: usize = 64;
 
 /// A bulk request.
 #[derive(Clone, Debug)]
@@ -61,25 +59,6 @@ pub struct BulkReply {
     pub took_ms: u64,
     /// One a request item.
     pub items: Vec<BulkOutcome>,
-}
-
-/// The items of one shard, on their way.
-struct Group {
-    index: Arc<Index>,
-    number: u32,
-    /// Positions in the request, in order.
-    members: Vec<usize>,
-}
-
-/// What a group sends: operations, the mapping they were prepared with, and each one's position in
-/// the request.
-type Prepared = (WriteBatch, Arc<Mapping>, Vec<usize>);
-
-/// An item that names an existing index.
-struct Aim {
-    group: usize,
-    id: String,
-    routing: Option<String>,
 }
 
 impl<E: Env> Core<E> {
@@ -114,6 +93,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Written> {
         let action = match item.action {
             WriteAction::Delete => "indices:data/write/delete",
+            WriteAction::Update => "indices:data/write/update",
             WriteAction::Index | WriteAction::Create => "indices:data/write/index",
         };
         let request = BulkRequest { items: vec![item], refresh };
@@ -149,12 +129,44 @@ impl<E: Env> Core<E> {
                 }
             }
         }
-        let mut prepared = self.prepare(items, &aims, &mut groups, &mut results).await;
+        for _ in 0..ROUNDS_MAX {
+            let rests =
+                self.send_groups(items, &aims, &mut groups, &mut results, request.refresh).await;
+            if rests.is_empty() {
+                groups.clear();
+                break;
+            }
+            groups = self.widen(items, &aims, &groups, rests, &mut results).await;
+        }
+        for at in groups.iter().flat_map(|group| &group.members) {
+            let text = "the mapping changed too often while the documents were updated";
+            let error = Error::new(503, "process_cluster_event_timeout_exception", text);
+            results[*at] = Some(Err(error));
+        }
+        aims.into_iter()
+            .zip(results)
+            .map(|(aim, result)| {
+                let lost = || Err(Error::internal("a write without an answer"));
+                (aim.map(|aim| aim.id), result.unwrap_or_else(lost))
+            })
+            .collect()
+    }
+
+    /// Prepares the groups, sends them and takes their answers; what is left where an update needs
+    /// fields first.
+    async fn send_groups(
+        self: &Rc<Self>,
+        items: &[WriteItem],
+        aims: &[Option<Aim>],
+        groups: &mut [Group],
+        results: &mut [Option<Result<Written>>],
+        refresh: Refresh,
+    ) -> Vec<Rest> {
+        let prepared = self.prepare(items, aims, groups, results).await;
         let mut under_way = Vec::new();
-        for (group, batch) in groups.iter().zip(prepared.drain(..)) {
+        for (at, batch) in prepared.into_iter().enumerate() {
             let Some((batch, mapping, members)) = batch else { continue };
-            let shard = ShardId { index: group.index.uuid, number: group.number };
-            let refresh = request.refresh;
+            let shard = ShardId { index: groups[at].index.uuid, number: groups[at].number };
             let sent = match self.settled(shard).await {
                 Ok(()) => Ok(self.send(shard, |reply| ShardCall::Write {
                     batch,
@@ -164,9 +176,11 @@ impl<E: Env> Core<E> {
                 })),
                 Err(down) => Err(down),
             };
-            under_way.push((group, members, sent));
+            under_way.push((at, members, sent));
         }
-        for (group, members, sent) in under_way {
+        let mut rests = Vec::new();
+        for (group_at, members, sent) in under_way {
+            let group = &groups[group_at];
             let answer = match sent {
                 Ok(sent) => sent.answer().await,
                 Err(down) => Err(down),
@@ -181,21 +195,29 @@ impl<E: Env> Core<E> {
                 }
             };
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
+            let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
-                results[at] = Some(match answer {
-                    Ok(done) => Ok(written(&group.index, id, done, forced_refresh)),
-                    Err(error) => Err(failure::of_write(&group.index, group.number, id, error)),
+                results[at] = Some(match (answer, &mut rest) {
+                    (Ok(done), _) => {
+                        written(&group.index, &items[at], id, done, forced_refresh)
+                    }
+                    (Err(WriteError::NeedsFields(delta)), None) => {
+                        rest = Some(Rest { group: group_at, delta: *delta, members: vec![at] });
+                        continue;
+                    }
+                    (Err(WriteError::NotTried), Some(rest)) => {
+                        rest.members.push(at);
+                        continue;
+                    }
+                    (Err(error), _) => {
+                        Err(failure::of_write(&group.index, group.number, id, error))
+                    }
                 });
             }
+            rests.extend(rest);
         }
-        aims.into_iter()
-            .zip(results)
-            .map(|(aim, result)| {
-                let lost = || Err(Error::internal("a write without an answer"));
-                (aim.map(|aim| aim.id), result.unwrap_or_else(lost))
-            })
-            .collect()
+        rests
     }
 
     /// The index behind each name of the request, made where it is missing.
@@ -227,7 +249,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Target> {
         let state = self.state();
         let one = resolve_one(&*state, &item.index, self.now_ms(), Purpose::Write)?;
-        let (name, routing) = match one {
+        let (name, routing, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias
                     && !state.aliases.contains_key(name.as_str())
@@ -245,7 +267,7 @@ impl<E: Env> Core<E> {
                 .with("index_uuid", "_na_")
                 .with("index", item.index.as_str()));
             }
-            One::Index { name, routing, .. } => (name, routing),
+            One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
             One::Missing { name } => {
                 if !makes {
                     return Err(Error::index_not_found(&name, "index_expression"));
@@ -253,32 +275,22 @@ impl<E: Env> Core<E> {
                 gate.index(action, &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
                 self.auto_create(&name).await?;
-                (name, None)
+                // A template may have made a data stream of it.
+                match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
+                    One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
+                    One::Missing { name } => {
+                        return Err(Error::index_not_found(&name, "index_or_alias"));
+                    }
+                }
             }
         };
         gate.index(action, &name)?;
         let state = self.state();
         let index =
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
-        blocked(index)?;
-        Ok(Target { index: Arc::clone(index), routing })
-    }
-
-    /// Makes an index for a first document; another request may have been faster.
-    async fn auto_create(self: &Rc<Self>, name: &str) -> Result<()> {
-        let command = Command::CreateIndex {
-            name: name.to_owned(),
-            uuid: self.uuid(),
-            created_ms: self.now_ms(),
-            settings: Value::object(),
-            mappings: Value::object(),
-            aliases: Value::object(),
-        };
-        match self.change(command).await? {
-            ClusterOutcome::Refused(cluster::Error::Exists { .. }) => Ok(()),
-            ClusterOutcome::Refused(error) => Err(failure::of_cluster(error)),
-            _ => Ok(()),
-        }
+        block::check_cluster(&state, Level::Write)?;
+        block::check(index, Level::Write)?;
+        Ok(Target { index: Arc::clone(index), routing, is_stream })
     }
 
     /// Checks one item and finds its group.
@@ -290,6 +302,7 @@ impl<E: Env> Core<E> {
         by_shard: &mut Map<ShardId, usize>,
     ) -> Result<Aim> {
         document::validate(item)?;
+        item.update.as_deref().map_or(Ok(()), document::refuse_script)?;
         let makes =
             item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
         let key = (item.index.as_str(), item.require_alias, makes);
@@ -299,6 +312,11 @@ impl<E: Env> Core<E> {
             None => return Err(Error::internal("a name that was not resolved")),
         };
         let index = &target.index;
+        if target.is_stream && item.action != WriteAction::Create {
+            return Err(Error::illegal_argument(
+                "only write ops with an op_type of create are allowed in data streams",
+            ));
+        }
         let routing = match (&item.routing, &target.routing) {
             (Some(own), Some(alias)) if own != alias => {
                 return Err(Error::illegal_argument(format!(
@@ -327,137 +345,6 @@ impl<E: Env> Core<E> {
         Ok(Aim { group, id, routing })
     }
 
-    /// Parses every document; what each group sends, with the positions of its members.
-    async fn prepare(
-        self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
-        groups: &mut [Group],
-        results: &mut [Option<Result<Written>>],
-    ) -> Vec<Option<Prepared>> {
-        let mut out: Vec<Option<Prepared>> = groups.iter().map(|_| None).collect();
-        let mut todo: Vec<usize> = (0..groups.len()).collect();
-        for round in 0..ROUNDS_MAX {
-            let mut sketches: Map<[u8; 16], Sketch> = Map::default();
-            for &at in &todo {
-                let group = &groups[at];
-                let sketch =
-                    sketches.entry(group.index.uuid).or_insert_with(|| Sketch::new(&group.index));
-                let batch = self.parse_group(items, aims, group, sketch, results).await;
-                out[at] = Some(batch);
-            }
-            let deltas: Vec<([u8; 16], Delta)> = sketches
-                .iter_mut()
-                .flat_map(|(uuid, sketch)| {
-                    std::mem::take(&mut sketch.deltas).into_iter().map(|delta| (*uuid, delta))
-                })
-                .collect();
-            if deltas.is_empty() {
-                break;
-            }
-            let change = self.change(Command::AddFields { deltas }).await;
-            let state = self.state();
-            let refused = match change {
-                Ok(ClusterOutcome::Fields(_)) => None,
-                Ok(_) => Some(Error::internal("an unexpected answer of the cluster state")),
-                Err(error) => Some(error),
-            };
-            todo.retain(|&at| {
-                let uuid = groups[at].index.uuid;
-                let Some(sketch) = sketches.get(&uuid) else { return false };
-                let fail = |error: Error, results: &mut [Option<Result<Written>>]| {
-                    for &member in &groups[at].members {
-                        results[member].get_or_insert(Err(error.clone()));
-                    }
-                };
-                if !sketch.grew {
-                    return false;
-                }
-                let Some(index) = state.index_by_uuid(uuid) else {
-                    fail(Error::index_not_found(&groups[at].index.name, "index_or_alias"), results);
-                    out[at] = None;
-                    return false;
-                };
-                if let Some(error) = &refused {
-                    fail(error.clone(), results);
-                    out[at] = None;
-                    return false;
-                }
-                if index.mapping.to_state_json() == sketch.mapping.to_state_json() {
-                    // What was sketched is what the cluster agreed on.
-                    if let Some((batch, mapping, _)) = &mut out[at] {
-                        batch.mapping_version = index.mapping.version();
-                        *mapping = Arc::clone(&index.mapping);
-                    }
-                    return false;
-                }
-                if round + 1 == ROUNDS_MAX {
-                    let text = "the mapping changed too often while the document was prepared";
-                    fail(Error::new(503, "process_cluster_event_timeout_exception", text), results);
-                    out[at] = None;
-                    return false;
-                }
-                true
-            });
-            for &at in &todo {
-                if let Some(index) = state.index_by_uuid(groups[at].index.uuid) {
-                    groups[at].index = Arc::clone(index);
-                }
-            }
-            if todo.is_empty() {
-                break;
-            }
-        }
-        out.into_iter().map(|batch| batch.filter(|(batch, ..)| !batch.ops.is_empty())).collect()
-    }
-
-    /// Parses the documents of one group by the sketched mapping, which grows on the way.
-    async fn parse_group(
-        self: &Rc<Self>,
-        items: &[WriteItem],
-        aims: &[Option<Aim>],
-        group: &Group,
-        sketch: &mut Sketch,
-        results: &mut [Option<Result<Written>>],
-    ) -> Prepared {
-        let mut parser = self.parser.take();
-        let mut arena = Arena::new();
-        let mut ops = Vec::with_capacity(group.members.len());
-        let mut members = Vec::with_capacity(group.members.len());
-        for &at in &group.members {
-            let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
-            let kind = if item.action == WriteAction::Delete {
-                Ok(Kind::Delete)
-            } else {
-                sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| {
-                    Kind::Index {
-                        create: item.action == WriteAction::Create
-                            || (item.id.is_none() && item.if_seq_no.is_none()),
-                        source: item.source.clone(),
-                        doc,
-                    }
-                })
-            };
-            match kind {
-                Ok(kind) => {
-                    results[at] = None;
-                    members.push(at);
-                    ops.push(Operation {
-                        id: aim.id.clone(),
-                        routing: aim.routing.clone(),
-                        kind,
-                        check: check(item),
-                    });
-                }
-                Err(error) => results[at] = Some(Err(failure::of_mapping(error))),
-            }
-            self.env.spawn().yield_if_needed().await;
-        }
-        self.parser.replace(parser);
-        let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops };
-        (batch, Arc::clone(&sketch.mapping), members)
-    }
-
     /// An id as Elasticsearch makes them: 20 characters of URL-safe base64 over 15 bytes, time
     /// first, so that ids of one moment lie side by side.
     fn make_id(&self) -> String {
@@ -482,66 +369,23 @@ impl<E: Env> Core<E> {
 struct Target {
     index: Arc<Index>,
     routing: Option<String>,
+    /// The name was a data stream: documents are only added.
+    is_stream: bool,
 }
 
-/// The mapping as it will be when the request's new fields are added.
-struct Sketch {
-    mapping: Arc<Mapping>,
-    deltas: Vec<Delta>,
-    grew: bool,
-}
-
-impl Sketch {
-    fn new(index: &Index) -> Self {
-        Self { mapping: Arc::clone(&index.mapping), deltas: Vec::new(), grew: false }
-    }
-
-    /// Parses one document; its new fields join the sketch only if the whole of it fits.
-    fn parse(
-        &mut self,
-        parser: &mut Parser,
-        id: &str,
-        source: &[u8],
-        arena: &mut Arena,
-    ) -> mapping::Result<u32> {
-        let mut trial = Arc::clone(&self.mapping);
-        let mut added = Vec::new();
-        loop {
-            match parser.parse(&trial, id, source, Mode::Strict, arena)? {
-                Parsed::Ready(doc) => {
-                    if !added.is_empty() {
-                        self.mapping = trial;
-                        self.deltas.append(&mut added);
-                        self.grew = true;
-                    }
-                    return Ok(doc as u32);
-                }
-                Parsed::NeedsMapping(delta) => {
-                    // Each round adds what the last one lacked; a document that lacks again and
-                    // again would be our own error.
-                    assert!(added.len() < 8, "a document whose new fields never suffice");
-                    trial = Arc::new(trial.apply_delta(&delta)?);
-                    added.push(delta);
-                }
-            }
-        }
-    }
-}
-
-fn check(item: &WriteItem) -> Check {
-    let version = item.version.unwrap_or(0).max(0) as u64;
-    match (item.version_type, item.if_seq_no, item.if_primary_term) {
-        (VersionType::External, ..) => Check::External(version),
-        (VersionType::ExternalGte, ..) => Check::ExternalGte(version),
-        (VersionType::Internal, Some(seq_no), Some(term)) => {
-            Check::SeqNo { seq_no: SeqNo(seq_no), term: PrimaryTerm(term) }
-        }
-        _ => Check::None,
-    }
-}
-
-fn written(index: &Index, id: &str, done: shard::Written, forced_refresh: bool) -> Written {
-    Written {
+fn written(
+    index: &Index,
+    item: &WriteItem,
+    id: &str,
+    done: shard::Written,
+    forced_refresh: bool,
+) -> Result<Written> {
+    let filter = item.update.as_ref().and_then(|update| update.source.as_ref());
+    let source = match (filter, done.source) {
+        (Some(filter), Some(source)) => super::get::filter_source(source, filter)?,
+        _ => None,
+    };
+    Ok(Written {
         index: index.name.to_string(),
         id: id.to_owned(),
         version: done.version,
@@ -550,13 +394,15 @@ fn written(index: &Index, id: &str, done: shard::Written, forced_refresh: bool) 
             shard::Outcome::Updated => WriteResult::Updated,
             shard::Outcome::Deleted => WriteResult::Deleted,
             shard::Outcome::NotFound => WriteResult::NotFound,
+            shard::Outcome::Noop => WriteResult::Noop,
         },
         shards_total: 1 + index.settings.replica_count(),
         shards_successful: 1,
         seq_no: done.seq_no.get(),
         primary_term: done.primary_term.get(),
-        forced_refresh,
-    }
+        forced_refresh: forced_refresh && done.outcome != shard::Outcome::Noop,
+        source,
+    })
 }
 
 /// 400 where the mapping asks for a routing value and none came.
@@ -568,27 +414,4 @@ pub(crate) fn routing_missing(index: &str, id: &str) -> Error {
     )
     .with("index_uuid", "_na_")
     .with("index", index)
-}
-
-/// 403 where a block of the index forbids writes.
-fn blocked(index: &Index) -> Result<()> {
-    for (setting, block) in [
-        ("index.blocks.read_only", "FORBIDDEN/5/index read-only (api)"),
-        ("index.blocks.write", "FORBIDDEN/8/index write (api)"),
-        (
-            "index.blocks.read_only_allow_delete",
-            "TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
-             read-only-allow-delete block",
-        ),
-    ] {
-        if index.settings.flag(setting) {
-            let status = if setting.ends_with("allow_delete") { 429 } else { 403 };
-            return Err(Error::new(
-                status,
-                "cluster_block_exception",
-                format!("index [{}] blocked by: [{block}];", index.name),
-            ));
-        }
-    }
-    Ok(())
 }

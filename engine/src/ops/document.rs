@@ -1,6 +1,7 @@
 //! One document: write, get, multi-get.
 
 use env::Bytes;
+use json::Value;
 
 use super::Refresh;
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ pub enum WriteAction {
     Create,
     /// Takes the document away.
     Delete,
+    /// Changes a part of the document.
+    Update,
 }
 
 /// One write: a line pair of a bulk request, or a request of its own.
@@ -49,8 +52,47 @@ pub struct WriteItem {
     pub version_type: VersionType,
     /// The index must be an alias.
     pub require_alias: bool,
-    /// The document's JSON text; empty for a delete.
+    /// The document's JSON text; empty for a delete and an update.
     pub source: Bytes,
+    /// What an update asks for; none for the others.
+    pub update: Option<Box<Update>>,
+}
+
+/// The body of an update.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// The part that changes: an object.
+    pub doc: Option<Value>,
+    /// What to put where there is no document: an object.
+    pub upsert: Option<Value>,
+    /// `doc` is what to put there.
+    pub doc_as_upsert: bool,
+    /// A change that changes nothing is written all the same.
+    pub writes_noop: bool,
+    /// What of the new document to answer.
+    pub source: Option<SourceFilter>,
+    /// It names a script; in which language.
+    pub script: Option<String>,
+    /// How often to try again. An update never meets a conflict of its own making here.
+    pub retry_on_conflict: i64,
+}
+
+impl Update {
+    /// As the shard takes it.
+    pub(crate) fn operation(&self) -> shard::Update {
+        let upsert = if self.doc_as_upsert { &self.doc } else { &self.upsert };
+        shard::Update {
+            change: self.doc.clone().unwrap_or_else(Value::object),
+            upsert: upsert.as_ref().map(|value| Bytes::from(json::to_vec(value))),
+            detect_noop: !self.writes_noop,
+            wants_source: self.source.is_some(),
+        }
+    }
+
+    /// Texts whose fields the mapping will probably have to know.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.doc.iter().chain(&self.upsert).map(json::to_vec)
+    }
 }
 
 /// What a write did.
@@ -64,6 +106,8 @@ pub enum WriteResult {
     Deleted,
     /// There was none to delete.
     NotFound,
+    /// The update changed nothing.
+    Noop,
 }
 
 impl WriteResult {
@@ -74,6 +118,7 @@ impl WriteResult {
             Self::Updated => "updated",
             Self::Deleted => "deleted",
             Self::NotFound => "not_found",
+            Self::Noop => "noop",
         }
     }
 
@@ -81,7 +126,7 @@ impl WriteResult {
     pub const fn status(self) -> u16 {
         match self {
             Self::Created => 201,
-            Self::Updated | Self::Deleted => 200,
+            Self::Updated | Self::Deleted | Self::Noop => 200,
             Self::NotFound => 404,
         }
     }
@@ -108,6 +153,8 @@ pub struct Written {
     pub primary_term: u64,
     /// A refresh was forced for it.
     pub forced_refresh: bool,
+    /// The new document's text, filtered, where an update asked for it.
+    pub source: Option<Bytes>,
 }
 
 /// A request for one document.
@@ -180,11 +227,18 @@ pub struct Found {
 /// One write with its refresh: the answer, or why not.
 pub type WriteAnswer = Result<Written>;
 
-/// Checks that need no state; `create` with conditions, half a condition and so on.
+/// Checks that need no state.
 ///
 /// # Errors
 /// The validation failure in Elasticsearch's words.
 pub fn validate(item: &WriteItem) -> Result<()> {
+    let problems = problems(item);
+    if problems.is_empty() { Ok(()) } else { Err(Error::validation(&problems)) }
+}
+
+/// What contradicts itself, in Elasticsearch's words: `create` with conditions, half a condition
+/// and so on.
+pub fn problems(item: &WriteItem) -> Vec<String> {
     let mut problems: Vec<String> = Vec::new();
     let create = item.action == WriteAction::Create;
     let id_len = item.id.as_ref().map_or(0, String::len);
@@ -234,7 +288,47 @@ pub fn validate(item: &WriteItem) -> Result<()> {
         }
         _ => {}
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::validation(&problems)) }
+    if let Some(update) = &item.update {
+        validate_update(item, update, &mut problems);
+    }
+    problems
+}
+
+fn validate_update(item: &WriteItem, update: &Update, problems: &mut Vec<String>) {
+    if item.if_seq_no.is_some() {
+        if update.retry_on_conflict > 0 {
+            problems.push("compare and write operations can not be retried".to_owned());
+        }
+        if update.doc_as_upsert {
+            problems.push("compare and write operations can not be used with upsert".to_owned());
+        }
+        if update.upsert.is_some() {
+            problems.push(
+                "upsert requests don't support `if_seq_no` and `if_primary_term`".to_owned(),
+            );
+        }
+    }
+    match (&update.script, &update.doc) {
+        (None, None) => problems.push("script or doc is missing".to_owned()),
+        (Some(_), Some(_)) => problems.push("can't provide both script and doc".to_owned()),
+        _ => {}
+    }
+    if update.doc.is_none() && update.doc_as_upsert {
+        problems.push("doc must be specified if doc_as_upsert is enabled".to_owned());
+    }
+}
+
+/// Refuses what runs a script: there is no language to run it in.
+///
+/// # Errors
+/// Where the update names one.
+pub fn refuse_script(update: &Update) -> Result<()> {
+    match &update.script {
+        None => Ok(()),
+        Some(lang) => Err(Error::illegal_argument("failed to execute script").caused_by(
+            Error::illegal_argument(format!("script_lang not supported [{lang}]")),
+        )),
+    }
 }
 
 /// `refresh` with the words for it.

@@ -37,7 +37,21 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
                 .with("index_uuid", uuid)
                 .with("index", name)
         }
+        cluster::Error::StreamExists { .. } => {
+            Error::new(400, "resource_already_exists_exception", reason)
+        }
         cluster::Error::NotFound { name } => Error::index_not_found(&name, "index_or_alias"),
+        cluster::Error::TemplateMissing { .. } => {
+            Error::new(404, "index_template_missing_exception", reason)
+        }
+        cluster::Error::Template { .. } => {
+            Error::new(400, "invalid_index_template_exception", reason)
+        }
+        cluster::Error::Because { cause, .. } => {
+            Error::illegal_argument(reason).caused_by(of_cluster(*cause))
+        }
+        cluster::Error::State { .. } => Error::new(500, "illegal_state_exception", reason),
+        cluster::Error::Invalid { .. } => Error::new(400, "validation_exception", reason),
         cluster::Error::Argument { number: Some(text), .. } => Error::illegal_argument(reason)
             .caused_by(Error::new(
                 400,
@@ -54,6 +68,21 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
 pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) -> Error {
     match error {
         WriteError::Conflict(conflict) => of_conflict(index, number, id, &conflict),
+        WriteError::Missing => {
+            Error::new(404, "document_missing_exception", format!("[{id}]: document missing"))
+                .at_shard(&index.uuid_text(), number, &index.name)
+        }
+        WriteError::NoSource => Error::new(
+            400,
+            "document_source_missing_exception",
+            format!("[{id}]: document source missing"),
+        )
+        .at_shard(&index.uuid_text(), number, &index.name),
+        WriteError::Document(error) => of_mapping(*error),
+        // The caller sends the rest of its batch again; these never reach a user.
+        WriteError::NeedsFields(_) | WriteError::NotTried => {
+            Error::internal("an update that waits for fields")
+        }
         WriteError::Rejected { needed_bytes } => Error::rejected(format!(
             "rejected execution of coordinating operation [{}][{number}]: no memory for \
              [{needed_bytes}] bytes",

@@ -14,6 +14,7 @@ use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::host::call::ShardCall;
+use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::index::route::shard_of;
 
@@ -82,7 +83,17 @@ impl<E: Env> Core<E> {
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));
         };
-        let routing = request.routing.clone().or(alias_routing);
+        block::check(index, Level::Read)?;
+        let routing = match (&request.routing, alias_routing) {
+            (Some(own), Some(alias)) if *own != alias => {
+                return Err(Error::illegal_argument(format!(
+                    "Alias [{}] has index routing associated with it [{alias}], and was provided \
+                     with routing value [{own}], rejecting operation",
+                    request.index
+                )));
+            }
+            (own, alias) => own.clone().or(alias),
+        };
         if routing.is_none() && index.mapping.routing_required() {
             return Err(routing_missing(&index.name, &request.id));
         }
@@ -145,7 +156,7 @@ fn present(found: shard::Found, filter: &SourceFilter) -> Result<Found> {
 }
 
 /// The source as it was asked for; the whole passes through as the text it is.
-fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
+pub(super) fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
     if filter.disabled {
         return Ok(None);
     }

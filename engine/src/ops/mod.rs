@@ -4,14 +4,29 @@
 //! requests, answers and work.
 
 pub mod admin;
+pub mod alias;
 pub mod analyze;
 pub mod bulk;
+pub mod by_query;
+pub mod context;
+mod cluster;
+pub mod create;
+pub mod data_stream;
 pub mod document;
 mod failure;
 pub mod get;
+pub mod index_settings;
 pub mod observe;
+mod prepare;
+pub mod scroll;
+pub mod resize;
+pub mod resolve_index;
+pub mod rollover;
 pub mod search;
+mod sliced;
 pub(crate) mod slices;
+pub mod template;
+pub mod stats;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

@@ -21,12 +21,14 @@ use segment::View;
 use segment::section::Missing;
 use shard::Touched;
 
+use super::context::HeldShard;
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::host::call::{Called, Down, ShardCall};
-use crate::index::resolve::{Call, Resolved, resolve};
+use crate::index::block::{self, Level};
+use crate::index::resolve::{Call, resolve};
 use crate::node::Entry;
 
 /// A search as it came: the parsed form is made here, once.
@@ -44,6 +46,17 @@ pub struct SearchCall {
     pub partial_results: bool,
     /// Only shards of these routing values; empty is all.
     pub routing: Vec<String>,
+    /// Goes on later: for how long it is kept.
+    pub scroll: Option<KeepAlive>,
+}
+
+/// For how long something is kept open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// In milliseconds.
+    pub ms: u64,
+    /// As it was written.
+    pub text: String,
 }
 
 /// Answer of a search.
@@ -59,6 +72,10 @@ pub struct SearchReply {
     pub shards: Shards,
     /// Totals and hits.
     pub result: SearchResult,
+    /// By which a scroll goes on.
+    pub scroll_id: Option<String>,
+    /// Of the point in time that was searched.
+    pub pit_id: Option<String>,
 }
 
 /// Answer of a count.
@@ -123,11 +140,14 @@ impl Shards {
 }
 
 /// What all shards together found.
-struct Run {
+pub(super) struct Run {
     targets: Vec<Target>,
     shards: Shards,
-    merged: Merged,
+    pub(super) merged: Merged,
 }
+
+/// What the gate is asked for a search.
+pub(super) const SEARCH: &str = "indices:data/read/search";
 
 impl<E: Env> Core<E> {
     /// Searches.
@@ -140,29 +160,21 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let request = dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
-        let run = self.run(gate, "indices:data/read/search", call, &request, begin).await?;
-        let Run { targets, mut shards, merged } = run;
-        let mut hits = Vec::with_capacity(merged.winners.len());
-        for winner in &merged.winners {
-            let target = &targets[winner.target as usize];
-            match hit(&request, target, &winner.ranked) {
-                Ok(hit) => hits.push(hit),
-                Err(error) => shards.note(target, error),
-            }
-            self.env.spawn().yield_if_needed().await;
+        let mut request = dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
+        if let Some(scroll) = &call.scroll {
+            return self.begin_scroll(gate, call, scroll, request, begin).await;
         }
-        if shards.failed > 0 && (!call.partial_results || shards.successful == 0) {
-            return Err(failure::of_all_shards(&shards.failures));
+        if let Some(pit) = request.pit.take() {
+            return self.search_moment(gate, call, pit, request, begin).await;
         }
-        let took = self.env.clock().monotonic().saturating_sub(begin);
-        Ok(SearchReply {
-            took_ms: took.as_millis() as u64,
-            timed_out: merged.timed_out,
-            terminated_early: merged.terminated_early,
-            shards,
-            result: SearchResult { total: merged.total, max_score: merged.max_score, hits },
-        })
+        if request.slice.is_some() {
+            return Err(Error::validation(&[
+                "[slice] can only be used with [scroll] or [point-in-time] requests",
+            ]));
+        }
+        let held = self.hold(gate, SEARCH, call).await?;
+        let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
+        self.present(&request, run, call.partial_results, begin).await
     }
 
     /// Counts.
@@ -172,7 +184,8 @@ impl<E: Env> Core<E> {
     pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
         let begin = self.env.clock().monotonic();
         let request = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
-        let run = self.run(gate, "indices:data/read/search", call, &request, begin).await?;
+        let held = self.hold(gate, SEARCH, call).await?;
+        let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
         Ok(CountReply {
             count: run.merged.total.map_or(0, |total| total.value),
             terminated_early: run.merged.terminated_early,
@@ -180,16 +193,51 @@ impl<E: Env> Core<E> {
         })
     }
 
-    async fn run(
+    /// Winners become hits.
+    pub(super) async fn present(
+        self: &Rc<Self>,
+        request: &SearchRequest,
+        run: Run,
+        partial_results: bool,
+        begin: Duration,
+    ) -> Result<SearchReply> {
+        let Run { targets, mut shards, merged } = run;
+        let mut hits = Vec::with_capacity(merged.winners.len());
+        for winner in &merged.winners {
+            let target = &targets[winner.target as usize];
+            match hit(request, target, &winner.ranked) {
+                Ok(hit) => hits.push(hit),
+                Err(error) => shards.note(target, error),
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        if shards.failed > 0 && (!partial_results || shards.successful == 0) {
+            return Err(failure::of_all_shards(&shards.failures));
+        }
+        let took = self.env.clock().monotonic().saturating_sub(begin);
+        Ok(SearchReply {
+            took_ms: took.as_millis() as u64,
+            timed_out: merged.timed_out,
+            terminated_early: merged.terminated_early,
+            shards,
+            result: SearchResult { total: merged.total, max_score: merged.max_score, hits },
+            scroll_id: None,
+            pit_id: None,
+        })
+    }
+
+    /// Asks the shards, and merges what they found.
+    pub(super) async fn run(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
-        call: &SearchCall,
+        held: &[HeldShard],
         request: &SearchRequest,
+        partial_results: bool,
         begin: Duration,
     ) -> Result<Run> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
-        let mut targets = self.targets_of(gate, action, call, request).await?;
+        let mut targets = self.targets_of(gate, action, held, request)?;
         let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter_mut().enumerate() {
@@ -228,7 +276,7 @@ impl<E: Env> Core<E> {
         }
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
-        if shards.failed > 0 && (!call.partial_results || shards.successful == 0) {
+        if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
         }
         partials.sort_by_key(|(target, _)| *target);
@@ -236,44 +284,71 @@ impl<E: Env> Core<E> {
         Ok(Run { targets, shards, merged })
     }
 
-    /// The shards that are asked, sorted by index and number.
-    async fn targets_of(
+    /// The shards that names lead to, sorted by index and number, each with what a search of it sees
+    /// now.
+    pub(super) async fn hold(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
         call: &SearchCall,
-        request: &SearchRequest,
-    ) -> Result<Vec<Target>> {
+    ) -> Result<Vec<HeldShard>> {
         let state = self.state();
         let sees = |name: &str| gate.sees(action, name);
         let names = Call::new(call.options);
         let mut resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
-        let mut targets = Vec::new();
-        for one in &resolved {
-            let limits = gate.index(action, &one.index)?;
+        let mut held = Vec::new();
+        for one in resolved {
+            gate.index(action, &one.index)?;
             let Some(index) = state.index(&one.index) else { continue };
+            block::check(index, Level::Read)?;
+            for number in wanted_shards(index, &one.routing(&call.routing)) {
+                let shard = ShardId { index: index.uuid, number };
+                let view = self.view(shard).await;
+                held.push(HeldShard {
+                    index: index.uuid,
+                    name: Arc::clone(&index.name),
+                    number,
+                    filters: one.filters.clone(),
+                    view: view.map_err(|down| down.error(&index.name, number)),
+                });
+            }
+        }
+        Ok(held)
+    }
+
+    /// What the request means for each shard. The gate is asked again: what is held may be older
+    /// than what its caller may see.
+    fn targets_of(
+        &self,
+        gate: &dyn Gate,
+        action: &'static str,
+        held: &[HeldShard],
+        request: &SearchRequest,
+    ) -> Result<Vec<Target>> {
+        let state = self.state();
+        let mut targets: Vec<Target> = Vec::with_capacity(held.len());
+        for of_index in held.chunk_by(|a, b| a.index == b.index) {
+            let first = &of_index[0];
+            let limits = gate.index(action, &first.name)?;
+            let Some(index) = state.index_by_uuid(first.index) else {
+                return Err(Error::index_not_found(&first.name, "index_or_alias"));
+            };
             if limits.fields.is_some() {
                 return Err(Error::new(
                     403,
                     "security_exception",
-                    format!("fields of [{}] are limited for this caller", one.index),
+                    format!("fields of [{}] are limited for this caller", first.name),
                 ));
             }
-            let filter = filter_of(one, limits.filter.as_deref())?;
+            let filter = filter_of(&first.filters, limits.filter.as_deref())?;
             let meaning = self.bind(index, request, filter.as_ref());
-            for number in wanted_shards(index, &call.routing) {
-                let state = match &meaning {
-                    Err(error) => State::Failed(error.clone()),
-                    Ok(meaning) => {
-                        let shard = ShardId { index: index.uuid, number };
-                        match self.view(shard).await {
-                            Ok(view) => State::Ready(view, meaning.clone()),
-                            Err(down) => State::Failed(down.error(&index.name, number)),
-                        }
-                    }
+            for shard in of_index {
+                let state = match (&meaning, &shard.view) {
+                    (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
+                    (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
                 };
-                targets.push(Target { index: Arc::clone(index), number, state });
+                targets.push(Target { index: Arc::clone(index), number: shard.number, state });
             }
         }
         Ok(targets)
@@ -342,11 +417,19 @@ impl<E: Env> Core<E> {
     }
 }
 
+/// Reads a search without doing it.
+///
+/// # Errors
+/// A request that cannot be read.
+pub fn check(call: &SearchCall) -> Result<()> {
+    dsl::parse_search(&call.body, &call.params).map(drop).map_err(failure::of_search)
+}
+
 /// The filters of the aliases that led here (any of them), and the caller's own.
-fn filter_of(resolved: &Resolved, limit: Option<&json::Value>) -> Result<Option<Query>> {
+fn filter_of(filters: &[json::Value], limit: Option<&json::Value>) -> Result<Option<Query>> {
     let mut clauses = json::Object::new();
-    if !resolved.filters.is_empty() {
-        clauses.insert("should", json::Value::Array(resolved.filters.clone()));
+    if !filters.is_empty() {
+        clauses.insert("should", json::Value::Array(filters.to_vec()));
         clauses.insert("minimum_should_match", 1);
     }
     if let Some(limit) = limit {

@@ -1,0 +1,590 @@
+//! `_delete_by_query`, `_update_by_query`, `_reindex`: what a search finds is written again.
+//!
+//! Documents are found on views that are held, batch after batch in the order of their places, so
+//! the work never meets what it has written itself. Each write asks that its document still stands
+//! as it was found: what changed in between is a version conflict.
+//!
+//! Always true
+//! 1. One batch is written before the next one is read, so memory holds one batch a slice.
+//! 2. Between batches the work looks whether it is to end, and waits as its speed says.
+//!
+//! Not here: reading the request (`net/rest/by_query`), the list of tasks (`task`).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use base::ShardId;
+use env::{Bytes, Clock, Env};
+use search::dsl;
+use search::request::{SearchRequest, Tiebreak, TrackTotal};
+use search::result::Hit;
+
+use super::Refresh;
+use super::bulk::{BulkOutcome, BulkRequest};
+use super::context::HeldShard;
+use super::document::{VersionType, WriteAction, WriteItem, WriteResult};
+use super::failure;
+use super::search::{SEARCH, SearchCall};
+use super::sliced::{By, sliced};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::host::call::ShardCall;
+use crate::index::resolve::{One, Purpose, resolve_one};
+use crate::task::TaskControl;
+
+/// Slices that `auto` makes at most.
+const SLICES_AUTO_MAX: u32 = 20;
+
+/// How often a write that was rejected is tried again, and how long the first wait is.
+const RETRIES_MAX: u32 = 11;
+const RETRY_WAIT: Duration = Duration::from_millis(500);
+
+/// Failures that are kept of one request.
+const FAILURES_MAX: usize = 1_000;
+
+/// What is done with the documents that are found.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// They are deleted.
+    Delete,
+    /// They are indexed again as they are, by the mapping of now.
+    Update,
+    /// They are written to another index.
+    Reindex(Destination),
+}
+
+/// Where documents are written to.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// Index or alias.
+    pub index: String,
+    /// Only where there is none of that id.
+    pub create: bool,
+    /// Who counts versions; the documents' own versions count where a caller does.
+    pub version_type: VersionType,
+    /// What becomes of routing values.
+    pub routing: Routing,
+    /// The index must be an alias.
+    pub require_alias: bool,
+}
+
+/// What becomes of routing values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Routing {
+    /// They are kept.
+    #[default]
+    Keep,
+    /// They are dropped.
+    Discard,
+    /// All get this one.
+    Set(String),
+}
+
+/// How many slices work at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slices {
+    /// As many as the index has shards.
+    Auto,
+    /// So many.
+    Count(u32),
+}
+
+/// A whole request.
+#[derive(Clone, Debug)]
+pub struct ByQueryCall {
+    /// What to do.
+    pub work: Work,
+    /// What to find: names, body, parameters.
+    pub search: SearchCall,
+    /// Conflicts are counted and passed over.
+    pub proceed: bool,
+    /// Documents at most.
+    pub docs_max: Option<u64>,
+    /// Documents of one batch.
+    pub batch: u32,
+    /// Slices.
+    pub slices: Slices,
+    /// Documents a second; infinite: no limit.
+    pub requests_per_second: f32,
+    /// Refreshes what was written at the end.
+    pub refresh: bool,
+}
+
+/// How far the work is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// Which slice.
+    pub slice_id: Option<u32>,
+    /// Documents found.
+    pub total: u64,
+    /// Documents written over others.
+    pub updated: u64,
+    /// New documents.
+    pub created: u64,
+    /// Documents deleted.
+    pub deleted: u64,
+    /// Batches read.
+    pub batches: u64,
+    /// Documents that had changed since they were found.
+    pub version_conflicts: u64,
+    /// Writes tried again.
+    pub bulk_retries: u64,
+    /// For how long it has waited because of its speed.
+    pub throttled_ms: u64,
+    /// Its speed; -1: no limit.
+    pub requests_per_second: f32,
+    /// How long it will wait yet.
+    pub throttled_until_ms: u64,
+    /// Each slice, where there are several.
+    pub slices: Vec<Status>,
+    /// Why it was asked to end.
+    pub cancelled: Option<String>,
+}
+
+/// A document that was not written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Its index.
+    pub index: String,
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub cause: Error,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByQueryReply {
+    /// Milliseconds it took.
+    pub took_ms: u64,
+    /// The search met its deadline.
+    pub timed_out: bool,
+    /// Counts.
+    pub status: Status,
+    /// Documents that were not written.
+    pub failures: Vec<Failure>,
+}
+
+/// Counts of one slice while it works.
+#[derive(Debug)]
+pub struct Progress {
+    slice_id: Option<u32>,
+    status: RefCell<Status>,
+    speed: Cell<f32>,
+    waits_until: Cell<Option<Duration>>,
+}
+
+impl Progress {
+    fn new(slice_id: Option<u32>, speed: f32) -> Self {
+        let status = RefCell::new(Status { slice_id, ..Status::default() });
+        Self { slice_id, status, speed: Cell::new(speed), waits_until: Cell::new(None) }
+    }
+
+    /// Documents a second from now on.
+    pub(crate) fn set_speed(&self, speed: f32) {
+        self.speed.set(speed);
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Status)) {
+        change(&mut self.status.borrow_mut());
+    }
+
+    fn snapshot(&self) -> Status {
+        let speed = self.speed.get();
+        Status {
+            slice_id: self.slice_id,
+            requests_per_second: if speed.is_finite() { speed } else { -1.0 },
+            ..self.status.borrow().clone()
+        }
+    }
+}
+
+impl Status {
+    /// All slices together; each is told where there are several.
+    pub(crate) fn of(progress: &[Rc<Progress>], is_sliced: bool) -> Self {
+        let slices: Vec<Self> = progress.iter().map(|slice| slice.snapshot()).collect();
+        if let ([one], false) = (slices.as_slice(), is_sliced) {
+            return one.clone();
+        }
+        let mut all = Self::default();
+        for slice in &slices {
+            all.total += slice.total;
+            all.updated += slice.updated;
+            all.created += slice.created;
+            all.deleted += slice.deleted;
+            all.batches += slice.batches;
+            all.version_conflicts += slice.version_conflicts;
+            all.bulk_retries += slice.bulk_retries;
+            all.throttled_ms += slice.throttled_ms;
+            all.throttled_until_ms = all.throttled_until_ms.max(slice.throttled_until_ms);
+        }
+        let limited = slices.iter().all(|slice| slice.requests_per_second >= 0.0);
+        let speed: f32 = slices.iter().map(|slice| slice.requests_per_second).sum();
+        all.requests_per_second = if limited { speed } else { -1.0 };
+        all.slices = slices;
+        all
+    }
+}
+
+/// One slice of the work.
+struct Part<'a> {
+    call: &'a ByQueryCall,
+    gate: &'a dyn Gate,
+    control: &'a TaskControl,
+    request: SearchRequest,
+    held: Vec<HeldShard>,
+    progress: Rc<Progress>,
+    docs_max: Option<u64>,
+    begin: Duration,
+}
+
+/// What a slice ended with.
+#[derive(Default)]
+struct Done {
+    failures: Vec<Failure>,
+    timed_out: bool,
+    touched: BTreeSet<String>,
+}
+
+impl<E: Env> Core<E> {
+    /// Does the whole of it; `control` is its task.
+    ///
+    /// # Errors
+    /// A request that cannot be read, a missing index, shards that do not answer. Documents that
+    /// are not written stand in the answer.
+    pub async fn by_query(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &ByQueryCall,
+        control: &TaskControl,
+    ) -> Result<ByQueryReply> {
+        let begin = self.env.clock().monotonic();
+        let (request, held) = self.begin_by_query(gate, call).await?;
+        let count = match call.slices {
+            Slices::Count(count) => count,
+            Slices::Auto => auto_slices(&held),
+        };
+        let asked = request.slice.clone();
+        let mut request = request;
+        request.slice = None;
+        let mut held = held;
+        if let Some(slice) = asked {
+            let by = match &slice.field {
+                Some(field) => By::Field(field),
+                None => By::Id,
+            };
+            sliced(self, &mut held, slice.id, slice.max, by).await?;
+        }
+        let speed = call.requests_per_second / count as f32;
+        let mut parts = Vec::new();
+        for id in 0..count {
+            let mut own = held.clone();
+            let several = count > 1;
+            if several {
+                sliced(self, &mut own, id, count, By::Place).await?;
+            }
+            let progress = Rc::new(Progress::new(several.then_some(id), speed));
+            control.progress.borrow_mut().push(Rc::clone(&progress));
+            // The first slices do one more where the documents cannot be shared out evenly.
+            let docs_max = call.docs_max.map(|docs| {
+                docs / u64::from(count) + u64::from(u64::from(id) < docs % u64::from(count))
+            });
+            let request = request.clone();
+            parts.push(Part { call, gate, control, request, held: own, progress, docs_max, begin });
+        }
+        if count > 1 {
+            control.set_sliced();
+        }
+        drop(held);
+        let works = parts.iter().map(|part| Box::pin(self.do_part(part))).collect();
+        let mut all = Done::default();
+        for done in join(works).await {
+            let done = done?;
+            all.failures.extend(done.failures);
+            all.timed_out |= done.timed_out;
+            all.touched.extend(done.touched);
+        }
+        all.failures.truncate(FAILURES_MAX);
+        if call.refresh {
+            self.refresh_touched(&all.touched).await;
+        }
+        let took = self.env.clock().monotonic().saturating_sub(begin);
+        let mut status = Status::of(&control.progress.borrow(), count > 1);
+        status.cancelled = control.cancelled();
+        Ok(ByQueryReply {
+            took_ms: took.as_millis() as u64,
+            timed_out: all.timed_out,
+            status,
+            failures: all.failures,
+        })
+    }
+
+    /// Reads the request and holds what it is to read.
+    async fn begin_by_query(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &ByQueryCall,
+    ) -> Result<(SearchRequest, Vec<HeldShard>)> {
+        let search = &call.search;
+        let mut request =
+            dsl::parse_search(&search.body, &search.params).map_err(failure::of_search)?;
+        if request.sort.is_empty() {
+            request.sort = dsl::sort_of_url("_shard_doc");
+        } else {
+            request.tiebreak = Tiebreak::Hidden;
+        }
+        request.scrolls = true;
+        request.total = TrackTotal::Exact;
+        request.version = true;
+        request.seq_no_primary_term = true;
+        let held = self.hold(gate, SEARCH, search).await?;
+        if let Work::Reindex(to) = &call.work {
+            self.check_destination(to, &held)?;
+        }
+        Ok((request, held))
+    }
+
+    /// A reindex into what it reads would never end, were it not for the views; Elasticsearch
+    /// refuses it.
+    fn check_destination(&self, to: &Destination, held: &[HeldShard]) -> Result<()> {
+        let state = self.state();
+        let target = match resolve_one(&*state, &to.index, self.now_ms(), Purpose::Write) {
+            Ok(One::Index { name, .. } | One::Missing { name }) => name,
+            // The first write will tell what is wrong with the name.
+            Err(_) => return Ok(()),
+        };
+        if held.iter().any(|shard| *shard.name == *target) {
+            return Err(Error::validation(&[format!(
+                "reindex cannot write into an index its reading from [{}]",
+                to.index
+            )]));
+        }
+        Ok(())
+    }
+
+    async fn do_part(self: &Rc<Self>, part: &Part<'_>) -> Result<Done> {
+        let mut done = Done::default();
+        let mut request = part.request.clone();
+        let mut left = part.docs_max;
+        loop {
+            if part.control.cancelled().is_some() {
+                return Ok(done);
+            }
+            let size = u64::from(part.call.batch).min(left.unwrap_or(u64::MAX));
+            if size == 0 {
+                return Ok(done);
+            }
+            request.size = size as u32;
+            let begun = self.env.clock().monotonic();
+            let run =
+                self.run(part.gate, SEARCH, &part.held, &request, false, part.begin).await?;
+            if let Some(last) = run.merged.winners.last() {
+                request.resume = Some(last.ranked.keys.as_slice().into());
+            }
+            let reply = self.present(&request, run, false, part.begin).await?;
+            done.timed_out |= reply.timed_out;
+            if request.total == TrackTotal::Exact {
+                let found = reply.result.total.map_or(0, |total| total.value);
+                let total = found.min(part.docs_max.unwrap_or(u64::MAX));
+                part.progress.count(|status| status.total = total);
+                request.total = TrackTotal::No;
+            }
+            let hits = reply.result.hits;
+            if hits.is_empty() {
+                return Ok(done);
+            }
+            let (count, is_last) = (hits.len() as u64, (hits.len() as u64) < size);
+            part.progress.count(|status| status.batches += 1);
+            let items: Vec<WriteItem> =
+                hits.into_iter().filter_map(|hit| item(&part.call.work, hit)).collect();
+            self.write_batch(part, items, &mut done).await;
+            left = left.map(|left| left.saturating_sub(count));
+            if !done.failures.is_empty() || done.timed_out || is_last || left == Some(0) {
+                return Ok(done);
+            }
+            self.throttle(part, begun, count).await;
+        }
+    }
+
+    /// Writes one batch; what was rejected is tried again for a while.
+    async fn write_batch(self: &Rc<Self>, part: &Part<'_>, items: Vec<WriteItem>, done: &mut Done) {
+        let mut todo = items;
+        for round in 0..=RETRIES_MAX {
+            let kept = todo.clone();
+            let request = BulkRequest { items: todo, refresh: Refresh::No };
+            let outcomes = self.bulk(part.gate, request).await.items;
+            todo = Vec::new();
+            for (outcome, item) in outcomes.into_iter().zip(kept) {
+                let rejected =
+                    matches!(&outcome.result, Err(error) if error.status == 429);
+                if rejected && round < RETRIES_MAX && part.control.cancelled().is_none() {
+                    todo.push(item);
+                } else {
+                    note(part, outcome, done);
+                }
+            }
+            if todo.is_empty() {
+                return;
+            }
+            part.progress.count(|status| status.bulk_retries += 1);
+            self.env.clock().sleep(RETRY_WAIT * 2u32.pow(round.min(6))).await;
+        }
+    }
+
+    /// Waits so long that the batch took as long as its speed says.
+    async fn throttle(self: &Rc<Self>, part: &Part<'_>, begun: Duration, count: u64) {
+        let from = self.env.clock().monotonic();
+        loop {
+            let speed = part.progress.speed.get();
+            if !speed.is_finite() || part.control.cancelled().is_some() {
+                break;
+            }
+            let until = begun + Duration::from_secs_f64((count as f64 / f64::from(speed)).min(1e9));
+            let now = self.env.clock().monotonic();
+            let Some(wait) = until.checked_sub(now).filter(|wait| !wait.is_zero()) else { break };
+            part.progress.waits_until.set(Some(until));
+            let wait_ms = wait.as_millis() as u64;
+            part.progress.count(|status| status.throttled_until_ms = wait_ms);
+            // Whichever comes first: the time, or a word about the speed.
+            let mut word = part.control.word();
+            let mut sleep = Box::pin(self.env.clock().sleep(wait));
+            std::future::poll_fn(|context| {
+                let spoken = std::pin::Pin::new(&mut word).poll(context).is_ready();
+                if spoken || sleep.as_mut().poll(context).is_ready() {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+            .await;
+        }
+        let waited = self.env.clock().monotonic().saturating_sub(from).as_millis() as u64;
+        part.progress.waits_until.set(None);
+        part.progress.count(|status| {
+            status.throttled_until_ms = 0;
+            status.throttled_ms += waited;
+        });
+    }
+
+    async fn refresh_touched(self: &Rc<Self>, names: &BTreeSet<String>) {
+        let state = self.state();
+        for index in names.iter().filter_map(|name| state.index(name)) {
+            for number in 0..index.settings.shard_count() {
+                let shard = ShardId { index: index.uuid, number };
+                // A shard that does not serve has told so when it was written to.
+                let _ = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
+            }
+        }
+    }
+}
+
+/// As many slices as the smallest index asked has shards.
+fn auto_slices(held: &[HeldShard]) -> u32 {
+    let shards = held.chunk_by(|a, b| a.index == b.index).map(<[HeldShard]>::len).min();
+    (shards.unwrap_or(1) as u32).clamp(1, SLICES_AUTO_MAX)
+}
+
+/// What is written for a hit; a hit without what the work needs is passed over.
+fn item(work: &Work, hit: Hit) -> Option<WriteItem> {
+    let base = WriteItem {
+        action: WriteAction::Index,
+        index: hit.index,
+        id: hit.id,
+        routing: hit.routing,
+        if_seq_no: hit.seq_no,
+        if_primary_term: hit.primary_term,
+        version: None,
+        version_type: VersionType::Internal,
+        require_alias: false,
+        source: Bytes::empty(),
+        update: None,
+    };
+    match work {
+        Work::Delete => Some(WriteItem { action: WriteAction::Delete, ..base }),
+        Work::Update => Some(WriteItem { source: hit.source?, ..base }),
+        Work::Reindex(to) => {
+            let counted = to.version_type != VersionType::Internal;
+            Some(WriteItem {
+                action: if to.create { WriteAction::Create } else { WriteAction::Index },
+                index: to.index.clone(),
+                routing: match &to.routing {
+                    Routing::Keep => base.routing.clone(),
+                    Routing::Discard => None,
+                    Routing::Set(value) => Some(value.clone()),
+                },
+                if_seq_no: None,
+                if_primary_term: None,
+                version: hit.version.filter(|_| counted).map(|version| version as i64),
+                version_type: to.version_type,
+                require_alias: to.require_alias,
+                source: hit.source?,
+                ..base
+            })
+        }
+    }
+}
+
+fn note(part: &Part<'_>, outcome: BulkOutcome, done: &mut Done) {
+    match outcome.result {
+        Ok(written) => {
+            part.progress.count(|status| match written.result {
+                WriteResult::Created => status.created += 1,
+                WriteResult::Updated | WriteResult::Noop => status.updated += 1,
+                WriteResult::Deleted | WriteResult::NotFound => status.deleted += 1,
+            });
+            if !done.touched.contains(&written.index) {
+                done.touched.insert(written.index);
+            }
+        }
+        Err(cause) => {
+            let is_conflict = cause.status == 409;
+            if is_conflict {
+                part.progress.count(|status| status.version_conflicts += 1);
+            }
+            if !(is_conflict && part.call.proceed) && done.failures.len() < FAILURES_MAX {
+                let id = outcome.id.unwrap_or_default();
+                done.failures.push(Failure { index: outcome.index, id, cause });
+            }
+        }
+    }
+}
+
+/// Runs all at the same time; answers in their order.
+async fn join<F: Future + Unpin>(mut works: Vec<F>) -> Vec<F::Output> {
+    let mut answers: Vec<Option<F::Output>> = works.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        let mut is_pending = false;
+        for (work, answer) in works.iter_mut().zip(&mut answers) {
+            if answer.is_none() {
+                match std::pin::Pin::new(work).poll(context) {
+                    Poll::Ready(value) => *answer = Some(value),
+                    Poll::Pending => is_pending = true,
+                }
+            }
+        }
+        if is_pending { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_added_up() {
+        let (one, two) = (Progress::new(Some(0), 5.0), Progress::new(Some(1), 5.0));
+        one.count(|status| status.updated = 3);
+        two.count(|status| (status.updated, status.total) = (4, 9));
+        let all = Status::of(&[Rc::new(one), Rc::new(two)], true);
+        assert_eq!((all.updated, all.total, all.slices.len()), (7, 9, 2));
+        assert_eq!(all.requests_per_second, 10.0);
+        let free = Status::of(&[Rc::new(Progress::new(None, f32::INFINITY))], false);
+        assert_eq!((free.requests_per_second, free.slices.len()), (-1.0, 0));
+    }
+}

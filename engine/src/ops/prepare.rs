@@ -1,0 +1,309 @@
+//! Preparing writes: documents become operations, new fields one change of the cluster state.
+//!
+//! Documents are parsed by the mapping that the change would give, and parsed again only where
+//! another change came in between (decision 2). Updates are parsed at their shard's home; what one of
+//! them needs there is asked for here, together with what those after it will probably need.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::hash::Map;
+use base::{PrimaryTerm, SeqNo};
+use cluster::{Command, Index, Outcome as ClusterOutcome};
+use env::{Env, Spawn};
+use mapping::document::{Arena, Mode, Parsed, Parser};
+use mapping::{Delta, Mapping};
+use shard::{Check, Kind, Operation, WriteBatch};
+
+use super::document::{VersionType, WriteAction, WriteItem, Written};
+use super::failure;
+use crate::core::Core;
+use crate::error::{Error, Result};
+
+/// How often documents are prepared again because the mapping changed under them.
+const ROUNDS_MAX: usize = 3;
+
+/// The items of one shard, on their way.
+pub(super) struct Group {
+    pub(super) index: Arc<Index>,
+    pub(super) number: u32,
+    /// Positions in the request, in order.
+    pub(super) members: Vec<usize>,
+}
+
+/// What a group sends: operations, the mapping they were prepared with, and each one's position in
+/// the request.
+pub(super) type Prepared = (WriteBatch, Arc<Mapping>, Vec<usize>);
+
+/// An item that names an existing index.
+pub(super) struct Aim {
+    pub(super) group: usize,
+    pub(super) id: String,
+    pub(super) routing: Option<String>,
+}
+
+/// What is left of a group whose batch stopped: an update needs fields first.
+pub(super) struct Rest {
+    pub(super) group: usize,
+    /// What the first of them needs.
+    pub(super) delta: Delta,
+    /// Positions in the request, in order.
+    pub(super) members: Vec<usize>,
+}
+
+impl<E: Env> Core<E> {
+    /// Parses every document; what each group sends, with the positions of its members.
+    pub(super) async fn prepare(
+        self: &Rc<Self>,
+        items: &[WriteItem],
+        aims: &[Option<Aim>],
+        groups: &mut [Group],
+        results: &mut [Option<Result<Written>>],
+    ) -> Vec<Option<Prepared>> {
+        let mut out: Vec<Option<Prepared>> = groups.iter().map(|_| None).collect();
+        let mut todo: Vec<usize> = (0..groups.len()).collect();
+        for round in 0..ROUNDS_MAX {
+            let mut sketches: Map<[u8; 16], Sketch> = Map::default();
+            for &at in &todo {
+                let group = &groups[at];
+                let sketch =
+                    sketches.entry(group.index.uuid).or_insert_with(|| Sketch::new(&group.index));
+                let batch = self.parse_group(items, aims, group, sketch, results).await;
+                out[at] = Some(batch);
+            }
+            let deltas: Vec<([u8; 16], Delta)> = sketches
+                .iter_mut()
+                .flat_map(|(uuid, sketch)| {
+                    std::mem::take(&mut sketch.deltas).into_iter().map(|delta| (*uuid, delta))
+                })
+                .collect();
+            if deltas.is_empty() {
+                break;
+            }
+            let change = self.change(Command::AddFields { deltas }).await;
+            let state = self.state();
+            let refused = match change {
+                Ok(ClusterOutcome::Fields(_)) => None,
+                Ok(_) => Some(Error::internal("an unexpected answer of the cluster state")),
+                Err(error) => Some(error),
+            };
+            todo.retain(|&at| {
+                let uuid = groups[at].index.uuid;
+                let Some(sketch) = sketches.get(&uuid) else { return false };
+                let fail = |error: Error, results: &mut [Option<Result<Written>>]| {
+                    for &member in &groups[at].members {
+                        results[member].get_or_insert(Err(error.clone()));
+                    }
+                };
+                if !sketch.grew {
+                    return false;
+                }
+                let Some(index) = state.index_by_uuid(uuid) else {
+                    fail(Error::index_not_found(&groups[at].index.name, "index_or_alias"), results);
+                    out[at] = None;
+                    return false;
+                };
+                if let Some(error) = &refused {
+                    fail(error.clone(), results);
+                    out[at] = None;
+                    return false;
+                }
+                if index.mapping.to_state_json() == sketch.mapping.to_state_json() {
+                    // What was sketched is what the cluster agreed on.
+                    if let Some((batch, mapping, _)) = &mut out[at] {
+                        batch.mapping_version = index.mapping.version();
+                        *mapping = Arc::clone(&index.mapping);
+                    }
+                    return false;
+                }
+                if round + 1 == ROUNDS_MAX {
+                    let text = "the mapping changed too often while the document was prepared";
+                    fail(Error::new(503, "process_cluster_event_timeout_exception", text), results);
+                    out[at] = None;
+                    return false;
+                }
+                true
+            });
+            for &at in &todo {
+                if let Some(index) = state.index_by_uuid(groups[at].index.uuid) {
+                    groups[at].index = Arc::clone(index);
+                }
+            }
+            if todo.is_empty() {
+                break;
+            }
+        }
+        out.into_iter().map(|batch| batch.filter(|(batch, ..)| !batch.ops.is_empty())).collect()
+    }
+
+    /// Parses the documents of one group by the sketched mapping, which grows on the way.
+    async fn parse_group(
+        self: &Rc<Self>,
+        items: &[WriteItem],
+        aims: &[Option<Aim>],
+        group: &Group,
+        sketch: &mut Sketch,
+        results: &mut [Option<Result<Written>>],
+    ) -> Prepared {
+        let mut parser = self.parser.take();
+        let mut arena = Arena::new();
+        let mut ops = Vec::with_capacity(group.members.len());
+        let mut members = Vec::with_capacity(group.members.len());
+        for &at in &group.members {
+            let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
+            let kind = if item.action == WriteAction::Delete {
+                Ok(Kind::Delete)
+            } else if let Some(update) = &item.update {
+                Ok(Kind::Update(Box::new(update.operation())))
+            } else {
+                sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| {
+                    Kind::Index {
+                        create: item.action == WriteAction::Create
+                            || (item.id.is_none() && item.if_seq_no.is_none()),
+                        source: item.source.clone(),
+                        doc,
+                    }
+                })
+            };
+            match kind {
+                Ok(kind) => {
+                    results[at] = None;
+                    members.push(at);
+                    ops.push(Operation {
+                        id: aim.id.clone(),
+                        routing: aim.routing.clone(),
+                        kind,
+                        check: check(item),
+                    });
+                }
+                Err(error) => results[at] = Some(Err(failure::of_mapping(error))),
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        self.parser.replace(parser);
+        let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops };
+        (batch, Arc::clone(&sketch.mapping), members)
+    }
+
+    /// Asks the cluster for the fields that stopped batches; the groups that are to be sent again.
+    pub(super) async fn widen(
+        self: &Rc<Self>,
+        items: &[WriteItem],
+        aims: &[Option<Aim>],
+        groups: &[Group],
+        rests: Vec<Rest>,
+        results: &mut [Option<Result<Written>>],
+    ) -> Vec<Group> {
+        let mut sketches: Map<[u8; 16], Sketch> = Map::default();
+        let mut again = Vec::new();
+        let mut arena = Arena::new();
+        let mut parser = self.parser.take();
+        for Rest { group, delta, mut members } in rests {
+            let group = &groups[group];
+            let state = self.state();
+            let index = state.index_by_uuid(group.index.uuid).unwrap_or(&group.index);
+            let sketch = sketches.entry(index.uuid).or_insert_with(|| Sketch::new(index));
+            if let Err(error) = sketch.add(delta) {
+                let first = members.remove(0);
+                results[first] = Some(Err(failure::of_mapping(error)));
+            }
+            for &at in &members {
+                let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
+                for text in update.texts() {
+                    arena.clear();
+                    // Only a guess at what it will need: its own turn tells what is wrong with it.
+                    let _ = sketch.parse(&mut parser, &aim.id, &text, &mut arena);
+                    self.env.spawn().yield_if_needed().await;
+                }
+            }
+            again.push((Arc::clone(&group.index), group.number, members));
+        }
+        self.parser.replace(parser);
+        let deltas: Vec<([u8; 16], Delta)> = sketches
+            .into_iter()
+            .flat_map(|(uuid, sketch)| sketch.deltas.into_iter().map(move |delta| (uuid, delta)))
+            .collect();
+        let refused = match deltas.is_empty() {
+            true => None,
+            false => self.change(Command::AddFields { deltas }).await.err(),
+        };
+        let state = self.state();
+        let mut groups = Vec::new();
+        for (index, number, members) in again {
+            let error = match (&refused, state.index_by_uuid(index.uuid)) {
+                (None, Some(index)) => {
+                    groups.push(Group { index: Arc::clone(index), number, members });
+                    continue;
+                }
+                (Some(error), _) => error.clone(),
+                (None, None) => Error::index_not_found(&index.name, "index_or_alias"),
+            };
+            members.iter().for_each(|&at| results[at] = Some(Err(error.clone())));
+        }
+        groups
+    }
+}
+
+/// The mapping as it will be when the request's new fields are added.
+struct Sketch {
+    mapping: Arc<Mapping>,
+    deltas: Vec<Delta>,
+    grew: bool,
+}
+
+impl Sketch {
+    fn new(index: &Index) -> Self {
+        Self { mapping: Arc::clone(&index.mapping), deltas: Vec::new(), grew: false }
+    }
+
+    /// Takes fields in that a shard asked for.
+    fn add(&mut self, delta: Delta) -> mapping::Result<()> {
+        self.mapping = Arc::new(self.mapping.apply_delta(&delta)?);
+        self.deltas.push(delta);
+        self.grew = true;
+        Ok(())
+    }
+
+    /// Parses one document; its new fields join the sketch only if the whole of it fits.
+    fn parse(
+        &mut self,
+        parser: &mut Parser,
+        id: &str,
+        source: &[u8],
+        arena: &mut Arena,
+    ) -> mapping::Result<u32> {
+        let mut trial = Arc::clone(&self.mapping);
+        let mut added = Vec::new();
+        loop {
+            match parser.parse(&trial, id, source, Mode::Strict, arena)? {
+                Parsed::Ready(doc) => {
+                    if !added.is_empty() {
+                        self.mapping = trial;
+                        self.deltas.append(&mut added);
+                        self.grew = true;
+                    }
+                    return Ok(doc as u32);
+                }
+                Parsed::NeedsMapping(delta) => {
+                    // Each round adds what the last one lacked; a document that lacks again and
+                    // again would be our own error.
+                    assert!(added.len() < 8, "a document whose new fields never suffice");
+                    trial = Arc::new(trial.apply_delta(&delta)?);
+                    added.push(delta);
+                }
+            }
+        }
+    }
+}
+
+fn check(item: &WriteItem) -> Check {
+    let version = item.version.unwrap_or(0).max(0) as u64;
+    match (item.version_type, item.if_seq_no, item.if_primary_term) {
+        (VersionType::External, ..) => Check::External(version),
+        (VersionType::ExternalGte, ..) => Check::ExternalGte(version),
+        (VersionType::Internal, Some(seq_no), Some(term)) => {
+            Check::SeqNo { seq_no: SeqNo(seq_no), term: PrimaryTerm(term) }
+        }
+        _ => Check::None,
+    }
+}

@@ -1,0 +1,348 @@
+//! Long work that callers may watch, slow down and cancel.
+//!
+//! A task lives on the core that does its work; its number tells which core that is, so nothing is
+//! shared: who asks for one task asks that core, who asks for all asks every core. What became of a
+//! task that nobody waited for is kept in memory, the newest [`KEPT_MAX`] of each core.
+//!
+//! Always true
+//! 1. A number is given once while the node runs: `number % cores` is the task's core.
+//! 2. A task is listed as long as its [`Running`] guard lives, and no longer.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base::hash::Map;
+use base::CoreId;
+use env::reply::{self, Answer, Reply};
+use env::{Clock, Env};
+
+use crate::core::Core;
+use crate::error::Result;
+use crate::host::call::Message;
+use crate::ops::by_query::{ByQueryReply, Progress, Status};
+
+/// Results that a core keeps of tasks that are over.
+const KEPT_MAX: usize = 256;
+
+/// What a task is, from its beginning.
+#[derive(Clone, Debug, Default)]
+pub struct TaskSpec {
+    /// `transport`, or `direct` for a part that another task gave away.
+    pub kind: &'static str,
+    /// Elasticsearch's name: `indices:data/write/reindex`.
+    pub action: &'static str,
+    /// For people.
+    pub description: String,
+    /// It heeds [`TaskControl::is_cancelled`].
+    pub cancellable: bool,
+    /// The task that began it.
+    pub parent: Option<u64>,
+    /// Headers of the request that are passed on: `X-Opaque-Id`.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A task as it is told.
+#[derive(Clone, Debug)]
+pub struct TaskRow {
+    /// Its number; with the node's id before it, its id.
+    pub number: u64,
+    /// What it is.
+    pub spec: TaskSpec,
+    /// When it began, in milliseconds since 1970.
+    pub start_ms: i64,
+    /// For how long it has run.
+    pub running_ns: u64,
+    /// Somebody wants it to end.
+    pub cancelled: bool,
+    /// How far it is.
+    pub status: Option<Status>,
+}
+
+/// A task, and what became of it where it is over.
+#[derive(Clone, Debug)]
+pub struct TaskState {
+    /// The task.
+    pub row: TaskRow,
+    /// `None` while it runs.
+    pub outcome: Option<Result<ByQueryReply>>,
+}
+
+/// What a task's work and those who watch it share, on one core.
+pub struct TaskControl {
+    number: u64,
+    spec: TaskSpec,
+    start_ms: i64,
+    begun: Duration,
+    cancelled: RefCell<Option<String>>,
+    /// Counts of the work, of all its slices.
+    pub(crate) progress: RefCell<Vec<Rc<Progress>>>,
+    /// Who waits for the end.
+    waiting: RefCell<Vec<Reply<()>>>,
+    /// Who waits for a word: cancelled, or another speed.
+    poked: RefCell<Vec<Reply<()>>>,
+    is_sliced: Cell<bool>,
+}
+
+impl TaskControl {
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Why somebody wants it to end.
+    pub fn cancelled(&self) -> Option<String> {
+        self.cancelled.borrow().clone()
+    }
+
+    /// Ends when somebody says something: cancelled, or another speed.
+    pub(crate) fn word(&self) -> Answer<()> {
+        let (reply, answer) = reply::channel();
+        self.poked.borrow_mut().push(reply);
+        answer
+    }
+
+    pub(crate) fn set_sliced(&self) {
+        self.is_sliced.set(true);
+    }
+
+    fn poke(&self) {
+        self.poked.take().into_iter().for_each(|reply| reply.send(()));
+    }
+
+    fn row(&self, now: Duration) -> TaskRow {
+        let progress = self.progress.borrow();
+        let status = (!progress.is_empty()).then(|| Status::of(&progress, self.is_sliced.get()));
+        TaskRow {
+            number: self.number,
+            spec: self.spec.clone(),
+            start_ms: self.start_ms,
+            running_ns: now.saturating_sub(self.begun).as_nanos() as u64,
+            cancelled: self.cancelled.borrow().is_some(),
+            status,
+        }
+    }
+}
+
+/// The tasks of one core.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    count: u64,
+    running: Map<u64, Rc<TaskControl>>,
+    kept: VecDeque<TaskState>,
+}
+
+/// A task that runs; it is over when this is dropped.
+pub struct Running<E: Env> {
+    core: Rc<Core<E>>,
+    control: Rc<TaskControl>,
+}
+
+impl<E: Env> Running<E> {
+    /// What the work looks at.
+    pub fn control(&self) -> &Rc<TaskControl> {
+        &self.control
+    }
+
+    /// Ends the task and keeps what became of it for whoever asks.
+    pub fn keep(self, outcome: Result<ByQueryReply>) {
+        let row = self.control.row(self.core.env.clock().monotonic());
+        let mut tasks = self.core.tasks.borrow_mut();
+        if tasks.kept.len() == KEPT_MAX {
+            tasks.kept.pop_front();
+        }
+        tasks.kept.push_back(TaskState { row, outcome: Some(outcome) });
+    }
+}
+
+impl<E: Env> Drop for Running<E> {
+    fn drop(&mut self) {
+        self.core.tasks.borrow_mut().running.remove(&self.control.number);
+        self.control.waiting.take().into_iter().for_each(|reply| reply.send(()));
+    }
+}
+
+/// What is asked of the tasks of one core.
+pub enum TaskCall {
+    /// All that run.
+    List {
+        /// They.
+        reply: Reply<Vec<TaskRow>>,
+    },
+    /// One.
+    Get {
+        /// Its number.
+        number: u64,
+        /// It, where it runs or its end is kept.
+        reply: Reply<Option<TaskState>>,
+    },
+    /// Tells when one is over.
+    Wait {
+        /// Its number.
+        number: u64,
+        /// When it is over, or was.
+        reply: Reply<()>,
+    },
+    /// Asks one to end.
+    Cancel {
+        /// Its number.
+        number: u64,
+        /// Why.
+        reason: String,
+        /// It, where it runs.
+        reply: Reply<Option<TaskRow>>,
+    },
+    /// Sets the speed of one.
+    Rethrottle {
+        /// Its number.
+        number: u64,
+        /// Documents a second; infinite for no limit.
+        requests_per_second: f32,
+        /// It, where it runs.
+        reply: Reply<Option<TaskRow>>,
+    },
+}
+
+impl<E: Env> Core<E> {
+    /// Begins a task on this core.
+    pub fn begin_task(self: &Rc<Self>, spec: TaskSpec) -> Running<E> {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.count += 1;
+        let cores = u64::from(self.shared.config.cores.max(1));
+        let number = tasks.count * cores + u64::from(self.id.get());
+        let control = Rc::new(TaskControl {
+            number,
+            spec,
+            start_ms: self.now_ms(),
+            begun: self.env.clock().monotonic(),
+            cancelled: RefCell::default(),
+            progress: RefCell::default(),
+            waiting: RefCell::default(),
+            poked: RefCell::default(),
+            is_sliced: Cell::new(false),
+        });
+        tasks.running.insert(number, Rc::clone(&control));
+        drop(tasks);
+        Running { core: Rc::clone(self), control }
+    }
+
+    /// All tasks that run on the node, by number.
+    pub async fn tasks(self: &Rc<Self>) -> Vec<TaskRow> {
+        let mut answers = Vec::new();
+        for core in 0..self.shared.config.cores {
+            answers.push(self.ask_tasks(core.into(), |reply| TaskCall::List { reply }));
+        }
+        let mut rows = Vec::new();
+        for answer in answers {
+            rows.extend(answer.await.unwrap_or_default());
+        }
+        rows.sort_unstable_by_key(|row| row.number);
+        rows
+    }
+
+    /// One task, running or over.
+    pub async fn task(self: &Rc<Self>, number: u64) -> Option<TaskState> {
+        self.ask_tasks(number, |reply| TaskCall::Get { number, reply }).await.flatten()
+    }
+
+    /// Ends when the task does, or after `timeout`; true where it is over.
+    pub async fn task_over(self: &Rc<Self>, number: u64, timeout: Duration) -> bool {
+        let mut over = self.ask_tasks(number, |reply| TaskCall::Wait { number, reply });
+        let sleep = self.env.clock().sleep(timeout);
+        let mut sleep = std::pin::pin!(sleep);
+        std::future::poll_fn(|context| {
+            use std::task::Poll;
+            if std::pin::Pin::new(&mut over).poll(context).is_ready() {
+                return Poll::Ready(true);
+            }
+            sleep.as_mut().poll(context).map(|()| false)
+        })
+        .await
+    }
+
+    /// Asks a task to end; it, where it runs.
+    pub async fn cancel_task(self: &Rc<Self>, number: u64, reason: &str) -> Option<TaskRow> {
+        let reason = reason.to_owned();
+        self.ask_tasks(number, |reply| TaskCall::Cancel { number, reason, reply }).await.flatten()
+    }
+
+    /// Sets the speed of a task; it, where it runs.
+    pub async fn rethrottle_task(
+        self: &Rc<Self>,
+        number: u64,
+        requests_per_second: f32,
+    ) -> Option<TaskRow> {
+        self.ask_tasks(number, |reply| TaskCall::Rethrottle { number, requests_per_second, reply })
+            .await
+            .flatten()
+    }
+
+    /// Sends a call to the core of a task.
+    fn ask_tasks<T>(
+        self: &Rc<Self>,
+        number: u64,
+        make: impl FnOnce(Reply<T>) -> TaskCall,
+    ) -> Answer<T> {
+        let (reply, answer) = reply::channel();
+        let call = make(reply);
+        let core = CoreId((number % u64::from(self.shared.config.cores.max(1))) as u16);
+        if core == self.id {
+            self.answer_tasks(call);
+        } else {
+            self.shared.core(core).send_reply(Message::Task(call));
+        }
+        answer
+    }
+
+    /// Answers for the tasks of this core.
+    pub(crate) fn answer_tasks(&self, call: TaskCall) {
+        let now = self.env.clock().monotonic();
+        let tasks = self.tasks.borrow();
+        match call {
+            TaskCall::List { reply } => {
+                reply.send(tasks.running.values().map(|task| task.row(now)).collect());
+            }
+            TaskCall::Get { number, reply } => {
+                let running = tasks
+                    .running
+                    .get(&number)
+                    .map(|task| TaskState { row: task.row(now), outcome: None });
+                let kept = || tasks.kept.iter().find(|kept| kept.row.number == number).cloned();
+                reply.send(running.or_else(kept));
+            }
+            TaskCall::Wait { number, reply } => match tasks.running.get(&number) {
+                Some(task) => task.waiting.borrow_mut().push(reply),
+                None => reply.send(()),
+            },
+            TaskCall::Cancel { number, reason, reply } => {
+                let found = tasks.running.get(&number).map(|task| {
+                    if task.spec.cancellable {
+                        task.cancelled.borrow_mut().get_or_insert(reason);
+                    }
+                    task.row(now)
+                });
+                if let Some(task) = tasks.running.get(&number) {
+                    let task = Rc::clone(task);
+                    drop(tasks);
+                    task.poke();
+                }
+                reply.send(found);
+            }
+            TaskCall::Rethrottle { number, requests_per_second, reply } => {
+                let task = tasks.running.get(&number).cloned();
+                drop(tasks);
+                let found = task.filter(|task| !task.progress.borrow().is_empty());
+                reply.send(found.map(|task| {
+                    let progress = task.progress.borrow();
+                    let each = requests_per_second / progress.len() as f32;
+                    progress.iter().for_each(|slice| slice.set_speed(each));
+                    drop(progress);
+                    task.poke();
+                    task.row(now)
+                }));
+            }
+        }
+    }
+}
+
