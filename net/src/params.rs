@@ -148,34 +148,10 @@ impl Params {
         };
         options.ignore_unavailable = convert("ignore_unavailable", base.ignore_unavailable)?;
         options.allow_no_indices = convert("allow_no_indices", base.allow_no_indices)?;
-        if let Some(words) = self.text("expand_wildcards") {
-            options.expand_open = false;
-            options.expand_closed = false;
-            options.expand_hidden = false;
-            for word in words.split(',') {
-                match word {
-                    "open" => options.expand_open = true,
-                    "closed" => options.expand_closed = true,
-                    "hidden" => options.expand_hidden = true,
-                    "none" => {
-                        options.expand_open = false;
-                        options.expand_closed = false;
-                        options.expand_hidden = false;
-                    }
-                    "all" => {
-                        options.expand_open = true;
-                        options.expand_closed = true;
-                        options.expand_hidden = true;
-                    }
-                    other => {
-                        return Err(Error::illegal_argument(format!(
-                            "No valid expand wildcard value [{other}]"
-                        )));
-                    }
-                }
-            }
+        match self.text("expand_wildcards") {
+            Some(words) => expand_wildcards(options, words),
+            None => Ok(options),
         }
-        Ok(options)
     }
 
     /// Checks names and values against what a route knows. `path` is the request's.
@@ -198,7 +174,7 @@ impl Params {
                 .filter(|known| known.offered)
                 .map(|known| known.name)
                 .collect();
-            return Err(unrecognized(path, &unknown, &offered));
+            return Err(unrecognized(path, "parameter", &unknown, &offered));
         }
         for (name, value) in self.iter() {
             let Some(known) = find(name) else { continue };
@@ -217,6 +193,38 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// `expand_wildcards`: words, of which the last say most.
+///
+/// # Errors
+/// A word that is none.
+pub fn expand_wildcards(options: IndicesOptions, words: &str) -> Result<IndicesOptions> {
+    let mut options =
+        IndicesOptions { expand_open: false, expand_closed: false, expand_hidden: false, ..options };
+    for word in words.split(',') {
+        match word {
+            "open" => options.expand_open = true,
+            "closed" => options.expand_closed = true,
+            "hidden" => options.expand_hidden = true,
+            "none" => {
+                options.expand_open = false;
+                options.expand_closed = false;
+                options.expand_hidden = false;
+            }
+            "all" => {
+                options.expand_open = true;
+                options.expand_closed = true;
+                options.expand_hidden = true;
+            }
+            other => {
+                return Err(Error::illegal_argument(format!(
+                    "No valid expand wildcard value [{other}]"
+                )));
+            }
+        }
+    }
+    Ok(options)
 }
 
 /// A truth in a parameter.
@@ -288,27 +296,33 @@ pub fn time_ms(name: &str, value: &str) -> Result<Option<u64>> {
     }
 }
 
-/// Names that nobody knows, each with those that were perhaps meant.
-fn unrecognized(path: &str, unknown: &[&str], offered: &[&str]) -> Error {
+/// ` -> did you mean [x]?`, where names like `name` are among `offered`; else nothing.
+pub fn near(name: &str, offered: &[&str]) -> String {
+    let mut near: Vec<(f32, &str)> = offered
+        .iter()
+        .map(|other| (similarity(name, other), *other))
+        .filter(|(score, _)| *score > 0.5)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let names: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
+    match names[..] {
+        [] => String::new(),
+        [one] => format!(" -> did you mean [{one}]?"),
+        _ => format!(" -> did you mean any of [{}]?", names.join(", ")),
+    }
+}
+
+/// Names of some kind (`parameter`, `metric`) that nobody knows, each with those that were perhaps
+/// meant.
+pub fn unrecognized(path: &str, kind: &str, unknown: &[&str], offered: &[&str]) -> Error {
     let plural = if unknown.len() > 1 { "s" } else { "" };
-    let mut reason = format!("request [{path}] contains unrecognized parameter{plural}: ");
+    let mut reason = format!("request [{path}] contains unrecognized {kind}{plural}: ");
     for (at, name) in unknown.iter().enumerate() {
         if at > 0 {
             reason.push_str(", ");
         }
         reason.push_str(&format!("[{name}]"));
-        let mut near: Vec<(f32, &str)> = offered
-            .iter()
-            .map(|other| (similarity(name, other), *other))
-            .filter(|(score, _)| *score > 0.5)
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        let names: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
-        match names[..] {
-            [] => {}
-            [one] => reason.push_str(&format!(" -> did you mean [{one}]?")),
-            _ => reason.push_str(&format!(" -> did you mean any of [{}]?", names.join(", "))),
-        }
+        reason.push_str(&near(name, offered));
     }
     Error::illegal_argument(reason)
 }

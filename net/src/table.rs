@@ -6,6 +6,7 @@ use http::Method::{Delete, Get, Head, Post, Put};
 
 use crate::params::Kind::{Flag, Int, Long, Own, Text, Time, Word};
 use crate::params::Known;
+use crate::rest::security::Op;
 
 /// What answers a route: one function of `rest` each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,9 +19,22 @@ pub enum Api {
     Create,
     Get,
     GetSource,
+    Update,
     DeleteDocument,
     MultiGet,
     Search,
+    MultiSearch,
+    Scroll,
+    ClearScroll,
+    OpenPointInTime,
+    ClosePointInTime,
+    DeleteByQuery,
+    UpdateByQuery,
+    Reindex,
+    Rethrottle,
+    Tasks,
+    Task,
+    CancelTasks,
     Count,
     CreateIndex,
     GetIndex,
@@ -29,21 +43,100 @@ pub enum Api {
     GetMapping,
     PutMapping,
     GetSettings,
+    PutSettings,
+    GetFieldMapping,
+    CloseIndex,
+    OpenIndex,
+    AddBlock,
+    GetAlias,
+    ExistsAlias,
+    PutAlias,
+    DeleteAlias,
+    UpdateAliases,
+    PutTemplate(cluster::TemplateKind),
+    GetTemplate(cluster::TemplateKind),
+    ExistsTemplate(cluster::TemplateKind),
+    DeleteTemplate(cluster::TemplateKind),
+    SimulateTemplate,
+    SimulateIndex,
+    IndexStats,
+    Segments,
+    Recovery,
+    ShardStores,
+    ClearCache,
+    ResolveIndex,
+    SearchShards,
+    Resize(engine::ops::resize::Resize),
+    Rollover,
+    CreateDataStream,
+    GetDataStream,
+    DeleteDataStream,
+    DataStreamStats,
     Refresh,
     Flush,
     ForceMerge,
     Analyze,
     Health,
+    ClusterState,
+    ClusterStats,
+    ClusterInfo,
+    GetClusterSettings,
+    PutClusterSettings,
+    PendingTasks,
+    Reroute,
+    AllocationExplain,
+    ExcludeVotes,
+    IncludeVotes,
+    RemoteInfo,
+    HealthReport,
+    NodesStats,
+    NodesUsage,
+    HotThreads,
+    ReloadSecureSettings,
+    RepositoriesMetering,
+    Xpack,
+    XpackUsage,
+    Features,
+    BasicStatus,
+    TrialStatus,
+    StartBasic,
+    GetPipelines,
+    Prometheus,
     Cat,
-    CatHealth,
-    CatIndices,
-    Authenticate,
-    ChangePassword,
+    CatTable(CatTable),
+    /// `_security`.
+    Security(Op),
     Nodes,
     License,
     Favicon,
     /// A path of Elasticsearch 7 whose method is known and whose handler is gone.
     Typed,
+}
+
+/// A table of `_cat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named as in Elasticsearch's specification")]
+pub enum CatTable {
+    Aliases,
+    Allocation,
+    ComponentTemplates,
+    Count,
+    Fielddata,
+    Health,
+    Indices,
+    Master,
+    NodeAttrs,
+    Nodes,
+    PendingTasks,
+    Plugins,
+    Recovery,
+    Repositories,
+    Segments,
+    Shards,
+    Snapshots,
+    Tasks,
+    Templates,
+    ThreadPool,
 }
 
 /// One row.
@@ -59,6 +152,27 @@ pub struct Route {
     pub privilege: &'static str,
     /// Query parameters, beside [`crate::params::COMMON`].
     pub params: &'static [&'static [Known]],
+}
+
+impl Route {
+    /// Its place in `engine::meter::FAMILIES`: with whom its requests are timed.
+    pub fn family(&self) -> usize {
+        let family = match self.privilege {
+            _ if self.path.starts_with("/_cat") => "cat",
+            "indices:data/write/bulk" => "bulk",
+            "indices:data/read/get" | "indices:data/read/mget" => "get",
+            text if text.starts_with("indices:data/write/") => "document",
+            text if text.starts_with("indices:data/read/scroll") => "scroll",
+            text if text.starts_with("indices:data/read/") => "search",
+            text if text.starts_with("indices:") => "indices",
+            text if text.contains("/security/") => "security",
+            text if text.starts_with("cluster:") && text.contains("/task") => "task",
+            text if text.starts_with("cluster:") => "cluster",
+            _ => "other",
+        };
+        let at = engine::meter::FAMILIES.iter().position(|known| *known == family);
+        at.unwrap_or(engine::meter::FAMILIES.len() - 1)
+    }
 }
 
 const fn flag(name: &'static str) -> Known {
@@ -105,6 +219,15 @@ const CONDITIONS: &[Known] = &[
     own("version_type"),
 ];
 
+/// An update makes its own version, and meets no conflict that trying again would mend.
+const UPDATE: &[Known] = &[
+    Known::new("if_seq_no", Long),
+    Known::new("if_primary_term", Long),
+    Known::new("version", Long).unoffered(),
+    Known::new("retry_on_conflict", Int),
+    text("lang"),
+];
+
 const OP_TYPE: &[Known] = &[own("op_type")];
 
 const SOURCE_FILTER: &[Known] =
@@ -120,6 +243,8 @@ const SEARCH: &[Known] = &[
     Known::new("size", Int).unoffered(),
     text("sort"),
     text("stored_fields"),
+    text("docvalue_fields"),
+    time("scroll"),
     own("track_total_hits").unoffered(),
     flag("track_scores").unoffered(),
     flag("version").unoffered(),
@@ -141,6 +266,84 @@ const SEARCH: &[Known] = &[
     text("stats").idle(),
 ];
 
+const SCROLL: &[Known] = &[text("scroll_id"), time("scroll"), flag("rest_total_hits_as_int")];
+
+const CLEAR_SCROLL: &[Known] = &[text("scroll_id")];
+
+const MULTI_SEARCH: &[Known] = &[
+    text("routing"),
+    own("search_type"),
+    Known::new("max_concurrent_searches", Int),
+    Known::new("max_concurrent_shard_requests", Int).idle(),
+    Known::new("pre_filter_shard_size", Int).idle(),
+    flag("rest_total_hits_as_int"),
+    flag("typed_keys").idle(),
+    flag("ccs_minimize_roundtrips").idle(),
+    flag("ignore_throttled").idle(),
+];
+
+const MOMENT: &[Known] = &[
+    time("keep_alive"),
+    text("routing"),
+    own("preference").idle(),
+    flag("allow_partial_search_results").idle(),
+    Known::new("max_concurrent_shard_requests", Int).idle(),
+];
+
+const BY_QUERY: &[Known] = &[
+    own("conflicts"),
+    flag("refresh"),
+    time("scroll").idle(),
+    Known::new("scroll_size", Int),
+    own("slices"),
+    Known::new("max_docs", Int),
+    Known::new("size", Int).unoffered(),
+    Known::new("from", Int).unoffered(),
+    own("requests_per_second"),
+    time("timeout"),
+    own("wait_for_active_shards"),
+    flag("wait_for_completion"),
+    time("search_timeout"),
+    own("search_type"),
+    Known::new("terminate_after", Int),
+    text("sort"),
+    text("routing"),
+    own("preference").idle(),
+    text("stats").idle(),
+    flag("request_cache").idle(),
+    text("pipeline"),
+];
+
+const REINDEX: &[Known] = &[
+    flag("refresh"),
+    time("scroll").idle(),
+    own("slices"),
+    Known::new("max_docs", Int),
+    own("requests_per_second"),
+    time("timeout"),
+    own("wait_for_active_shards"),
+    flag("wait_for_completion"),
+    flag("require_alias"),
+];
+
+const RETHROTTLE: &[Known] = &[own("requests_per_second")];
+
+const TASKS: &[Known] = &[
+    text("actions"),
+    text("nodes"),
+    text("parent_task_id"),
+    flag("detailed"),
+    flag("wait_for_completion"),
+    time("timeout"),
+    Known::new("group_by", Word(&["nodes", "parents", "none"])),
+    time("master_timeout").idle(),
+];
+
+const TASK: &[Known] = &[flag("wait_for_completion"), time("timeout")];
+
+const CANCEL_TASKS: &[Known] =
+    &[text("actions"), text("nodes"), text("parent_task_id"), flag("wait_for_completion")];
+
 const COUNT: &[Known] = &[
     own("min_score"),
     Known::new("terminate_after", Int),
@@ -151,15 +354,84 @@ const COUNT: &[Known] = &[
 
 const CREATE_INDEX: &[Known] = &[own("wait_for_active_shards")];
 
-const GET_INDEX: &[Known] =
-    &[flag("flat_settings"), flag("local").idle(), time("master_timeout").idle(), text("features")];
+const GET_INDEX: &[Known] = &[
+    flag("flat_settings"),
+    flag("include_defaults"),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+    text("features"),
+];
 
 const GET_MAPPING: &[Known] = &[flag("local").idle(), time("master_timeout").idle()];
 
 const PUT_MAPPING: &[Known] = &[flag("write_index_only").idle()];
 
-const GET_SETTINGS: &[Known] =
-    &[flag("flat_settings"), flag("local").idle(), time("master_timeout").idle()];
+const GET_SETTINGS: &[Known] = &[
+    flag("flat_settings"),
+    flag("include_defaults"),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+];
+
+const PUT_SETTINGS: &[Known] = &[flag("flat_settings").idle(), flag("preserve_existing"), flag("reopen")];
+
+const FIELD_MAPPING: &[Known] = &[flag("include_defaults"), flag("local").idle()];
+
+const LOCAL: &[Known] = &[flag("local").idle()];
+
+const PUT_TEMPLATE: &[Known] = &[flag("create"), text("cause").idle()];
+
+const PUT_LEGACY: &[Known] = &[flag("create"), Known::new("order", Int), text("cause").idle()];
+
+const GET_TEMPLATE: &[Known] = &[
+    flag("flat_settings"),
+    flag("include_defaults").idle(),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+];
+
+const SIMULATE: &[Known] = &[
+    flag("create"),
+    text("cause").idle(),
+    flag("include_defaults").idle(),
+    time("master_timeout").idle(),
+];
+
+const INDEX_STATS: &[Known] = &[
+    own("level"),
+    flag("forbid_closed_indices"),
+    text("fields").idle(),
+    text("completion_fields").idle(),
+    text("fielddata_fields").idle(),
+    text("groups").idle(),
+    flag("include_segment_file_sizes").idle(),
+    flag("include_unloaded_segments").idle(),
+];
+
+const SEGMENTS: &[Known] = &[flag("verbose").idle()];
+
+const RECOVERY: &[Known] = &[flag("active_only"), flag("detailed")];
+
+const CLEAR_CACHE: &[Known] = &[
+    flag("fielddata").idle(),
+    text("fields").idle(),
+    flag("query").idle(),
+    flag("request").idle(),
+    text("index"),
+];
+
+const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), flag("local").idle()];
+
+const SHARD_STORES: &[Known] = &[own("status")];
+
+const ROLLOVER: &[Known] = &[flag("dry_run"), flag("lazy")];
+
+const DATA_STREAM: &[Known] = &[
+    own("expand_wildcards"),
+    flag("include_defaults").idle(),
+    time("master_timeout").idle(),
+    flag("verbose").idle(),
+];
 
 const FLUSH: &[Known] = &[flag("force").idle(), flag("wait_if_ongoing").idle()];
 
@@ -193,11 +465,12 @@ const CAT: &[Known] = &[
     flag("help"),
     text("bytes"),
     text("time"),
+    text("size").idle(),
     flag("local").idle(),
     time("master_timeout").idle(),
 ];
 
-const CAT_HEALTH: &[Known] = &[flag("ts")];
+const CAT_TS: &[Known] = &[flag("ts")];
 
 const CAT_INDICES: &[Known] = &[
     own("expand_wildcards"),
@@ -206,11 +479,125 @@ const CAT_INDICES: &[Known] = &[
     flag("include_unloaded_segments").idle(),
 ];
 
+const EXPAND: &[Known] = &[own("expand_wildcards")];
+
+const CAT_FIELDDATA: &[Known] = &[text("fields").idle()];
+
+const CAT_NODES: &[Known] = &[flag("full_id"), flag("include_unloaded_segments").idle()];
+
+const CAT_RECOVERY: &[Known] = &[flag("active_only"), flag("detailed").idle(), text("index")];
+
+const CAT_SEGMENTS: &[Known] = &[flag("ignore_throttled").idle(), flag("allow_closed").idle()];
+
+const CAT_SNAPSHOTS: &[Known] = &[flag("ignore_unavailable").idle()];
+
+const CAT_PLUGINS: &[Known] = &[flag("include_bootstrap").idle()];
+
+const CAT_TASKS: &[Known] = &[
+    text("actions"),
+    flag("detailed"),
+    text("nodes"),
+    text("parent_task_id"),
+    time("timeout").idle(),
+    flag("wait_for_completion").idle(),
+];
+
 const NODES: &[Known] = &[flag("flat_settings"), time("timeout").idle()];
+
+const TIMEOUT: &[Known] = &[time("timeout").idle()];
+
+const NODES_STATS: &[Known] = &[
+    text("completion_fields").idle(),
+    text("fielddata_fields").idle(),
+    text("fields").idle(),
+    own("groups").idle(),
+    flag("include_segment_file_sizes").idle(),
+    text("level"),
+    time("timeout").idle(),
+    text("types").idle(),
+    flag("include_unloaded_segments").idle(),
+];
+
+const HOT_THREADS: &[Known] = &[
+    flag("ignore_idle_threads"),
+    time("interval"),
+    Known::new("snapshots", Int).idle(),
+    Known::new("threads", Int),
+    time("timeout").idle(),
+    text("type"),
+    text("sort").idle(),
+];
+
+const STATE: &[Known] = &[
+    flag("flat_settings"),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+    Known::new("wait_for_metadata_version", Long),
+    time("wait_for_timeout"),
+];
+
+const CLUSTER_STATS: &[Known] =
+    &[flag("include_remotes").idle(), time("timeout").idle(), flag("flat_settings").idle()];
+
+const GET_CLUSTER_SETTINGS: &[Known] = &[
+    flag("flat_settings"),
+    flag("include_defaults"),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+    time("timeout").idle(),
+];
+
+const PUT_CLUSTER_SETTINGS: &[Known] = &[flag("flat_settings")];
+
+const LOCAL: &[Known] = &[flag("local").idle(), time("master_timeout").idle()];
+
+const REROUTE: &[Known] =
+    &[flag("dry_run").idle(), flag("explain"), text("metric"), flag("retry_failed").idle()];
+
+const EXPLAIN_ALLOCATION: &[Known] = &[
+    flag("include_disk_info"),
+    flag("include_yes_decisions").idle(),
+    time("master_timeout").idle(),
+];
+
+const EXCLUDE_VOTES: &[Known] = &[text("node_names"), text("node_ids")];
+
+const INCLUDE_VOTES: &[Known] = &[flag("wait_for_removal").idle()];
+
+const HEALTH_REPORT: &[Known] =
+    &[time("timeout").idle(), flag("verbose"), Known::new("size", Int)];
+
+const XPACK: &[Known] = &[text("categories"), flag("accept_enterprise").idle()];
+
+const START_LICENSE: &[Known] = &[flag("acknowledge").idle(), text("type").idle()];
+
+const PIPELINES: &[Known] = &[time("master_timeout").idle(), flag("summary").idle()];
 
 const LICENSE: &[Known] = &[flag("accept_enterprise").idle(), flag("local").idle()];
 
-const PASSWORD: &[Known] = &[own("refresh").idle()];
+/// Security state is no index: there is nothing to refresh.
+const REFRESHED: &[Known] = &[own("refresh").idle()];
+
+const USERS: &[Known] = &[flag("with_profile_uid").idle()];
+
+const API_KEYS: &[Known] = &[
+    text("id"),
+    text("name"),
+    flag("owner"),
+    text("realm_name"),
+    text("username"),
+    flag("with_limited_by"),
+    flag("active_only"),
+    flag("with_profile_uid").idle(),
+];
+
+const QUERY_KEYS: &[Known] =
+    &[flag("with_limited_by"), flag("with_profile_uid").idle(), flag("typed_keys").idle()];
+
+const CLEAR_REALM: &[Known] = &[text("usernames").idle()];
+
+use cluster::TemplateKind::{Component, Index as Composed, Legacy};
+use engine::ops::resize::Resize::{Clone, Shrink, Split};
 
 const fn route(
     api: Api,
@@ -236,11 +623,30 @@ pub const ROUTES: &[Route] = &[
     route(Api::Get, &[Get, Head], "/{index}/_doc/{id}", "indices:data/read/get", &[READ, SOURCE_FILTER, CONDITIONS]),
     route(Api::DeleteDocument, &[Delete], "/{index}/_doc/{id}", "indices:data/write/delete", &[WRITE, CONDITIONS]),
     route(Api::GetSource, &[Get, Head], "/{index}/_source/{id}", "indices:data/read/get", &[READ, SOURCE_FILTER, CONDITIONS]),
+    route(Api::Update, &[Post], "/{index}/_update/{id}", "indices:data/write/update", &[WRITE, UPDATE, SOURCE_FILTER]),
     route(Api::MultiGet, &[Get, Post], "/_mget", "indices:data/read/mget", &[READ, SOURCE_FILTER, SOURCE]),
     route(Api::MultiGet, &[Get, Post], "/{index}/_mget", "indices:data/read/mget", &[READ, SOURCE_FILTER, SOURCE]),
 
     route(Api::Search, &[Get, Post], "/_search", "indices:data/read/search", &[SEARCH, SOURCE_FILTER, INDICES, SOURCE]),
     route(Api::Search, &[Get, Post], "/{index}/_search", "indices:data/read/search", &[SEARCH, SOURCE_FILTER, INDICES, SOURCE]),
+    route(Api::MultiSearch, &[Get, Post], "/_msearch", "indices:data/read/msearch", &[MULTI_SEARCH, INDICES, SOURCE]),
+    route(Api::MultiSearch, &[Get, Post], "/{index}/_msearch", "indices:data/read/msearch", &[MULTI_SEARCH, INDICES, SOURCE]),
+    route(Api::Scroll, &[Get, Post], "/_search/scroll", "indices:data/read/scroll", &[SCROLL, SOURCE]),
+    route(Api::Scroll, &[Get, Post], "/_search/scroll/{scroll_id}", "indices:data/read/scroll", &[SCROLL, SOURCE]),
+    route(Api::ClearScroll, &[Delete], "/_search/scroll", "indices:data/read/scroll/clear", &[CLEAR_SCROLL, SOURCE]),
+    route(Api::ClearScroll, &[Delete], "/_search/scroll/{scroll_id}", "indices:data/read/scroll/clear", &[CLEAR_SCROLL, SOURCE]),
+    route(Api::OpenPointInTime, &[Post], "/{index}/_pit", "indices:data/read/open_point_in_time", &[MOMENT, INDICES, SOURCE]),
+    route(Api::ClosePointInTime, &[Delete], "/_pit", "indices:data/read/close_point_in_time", &[]),
+    route(Api::DeleteByQuery, &[Post], "/{index}/_delete_by_query", "indices:data/write/delete/byquery", &[BY_QUERY, SOURCE_FILTER, INDICES]),
+    route(Api::UpdateByQuery, &[Post], "/{index}/_update_by_query", "indices:data/write/update/byquery", &[BY_QUERY, SOURCE_FILTER, INDICES]),
+    route(Api::Reindex, &[Post], "/_reindex", "indices:data/write/reindex", &[REINDEX]),
+    route(Api::Rethrottle, &[Post], "/_delete_by_query/{task_id}/_rethrottle", "cluster:admin/reindex/rethrottle", &[RETHROTTLE]),
+    route(Api::Rethrottle, &[Post], "/_update_by_query/{task_id}/_rethrottle", "cluster:admin/reindex/rethrottle", &[RETHROTTLE]),
+    route(Api::Rethrottle, &[Post], "/_reindex/{task_id}/_rethrottle", "cluster:admin/reindex/rethrottle", &[RETHROTTLE]),
+    route(Api::Tasks, &[Get], "/_tasks", "cluster:monitor/tasks/lists", &[TASKS]),
+    route(Api::Task, &[Get], "/_tasks/{task_id}", "cluster:monitor/task/get", &[TASK]),
+    route(Api::CancelTasks, &[Post], "/_tasks/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
+    route(Api::CancelTasks, &[Post], "/_tasks/{task_id}/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
     route(Api::Count, &[Get, Post], "/_count", "indices:data/read/search", &[COUNT, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/{index}/_count", "indices:data/read/search", &[COUNT, INDICES, SOURCE]),
 
@@ -255,6 +661,81 @@ pub const ROUTES: &[Route] = &[
     route(Api::GetSettings, &[Get], "/_settings/{name}", "indices:monitor/settings/get", &[GET_SETTINGS, INDICES]),
     route(Api::GetSettings, &[Get], "/{index}/_settings", "indices:monitor/settings/get", &[GET_SETTINGS, INDICES]),
     route(Api::GetSettings, &[Get], "/{index}/_settings/{name}", "indices:monitor/settings/get", &[GET_SETTINGS, INDICES]),
+    route(Api::DeleteIndex, &[Delete], "/", "indices:admin/delete", &[INDICES, MASTER]),
+    route(Api::GetFieldMapping, &[Get], "/_mapping/field/{fields}", "indices:admin/mappings/fields/get", &[FIELD_MAPPING, INDICES]),
+    route(Api::GetFieldMapping, &[Get], "/{index}/_mapping/field/{fields}", "indices:admin/mappings/fields/get", &[FIELD_MAPPING, INDICES]),
+    route(Api::PutSettings, &[Put], "/_settings", "indices:admin/settings/update", &[PUT_SETTINGS, INDICES, MASTER]),
+    route(Api::PutSettings, &[Put], "/{index}/_settings", "indices:admin/settings/update", &[PUT_SETTINGS, INDICES, MASTER]),
+    route(Api::CloseIndex, &[Post], "/_close", "indices:admin/close", &[CREATE_INDEX, INDICES, MASTER]),
+    route(Api::CloseIndex, &[Post], "/{index}/_close", "indices:admin/close", &[CREATE_INDEX, INDICES, MASTER]),
+    route(Api::OpenIndex, &[Post], "/_open", "indices:admin/open", &[CREATE_INDEX, INDICES, MASTER]),
+    route(Api::OpenIndex, &[Post], "/{index}/_open", "indices:admin/open", &[CREATE_INDEX, INDICES, MASTER]),
+    route(Api::AddBlock, &[Put], "/{index}/_block/{block}", "indices:admin/block/add", &[INDICES, MASTER]),
+
+    route(Api::GetAlias, &[Get], "/_alias", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::GetAlias, &[Get], "/_alias/{name}", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::GetAlias, &[Get], "/{index}/_alias", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::GetAlias, &[Get], "/{index}/_alias/{name}", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::GetAlias, &[Get], "/_aliases", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::ExistsAlias, &[Head], "/_alias/{name}", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::ExistsAlias, &[Head], "/{index}/_alias", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::ExistsAlias, &[Head], "/{index}/_alias/{name}", "indices:admin/aliases/get", &[LOCAL, INDICES, MASTER]),
+    route(Api::PutAlias, &[Put], "/_alias", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put, Post], "/_alias/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put], "/{index}/_alias", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put, Post], "/{index}/_alias/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put], "/{index}/_aliases", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put, Post], "/_aliases/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::PutAlias, &[Put, Post], "/{index}/_aliases/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::DeleteAlias, &[Delete], "/{index}/_alias/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::DeleteAlias, &[Delete], "/{index}/_aliases/{name}", "indices:admin/aliases", &[MASTER]),
+    route(Api::UpdateAliases, &[Post], "/_aliases", "indices:admin/aliases", &[MASTER]),
+
+    route(Api::PutTemplate(Composed), &[Put, Post], "/_index_template/{name}", "indices:admin/index_template/put", &[PUT_TEMPLATE, MASTER]),
+    route(Api::GetTemplate(Composed), &[Get], "/_index_template", "indices:admin/index_template/get", &[GET_TEMPLATE]),
+    route(Api::GetTemplate(Composed), &[Get], "/_index_template/{name}", "indices:admin/index_template/get", &[GET_TEMPLATE]),
+    route(Api::ExistsTemplate(Composed), &[Head], "/_index_template/{name}", "indices:admin/index_template/get", &[GET_TEMPLATE]),
+    route(Api::DeleteTemplate(Composed), &[Delete], "/_index_template/{name}", "indices:admin/index_template/delete", &[MASTER]),
+    route(Api::SimulateTemplate, &[Post], "/_index_template/_simulate", "indices:admin/index_template/simulate", &[SIMULATE]),
+    route(Api::SimulateTemplate, &[Post], "/_index_template/_simulate/{name}", "indices:admin/index_template/simulate", &[SIMULATE]),
+    route(Api::SimulateIndex, &[Post], "/_index_template/_simulate_index/{name}", "indices:admin/index_template/simulate_index", &[SIMULATE]),
+    route(Api::PutTemplate(Component), &[Put, Post], "/_component_template/{name}", "cluster:admin/component_template/put", &[PUT_TEMPLATE, MASTER]),
+    route(Api::GetTemplate(Component), &[Get], "/_component_template", "cluster:admin/component_template/get", &[GET_TEMPLATE]),
+    route(Api::GetTemplate(Component), &[Get], "/_component_template/{name}", "cluster:admin/component_template/get", &[GET_TEMPLATE]),
+    route(Api::ExistsTemplate(Component), &[Head], "/_component_template/{name}", "cluster:admin/component_template/get", &[GET_TEMPLATE]),
+    route(Api::DeleteTemplate(Component), &[Delete], "/_component_template/{name}", "cluster:admin/component_template/delete", &[MASTER]),
+    route(Api::PutTemplate(Legacy), &[Put, Post], "/_template/{name}", "indices:admin/template/put", &[PUT_LEGACY, MASTER]),
+    route(Api::GetTemplate(Legacy), &[Get], "/_template", "indices:admin/template/get", &[GET_TEMPLATE]),
+    route(Api::GetTemplate(Legacy), &[Get], "/_template/{name}", "indices:admin/template/get", &[GET_TEMPLATE]),
+    route(Api::ExistsTemplate(Legacy), &[Head], "/_template/{name}", "indices:admin/template/get", &[GET_TEMPLATE]),
+    route(Api::DeleteTemplate(Legacy), &[Delete], "/_template/{name}", "indices:admin/template/delete", &[MASTER]),
+
+    route(Api::IndexStats, &[Get], "/_stats", "indices:monitor/stats", &[INDEX_STATS, INDICES]),
+    route(Api::IndexStats, &[Get], "/_stats/{metric}", "indices:monitor/stats", &[INDEX_STATS, INDICES]),
+    route(Api::IndexStats, &[Get], "/{index}/_stats", "indices:monitor/stats", &[INDEX_STATS, INDICES]),
+    route(Api::IndexStats, &[Get], "/{index}/_stats/{metric}", "indices:monitor/stats", &[INDEX_STATS, INDICES]),
+    route(Api::Segments, &[Get], "/_segments", "indices:monitor/segments", &[SEGMENTS, INDICES]),
+    route(Api::Segments, &[Get], "/{index}/_segments", "indices:monitor/segments", &[SEGMENTS, INDICES]),
+    route(Api::Recovery, &[Get], "/_recovery", "indices:monitor/recovery", &[RECOVERY, INDICES]),
+    route(Api::Recovery, &[Get], "/{index}/_recovery", "indices:monitor/recovery", &[RECOVERY, INDICES]),
+    route(Api::ShardStores, &[Get], "/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
+    route(Api::ShardStores, &[Get], "/{index}/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
+    route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
+    route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
+    route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),
+    route(Api::SearchShards, &[Get, Post], "/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
+    route(Api::SearchShards, &[Get, Post], "/{index}/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
+    route(Api::Resize(Clone), &[Put, Post], "/{index}/_clone/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),
+    route(Api::Resize(Shrink), &[Put, Post], "/{index}/_shrink/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),
+    route(Api::Resize(Split), &[Put, Post], "/{index}/_split/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),
+    route(Api::Rollover, &[Post], "/{index}/_rollover", "indices:admin/rollover", &[ROLLOVER, CREATE_INDEX, MASTER]),
+    route(Api::Rollover, &[Post], "/{index}/_rollover/{new_index}", "indices:admin/rollover", &[ROLLOVER, CREATE_INDEX, MASTER]),
+    route(Api::CreateDataStream, &[Put], "/_data_stream/{name}", "indices:admin/data_stream/create", &[MASTER]),
+    route(Api::GetDataStream, &[Get], "/_data_stream", "indices:admin/data_stream/get", &[DATA_STREAM]),
+    route(Api::GetDataStream, &[Get], "/_data_stream/{name}", "indices:admin/data_stream/get", &[DATA_STREAM]),
+    route(Api::DeleteDataStream, &[Delete], "/_data_stream/{name}", "indices:admin/data_stream/delete", &[DATA_STREAM]),
+    route(Api::DataStreamStats, &[Get], "/_data_stream/_stats", "indices:monitor/data_stream/stats", &[DATA_STREAM]),
+    route(Api::DataStreamStats, &[Get], "/_data_stream/{name}/_stats", "indices:monitor/data_stream/stats", &[DATA_STREAM]),
     route(Api::Refresh, &[Get, Post], "/_refresh", "indices:admin/refresh", &[INDICES]),
     route(Api::Refresh, &[Get, Post], "/{index}/_refresh", "indices:admin/refresh", &[INDICES]),
     route(Api::Flush, &[Get, Post], "/_flush", "indices:admin/flush", &[FLUSH, INDICES]),
@@ -267,17 +748,140 @@ pub const ROUTES: &[Route] = &[
     route(Api::Health, &[Get], "/_cluster/health", "cluster:monitor/health", &[HEALTH]),
     route(Api::Health, &[Get], "/_cluster/health/{index}", "cluster:monitor/health", &[HEALTH]),
     route(Api::Cat, &[Get], "/_cat", "-", &[]),
-    route(Api::CatHealth, &[Get], "/_cat/health", "cluster:monitor/health", &[CAT, CAT_HEALTH]),
-    route(Api::CatIndices, &[Get], "/_cat/indices", "indices:monitor/stats", &[CAT, CAT_INDICES]),
-    route(Api::CatIndices, &[Get], "/_cat/indices/{index}", "indices:monitor/stats", &[CAT, CAT_INDICES]),
+    route(Api::CatTable(CatTable::Aliases), &[Get], "/_cat/aliases", "indices:admin/aliases/get", &[CAT, EXPAND]),
+    route(Api::CatTable(CatTable::Aliases), &[Get], "/_cat/aliases/{name}", "indices:admin/aliases/get", &[CAT, EXPAND]),
+    route(Api::CatTable(CatTable::Allocation), &[Get], "/_cat/allocation", "cluster:monitor/state", &[CAT]),
+    route(Api::CatTable(CatTable::Allocation), &[Get], "/_cat/allocation/{node_id}", "cluster:monitor/state", &[CAT]),
+    route(Api::CatTable(CatTable::ComponentTemplates), &[Get], "/_cat/component_templates", "cluster:admin/component_template/get", &[CAT]),
+    route(Api::CatTable(CatTable::ComponentTemplates), &[Get], "/_cat/component_templates/{name}", "cluster:admin/component_template/get", &[CAT]),
+    route(Api::CatTable(CatTable::Count), &[Get], "/_cat/count", "indices:data/read/search", &[CAT, CAT_TS, INDICES, SOURCE]),
+    route(Api::CatTable(CatTable::Count), &[Get], "/_cat/count/{index}", "indices:data/read/search", &[CAT, CAT_TS, INDICES, SOURCE]),
+    route(Api::CatTable(CatTable::Fielddata), &[Get], "/_cat/fielddata", "cluster:monitor/nodes/stats", &[CAT, CAT_FIELDDATA]),
+    route(Api::CatTable(CatTable::Fielddata), &[Get], "/_cat/fielddata/{fields}", "cluster:monitor/nodes/stats", &[CAT, CAT_FIELDDATA]),
+    route(Api::CatTable(CatTable::Health), &[Get], "/_cat/health", "cluster:monitor/health", &[CAT, CAT_TS]),
+    route(Api::CatTable(CatTable::Indices), &[Get], "/_cat/indices", "indices:monitor/stats", &[CAT, CAT_INDICES]),
+    route(Api::CatTable(CatTable::Indices), &[Get], "/_cat/indices/{index}", "indices:monitor/stats", &[CAT, CAT_INDICES]),
+    route(Api::CatTable(CatTable::Master), &[Get], "/_cat/master", "cluster:monitor/state", &[CAT]),
+    route(Api::CatTable(CatTable::NodeAttrs), &[Get], "/_cat/nodeattrs", "cluster:monitor/nodes/info", &[CAT]),
+    route(Api::CatTable(CatTable::Nodes), &[Get], "/_cat/nodes", "cluster:monitor/nodes/stats", &[CAT, CAT_NODES]),
+    route(Api::CatTable(CatTable::PendingTasks), &[Get], "/_cat/pending_tasks", "cluster:monitor/task", &[CAT]),
+    route(Api::CatTable(CatTable::Plugins), &[Get], "/_cat/plugins", "cluster:monitor/nodes/info", &[CAT, CAT_PLUGINS]),
+    route(Api::CatTable(CatTable::Recovery), &[Get], "/_cat/recovery", "indices:monitor/recovery", &[CAT, CAT_RECOVERY]),
+    route(Api::CatTable(CatTable::Recovery), &[Get], "/_cat/recovery/{index}", "indices:monitor/recovery", &[CAT, CAT_RECOVERY]),
+    route(Api::CatTable(CatTable::Repositories), &[Get], "/_cat/repositories", "cluster:admin/repository/get", &[CAT]),
+    route(Api::CatTable(CatTable::Segments), &[Get], "/_cat/segments", "indices:monitor/segments", &[CAT, CAT_SEGMENTS, INDICES]),
+    route(Api::CatTable(CatTable::Segments), &[Get], "/_cat/segments/{index}", "indices:monitor/segments", &[CAT, CAT_SEGMENTS, INDICES]),
+    route(Api::CatTable(CatTable::Shards), &[Get], "/_cat/shards", "indices:monitor/stats", &[CAT]),
+    route(Api::CatTable(CatTable::Shards), &[Get], "/_cat/shards/{index}", "indices:monitor/stats", &[CAT]),
+    route(Api::CatTable(CatTable::Snapshots), &[Get], "/_cat/snapshots", "cluster:admin/snapshot/get", &[CAT, CAT_SNAPSHOTS]),
+    route(Api::CatTable(CatTable::Snapshots), &[Get], "/_cat/snapshots/{repository}", "cluster:admin/snapshot/get", &[CAT, CAT_SNAPSHOTS]),
+    route(Api::CatTable(CatTable::Tasks), &[Get], "/_cat/tasks", "cluster:monitor/tasks/lists", &[CAT, CAT_TASKS]),
+    route(Api::CatTable(CatTable::Templates), &[Get], "/_cat/templates", "cluster:admin/indices/template/get", &[CAT]),
+    route(Api::CatTable(CatTable::Templates), &[Get], "/_cat/templates/{name}", "cluster:admin/indices/template/get", &[CAT]),
+    route(Api::CatTable(CatTable::ThreadPool), &[Get], "/_cat/thread_pool", "cluster:monitor/nodes/info", &[CAT]),
+    route(Api::CatTable(CatTable::ThreadPool), &[Get], "/_cat/thread_pool/{thread_pool_patterns}", "cluster:monitor/nodes/info", &[CAT]),
+
+    route(Api::ClusterState, &[Get], "/_cluster/state", "cluster:monitor/state", &[STATE, INDICES]),
+    route(Api::ClusterState, &[Get], "/_cluster/state/{metric}", "cluster:monitor/state", &[STATE, INDICES]),
+    route(Api::ClusterState, &[Get], "/_cluster/state/{metric}/{index}", "cluster:monitor/state", &[STATE, INDICES]),
+    route(Api::ClusterStats, &[Get], "/_cluster/stats", "cluster:monitor/stats", &[CLUSTER_STATS]),
+    route(Api::ClusterStats, &[Get], "/_cluster/stats/nodes/{node_id}", "cluster:monitor/stats", &[CLUSTER_STATS]),
+    route(Api::GetClusterSettings, &[Get], "/_cluster/settings", "cluster:monitor/settings", &[GET_CLUSTER_SETTINGS]),
+    route(Api::PutClusterSettings, &[Put], "/_cluster/settings", "cluster:admin/settings/update", &[PUT_CLUSTER_SETTINGS, MASTER]),
+    route(Api::PendingTasks, &[Get], "/_cluster/pending_tasks", "cluster:monitor/task", &[LOCAL]),
+    route(Api::Reroute, &[Post], "/_cluster/reroute", "cluster:admin/reroute", &[REROUTE, MASTER]),
+    route(Api::AllocationExplain, &[Get, Post], "/_cluster/allocation/explain", "cluster:monitor/allocation/explain", &[EXPLAIN_ALLOCATION, SOURCE]),
+    route(Api::ExcludeVotes, &[Post], "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/add_exclusions", &[EXCLUDE_VOTES, MASTER]),
+    route(Api::IncludeVotes, &[Delete], "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/clear_exclusions", &[INCLUDE_VOTES, MASTER]),
+    route(Api::RemoteInfo, &[Get], "/_remote/info", "cluster:monitor/remote/info", &[]),
+    route(Api::ClusterInfo, &[Get], "/_info/{target}", "cluster:monitor/nodes/info", &[]),
+    route(Api::HealthReport, &[Get], "/_health_report", "cluster:monitor/health_api", &[HEALTH_REPORT]),
+    route(Api::HealthReport, &[Get], "/_health_report/{feature}", "cluster:monitor/health_api", &[HEALTH_REPORT]),
     route(Api::Nodes, &[Get], "/_nodes", "cluster:monitor/nodes/info", &[NODES]),
     route(Api::Nodes, &[Get], "/_nodes/{node_id}", "cluster:monitor/nodes/info", &[NODES]),
     route(Api::Nodes, &[Get], "/_nodes/{node_id}/{metric}", "cluster:monitor/nodes/info", &[NODES]),
+    route(Api::NodesStats, &[Get], "/_nodes/stats", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesStats, &[Get], "/_nodes/stats/{metric}", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesStats, &[Get], "/_nodes/stats/{metric}/{index_metric}", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesStats, &[Get], "/_nodes/{node_id}/stats", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesStats, &[Get], "/_nodes/{node_id}/stats/{metric}", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesStats, &[Get], "/_nodes/{node_id}/stats/{metric}/{index_metric}", "cluster:monitor/nodes/stats", &[NODES_STATS]),
+    route(Api::NodesUsage, &[Get], "/_nodes/usage", "cluster:monitor/nodes/usage", &[TIMEOUT]),
+    route(Api::NodesUsage, &[Get], "/_nodes/usage/{metric}", "cluster:monitor/nodes/usage", &[TIMEOUT]),
+    route(Api::NodesUsage, &[Get], "/_nodes/{node_id}/usage", "cluster:monitor/nodes/usage", &[TIMEOUT]),
+    route(Api::NodesUsage, &[Get], "/_nodes/{node_id}/usage/{metric}", "cluster:monitor/nodes/usage", &[TIMEOUT]),
+    route(Api::HotThreads, &[Get], "/_nodes/hot_threads", "cluster:monitor/nodes/hot_threads", &[HOT_THREADS]),
+    route(Api::HotThreads, &[Get], "/_nodes/{node_id}/hot_threads", "cluster:monitor/nodes/hot_threads", &[HOT_THREADS]),
+    route(Api::ReloadSecureSettings, &[Post], "/_nodes/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings", &[TIMEOUT]),
+    route(Api::ReloadSecureSettings, &[Post], "/_nodes/{node_id}/reload_secure_settings", "cluster:admin/nodes/reload_secure_settings", &[TIMEOUT]),
+    route(Api::RepositoriesMetering, &[Get], "/_nodes/{node_id}/_repositories_metering", "cluster:monitor/xpack/repositories_metering/get_metrics", &[]),
+    route(Api::RepositoriesMetering, &[Delete], "/_nodes/{node_id}/_repositories_metering/{max_archive_version}", "cluster:monitor/xpack/repositories_metering/clear_metrics", &[]),
     route(Api::License, &[Get], "/_license", "cluster:monitor/xpack/license/get", &[LICENSE]),
+    route(Api::BasicStatus, &[Get], "/_license/basic_status", "cluster:monitor/xpack/license/get", &[]),
+    route(Api::TrialStatus, &[Get], "/_license/trial_status", "cluster:monitor/xpack/license/get", &[]),
+    route(Api::StartBasic, &[Post], "/_license/start_basic", "cluster:admin/xpack/license/start_basic", &[START_LICENSE, MASTER]),
+    route(Api::Xpack, &[Get], "/_xpack", "cluster:monitor/xpack/info", &[XPACK]),
+    route(Api::XpackUsage, &[Get], "/_xpack/usage", "cluster:monitor/xpack/usage", &[LOCAL]),
+    route(Api::Features, &[Get], "/_features", "cluster:admin/features/get", &[LOCAL]),
+    route(Api::GetPipelines, &[Get], "/_ingest/pipeline", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
+    route(Api::GetPipelines, &[Get], "/_ingest/pipeline/{id}", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
+    route(Api::Prometheus, &[Get], "/_prometheus", "cluster:monitor/nodes/stats", &[]),
 
-    route(Api::Authenticate, &[Get], "/_security/_authenticate", "-", &[]),
-    route(Api::ChangePassword, &[Put, Post], "/_security/user/_password", "-", &[PASSWORD]),
-    route(Api::ChangePassword, &[Put, Post], "/_security/user/{username}/_password", "cluster:admin/xpack/security/user/change_password", &[PASSWORD]),
+    route(Api::Security(Op::Authenticate), &[Get], "/_security/_authenticate", "-", &[]),
+    route(Api::Security(Op::ChangePassword), &[Put, Post], "/_security/user/_password", "-", &[REFRESHED]),
+    route(Api::Security(Op::ChangePassword), &[Put, Post], "/_security/user/{username}/_password", "cluster:admin/xpack/security/user/change_password", &[REFRESHED]),
+    route(Api::Security(Op::GetUser), &[Get], "/_security/user", "cluster:admin/xpack/security/user/get", &[USERS]),
+    route(Api::Security(Op::GetUser), &[Get], "/_security/user/{username}", "cluster:admin/xpack/security/user/get", &[USERS]),
+    route(Api::Security(Op::PutUser), &[Put, Post], "/_security/user/{username}", "cluster:admin/xpack/security/user/put", &[REFRESHED]),
+    route(Api::Security(Op::DeleteUser), &[Delete], "/_security/user/{username}", "cluster:admin/xpack/security/user/delete", &[REFRESHED]),
+    route(Api::Security(Op::EnableUser), &[Put, Post], "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
+    route(Api::Security(Op::DisableUser), &[Put, Post], "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
+    route(Api::Security(Op::QueryUser), &[Get, Post], "/_security/_query/user", "cluster:admin/xpack/security/user/query", &[]),
+    route(Api::Security(Op::GetRole), &[Get], "/_security/role", "cluster:admin/xpack/security/role/get", &[]),
+    route(Api::Security(Op::GetRole), &[Get], "/_security/role/{name}", "cluster:admin/xpack/security/role/get", &[]),
+    route(Api::Security(Op::PutRole), &[Put, Post], "/_security/role/{name}", "cluster:admin/xpack/security/role/put", &[REFRESHED]),
+    route(Api::Security(Op::DeleteRole), &[Delete], "/_security/role/{name}", "cluster:admin/xpack/security/role/delete", &[REFRESHED]),
+    route(Api::Security(Op::BulkPutRole), &[Post], "/_security/role", "cluster:admin/xpack/security/role/bulk_put", &[REFRESHED]),
+    route(Api::Security(Op::BulkDeleteRole), &[Delete], "/_security/role", "cluster:admin/xpack/security/role/bulk_delete", &[REFRESHED]),
+    route(Api::Security(Op::QueryRole), &[Get, Post], "/_security/_query/role", "cluster:admin/xpack/security/role/query", &[]),
+    route(Api::Security(Op::GetRoleMapping), &[Get], "/_security/role_mapping", "cluster:admin/xpack/security/role_mapping/get", &[]),
+    route(Api::Security(Op::GetRoleMapping), &[Get], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/get", &[]),
+    route(Api::Security(Op::PutRoleMapping), &[Put, Post], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/put", &[REFRESHED]),
+    route(Api::Security(Op::DeleteRoleMapping), &[Delete], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/delete", &[REFRESHED]),
+    route(Api::Security(Op::BuiltinPrivileges), &[Get], "/_security/privilege/_builtin", "cluster:admin/xpack/security/privilege/builtin/get", &[]),
+    route(Api::Security(Op::GetPrivileges), &[Get], "/_security/privilege", "cluster:admin/xpack/security/privilege/get", &[]),
+    route(Api::Security(Op::GetPrivileges), &[Get], "/_security/privilege/{application}", "cluster:admin/xpack/security/privilege/get", &[]),
+    route(Api::Security(Op::GetPrivileges), &[Get], "/_security/privilege/{application}/{name}", "cluster:admin/xpack/security/privilege/get", &[]),
+    route(Api::Security(Op::PutPrivileges), &[Put, Post], "/_security/privilege", "cluster:admin/xpack/security/privilege/put", &[REFRESHED]),
+    route(Api::Security(Op::DeletePrivileges), &[Delete], "/_security/privilege/{application}/{name}", "cluster:admin/xpack/security/privilege/delete", &[REFRESHED]),
+    route(Api::Security(Op::HasPrivileges), &[Get, Post], "/_security/user/_has_privileges", "-", &[]),
+    route(Api::Security(Op::HasPrivileges), &[Get, Post], "/_security/user/{user}/_has_privileges", "-", &[]),
+    route(Api::Security(Op::UserPrivileges), &[Get], "/_security/user/_privileges", "-", &[]),
+    route(Api::Security(Op::CreateApiKey), &[Put, Post], "/_security/api_key", "cluster:admin/xpack/security/api_key/create", &[REFRESHED]),
+    route(Api::Security(Op::GetApiKey), &[Get], "/_security/api_key", "cluster:admin/xpack/security/api_key/get", &[API_KEYS]),
+    route(Api::Security(Op::InvalidateApiKey), &[Delete], "/_security/api_key", "cluster:admin/xpack/security/api_key/invalidate", &[]),
+    route(Api::Security(Op::GrantApiKey), &[Post], "/_security/api_key/grant", "cluster:admin/xpack/security/api_key/grant", &[REFRESHED]),
+    route(Api::Security(Op::BulkUpdateApiKeys), &[Post], "/_security/api_key/_bulk_update", "cluster:admin/xpack/security/api_key/bulk_update", &[]),
+    route(Api::Security(Op::UpdateApiKey), &[Put], "/_security/api_key/{id}", "cluster:admin/xpack/security/api_key/update", &[]),
+    route(Api::Security(Op::QueryApiKeys), &[Get, Post], "/_security/_query/api_key", "cluster:admin/xpack/security/api_key/query", &[QUERY_KEYS]),
+    route(Api::Security(Op::CreateCrossClusterApiKey), &[Post], "/_security/cross_cluster/api_key", "cluster:admin/xpack/security/cross_cluster/api_key/create", &[]),
+    route(Api::Security(Op::UpdateCrossClusterApiKey), &[Put], "/_security/cross_cluster/api_key/{id}", "cluster:admin/xpack/security/cross_cluster/api_key/update", &[]),
+    route(Api::Security(Op::GetToken), &[Post], "/_security/oauth2/token", "cluster:admin/xpack/security/token/create", &[]),
+    route(Api::Security(Op::InvalidateToken), &[Delete], "/_security/oauth2/token", "cluster:admin/xpack/security/token/invalidate", &[]),
+    route(Api::Security(Op::GetServiceAccounts), &[Get], "/_security/service", "cluster:admin/xpack/security/service_account/get", &[]),
+    route(Api::Security(Op::GetServiceAccounts), &[Get], "/_security/service/{namespace}", "cluster:admin/xpack/security/service_account/get", &[]),
+    route(Api::Security(Op::GetServiceAccounts), &[Get], "/_security/service/{namespace}/{service}", "cluster:admin/xpack/security/service_account/get", &[]),
+    route(Api::Security(Op::GetServiceCredentials), &[Get], "/_security/service/{namespace}/{service}/credential", "cluster:admin/xpack/security/service_account/credential/get", &[]),
+    route(Api::Security(Op::CreateServiceToken), &[Post], "/_security/service/{namespace}/{service}/credential/token", "cluster:admin/xpack/security/service_account/token/create", &[REFRESHED]),
+    route(Api::Security(Op::CreateServiceToken), &[Put, Post], "/_security/service/{namespace}/{service}/credential/token/{name}", "cluster:admin/xpack/security/service_account/token/create", &[REFRESHED]),
+    route(Api::Security(Op::DeleteServiceToken), &[Delete], "/_security/service/{namespace}/{service}/credential/token/{name}", "cluster:admin/xpack/security/service_account/token/delete", &[REFRESHED]),
+    route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/realm/{realms}/_clear_cache", "cluster:admin/xpack/security/realm/cache/clear", &[CLEAR_REALM]),
+    route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/role/{name}/_clear_cache", "cluster:admin/xpack/security/roles/cache/clear", &[]),
+    route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/privilege/{application}/_clear_cache", "cluster:admin/xpack/security/privilege/cache/clear", &[]),
+    route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/api_key/{ids}/_clear_cache", "cluster:admin/xpack/security/api_key/cache/clear", &[]),
+    route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/service/{namespace}/{service}/credential/token/{name}/_clear_cache", "cluster:admin/xpack/security/service_account/credential/cache/clear", &[]),
+    route(Api::Security(Op::EnrollNode), &[Get], "/_security/enroll/node", "cluster:admin/xpack/security/enroll/node", &[]),
+    route(Api::Security(Op::EnrollKibana), &[Get], "/_security/enroll/kibana", "cluster:admin/xpack/security/enroll/kibana", &[]),
 
     route(Api::Typed, &[Post], "/{index}/{type}", "-", &[]),
 ];

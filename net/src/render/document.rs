@@ -25,6 +25,11 @@ pub fn written(writer: &mut Writer<'_>, done: &Written) {
         .field_u64("failed", 0)
         .end_object();
     writer.field_u64("_seq_no", done.seq_no).field_u64("_primary_term", done.primary_term);
+    if let Some(source) = &done.source {
+        writer.key("get").begin_object();
+        writer.field_u64("_seq_no", done.seq_no).field_u64("_primary_term", done.primary_term);
+        writer.field_bool("found", true).key("_source").raw(source).end_object();
+    }
 }
 
 /// Begins the answer to a bulk request. `took`, `errors`, `items` stand in this order without
@@ -46,6 +51,7 @@ pub fn bulk_item(writer: &mut Writer<'_>, item: &BulkOutcome, trace: Trace) {
         WriteAction::Index => "index",
         WriteAction::Create => "create",
         WriteAction::Delete => "delete",
+        WriteAction::Update => "update",
     };
     writer.begin_object().key(action).begin_object();
     match &item.result {
@@ -209,6 +215,7 @@ mod tests {
             seq_no: 0,
             primary_term: 1,
             forced_refresh: false,
+            source: None,
         }
     }
 

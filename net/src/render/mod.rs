@@ -1,6 +1,8 @@
 //! Results as bytes. Only here and in `rest` is response JSON written.
 
+pub mod by_query;
 pub mod cat;
 pub mod document;
 pub mod search;
+pub mod stats;
 pub mod units;

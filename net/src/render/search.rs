@@ -22,6 +22,18 @@ pub struct Manner<'a> {
 /// The answer to a search.
 pub fn answer(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) {
     writer.begin_object();
+    members(writer, reply, manner);
+    writer.end_object();
+}
+
+/// Its members.
+pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) {
+    if let Some(id) = &reply.scroll_id {
+        writer.field_str("_scroll_id", id);
+    }
+    if let Some(id) = &reply.pit_id {
+        writer.field_str("pit_id", id);
+    }
     writer.field_u64("took", reply.took_ms).field_bool("timed_out", reply.timed_out);
     if let Some(early) = reply.terminated_early {
         writer.field_bool("terminated_early", early);
@@ -39,7 +51,7 @@ pub fn answer(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>) 
     for hit in &reply.result.hits {
         self::hit(writer, hit);
     }
-    writer.end_array().end_object().end_object();
+    writer.end_array().end_object();
 }
 
 /// The answer to a count.

@@ -8,22 +8,25 @@
 //! 1. Items stand in the order of their lines; line numbers in messages count from 1.
 //! 2. The body ends with a line feed. `\r\n` ends a line too. Blank lines between items say
 //!    nothing.
-//!
-//! Not here yet: `update`, which is refused as an action that nobody knows.
+//! 3. An action line is one object of one action, and nothing stands after it. (Elasticsearch 8 warns
+//!    of other lines and reads on; version 9 refuses them.)
 
 use engine::ops::Refresh;
 use engine::ops::bulk::{BulkOutcome, BulkReply, BulkRequest};
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{self, SourceFilter, Update, VersionType, WriteAction, WriteItem};
 use engine::{Error, Result};
 use env::{Bytes, Env, Spawn};
 use json::Limits;
 use json::scan::{Event, Scanner, Token};
 
 use super::copies::{self, Copies};
-use super::document::{check_write_params, negative, no_pipeline, refresh, routing, version_type};
+use super::document::{
+    check_write_params, negative, no_pipeline, refresh, routing, source_filter, version_type,
+};
+use super::update;
 use crate::call::Call;
 use crate::fail;
-use crate::render::document;
+use crate::render::document as render;
 use crate::reply::Reply;
 
 /// What the request says for all items.
@@ -35,6 +38,8 @@ pub struct Defaults {
     pub routing: Option<String>,
     /// Items must name aliases, unless they say otherwise.
     pub require_alias: bool,
+    /// What of new documents the answers to updates bring.
+    pub source: Option<SourceFilter>,
 }
 
 /// An item, or why it never becomes one.
@@ -58,6 +63,10 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         index: call.indices().to_owned(),
         routing: routing(call),
         require_alias: call.params.flag("require_alias", false)?,
+        source: match call.params.iter().any(|(name, _)| name.starts_with("_source")) {
+            true => update::wanted(source_filter(call)?),
+            false => None,
+        },
     };
     let spawn = call.core.env().spawn();
     let mut splitter = Splitter::new(&call.body, &defaults)?;
@@ -75,14 +84,14 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let reply = run(call, items, refresh).await;
     let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
     let mut writer = json::Writer::new(&mut body);
-    document::begin_bulk(&mut writer, &reply);
+    render::begin_bulk(&mut writer, &reply);
     for items in reply.items.chunks(STEP_ITEMS) {
         for item in items {
-            document::bulk_item(&mut writer, item, call.trace);
+            render::bulk_item(&mut writer, item, call.trace);
         }
         spawn.yield_if_needed().await;
     }
-    document::end_bulk(&mut writer);
+    render::end_bulk(&mut writer);
     Ok(Reply::json(200, body))
 }
 
@@ -128,7 +137,7 @@ struct Splitter<'a> {
     defaults: &'a Defaults,
     lines: Lines<'a>,
     items: Vec<Item>,
-    problems: Vec<&'static str>,
+    problems: Vec<String>,
 }
 
 impl<'a> Splitter<'a> {
@@ -159,18 +168,30 @@ impl<'a> Splitter<'a> {
     /// Reads the item whose action stands in `text`, its document in the line after.
     fn item(&mut self, text: &[u8]) -> Result<()> {
         let (mut item, mut refused) = action(text, self.lines.number, self.defaults)?;
-        if item.action == WriteAction::Delete {
-            if item.id.is_none() {
-                self.problem("id is missing");
-            }
-        } else {
+        if matches!(item.action, WriteAction::Delete | WriteAction::Update)
+            && item.id.as_deref().is_none_or(str::is_empty)
+        {
+            self.problem("id is missing".to_owned());
+        }
+        if item.action != WriteAction::Delete {
             let Some(source) = self.lines.next() else {
                 return Err(Error::validation(&["no requests added"]));
             };
-            item.source = self.body.slice(source.start..source.end).expect("a line of the body");
+            if item.action == WriteAction::Update {
+                let text = &self.body[source.start..source.end];
+                let mut update = item.update.take().unwrap_or_default();
+                update::read(text, &mut update, &mut item)?;
+                item.update = Some(update);
+            } else {
+                let source = self.body.slice(source.start..source.end);
+                item.source = source.expect("a line of the body");
+            }
         }
         if item.index.is_empty() {
-            self.problem("index is missing");
+            self.problem("index is missing".to_owned());
+        }
+        for problem in document::problems(&item) {
+            self.problem(problem);
         }
         if item.id.as_deref() == Some("") && refused.is_none() {
             let reason = "if _id is specified it must not be empty";
@@ -183,7 +204,7 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    fn problem(&mut self, what: &'static str) {
+    fn problem(&mut self, what: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(what);
         }
@@ -253,8 +274,9 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
         "index" => WriteAction::Index,
         "create" => WriteAction::Create,
         "delete" => WriteAction::Delete,
+        "update" => WriteAction::Update,
         other => {
-            return Err(malformed("field [create], [delete] or [index]", other));
+            return Err(malformed("field [create], [delete], [index] or [update]", other));
         }
     };
     let mut item = WriteItem {
@@ -268,11 +290,13 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
         version_type: VersionType::Internal,
         require_alias: defaults.require_alias,
         source: Bytes::empty(),
+        update: (action == WriteAction::Update)
+            .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
     };
     let mut refused = None;
+    let mut reader = Reader { scanner, line, number };
     match value {
         Some(value) if value.token == Token::BeginObject => {
-            let mut reader = Reader { scanner, line, number };
             while let Some(key) = reader.key()? {
                 reader.parameter(&key, &mut item, &mut refused)?;
             }
@@ -281,11 +305,11 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
         Some(value) if value.token == Token::Null => {}
         other => return Err(malformed("START_OBJECT", name(other))),
     }
+    reader.end()?;
     Ok((item, refused))
 }
 
-/// Reads the parameters of an action, as Elasticsearch 8 does: it looks no further than their end,
-/// so what follows, or a brace that is missing there, does no harm.
+/// Reads the parameters of an action, and its end.
 struct Reader<'a> {
     scanner: Scanner<'a>,
     line: &'a [u8],
@@ -300,6 +324,30 @@ impl Reader<'_> {
     /// The next key of the parameters, or their end.
     fn key(&mut self) -> Result<Option<Event>> {
         Ok(self.next()?.filter(|event| event.token == Token::Key))
+    }
+
+    /// The end of the line: of the action, and of what holds it.
+    fn end(&mut self) -> Result<()> {
+        let number = self.number;
+        let malformed = |what: String| {
+            Error::illegal_argument(format!("Malformed action/metadata line [{number}], {what}"))
+        };
+        match self.scanner.next() {
+            Ok(Some(event)) if event.token == Token::EndObject => {}
+            Ok(Some(event)) => {
+                let found = event.token.name();
+                return Err(malformed(format!("expected [END_OBJECT] but found [{found}]")));
+            }
+            Ok(None) | Err(_) => {
+                return Err(malformed("expected [END_OBJECT] but found [null]".to_owned()));
+            }
+        }
+        match self.scanner.next() {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) | Err(_) => {
+                Err(malformed("unexpected data after the closing brace".to_owned()))
+            }
+        }
     }
 
     fn parameter(
@@ -324,6 +372,10 @@ impl Reader<'_> {
             "require_data_stream",
             "pipeline",
             "op_type",
+            "list_executed_pipelines",
+            "dynamic_templates",
+            "retry_on_conflict",
+            "_source",
         ];
         if !known.contains(&name) {
             return Err(Error::illegal_argument(format!(
@@ -331,6 +383,28 @@ impl Reader<'_> {
             )));
         }
         if value.token == Token::Null {
+            return Ok(());
+        }
+        if matches!(name, "_source" | "dynamic_templates")
+            && matches!(value.token, Token::BeginObject | Token::BeginArray)
+        {
+            let tree = self.tree(&value)?;
+            match (name, &tree) {
+                ("_source", tree) => {
+                    let filter = super::document::source_of_body(tree)?;
+                    if let Some(update) = &mut item.update {
+                        update.source = update::wanted(filter);
+                    }
+                }
+                (_, json::Value::Object(names)) if names.is_empty() => {}
+                _ => {
+                    *refused = Some(Error::new(
+                        400,
+                        "document_parsing_exception",
+                        "dynamic templates named by a bulk request are not supported",
+                    ));
+                }
+            }
             return Ok(());
         }
         let Some(text) = self.scalar(&value) else {
@@ -346,8 +420,32 @@ impl Reader<'_> {
             "routing" => item.routing = Some(text),
             "if_seq_no" => item.if_seq_no = Some(count(name, "sequence numbers", &text)?),
             "if_primary_term" => item.if_primary_term = Some(count(name, "primary term", &text)?),
+            "version" | "version_type" if item.action == WriteAction::Update => {
+                return Err(Error::illegal_argument(
+                    "Update requests do not support versioning. Please use `if_seq_no` and \
+                     `if_primary_term` instead",
+                ));
+            }
             "version" => item.version = Some(long(name, &text)?),
             "version_type" => item.version_type = version_type(Some(&text))?,
+            "retry_on_conflict" => {
+                let count = long(name, &text)?;
+                if let Some(update) = &mut item.update {
+                    update.retry_on_conflict = count;
+                }
+            }
+            "_source" => {
+                if let Some(update) = &mut item.update {
+                    update.source = match text.as_str() {
+                        "false" => None,
+                        "true" => Some(SourceFilter::default()),
+                        list => Some(SourceFilter {
+                            includes: list.split(',').map(str::to_owned).collect(),
+                            ..SourceFilter::default()
+                        }),
+                    };
+                }
+            }
             "op_type" => match (text.as_str(), item.action) {
                 ("create", WriteAction::Index) => item.action = WriteAction::Create,
                 ("create" | "index", _) => {}
@@ -373,6 +471,14 @@ impl Reader<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A whole value.
+    fn tree(&mut self, value: &Event) -> Result<json::Value> {
+        let failed = |error: json::Error| fail::of_json(&error, self.line);
+        let last = self.scanner.skip(*value).map_err(failed)?;
+        let text = &self.line[value.start..last.end];
+        json::parse(text).map_err(|error| fail::of_json(&error, text))
     }
 
     fn scalar(&self, value: &Event) -> Option<String> {

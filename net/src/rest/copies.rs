@@ -85,7 +85,7 @@ pub(super) async fn wait<E: Env>(
             "[{index}][{shard}] Not enough active copies to meet shard count of [{needed}] (have \
              1, needed {needed}). Timeout: [{}], request: [{}]",
             crate::render::units::millis(timeout_ms),
-            call.route.path
+            String::from_utf8_lossy(call.head.target().split(|&b| b == b'?').next().unwrap_or_default())
         ),
     ))
 }

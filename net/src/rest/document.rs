@@ -7,6 +7,7 @@ use engine::ops::document::{
 use engine::{Error, Result};
 use env::{Bytes, Env};
 use http::target::encode_segment;
+use json::Value;
 
 use super::copies::{self, Copies};
 use crate::call::Call;
@@ -58,11 +59,26 @@ async fn write<E: Env>(
         version_type: version_type(call.params.text("version_type"))?,
         require_alias: call.params.flag("require_alias", false)?,
         source: if is_delete { Bytes::empty() } else { call.body.clone() },
+        update: None,
     };
     let routed = item.routing.as_deref().or(item.id.as_deref());
     copies::wait(call, copies, &item.index, routed).await?;
+    answer_write(call, item, refresh).await
+}
+
+/// Does one write and tells what it did.
+pub(super) async fn answer_write<E: Env>(
+    call: &Call<'_, E>,
+    item: WriteItem,
+    refresh: Refresh,
+) -> Result<Reply> {
     let routing = item.routing.clone();
     let done = call.core.write(call.gate, item, refresh).await?;
+    let mut done = done;
+    if done.result == WriteResult::Noop {
+        // Elasticsearch counts no copies here, but does in a bulk request.
+        (done.shards_total, done.shards_successful) = (0, 0);
+    }
     let mut reply = call.json(done.result.status(), |writer| {
         writer.begin_object();
         document::written(writer, &done);
@@ -200,8 +216,46 @@ pub(super) fn preference<E: Env>(call: &Call<'_, E>) -> Result<()> {
     }
 }
 
+/// `_source` of a body: a flag, a pattern, a list, or includes and excludes.
+pub(super) fn source_of_body(value: &Value) -> Result<SourceFilter> {
+    let mut filter = SourceFilter::default();
+    match value {
+        Value::Bool(wanted) => filter.disabled = !wanted,
+        Value::String(pattern) => filter.includes.push(pattern.clone()),
+        Value::Array(_) => filter.includes = patterns(value)?,
+        Value::Object(object) => {
+            for (key, value) in object.iter() {
+                match key {
+                    "includes" | "include" => filter.includes = patterns(value)?,
+                    "excludes" | "exclude" => filter.excludes = patterns(value)?,
+                    other => {
+                        return Err(Error::parse(format!(
+                            "source definition may not contain [{other}]"
+                        )));
+                    }
+                }
+            }
+        }
+        other => {
+            return Err(Error::parse(format!("unexpected token [{}]", other.token())));
+        }
+    }
+    Ok(filter)
+}
+
+fn patterns(value: &Value) -> Result<Vec<String>> {
+    let bad = || Error::parse("source definition may only contain a string or a list of strings");
+    match value {
+        Value::String(one) => Ok(vec![one.clone()]),
+        Value::Array(list) => {
+            list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(bad)).collect()
+        }
+        _ => Err(bad()),
+    }
+}
+
 /// A condition on the stored document, not negative.
-fn condition<E: Env>(call: &Call<'_, E>, name: &str, what: &str) -> Result<Option<u64>> {
+pub(super) fn condition<E: Env>(call: &Call<'_, E>, name: &str, what: &str) -> Result<Option<u64>> {
     match call.params.long(name)? {
         None => Ok(None),
         Some(value) => u64::try_from(value).map(Some).map_err(|_| negative(what, value)),

@@ -1,16 +1,36 @@
 //! The handlers, one API family a file: parameters in, engine's operations, answers out.
 
+mod analyze;
+mod alias;
+mod allocation;
 pub mod bulk;
+mod by_query;
 mod cat;
 mod cluster;
+mod cluster_settings;
+mod cluster_state;
+mod cluster_stats;
 mod copies;
+mod data_stream;
 mod document;
+mod index_stats;
 mod indices;
 mod info;
 mod mapping;
+mod monitor;
 mod multi_get;
+mod multi_search;
+mod nodes;
+mod prometheus;
+mod scroll;
+mod resize;
+mod resolve;
 mod search;
-mod security;
+pub mod security;
+mod settings;
+mod template;
+mod task;
+mod update;
 
 use engine::Result;
 use env::Env;
@@ -18,7 +38,9 @@ use env::Env;
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
-use crate::table::Api;
+use crate::table::{Api, CatTable};
+
+pub use info::VERSION;
 
 /// Answers a call by its route.
 ///
@@ -28,7 +50,6 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     match call.route.api {
         Api::Info => info::info(call),
         Api::License => info::license(call),
-        Api::Nodes => info::nodes(call),
         Api::Favicon => Ok(info::favicon()),
         Api::Bulk => bulk::bulk(call).await,
         Api::Index => document::index(call).await,
@@ -36,9 +57,22 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Create => document::create(call).await,
         Api::Get => document::get(call).await,
         Api::GetSource => document::source(call).await,
+        Api::Update => update::update(call).await,
         Api::DeleteDocument => document::delete(call).await,
         Api::MultiGet => multi_get::multi_get(call).await,
         Api::Search => search::search(call).await,
+        Api::MultiSearch => multi_search::multi_search(call).await,
+        Api::Scroll => scroll::next(call).await,
+        Api::ClearScroll => scroll::clear(call).await,
+        Api::OpenPointInTime => scroll::open_moment(call).await,
+        Api::ClosePointInTime => scroll::close_moment(call).await,
+        Api::DeleteByQuery => by_query::delete(call).await,
+        Api::UpdateByQuery => by_query::update(call).await,
+        Api::Reindex => by_query::reindex(call).await,
+        Api::Rethrottle => by_query::rethrottle(call).await,
+        Api::Tasks => task::list(call).await,
+        Api::Task => task::get(call).await,
+        Api::CancelTasks => task::cancel(call).await,
         Api::Count => search::count(call).await,
         Api::CreateIndex => indices::create(call).await,
         Api::GetIndex => indices::get(call),
@@ -46,20 +80,98 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::DeleteIndex => indices::delete(call).await,
         Api::GetMapping => mapping::get(call),
         Api::PutMapping => mapping::put(call).await,
-        Api::GetSettings => mapping::settings(call),
+        Api::GetFieldMapping => mapping::fields(call),
+        Api::GetSettings => settings::get(call),
+        Api::PutSettings => settings::put(call).await,
+        Api::CloseIndex => settings::close(call).await,
+        Api::OpenIndex => settings::open(call).await,
+        Api::AddBlock => settings::block(call).await,
+        Api::GetAlias => alias::get(call),
+        Api::ExistsAlias => alias::exists(call),
+        Api::PutAlias => alias::put(call).await,
+        Api::DeleteAlias => alias::delete(call).await,
+        Api::UpdateAliases => alias::update(call).await,
+        Api::PutTemplate(kind) => template::put(call, kind).await,
+        Api::GetTemplate(kind) => template::get(call, kind),
+        Api::ExistsTemplate(kind) => template::exists(call, kind),
+        Api::DeleteTemplate(kind) => template::delete(call, kind).await,
+        Api::SimulateTemplate => template::simulate(call),
+        Api::SimulateIndex => template::simulate_index(call),
+        Api::IndexStats => index_stats::stats(call).await,
+        Api::Segments => index_stats::segments(call).await,
+        Api::Recovery => index_stats::recovery(call),
+        Api::ShardStores => index_stats::shard_stores(call),
+        Api::ClearCache => indices::clear_cache(call),
+        Api::ResolveIndex => resolve::index(call),
+        Api::SearchShards => resolve::search_shards(call),
+        Api::Resize(kind) => resize::resize(call, kind).await,
+        Api::Rollover => resize::rollover(call).await,
+        Api::CreateDataStream => data_stream::create(call).await,
+        Api::GetDataStream => data_stream::get(call),
+        Api::DeleteDataStream => data_stream::delete(call).await,
+        Api::DataStreamStats => data_stream::stats(call).await,
         Api::Refresh => indices::refresh(call).await,
         Api::Flush => indices::flush(call).await,
         Api::ForceMerge => indices::force_merge(call).await,
         Api::Analyze => indices::analyze(call),
         Api::Health => cluster::health(call).await,
+        Api::ClusterState => cluster_state::state(call).await,
+        Api::ClusterStats => cluster_stats::stats(call).await,
+        Api::ClusterInfo => monitor::cluster_info(call),
+        Api::GetClusterSettings => cluster_settings::get(call),
+        Api::PutClusterSettings => cluster_settings::put(call).await,
+        Api::PendingTasks => allocation::pending_tasks(call),
+        Api::Reroute => allocation::reroute(call),
+        Api::AllocationExplain => allocation::explain(call),
+        Api::ExcludeVotes => allocation::exclude_votes(call).await,
+        Api::IncludeVotes => allocation::include_votes(call).await,
+        Api::RemoteInfo => allocation::remote_info(call),
+        Api::HealthReport => monitor::health_report(call).await,
+        Api::Nodes => nodes::nodes(call).await,
+        Api::NodesStats => nodes::stats(call).await,
+        Api::NodesUsage => nodes::usage(call),
+        Api::HotThreads => nodes::hot_threads(call).await,
+        Api::ReloadSecureSettings => nodes::reload_secure_settings(call),
+        Api::RepositoriesMetering => nodes::repositories_metering(call),
+        Api::Xpack => monitor::xpack(call),
+        Api::XpackUsage => monitor::xpack_usage(call),
+        Api::Features => monitor::get_features(call),
+        Api::BasicStatus => monitor::license_status(call, "eligible_to_start_basic"),
+        Api::TrialStatus => monitor::license_status(call, "eligible_to_start_trial"),
+        Api::StartBasic => monitor::start_basic(call),
+        Api::GetPipelines => monitor::pipelines(call),
+        Api::Prometheus => prometheus::metrics(call).await,
         Api::Cat => Ok(cat::list()),
-        Api::CatHealth => cat::health(call).await,
-        Api::CatIndices => cat::indices(call).await,
-        Api::Authenticate => security::authenticate(call),
-        Api::ChangePassword => security::change_password(call).await,
+        Api::CatTable(table) => cat_table(call, table).await,
+        Api::Security(op) => security::answer(op, call).await,
         Api::Typed => {
             let uri = String::from_utf8_lossy(call.head.target()).into_owned();
             Ok(fail::no_handler(&uri, call.head.method_text()))
         }
+    }
+}
+
+async fn cat_table<E: Env>(call: &Call<'_, E>, table: CatTable) -> Result<Reply> {
+    match table {
+        CatTable::Aliases => cat::aliases(call).await,
+        CatTable::Allocation => cat::allocation(call).await,
+        CatTable::ComponentTemplates => cat::component_templates(call).await,
+        CatTable::Count => cat::count(call).await,
+        CatTable::Fielddata => cat::fielddata(call).await,
+        CatTable::Health => cat::health(call).await,
+        CatTable::Indices => cat::indices(call).await,
+        CatTable::Master => cat::master(call).await,
+        CatTable::NodeAttrs => cat::nodeattrs(call).await,
+        CatTable::Nodes => cat::nodes(call).await,
+        CatTable::PendingTasks => cat::pending_tasks(call).await,
+        CatTable::Plugins => cat::plugins(call).await,
+        CatTable::Recovery => cat::recovery(call).await,
+        CatTable::Repositories => cat::repositories(call).await,
+        CatTable::Segments => cat::segments(call).await,
+        CatTable::Shards => cat::shards(call).await,
+        CatTable::Snapshots => cat::snapshots(call).await,
+        CatTable::Tasks => cat::tasks(call).await,
+        CatTable::Templates => cat::templates(call).await,
+        CatTable::ThreadPool => cat::thread_pool(call).await,
     }
 }

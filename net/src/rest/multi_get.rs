@@ -1,11 +1,11 @@
 //! `_mget`: several documents by id.
 
-use engine::ops::document::{GetRequest, SourceFilter};
+use engine::ops::document::GetRequest;
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value};
 
-use super::document::{preference, routing, source_filter, version_type};
+use super::document::{preference, routing, source_filter, source_of_body, version_type};
 use crate::call::Call;
 use crate::fail;
 use crate::render::document;
@@ -120,7 +120,7 @@ fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
                 request.version = Some(version);
             }
             "version_type" => request.version_type = version_type(Some(&text()?))?,
-            "_source" => request.source = source(value)?,
+            "_source" => request.source = source_of_body(value)?,
             other => {
                 return Err(Error::parse(format!(
                     "failed to parse multi get request. unknown field [{other}]"
@@ -129,44 +129,6 @@ fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
         }
     }
     Ok(request)
-}
-
-/// `_source` of an item: a flag, a pattern, a list, or includes and excludes.
-fn source(value: &Value) -> Result<SourceFilter> {
-    let mut filter = SourceFilter::default();
-    match value {
-        Value::Bool(wanted) => filter.disabled = !wanted,
-        Value::String(pattern) => filter.includes.push(pattern.clone()),
-        Value::Array(_) => filter.includes = patterns(value)?,
-        Value::Object(object) => {
-            for (key, value) in object.iter() {
-                match key {
-                    "includes" | "include" => filter.includes = patterns(value)?,
-                    "excludes" | "exclude" => filter.excludes = patterns(value)?,
-                    other => {
-                        return Err(Error::parse(format!(
-                            "source definition may not contain [{other}]"
-                        )));
-                    }
-                }
-            }
-        }
-        other => {
-            return Err(Error::parse(format!("unexpected token [{}]", other.token())));
-        }
-    }
-    Ok(filter)
-}
-
-fn patterns(value: &Value) -> Result<Vec<String>> {
-    let bad = || Error::parse("source definition may only contain a string or a list of strings");
-    match value {
-        Value::String(one) => Ok(vec![one.clone()]),
-        Value::Array(list) => {
-            list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(bad)).collect()
-        }
-        _ => Err(bad()),
-    }
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -180,7 +142,7 @@ fn scalar(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use engine::ops::document::VersionType;
+    use engine::ops::document::{SourceFilter, VersionType};
 
     use super::*;
 

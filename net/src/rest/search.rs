@@ -52,11 +52,12 @@ fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<SearchCall> {
         params,
         partial_results: true,
         routing: call.params.list("routing"),
+        scroll: super::scroll::keep_alive(call, "scroll")?,
     })
 }
 
 /// A total that is a number must be exact, and is made so where nothing was said.
-fn exact_total(request: &mut SearchCall) -> Result<()> {
+pub(super) fn exact_total(request: &mut SearchCall) -> Result<()> {
     let inexact = |given: &str| {
         Err(Error::illegal_argument(format!(
             "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not \
@@ -83,6 +84,9 @@ fn exact_total(request: &mut SearchCall) -> Result<()> {
 /// Parameters that choose nothing here, but may be wrong.
 fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
     preference(call)?;
+    if call.params.text("scroll").is_some() && call.params.flag("request_cache", false)? {
+        return Err(Error::validation(&["[request_cache] cannot be used in a scroll context"]));
+    }
     match call.params.text("search_type") {
         None | Some("query_then_fetch") => {}
         Some(other) => {

@@ -50,7 +50,12 @@ fn items_stand_in_the_order_of_their_lines() {
 
 #[test]
 fn defaults_fill_in() {
-    let defaults = Defaults { index: "d".into(), routing: Some("q".into()), require_alias: true };
+    let defaults = Defaults {
+        index: "d".into(),
+        routing: Some("q".into()),
+        require_alias: true,
+        source: None,
+    };
     let body = Bytes::from(b"{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"e\",\"_id\":\"1\",\"require_alias\":false}}\n".to_vec());
     let items = split(&body, &defaults).expect("good");
     let Item::Write(first) = &items[0] else { panic!("refused") };
@@ -68,8 +73,8 @@ fn what_fails_the_request_is_named_with_its_line() {
     );
     assert_eq!(
         reason("{\"upsert\":{}}\n{}\n"),
-        "Malformed action/metadata line [1], expected field [create], [delete] or [index] but found \
-         [upsert]"
+        "Malformed action/metadata line [1], expected field [create], [delete], [index] or \
+         [update] but found [upsert]"
     );
     assert_eq!(
         reason("{\"index\":{\"_index\":\"a\"}}\n{}\n\"x\"\n"),
@@ -122,15 +127,49 @@ fn what_fails_an_item_leaves_the_others() {
 }
 
 #[test]
-fn what_follows_the_parameters_does_no_harm() {
-    for line in [
-        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}",
-        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"},\"more\":{}}",
-        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}} trailing",
+fn an_action_line_is_one_object_of_one_action() {
+    for (line, what) in [
+        ("{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}", "expected [END_OBJECT] but found [null]"),
+        (
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"},\"more\":{}}",
+            "expected [END_OBJECT] but found [FIELD_NAME]",
+        ),
+        (
+            "{\"index\":{\"_index\":\"a\",\"_id\":\"1\"}} trailing",
+            "unexpected data after the closing brace",
+        ),
     ] {
-        let items = writes(&format!("{line}\n{{}}\n"));
-        assert_eq!(items[0].id.as_deref(), Some("1"), "{line}");
+        let found = reason(&format!("{line}\n{{}}\n"));
+        assert_eq!(found, format!("Malformed action/metadata line [1], {what}"), "{line}");
     }
+}
+
+#[test]
+fn updates_have_bodies_of_their_own() {
+    let items = writes(concat!(
+        "{\"update\":{\"_index\":\"a\",\"_id\":\"1\",\"retry_on_conflict\":3,\"_source\":[\"x\"]}}\n",
+        "{\"doc\":{\"x\":1},\"doc_as_upsert\":true}\n",
+        "{\"update\":{\"_index\":\"a\",\"_id\":\"2\",\"_source\":\"x,y\"}}\n",
+        "{\"doc\":{},\"_source\":false}\n",
+    ));
+    let first = items[0].update.as_ref().expect("an update");
+    assert!(first.doc_as_upsert && first.doc.is_some());
+    assert_eq!(first.retry_on_conflict, 3);
+    assert_eq!(first.source.as_ref().expect("asked for").includes, ["x"]);
+    let second = items[1].update.as_ref().expect("an update");
+    assert!(second.source.is_none(), "the body says no");
+    assert_eq!(
+        reason("{\"update\":{\"_index\":\"a\",\"_id\":\"1\"}}\n{\"doc\":{},\"foo\":1}\n"),
+        "[1:11] [UpdateRequest] unknown field [foo]"
+    );
+    assert_eq!(
+        reason("{\"update\":{\"_index\":\"a\",\"_id\":\"1\",\"version\":3}}\n{\"doc\":{}}\n"),
+        "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead"
+    );
+    assert_eq!(
+        reason("{\"update\":{\"_index\":\"a\"}}\n{\"upsert\":{}}\n"),
+        "Validation Failed: 1: id is missing;2: script or doc is missing;"
+    );
 }
 
 proptest! {

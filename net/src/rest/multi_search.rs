@@ -1,0 +1,218 @@
+//! `_msearch`: several searches in one request.
+//!
+//! Lines come in pairs: where and how, then what. A line that cannot be read fails the request, a
+//! search that fails fails alone.
+
+use std::task::Poll;
+use std::time::Duration;
+
+use engine::ops::IndicesOptions;
+use engine::ops::search::{SearchCall, SearchReply};
+use engine::{Error, Result};
+use env::{Bytes, Clock, Env};
+use json::Value;
+
+use crate::call::Call;
+use crate::fail;
+use crate::render::search::{self as render, Manner};
+use crate::reply::Reply;
+
+/// Searches that are under way at the same time where nothing is said.
+const CONCURRENT: usize = 8;
+
+/// `GET|POST /_msearch`, `/{index}/_msearch`.
+pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let begin = call.core.env().clock().monotonic();
+    let content = call.content()?;
+    if content.is_empty() {
+        return Err(Error::parse("request body is required"));
+    }
+    if call.params.int("max_concurrent_searches")?.is_some_and(|count| count < 1) {
+        return Err(Error::illegal_argument("maxConcurrentSearchRequests must be positive"));
+    }
+    if call.params.int("max_concurrent_shard_requests")?.is_some_and(|count| count < 1) {
+        return Err(Error::illegal_argument("maxConcurrentShardRequests must be >= 1"));
+    }
+    let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
+    let mut asked = read(call, &content)?;
+    if asked.is_empty() {
+        return Err(Error::validation(&["no requests added"]));
+    }
+    for search in &mut asked {
+        if total_as_int {
+            super::search::exact_total(search)?;
+        }
+        // What cannot be read fails all of them.
+        engine::ops::search::check(search)?;
+    }
+    let concurrent = call.params.int("max_concurrent_searches")?;
+    let concurrent = concurrent.map_or(CONCURRENT, |count| (count as usize).min(CONCURRENT));
+    let mut replies = Vec::with_capacity(asked.len());
+    for some in asked.chunks(concurrent) {
+        let under_way = some.iter().map(|one| Box::pin(call.core.search(call.gate, one))).collect();
+        replies.extend(all(under_way).await);
+    }
+    let took = call.core.env().clock().monotonic().saturating_sub(begin);
+    Ok(answer(call, took, &replies, total_as_int))
+}
+
+fn answer<E: Env>(
+    call: &Call<'_, E>,
+    took: Duration,
+    replies: &[Result<SearchReply>],
+    total_as_int: bool,
+) -> Reply {
+    let node = call.core.shared().config.info.id.as_str();
+    let manner = Manner { total_as_int, node, trace: call.trace };
+    call.json(200, |writer| {
+        writer.begin_object().field_u64("took", took.as_millis() as u64);
+        writer.key("responses").begin_array();
+        for reply in replies {
+            writer.begin_object();
+            match reply {
+                Ok(reply) => {
+                    render::members(writer, reply, manner);
+                    writer.field_u64("status", 200);
+                }
+                Err(error) => {
+                    writer.key("error");
+                    fail::whole(writer, error, call.trace);
+                    writer.field_u64("status", u64::from(error.status));
+                }
+            }
+            writer.end_object();
+        }
+        writer.end_array().end_object();
+    })
+}
+
+/// Reads the pairs of lines.
+fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> {
+    if content.last() != Some(&b'\n') {
+        return Err(Error::illegal_argument(
+            "The msearch request must be terminated by a newline [\\n]",
+        ));
+    }
+    let defaults = SearchCall {
+        indices: call.indices().to_owned(),
+        options: call.params.indices_options(IndicesOptions::default())?,
+        partial_results: true,
+        routing: call.params.list("routing"),
+        params: Vec::new(),
+        ..SearchCall::default()
+    };
+    let mut asked = Vec::new();
+    let mut at = 0;
+    while let Some(end) = memchr::memchr(b'\n', &content[at..]) {
+        let head = &content[at..at + end];
+        at += end + 1;
+        // An empty first line is tolerated; an empty head says nothing.
+        if head.iter().all(u8::is_ascii_whitespace) && asked.is_empty() && at == end + 1 && end == 0
+        {
+            if memchr::memchr(b'\n', &content[at..]).is_none() {
+                break;
+            }
+        }
+        let mut one = defaults.clone();
+        if !head.iter().all(u8::is_ascii_whitespace) {
+            let head = json::parse(head).map_err(|error| fail::of_json(&error, head))?;
+            header(&head, &mut one)?;
+        }
+        let Some(end) = memchr::memchr(b'\n', &content[at..]) else { break };
+        one.body = content.slice(at..at + end).unwrap_or_default();
+        at += end + 1;
+        asked.push(one);
+    }
+    Ok(asked)
+}
+
+/// Where a search looks, and how it reads names.
+fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
+    let Some(members) = head.as_object() else {
+        return Err(Error::illegal_argument(format!(
+            "Expected [START_OBJECT] but found [{}]",
+            head.token()
+        )));
+    };
+    for (key, value) in members.iter() {
+        let flag = || match value {
+            Value::Bool(flag) => Ok(*flag),
+            Value::String(text) => crate::params::flag(text),
+            _ => Err(Error::illegal_argument(format!(
+                "Failed to parse value [{}] as only [true] or [false] are allowed.",
+                json::to_string(value)
+            ))),
+        };
+        match key {
+            "index" | "indices" => match value {
+                Value::String(name) => one.indices.clone_from(name),
+                Value::Array(names) => {
+                    let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+                    one.indices = names.join(",");
+                }
+                Value::Null => {}
+                other => {
+                    return Err(Error::illegal_argument(format!(
+                        "{key} must be a string or an array of strings, but was [{}]",
+                        other.token()
+                    )));
+                }
+            },
+            "search_type" | "searchType" => match value.as_str() {
+                Some("query_then_fetch") | None => {}
+                Some(other) => {
+                    return Err(Error::illegal_argument(format!("No search type for [{other}]")));
+                }
+            },
+            "routing" => {
+                let text = match value {
+                    Value::String(text) => text.clone(),
+                    other => json::to_string(other),
+                };
+                one.routing = text.split(',').map(str::to_owned).collect();
+            }
+            "allow_partial_search_results" => one.partial_results = flag()?,
+            "ignore_unavailable" | "ignoreUnavailable" => {
+                one.options.ignore_unavailable = flag()?;
+            }
+            "allow_no_indices" | "allowNoIndices" => one.options.allow_no_indices = flag()?,
+            "expand_wildcards" | "expandWildcards" => {
+                let words = match value {
+                    Value::String(words) => words.clone(),
+                    Value::Array(words) => {
+                        words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+                    }
+                    other => json::to_string(other),
+                };
+                one.options = crate::params::expand_wildcards(one.options, &words)?;
+            }
+            "request_cache" | "requestCache" | "preference" | "ccs_minimize_roundtrips"
+            | "ccsMinimizeRoundtrips" | "ignore_throttled" | "ignoreThrottled" => {}
+            other => {
+                return Err(Error::illegal_argument(format!(
+                    "key [{other}] is not supported in the metadata section"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs all at the same time; answers in their order.
+async fn all<F: Future + Unpin>(mut works: Vec<F>) -> Vec<F::Output> {
+    let mut answers: Vec<Option<F::Output>> = works.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        let mut is_pending = false;
+        for (work, answer) in works.iter_mut().zip(&mut answers) {
+            if answer.is_none() {
+                match std::pin::Pin::new(work).poll(context) {
+                    Poll::Ready(value) => *answer = Some(value),
+                    Poll::Pending => is_pending = true,
+                }
+            }
+        }
+        if is_pending { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}

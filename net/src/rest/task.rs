@@ -1,0 +1,377 @@
+//! `_tasks`: long work, listed, waited for and cancelled.
+
+use std::time::Duration;
+
+use engine::task::{TaskRow, TaskSpec, TaskState};
+use engine::{Error, Result};
+use env::Env;
+use json::Writer;
+
+use crate::call::Call;
+use crate::fail;
+use crate::render::by_query::{self, Of};
+use crate::reply::Reply;
+
+/// How long `wait_for_completion` waits where no timeout is given.
+const TIMEOUT_MS: u64 = 30_000;
+
+/// What a caller names: node and number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TaskId {
+    node: String,
+    number: u64,
+}
+
+impl TaskId {
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let malformed = || Error::illegal_argument(format!("malformed task id {text}"));
+        let (node, number) = text.rsplit_once(':').ok_or_else(malformed)?;
+        let number = number.parse().map_err(|_| malformed())?;
+        Ok(Self { node: node.to_owned(), number })
+    }
+
+    /// Its number, where it is of this node.
+    pub(super) fn number_here<E: Env>(&self, call: &Call<'_, E>) -> Option<u64> {
+        (self.node == call.core.shared().config.info.id).then_some(self.number)
+    }
+}
+
+/// Headers of a request that its tasks keep.
+pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
+    let known = [("x-opaque-id", "X-Opaque-Id"), ("trace.id", "trace.id")];
+    known
+        .iter()
+        .filter_map(|(name, shown)| Some(((*shown).to_owned(), call.head.text(name)?.to_owned())))
+        .collect()
+}
+
+/// `GET /_tasks`.
+pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let spec = TaskSpec {
+        kind: "transport",
+        action: "cluster:monitor/tasks/lists",
+        headers: headers(call),
+        ..TaskSpec::default()
+    };
+    let own = call.core.begin_task(spec);
+    let part = call.core.begin_task(TaskSpec {
+        kind: "direct",
+        action: "cluster:monitor/tasks/lists[n]",
+        parent: Some(own.control().number()),
+        ..TaskSpec::default()
+    });
+    let wanted = Wanted::read(call)?;
+    let mut rows = wanted.rows(call).await;
+    if call.params.flag("wait_for_completion", false)? {
+        let mine = [own.control().number(), part.control().number()];
+        let left = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+        for row in rows.iter().filter(|row| !mine.contains(&row.number)) {
+            call.core.task_over(row.number, Duration::from_millis(left)).await;
+        }
+        rows = wanted.rows(call).await;
+    }
+    Ok(listed(call, &rows))
+}
+
+/// `GET /_tasks/{task_id}`.
+pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let text = call.segment("task_id");
+    let id = TaskId::parse(text)?;
+    let missing = || {
+        let reason = format!("task [{text}] isn't running and hasn't stored its results");
+        Error::new(404, "resource_not_found_exception", reason)
+    };
+    let Some(number) = id.number_here(call) else {
+        let reason = format!(
+            "task [{text}] belongs to the node [{}] which isn't part of the cluster and there is \
+             no record of the task",
+            id.node
+        );
+        return Err(
+            Error::new(404, "resource_not_found_exception", reason).caused_by(missing())
+        );
+    };
+    if call.params.flag("wait_for_completion", false)? {
+        let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
+        if !call.core.task_over(number, Duration::from_millis(timeout_ms)).await {
+            return Err(Error::new(
+                500,
+                "timeout_exception",
+                format!(
+                    "Timed out waiting for completion of task [{text}] after {timeout_ms}ms"
+                ),
+            ));
+        }
+    }
+    let state = call.core.task(number).await.ok_or_else(missing)?;
+    Ok(call.json(200, |writer| told(writer, call, &state)))
+}
+
+/// `POST /_tasks/_cancel`, `/_tasks/{task_id}/_cancel`.
+pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    const REASON: &str = "by user request";
+    if call.path.get("task_id").is_some() {
+        let id = TaskId::parse(call.segment("task_id"))?;
+        let row = match id.number_here(call) {
+            Some(number) => call.core.cancel_task(number, REASON).await,
+            None => None,
+        };
+        let row = match row {
+            Some(row) if !row.spec.cancellable => {
+                return Err(Error::illegal_argument(format!(
+                    "task [{}] is not cancellable",
+                    call.segment("task_id")
+                )));
+            }
+            row => row,
+        };
+        return Ok(of_one(call, &id, row));
+    }
+    let wanted = Wanted::read(call)?;
+    let mut cancelled = Vec::new();
+    for row in wanted.rows(call).await.into_iter().filter(|row| row.spec.cancellable) {
+        cancelled.extend(call.core.cancel_task(row.number, REASON).await);
+    }
+    if call.params.flag("wait_for_completion", false)? {
+        for row in &cancelled {
+            call.core.task_over(row.number, Duration::from_millis(TIMEOUT_MS)).await;
+        }
+    }
+    Ok(listed(call, &cancelled))
+}
+
+/// Which tasks are asked for.
+struct Wanted {
+    actions: Vec<String>,
+    nodes: Vec<String>,
+    parent: Option<TaskId>,
+}
+
+impl Wanted {
+    fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
+        let parent = call.params.text("parent_task_id").filter(|text| !text.is_empty());
+        Ok(Self {
+            actions: call.params.list("actions"),
+            nodes: call.params.list("nodes"),
+            parent: parent.map(TaskId::parse).transpose()?,
+        })
+    }
+
+    async fn rows<E: Env>(&self, call: &Call<'_, E>) -> Vec<TaskRow> {
+        let info = &call.core.shared().config.info;
+        let is_here = self.nodes.is_empty()
+            || self.nodes.iter().any(|node| {
+                matches!(node.as_str(), "_all" | "_local" | "_master" | "*")
+                    || *node == info.id
+                    || json::path::glob(node.as_bytes(), info.name.as_bytes())
+            });
+        if !is_here {
+            return Vec::new();
+        }
+        let mut rows = call.core.tasks().await;
+        rows.retain(|row| {
+            let action = row.spec.action;
+            (self.actions.is_empty()
+                || self
+                    .actions
+                    .iter()
+                    .any(|pattern| json::path::glob(pattern.as_bytes(), action.as_bytes())))
+                && self.parent.as_ref().is_none_or(|parent| {
+                    parent.number_here(call).is_some() && row.spec.parent == Some(parent.number)
+                })
+        });
+        rows
+    }
+}
+
+/// Tasks as the caller wants them grouped.
+fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
+    let detailed = call.params.flag("detailed", false).unwrap_or_default();
+    let node = call.core.shared().config.info.id.as_str();
+    call.json(200, |writer| {
+        writer.begin_object();
+        match call.params.text("group_by") {
+            Some("none") => {
+                writer.key("tasks").begin_array();
+                for row in rows {
+                    writer.begin_object();
+                    task(writer, node, row, detailed);
+                    writer.end_object();
+                }
+                writer.end_array();
+            }
+            Some("parents") => {
+                writer.key("tasks").begin_object();
+                let is_root = |row: &&TaskRow| {
+                    row.spec.parent.is_none_or(|parent| rows.iter().all(|it| it.number != parent))
+                };
+                for row in rows.iter().filter(is_root) {
+                    writer.key(&format!("{node}:{}", row.number)).begin_object();
+                    task(writer, node, row, detailed);
+                    children(writer, node, row.number, rows, detailed);
+                    writer.end_object();
+                }
+                writer.end_object();
+            }
+            _ => nodes(writer, call, rows, detailed),
+        }
+        writer.end_object();
+    })
+}
+
+fn children(
+    writer: &mut Writer<'_>,
+    node: &str,
+    parent: u64,
+    rows: &[TaskRow],
+    detailed: bool,
+) {
+    let mut own = rows.iter().filter(|row| row.spec.parent == Some(parent)).peekable();
+    if own.peek().is_none() {
+        return;
+    }
+    writer.key("children").begin_array();
+    for row in own {
+        writer.begin_object();
+        task(writer, node, row, detailed);
+        // A part has no parts of its own here, so this ends.
+        children(writer, node, row.number, rows, detailed);
+        writer.end_object();
+    }
+    writer.end_array();
+}
+
+fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], detailed: bool) {
+    writer.key("nodes").begin_object();
+    if !rows.is_empty() {
+        let info = &call.core.shared().config.info;
+        writer.key(&info.id).begin_object();
+        let address = info.transport_address.as_str();
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        writer
+            .field_str("name", &info.name)
+            .field_str("transport_address", address)
+            .field_str("host", host.trim_matches(['[', ']']))
+            .field_str("ip", address)
+            .key("roles")
+            .begin_array()
+            .str("data")
+            .str("ingest")
+            .str("master")
+            .end_array();
+        writer.key("tasks").begin_object();
+        for row in rows {
+            writer.key(&format!("{}:{}", info.id, row.number)).begin_object();
+            task(writer, &info.id, row, detailed);
+            writer.end_object();
+        }
+        writer.end_object().end_object();
+    }
+    writer.end_object();
+}
+
+/// One task of a node, or why it was not found.
+pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRow>) -> Reply {
+    call.json(200, |writer| {
+        writer.begin_object();
+        match row {
+            Some(row) => nodes(writer, call, &[row], true),
+            None => {
+                let cause = match id.number_here(call) {
+                    Some(number) => Error::new(
+                        404,
+                        "resource_not_found_exception",
+                        format!("task [{}:{number}] is not found", id.node),
+                    ),
+                    None => Error::new(
+                        404,
+                        "no_such_node_exception",
+                        format!("No such node [{}]", id.node),
+                    )
+                    .with("node_id", id.node.as_str()),
+                };
+                let failed = Error::new(
+                    500,
+                    "failed_node_exception",
+                    format!("Failed node [{}]", id.node),
+                )
+                .with("node_id", id.node.as_str())
+                .caused_by(cause);
+                writer.key("node_failures").begin_array();
+                fail::inner(writer, &failed, call.trace);
+                writer.end_array().key("nodes").begin_object().end_object();
+            }
+        }
+        writer.end_object();
+    })
+}
+
+/// The members of a task.
+fn task(writer: &mut Writer<'_>, node: &str, row: &TaskRow, detailed: bool) {
+    writer
+        .field_str("node", node)
+        .field_u64("id", row.number)
+        .field_str("type", row.spec.kind)
+        .field_str("action", row.spec.action);
+    if detailed {
+        if let Some(status) = &row.status {
+            writer.key("status").begin_object();
+            by_query::counts(writer, status, Of::All);
+            writer.end_object();
+        }
+        writer.field_str("description", &row.spec.description);
+    }
+    writer
+        .key("start_time_in_millis")
+        .i64(row.start_ms)
+        .field_u64("running_time_in_nanos", row.running_ns)
+        .field_bool("cancellable", row.spec.cancellable);
+    if row.spec.cancellable {
+        writer.field_bool("cancelled", row.cancelled);
+    }
+    if let Some(parent) = row.spec.parent {
+        writer.field_str("parent_task_id", &format!("{node}:{parent}"));
+    }
+    writer.key("headers").begin_object();
+    for (name, value) in &row.spec.headers {
+        writer.field_str(name, value);
+    }
+    writer.end_object();
+}
+
+/// One task, and what became of it.
+fn told<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, state: &TaskState) {
+    let node = &call.core.shared().config.info.id;
+    writer.begin_object().field_bool("completed", state.outcome.is_some());
+    writer.key("task").begin_object();
+    task(writer, node, &state.row, true);
+    writer.end_object();
+    match &state.outcome {
+        None => {}
+        Some(Ok(reply)) => {
+            writer.key("response").begin_object();
+            by_query::answer(writer, reply, Of::All, call.trace);
+            writer.end_object();
+        }
+        Some(Err(error)) => {
+            writer.key("error");
+            fail::inner(writer, error, call.trace);
+        }
+    }
+    writer.end_object();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn task_ids_are_node_and_number() {
+        let id = TaskId::parse("abc:12").expect("good");
+        assert_eq!((id.node.as_str(), id.number), ("abc", 12));
+        for bad in ["foo", "foo:", "foo:x", ""] {
+            let error = TaskId::parse(bad).expect_err(bad);
+            assert_eq!(error.reason, format!("malformed task id {bad}"));
+        }
+    }
+}

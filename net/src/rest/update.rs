@@ -1,0 +1,229 @@
+//! `_update`: its body, alone and in a bulk request.
+
+use engine::ops::document::{SourceFilter, Update, VersionType, WriteAction, WriteItem};
+use engine::{Error, Result};
+use env::{Bytes, Env};
+use json::Value;
+use json::spanned::{self, Node};
+
+use super::copies::{self, Copies};
+use super::document::{
+    answer_write, check_write_params, condition, refresh, routing, source_filter, source_of_body,
+};
+use crate::call::Call;
+use crate::fail;
+use crate::params;
+use crate::reply::Reply;
+
+/// `POST /{index}/_update/{id}`.
+pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let refresh = refresh(call)?;
+    check_write_params(call, call.indices())?;
+    let copies = Copies::read(call)?;
+    let mut item = WriteItem {
+        action: WriteAction::Update,
+        index: call.indices().to_owned(),
+        id: Some(call.segment("id").to_owned()),
+        routing: routing(call),
+        if_seq_no: condition(call, "if_seq_no", "sequence numbers")?,
+        if_primary_term: condition(call, "if_primary_term", "primary term")?,
+        version: call.params.long("version")?,
+        version_type: VersionType::Internal,
+        require_alias: call.params.flag("require_alias", false)?,
+        source: Bytes::empty(),
+        update: None,
+    };
+    let mut update = Update::default();
+    if !call.body.is_empty() {
+        read(&call.body, &mut update, &mut item)?;
+    }
+    if let Some(count) = call.params.int("retry_on_conflict")? {
+        update.retry_on_conflict = i64::from(count);
+    }
+    if let Some(lang) = call.params.text("lang")
+        && let Some(script) = &mut update.script
+    {
+        lang.clone_into(script);
+    }
+    if ["_source", "_source_includes", "_source_excludes"]
+        .iter()
+        .any(|name| call.params.text(name).is_some())
+    {
+        update.source = wanted(source_filter(call)?);
+    }
+    item.update = Some(Box::new(update));
+    let routed = item.routing.as_deref().or(item.id.as_deref());
+    copies::wait(call, copies, &item.index, routed).await?;
+    answer_write(call, item, refresh).await
+}
+
+/// A filter that asks for something.
+pub(super) fn wanted(filter: SourceFilter) -> Option<SourceFilter> {
+    (!filter.disabled).then_some(filter)
+}
+
+/// Reads the body of an update; conditions in it go to `item`.
+///
+/// # Errors
+/// In the words of Elasticsearch's parser, with the place.
+pub(super) fn read(body: &[u8], update: &mut Update, item: &mut WriteItem) -> Result<()> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(content("[1:0]", "Expected START_OBJECT but was: null"));
+    }
+    // Nearly every body is good, and a tree without places costs less.
+    if let Ok(Value::Object(members)) = json::parse(body)
+        && plain(&members, update)
+    {
+        return Ok(());
+    }
+    let node = spanned::parse(body).map_err(|error| fail::of_json(&error, body))?;
+    careful(&node, update, item)
+}
+
+/// Takes the usual members; false where there is any other, or one of another kind.
+fn plain(members: &json::Object, update: &mut Update) -> bool {
+    for (key, value) in members.iter() {
+        match (key, value) {
+            ("doc", Value::Object(_)) => update.doc = Some(value.clone()),
+            ("upsert", Value::Object(_)) => update.upsert = Some(value.clone()),
+            ("doc_as_upsert", Value::Bool(flag)) => update.doc_as_upsert = *flag,
+            ("detect_noop", Value::Bool(flag)) => update.writes_noop = !flag,
+            _ => {
+                *update = Update {
+                    retry_on_conflict: update.retry_on_conflict,
+                    source: update.source.take(),
+                    ..Update::default()
+                };
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn content(at: impl std::fmt::Display, what: &str) -> Error {
+    Error::new(400, "x_content_parse_exception", format!("{at} [UpdateRequest] {what}"))
+}
+
+fn careful(node: &Node, update: &mut Update, item: &mut WriteItem) -> Result<()> {
+    let Some(members) = node.as_object() else {
+        let what = format!("Expected START_OBJECT but was: {}", node.token());
+        return Err(content(node.at, &what));
+    };
+    for member in members {
+        let (key, value) = (member.key.as_str(), &member.value);
+        let kinds = || {
+            let what = format!("{key} doesn't support values of type: {}", value.token());
+            content(value.at, &what)
+        };
+        let inside = |cause: Error| {
+            content(value.at, &format!("failed to parse field [{key}]")).caused_by(cause)
+        };
+        match key {
+            "doc" | "upsert" => {
+                value.as_object().ok_or_else(kinds)?;
+                let tree = Some(value.to_value());
+                if key == "doc" { update.doc = tree } else { update.upsert = tree }
+            }
+            "doc_as_upsert" | "detect_noop" | "scripted_upsert" => {
+                let flag = match (value.as_bool(), value.as_str()) {
+                    (Some(flag), _) => flag,
+                    (None, Some(text)) => flag_text(text).map_err(inside)?,
+                    (None, None) => return Err(kinds()),
+                };
+                match key {
+                    "doc_as_upsert" => update.doc_as_upsert = flag,
+                    "detect_noop" => update.writes_noop = !flag,
+                    // Says something of a script only, and those are refused.
+                    _ => {}
+                }
+            }
+            "script" => {
+                let lang = value.get("lang").and_then(Node::as_str).unwrap_or("painless");
+                update.script = Some(lang.to_owned());
+            }
+            "_source" => {
+                update.source = wanted(source_of_body(&value.to_value()).map_err(inside)?);
+            }
+            "if_seq_no" | "if_primary_term" => {
+                let number = value.as_number().and_then(json::Number::as_u64).ok_or_else(kinds)?;
+                match key {
+                    "if_seq_no" => item.if_seq_no = Some(number),
+                    _ => item.if_primary_term = Some(number),
+                }
+            }
+            _ => {
+                return Err(content(member.key_at, &format!("unknown field [{key}]")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn flag_text(text: &str) -> Result<bool> {
+    if text.is_empty() {
+        let reason = "Failed to parse value [] as only [true] or [false] are allowed.";
+        return Err(Error::illegal_argument(reason));
+    }
+    params::flag(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item() -> WriteItem {
+        WriteItem {
+            action: WriteAction::Update,
+            index: "a".into(),
+            id: Some("1".into()),
+            routing: None,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: VersionType::Internal,
+            require_alias: false,
+            source: Bytes::empty(),
+            update: None,
+        }
+    }
+
+    fn parse(body: &str) -> Result<(Update, WriteItem)> {
+        let (mut update, mut item) = (Update::default(), item());
+        read(body.as_bytes(), &mut update, &mut item)?;
+        Ok((update, item))
+    }
+
+    #[test]
+    fn usual_and_rare_members_are_read() {
+        let (update, _) =
+            parse(r#"{"doc":{"a":1},"doc_as_upsert":true,"detect_noop":false}"#).expect("good");
+        assert!(update.doc.is_some() && update.doc_as_upsert && update.writes_noop);
+        let body = r#"{"doc":{"a":1},"_source":["a"],"if_seq_no":3,"if_primary_term":1}"#;
+        let (update, item) = parse(body).expect("good");
+        assert_eq!(update.source.expect("asked for").includes, ["a"]);
+        assert_eq!((item.if_seq_no, item.if_primary_term), (Some(3), Some(1)));
+        assert!(update.doc.is_some());
+        let (update, _) = parse(r#"{"script":{"source":"x","lang":"foo"}}"#).expect("good");
+        assert_eq!(update.script.as_deref(), Some("foo"));
+    }
+
+    #[test]
+    fn bad_members_are_named_with_their_place() {
+        for (body, reason) in [
+            (r#"{"foo":1}"#, "[1:2] [UpdateRequest] unknown field [foo]"),
+            (
+                r#"{"doc":1}"#,
+                "[1:8] [UpdateRequest] doc doesn't support values of type: VALUE_NUMBER",
+            ),
+            ("[]", "[1:1] [UpdateRequest] Expected START_OBJECT but was: START_ARRAY"),
+            ("", "[1:0] [UpdateRequest] Expected START_OBJECT but was: null"),
+            (
+                r#"{"doc":{},"detect_noop":"x"}"#,
+                "[1:25] [UpdateRequest] failed to parse field [detect_noop]",
+            ),
+        ] {
+            assert_eq!(parse(body).expect_err(body).reason, reason);
+        }
+    }
+}
