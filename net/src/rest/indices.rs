@@ -9,7 +9,7 @@ use env::{Clock, Env};
 use json::{Object, Value, Writer};
 
 use super::copies::Copies;
-use super::mapping::settings_view;
+use super::settings::{settings_view, write_defaults};
 use crate::call::Call;
 use crate::render::document;
 use crate::reply::Reply;
@@ -53,6 +53,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let infos = infos(call, "indices:admin/get")?;
     let flat = call.params.flag("flat_settings", false)?;
+    let defaults = call.params.flag("include_defaults", false)?;
     let wants = |part: &str| parts.iter().any(|wanted| wanted == part);
     Ok(call.json(200, |writer| {
         writer.begin_object();
@@ -67,6 +68,12 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             if wants("settings") {
                 writer.key("settings");
                 settings_view(writer, &info.settings, flat, call.human, &[]);
+                if defaults {
+                    write_defaults(writer, info, flat, &[]);
+                }
+            }
+            if let Some(stream) = &info.stream {
+                writer.field_str("data_stream", stream);
             }
             writer.end_object();
         }
@@ -150,6 +157,17 @@ fn broadcast<E: Env>(call: &Call<'_, E>, shards: &engine::ops::Shards) -> Reply 
     })
 }
 
+/// `POST /_cache/clear`, `/{index}/_cache/clear`: there are no caches of an index to clear.
+pub(super) fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let names = match call.indices() {
+        "" => call.params.text("index").unwrap_or_default(),
+        names => names,
+    };
+    let shards = call.core.clear_cache(call.gate, names, options)?;
+    Ok(broadcast(call, &shards))
+}
+
 /// `GET|POST /_analyze`, `/{index}/_analyze`.
 pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let content = call.content()?;
@@ -158,21 +176,8 @@ pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let body = json::parse(&content).map_err(|error| crate::fail::of_json(&error, &content))?;
     let index = call.path.get("index").or_else(|| call.params.text("index"));
-    let tokens = call.core.analyze(call.gate, index, &body)?;
-    Ok(call.json(200, |writer| {
-        writer.begin_object().key("tokens").begin_array();
-        for token in &tokens {
-            writer
-                .begin_object()
-                .field_str("token", &token.token)
-                .field_u64("start_offset", u64::from(token.start_offset))
-                .field_u64("end_offset", u64::from(token.end_offset))
-                .field_str("type", token.kind)
-                .field_u64("position", u64::from(token.position))
-                .end_object();
-        }
-        writer.end_array().end_object();
-    }))
+    let analysis = call.core.analyze(call.gate, index, &body)?;
+    Ok(call.json(200, |writer| super::analyze::write(writer, &analysis)))
 }
 
 /// Objects below each other as one, keys joined by dots.

@@ -1,13 +1,14 @@
 //! `_analyze`: what a text becomes, for people to look at.
 //!
-//! The body names an `analyzer`, a `field`, a `normalizer`, or parts (`tokenizer`, `filter`) by name
-//! or definition, and the `text`, one or several. Positions and offsets run on from text to text,
-//! as they would for the values of one field.
+//! The body names an `analyzer`, a `field`, a `normalizer`, or parts (`char_filter`, `tokenizer`,
+//! `filter`) by name or definition, and the `text`, one or several. Positions and offsets run on from text
+//! to text, as they would for the values of one field. With `explain` each part shows what it made.
 
 use json::Value;
 
-use super::analyzer::{Analyzer, OwnedToken, Tokenizer};
-use super::registry::{Part, Registry, filter_of, tokenizer_of};
+use super::analyzer::{Analyzer, Named, OwnedToken, Tokenizer};
+use super::build::char_filter_of;
+use super::registry::{Part, Registry};
 use crate::tree::Mapping;
 use crate::types::Kind;
 use crate::{Error, ErrorKind, Result};
@@ -15,29 +16,109 @@ use crate::{Error, ErrorKind, Result};
 /// `index.analyze.max_token_count`, where the index does not say otherwise.
 pub const TOKENS_MAX: usize = 10_000;
 
+/// Keys of a request.
+const KEYS: [&str; 9] = [
+    "analyzer",
+    "field",
+    "normalizer",
+    "tokenizer",
+    "filter",
+    "char_filter",
+    "text",
+    "explain",
+    "attributes",
+];
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Analysis {
+    /// The tokens.
+    Tokens(Vec<OwnedToken>),
+    /// What each part made.
+    Detail(Detail),
+}
+
+/// What each part made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// The whole analyzer, where it is built in.
+    pub analyzer: Option<Stage>,
+    /// Char filters: name, and each text behind it.
+    pub char_filters: Vec<(String, Vec<String>)>,
+    /// The tokenizer, where the chain was put together.
+    pub tokenizer: Option<Stage>,
+    /// The token filters.
+    pub filters: Vec<Stage>,
+    /// Names of attributes to show, all where none is named.
+    pub attributes: Vec<String>,
+}
+
+/// What one part made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// The tokens behind it.
+    pub tokens: Vec<OwnedToken>,
+    /// Do tokens say whether stemmers may touch them?
+    pub keywords: bool,
+}
+
 /// Answers an `_analyze` request; `index` is the mapping of the index named in it.
 ///
 /// # Errors
 /// In Elasticsearch's words, where the body is wrong, names what is not there, or gives more than
 /// `tokens_max` tokens.
-pub fn analyze(
-    body: &Value,
-    index: Option<&Mapping>,
-    tokens_max: usize,
-) -> Result<Vec<OwnedToken>> {
+pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Result<Analysis> {
     let keys = body.as_object().map(|body| body.keys()).into_iter().flatten();
     for key in keys {
-        if !matches!(
-            key,
-            "analyzer" | "field" | "normalizer" | "tokenizer" | "filter" | "char_filter" | "text"
-        ) {
-            return Err(Error::illegal_argument(format!(
-                "[analyze_request] unknown field [{key}]"
-            )));
+        if !KEYS.contains(&key) {
+            return Err(parsing(format!("[analyze_request] unknown field [{key}]")));
         }
     }
     let texts = texts(body)?;
     let chain = chain(body, index)?;
+    let explains = match body.get("explain") {
+        None => false,
+        Some(Value::Bool(explain)) => *explain,
+        Some(Value::String(text)) if text == "true" => true,
+        Some(Value::String(text)) if text == "false" => false,
+        Some(_) => {
+            return Err(parsing("[analyze_request] failed to parse field [explain]".to_owned()));
+        }
+    };
+    if !explains {
+        return Ok(Analysis::Tokens(run(&chain, &texts, tokens_max)?));
+    }
+    let mut detail = Detail { attributes: attributes(body)?, ..Detail::default() };
+    let stage = |name: &str, filters: usize| -> Result<Stage> {
+        Ok(Stage {
+            name: name.to_owned(),
+            tokens: run(&chain.up_to(filters), &texts, tokens_max)?,
+            keywords: chain.knows_keywords(filters),
+        })
+    };
+    let Some(named) = chain.named() else {
+        detail.analyzer = Some(stage(chain.name(), usize::MAX)?);
+        return Ok(Analysis::Detail(detail));
+    };
+    detail.char_filters =
+        named.char_filters.iter().map(|name| (name.clone(), Vec::new())).collect();
+    for text in &texts {
+        for (at, filtered) in chain.filtered(text).into_iter().enumerate() {
+            detail.char_filters[at].1.push(filtered);
+        }
+    }
+    let (name, mut count) = (&named.tokenizer.0, named.tokenizer.1);
+    detail.tokenizer = Some(stage(name, count)?);
+    for (name, filters) in &named.filters {
+        count += filters;
+        detail.filters.push(stage(name, count)?);
+    }
+    Ok(Analysis::Detail(detail))
+}
+
+fn run(chain: &Analyzer, texts: &[&str], tokens_max: usize) -> Result<Vec<OwnedToken>> {
     let mut tokens = Vec::new();
     let (mut position, mut offset) = (0u32, 0u32);
     for (at, text) in texts.iter().enumerate() {
@@ -54,9 +135,11 @@ pub fn analyze(
             tokens.push(OwnedToken {
                 term: token.term.to_owned(),
                 position: position.saturating_add(token.position),
+                length: token.length,
                 start: offset.saturating_add(token.start),
                 end: offset.saturating_add(token.end),
                 kind: token.kind,
+                keyword: token.keyword,
             });
         });
         if too_many {
@@ -75,19 +158,50 @@ pub fn analyze(
     Ok(tokens)
 }
 
+fn parsing(reason: String) -> Error {
+    Error::new(ErrorKind::XContentParse, reason)
+}
+
+/// What a value of the wrong kind is called.
+fn kind_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "VALUE_NULL",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::String(_) => "VALUE_STRING",
+        Value::Array(_) => "START_ARRAY",
+        Value::Object(_) => "START_OBJECT",
+    }
+}
+
 fn texts(body: &Value) -> Result<Vec<&str>> {
-    let none = || Error::new(ErrorKind::Validation, "Validation Failed: 1: text is missing;");
+    let wrong = |value: &Value| {
+        let kind = kind_name(value);
+        parsing(format!("[analyze_request] text doesn't support values of type: {kind}"))
+    };
     match body.get("text") {
         Some(Value::String(text)) => Ok(vec![text]),
-        Some(Value::Array(items)) if !items.is_empty() => items
-            .iter()
-            .map(|item| {
-                item.as_str().ok_or_else(|| {
-                    Error::illegal_argument("text array element should only contain text")
-                })
-            })
-            .collect(),
-        _ => Err(none()),
+        Some(Value::Array(items)) if !items.is_empty() => {
+            items.iter().map(|item| item.as_str().ok_or_else(|| wrong(item))).collect()
+        }
+        None | Some(Value::Array(_)) => {
+            Err(Error::new(ErrorKind::Validation, "Validation Failed: 1: text is missing;"))
+        }
+        Some(other) => Err(wrong(other)),
+    }
+}
+
+fn attributes(body: &Value) -> Result<Vec<String>> {
+    match body.get("attributes") {
+        None => Ok(Vec::new()),
+        Some(Value::String(name)) => Ok(vec![name.to_lowercase()]),
+        Some(Value::Array(names)) if names.iter().all(|name| name.as_str().is_some()) => {
+            Ok(names.iter().filter_map(Value::as_str).map(str::to_lowercase).collect())
+        }
+        Some(other) => Err(parsing(format!(
+            "[analyze_request] attributes doesn't support values of type: {}",
+            kind_name(other)
+        ))),
     }
 }
 
@@ -141,7 +255,7 @@ fn chain(body: &Value, index: Option<&Mapping>) -> Result<Analyzer> {
             None => Analyzer::clone(registry.default_analyzer()),
         });
     }
-    if body.get("tokenizer").is_none() && body.get("filter").is_none() {
+    if ["tokenizer", "filter", "char_filter"].iter().all(|key| body.get(key).is_none()) {
         return Ok(gap(registry.default_analyzer()));
     }
     parts(body, registry, index.is_some())
@@ -153,38 +267,66 @@ fn parts(body: &Value, registry: &Registry, of_index: bool) -> Result<Analyzer> 
     let missing = |kind: &str, name: &str| {
         Error::illegal_argument(format!("failed to find {place}{kind} under [{name}]"))
     };
-    if let Some(value) = body.get("char_filter") {
-        let first = value.as_array().map_or(Some(value), <[Value]>::first);
-        if let Some(first) = first {
-            let name = first.as_str().or_else(|| first.get("type").and_then(Value::as_str));
-            return Err(missing("char_filter", name.unwrap_or_default()));
-        }
+    let kind_of = |definition: &Value| {
+        definition.get("type").and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    };
+    let anonymous = |kind: &str| format!("__anonymous__{kind}");
+    let mut named = Named::default();
+    let mut char_filters = Vec::new();
+    for part in items(body.get("char_filter")) {
+        let (name, found) = match part {
+            Value::String(name) => (name.clone(), registry.char_filter(name)),
+            definition => {
+                let kind = kind_of(definition);
+                (anonymous(&kind), char_filter_of(&kind, definition)?)
+            }
+        };
+        char_filters.push(found.ok_or_else(|| {
+            missing("char filter", name.strip_prefix("__anonymous__").unwrap_or(&name))
+        })?);
+        named.char_filters.push(name);
     }
-    let Part { part: tokenizer, mut filters } = match body.get("tokenizer") {
-        None => Part { part: Tokenizer::Keyword, filters: Vec::new() },
+    let (name, part) = match body.get("tokenizer") {
+        None => ("keyword".to_owned(), Part { part: Tokenizer::Keyword, filters: Vec::new() }),
         Some(Value::String(name)) => {
-            registry.tokenizer(name).ok_or_else(|| missing("tokenizer", name))?
+            let found = registry.tokenizer(name).ok_or_else(|| missing("tokenizer", name))?;
+            (name.clone(), found)
         }
         Some(definition) => {
-            let kind = definition.get("type").and_then(Value::as_str).unwrap_or_default();
-            tokenizer_of(kind, definition)?.ok_or_else(|| missing("tokenizer", kind))?
+            let kind = kind_of(definition);
+            let found = registry.defined_tokenizer(&kind, definition)?;
+            (anonymous(&kind), found.ok_or_else(|| missing("tokenizer", &kind))?)
         }
     };
-    let named = match body.get("filter") {
-        None => &[],
+    let Part { part: tokenizer, mut filters } = part;
+    named.tokenizer = (name, filters.len());
+    for filter in items(body.get("filter")) {
+        let before = Some((char_filters.as_slice(), &tokenizer, filters.as_slice()));
+        let (name, found) = match filter {
+            Value::String(name) => {
+                let found = registry.filter(name, before)?;
+                (name.clone(), found.ok_or_else(|| missing("filter", name))?)
+            }
+            definition => {
+                let kind = kind_of(definition);
+                let found = registry.defined_filter(&kind, definition, before)?;
+                (anonymous(&kind), found.ok_or_else(|| missing("filter", &kind))?)
+            }
+        };
+        named.filters.push((name, found.len()));
+        filters.extend(found);
+    }
+    let chain = Analyzer::whole("custom", char_filters, tokenizer, filters).with_names(named);
+    Ok(chain.with_gap(if of_index { Analyzer::GAP } else { 0 }))
+}
+
+/// One part, or several.
+fn items(value: Option<&Value>) -> &[Value] {
+    match value {
+        None | Some(Value::Null) => &[],
         Some(Value::Array(items)) => items.as_slice(),
         Some(one) => std::slice::from_ref(one),
-    };
-    for filter in named {
-        filters.push(match filter {
-            Value::String(name) => registry.filter(name).ok_or_else(|| missing("filter", name))?,
-            definition => {
-                let kind = definition.get("type").and_then(Value::as_str).unwrap_or_default();
-                filter_of(kind, definition)?.ok_or_else(|| missing("filter", kind))?
-            }
-        });
     }
-    Ok(Analyzer::new("_custom_", tokenizer, filters).with_gap(0))
 }
 
 #[cfg(test)]
@@ -192,7 +334,8 @@ mod tests {
     use super::*;
 
     fn show(body: &Value) -> Vec<String> {
-        let tokens = analyze(body, None, TOKENS_MAX).expect("a good request");
+        let done = analyze(body, None, TOKENS_MAX).expect("a good request");
+        let Analysis::Tokens(tokens) = done else { panic!("explained") };
         tokens
             .iter()
             .map(|t| format!("{} {}-{} {} {}", t.term, t.start, t.end, t.kind.name(), t.position))

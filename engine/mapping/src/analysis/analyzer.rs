@@ -1,15 +1,20 @@
-//! A chain: one tokenizer, then token filters.
+//! A chain: char filters, one tokenizer, then token filters.
 //!
-//! Where the chain lowercases, the ASCII of a text is lowercased whole before it is cut: letters of
-//! either case are of one class to each tokenizer, so the cuts are the same, and tokens of ASCII are
-//! then slices, not copies.
+//! Chains of plain parts (no char filters; a tokenizer that cuts slices; filters that look at one token
+//! at a time) run without a copy of their tokens: where such a chain lowercases, the ASCII of a text is
+//! lowercased whole before it is cut: letters of either case are of one class to each such tokenizer, so the
+//! cuts are the same, and tokens of ASCII are then slices. All other chains run as stages ([`super::stage`]).
 
+use std::sync::Arc;
+
+use super::char_filter::{CharFilter, Offsets};
 use super::filter::{Filter, Term};
-use super::token::{Token, TokenKind};
-use super::tokenizer::{self, Piece};
+use super::stage::{End, Line};
+use super::token::{Tok, Token, TokenKind};
+use super::tokenizer::{self, Cut, Piece};
 
 /// How a text is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Tokenizer {
     /// Word boundaries of UAX #29; longest token in UTF-16 units.
     Standard(u32),
@@ -19,16 +24,29 @@ pub enum Tokenizer {
     Whitespace(u32),
     /// The whole text.
     Keyword,
+    /// Any of the others.
+    Cut(Cut),
 }
 
 impl Tokenizer {
     #[inline]
-    fn pieces(self, text: &str, sink: impl FnMut(Piece)) {
+    fn pieces(&self, text: &str, mut sink: impl FnMut(Piece)) {
         match self {
-            Self::Standard(max) => tokenizer::standard(text, max, sink),
-            Self::Letter(max) => tokenizer::letters(text, max, sink),
-            Self::Whitespace(max) => tokenizer::whitespace(text, max, sink),
+            Self::Standard(max) => tokenizer::standard(text, *max, sink),
+            Self::Letter(max) => tokenizer::letters(text, *max, sink),
+            Self::Whitespace(max) => tokenizer::whitespace(text, *max, sink),
             Self::Keyword => tokenizer::whole(text, sink),
+            Self::Cut(_) => tokenizer::whole(text, &mut sink),
+        }
+    }
+
+    fn tokens(&self, text: &str, sink: &mut dyn FnMut(&mut Tok)) {
+        match self {
+            Self::Cut(cut) => cut.tokens(text, sink),
+            plain => plain.pieces(text, |piece| {
+                let Piece { start, end, from, to, kind } = piece;
+                sink(&mut Tok::new(&text[start..end], from, to, kind));
+            }),
         }
     }
 }
@@ -51,29 +69,67 @@ pub struct Scratch {
     term: String,
 }
 
-/// A tokenizer and token filters, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The parts of a chain by name, as people put it together.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// The char filters, in order.
+    pub char_filters: Vec<String>,
+    /// The tokenizer, and how many filters come with it.
+    pub tokenizer: (String, usize),
+    /// The token filters, in order, and how many filters each is made of.
+    pub filters: Vec<(String, usize)>,
+}
+
+/// A tokenizer and what comes before and after it, by name.
+#[derive(Clone, Debug)]
 pub struct Analyzer {
     name: String,
+    char_filters: Vec<CharFilter>,
     tokenizer: Tokenizer,
     filters: Vec<Filter>,
     /// Positions between two values of one document.
     gap: u32,
     /// Which filter lowercases, where nothing before it minds.
     lowercases_at: Option<usize>,
+    /// All parts are plain.
+    plain: bool,
+    /// What it was put together from; built-in analyzers have no parts to show.
+    named: Option<Arc<Named>>,
 }
 
 impl Analyzer {
     /// Positions between the values of one field, where nothing says otherwise.
     pub const GAP: u32 = 100;
 
-    /// A chain.
+    /// A chain without char filters.
     pub fn new(name: impl Into<String>, tokenizer: Tokenizer, filters: Vec<Filter>) -> Self {
+        Self::whole(name, Vec::new(), tokenizer, filters)
+    }
+
+    /// A chain.
+    pub fn whole(
+        name: impl Into<String>,
+        char_filters: Vec<CharFilter>,
+        tokenizer: Tokenizer,
+        filters: Vec<Filter>,
+    ) -> Self {
         let lowercases_at = filters
             .iter()
-            .position(|filter| *filter == Filter::Lowercase)
+            .position(|filter| matches!(filter, Filter::Lowercase))
             .filter(|at| filters[..*at].iter().all(Filter::ignores_case));
-        Self { name: name.into(), tokenizer, filters, gap: Self::GAP, lowercases_at }
+        let plain = char_filters.is_empty()
+            && !matches!(tokenizer, Tokenizer::Cut(_))
+            && !filters.iter().any(Filter::is_fold);
+        Self {
+            name: name.into(),
+            char_filters,
+            tokenizer,
+            filters,
+            gap: Self::GAP,
+            lowercases_at,
+            plain,
+            named: None,
+        }
     }
 
     /// The same chain with another gap between values.
@@ -83,14 +139,50 @@ impl Analyzer {
         self
     }
 
+    /// The same chain, with the names of its parts.
+    #[must_use]
+    pub fn with_names(mut self, named: Named) -> Self {
+        self.named = Some(Arc::new(named));
+        self
+    }
+
     /// The name it is known by.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// The names of its parts, where it was put together from parts.
+    pub fn named(&self) -> Option<&Named> {
+        self.named.as_deref()
+    }
+
     /// Positions between two values of one document.
     pub const fn gap(&self) -> u32 {
         self.gap
+    }
+
+    /// The chain up to its first `filters` filters.
+    #[must_use]
+    pub fn up_to(&self, filters: usize) -> Self {
+        let filters = self.filters[..filters.min(self.filters.len())].to_vec();
+        Self::whole(self.name.clone(), self.char_filters.clone(), self.tokenizer.clone(), filters)
+            .with_gap(self.gap)
+    }
+
+    /// The text after each of the char filters.
+    pub fn filtered(&self, text: &str) -> Vec<String> {
+        let mut texts: Vec<String> = Vec::new();
+        for filter in &self.char_filters {
+            let before = texts.last().map_or(text, String::as_str);
+            let after = filter.apply(before).text;
+            texts.push(after);
+        }
+        texts
+    }
+
+    /// Does the chain say of its tokens whether stemmers may touch them, up to its first `filters`?
+    pub fn knows_keywords(&self, filters: usize) -> bool {
+        self.filters.iter().take(filters).any(Filter::knows_keywords)
     }
 
     /// Gives every token of `text`, in order, to `sink`.
@@ -104,8 +196,11 @@ impl Analyzer {
         &self,
         text: &str,
         scratch: &mut Scratch,
-        sink: impl FnMut(Token<'_>),
+        mut sink: impl FnMut(Token<'_>),
     ) -> Analyzed {
+        if !self.plain {
+            return self.run_staged(text, &mut sink);
+        }
         let Scratch { lowered, term } = scratch;
         let Some(skip) = self.lowercases_at else {
             return self.run(text, usize::MAX, term, sink);
@@ -116,7 +211,7 @@ impl Analyzer {
         self.run(lowered, skip, term, sink)
     }
 
-    /// Runs the chain; tokens of ASCII need not go through the filter at `skip`.
+    /// Runs a plain chain; tokens of ASCII need not go through the filter at `skip`.
     #[inline]
     fn run(
         &self,
@@ -132,37 +227,98 @@ impl Analyzer {
             let position = done.position_end;
             done.position_end += 1;
             last = (piece.end, piece.to);
-            let mut give = |term: &str| {
+            let Piece { from, to, kind, .. } = piece;
+            let mut give = |term: &str, kind: TokenKind, keyword: bool| {
                 done.count += 1;
-                let Piece { from, to, kind, .. } = piece;
-                sink(Token { term, position, start: from, end: to, kind });
+                sink(Token { term, position, length: 1, start: from, end: to, kind, keyword });
             };
             let term = &text[piece.start..piece.end];
             let skip = if term.is_ascii() { skip } else { usize::MAX };
             if filters.len() == usize::from(skip != usize::MAX) {
-                give(term);
+                give(term, kind, false);
                 return;
             }
-            let mut term = Term::new(term, buffer);
+            let mut term = Term::of(term, kind, false, buffer);
             for (at, filter) in filters.iter().enumerate() {
                 if at != skip && !filter.apply(&mut term) {
                     return;
                 }
             }
-            give(term.as_str());
+            give(term.as_str(), term.kind, term.keyword);
         });
         let (bytes, units) = last;
         done.offset_end = units + text[bytes..].chars().map(char::len_utf16).sum::<usize>() as u32;
         done
     }
 
-    /// The one token that a normalizer makes of a text: filters without cutting.
+    /// Runs any chain.
+    fn run_staged(&self, text: &str, sink: &mut dyn FnMut(Token<'_>)) -> Analyzed {
+        let mut owned: Option<String> = None;
+        let mut ways: Vec<Offsets> = Vec::new();
+        for filter in &self.char_filters {
+            let after = filter.apply(owned.as_deref().unwrap_or(text));
+            ways.push(after.offsets);
+            owned = Some(after.text);
+        }
+        let filtered = owned.as_deref().unwrap_or(text);
+        let correct = |at: u32| ways.iter().rev().fold(at, |at, way| way.correct(at));
+        let mut done = Analyzed::default();
+        // One less than the position of the token given last, plus one: where nothing was given, 0.
+        let mut position: Option<u32> = None;
+        let mut give = |token: &mut Tok| {
+            let at = match position {
+                None => token.inc.saturating_sub(1),
+                Some(last) => last.saturating_add(token.inc),
+            };
+            position = Some(at);
+            done.count += 1;
+            sink(Token {
+                term: &token.term,
+                position: at,
+                length: token.length.max(1),
+                start: token.start,
+                end: token.end,
+                kind: token.kind,
+                keyword: token.keyword,
+            });
+        };
+        let mut line = Line::new(&self.filters);
+        let offset = correct(filtered.encode_utf16().count() as u32);
+        self.tokenizer.tokens(filtered, &mut |token| {
+            if !ways.is_empty() {
+                token.start = correct(token.start);
+                token.end = correct(token.end);
+            }
+            line.token(token, &mut give);
+        });
+        let mut end = End { trailing: 0, offset };
+        line.end(&mut end, &mut give);
+        done.position_end = position.map_or(0, |last| last.saturating_add(1)) + end.trailing;
+        done.offset_end = end.offset;
+        done
+    }
+
+    /// The one token that a normalizer makes of a text: filters of single characters, without cutting.
     pub fn normalize<'a>(&self, text: &'a str, buffer: &'a mut String) -> &'a str {
-        let mut term = Term::new(text, buffer);
-        for filter in &self.filters {
+        if self.char_filters.is_empty() {
+            let mut term = Term::new(text, buffer);
+            for filter in self.filters.iter().filter(|filter| filter.normalizes()) {
+                filter.apply(&mut term);
+            }
+            return term.into_str();
+        }
+        let mut filtered = text.to_owned();
+        for filter in &self.char_filters {
+            filtered = filter.apply(&filtered).text;
+        }
+        let mut own = String::new();
+        let mut term = Term::new(&filtered, &mut own);
+        for filter in self.filters.iter().filter(|filter| filter.normalizes()) {
             filter.apply(&mut term);
         }
-        term.into_str()
+        buffer.clear();
+        buffer.push_str(term.as_str());
+        buffer
     }
 }
 
@@ -173,10 +329,14 @@ pub struct OwnedToken {
     pub term: String,
     /// Its position.
     pub position: u32,
+    /// How many positions it spans.
+    pub length: u32,
     /// First UTF-16 unit.
     pub start: u32,
     /// One past the last unit.
     pub end: u32,
     /// What the tokenizer says it is.
     pub kind: TokenKind,
+    /// Stemmers leave it alone.
+    pub keyword: bool,
 }

@@ -1,12 +1,19 @@
-//! Words of a text: a tokenizer, token filters, and the names they go by.
+//! Words of a text: char filters, a tokenizer, token filters, and the names they go by.
 
 pub mod analyze;
 pub mod analyzer;
+mod build;
+pub mod char_filter;
 pub mod filter;
+mod languages;
+mod options;
+pub(crate) mod regex;
 pub mod registry;
+mod stage;
+pub mod stem;
 pub mod token;
 pub mod tokenizer;
 
 pub use analyzer::{Analyzed, Analyzer, OwnedToken, Scratch, Tokenizer};
-pub use registry::Registry;
+pub use registry::{GramLimits, Registry};
 pub use token::{Token, TokenKind};

@@ -1,40 +1,89 @@
 //! Analyzers by name: those built in, and those of an index's `settings.analysis`.
 //!
-//! `settings.analysis` names parts: `tokenizer`, `filter`, `analyzer`, `normalizer`, each an object
-//! of definitions with a `type`. A custom analyzer joins them: `{"tokenizer": "standard",
-//! "filter": ["lowercase", "my_stop"]}`. Settings come as text as often as in their own JSON type,
-//! and lists as `"a,b"`, so both are read.
-//!
-//! Not here yet: char filters, and every part beyond those of the tables below, which are answered
-//! as Elasticsearch answers names it does not know.
+//! `settings.analysis` names parts: `char_filter`, `tokenizer`, `filter`, `analyzer`, `normalizer`, each
+//! an object of definitions with a `type`. A custom analyzer joins them: `{"tokenizer": "standard",
+//! "filter": ["lowercase", "my_stop"]}`. Token filters are made anew for each chain: what a synonym rule
+//! means depends on what stands before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::Value;
 
-use super::analyzer::{Analyzer, Tokenizer};
-use super::filter::{Filter, StopWords};
-use super::tokenizer::MAX_TOKEN_LENGTH;
+use super::analyzer::{Analyzer, Named, Tokenizer};
+use super::build::{Place, char_filter_of, filter_of, tokenizer_of};
+use super::char_filter::CharFilter;
+use super::filter::Filter;
+use super::languages::{self, built_in};
+use super::options::{list, number, text};
 use crate::{Error, Result};
 
+/// How far apart the sizes of grams may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GramLimits {
+    /// `index.max_ngram_diff`.
+    pub ngram: u32,
+    /// `index.max_shingle_diff`.
+    pub shingle: u32,
+}
+
+impl Default for GramLimits {
+    fn default() -> Self {
+        Self { ngram: 1, shingle: 3 }
+    }
+}
+
+impl GramLimits {
+    pub(super) fn check_ngram(self, min: u32, max: u32, part: &str) -> Result<()> {
+        let (limit, diff) = (self.ngram, max - min);
+        if diff <= limit {
+            return Ok(());
+        }
+        Err(Error::illegal_argument(format!(
+            "The difference between max_gram and min_gram in NGram {part} must be less than or \
+             equal to: [{limit}] but was [{diff}]. This limit can be set by changing the \
+             [index.max_ngram_diff] index level setting."
+        )))
+    }
+
+    pub(super) fn check_shingle(self, min: u32, max: u32, unigrams: bool) -> Result<()> {
+        let limit = self.shingle;
+        let diff = i64::from(max) - i64::from(min) + i64::from(unigrams);
+        if diff <= i64::from(limit) {
+            return Ok(());
+        }
+        Err(Error::illegal_argument(format!(
+            "In Shingle TokenFilter the difference between max_shingle_size and min_shingle_size \
+             (and +1 if outputting unigrams) must be less than or equal to: [{limit}] but was \
+             [{diff}]. This limit can be set by changing the [index.max_shingle_diff] index level \
+             setting."
+        )))
+    }
+}
+
 /// The analyzers, tokenizers, filters and normalizers that an index knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Registry {
     analyzers: BTreeMap<String, Arc<Analyzer>>,
     normalizers: BTreeMap<String, Arc<Analyzer>>,
     tokenizers: BTreeMap<String, Part<Tokenizer>>,
-    filters: BTreeMap<String, Filter>,
+    char_filters: BTreeMap<String, CharFilter>,
+    /// Type and settings of the index's own token filters.
+    filters: BTreeMap<String, (String, Value)>,
+    pub(super) limits: GramLimits,
 }
 
 /// A tokenizer by name may bring a filter along (`lowercase`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Part<T> {
     /// The part itself.
     pub part: T,
     /// Filters that come with it.
     pub filters: Vec<Filter>,
 }
+
+/// What stands before a token filter in its chain.
+pub(super) type Before<'b> = Option<(&'b [CharFilter], &'b Tokenizer, &'b [Filter])>;
 
 impl Default for Registry {
     /// The built-in ones alone.
@@ -43,12 +92,12 @@ impl Default for Registry {
             analyzers: BTreeMap::new(),
             normalizers: BTreeMap::new(),
             tokenizers: BTreeMap::new(),
+            char_filters: BTreeMap::new(),
             filters: BTreeMap::new(),
+            limits: GramLimits::default(),
         };
-        for name in ["standard", "simple", "whitespace", "keyword", "stop", "english"] {
-            let built = built_in_analyzer(name, name, &Value::object());
-            let analyzer = built.ok().flatten().expect("a built-in analyzer needs no settings");
-            registry.analyzers.insert(name.to_owned(), Arc::new(analyzer));
+        for (name, analyzer) in BUILT_IN.iter() {
+            registry.analyzers.insert((*name).to_owned(), Arc::clone(analyzer));
         }
         let lower = Analyzer::new("lowercase", Tokenizer::Keyword, vec![Filter::Lowercase]);
         registry.normalizers.insert("lowercase".to_owned(), Arc::new(lower));
@@ -56,28 +105,50 @@ impl Default for Registry {
     }
 }
 
+/// The built-in analyzers, made once: lists of stop words are large.
+static BUILT_IN: std::sync::LazyLock<Vec<(&str, Arc<Analyzer>)>> = std::sync::LazyLock::new(|| {
+    let build = |name| built_in(name, name, &Value::object()).ok().flatten();
+    languages::NAMES.iter().filter_map(|name| Some((*name, Arc::new(build(name)?)))).collect()
+});
+
 impl Registry {
     /// Reads `settings.analysis`: `{"analyzer":{…},"tokenizer":{…},"filter":{…},…}`.
     ///
     /// # Errors
     /// In Elasticsearch's words, as at index creation.
     pub fn parse(analysis: &Value) -> Result<Self> {
-        let mut registry = Self::default();
-        if let Some((name, definition)) = definitions(analysis, "char_filter").next() {
+        Self::parse_with(analysis, GramLimits::default())
+    }
+
+    /// As [`Self::parse`], under an index's own limits.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_with(analysis: &Value, limits: GramLimits) -> Result<Self> {
+        let mut registry = Self { limits, ..Self::default() };
+        for (name, definition) in definitions(analysis, "char_filter") {
             let kind = type_of("char_filter", name, definition)?;
-            return Err(unknown_type("char_filter", &kind, name));
+            let filter = char_filter_of(&kind, definition)?
+                .ok_or_else(|| unknown_type("char_filter", &kind, name))?;
+            registry.char_filters.insert(name.to_owned(), filter);
         }
         for (name, definition) in definitions(analysis, "tokenizer") {
             let kind = type_of("tokenizer", name, definition)?;
-            let part = tokenizer_of(&kind, definition)?
+            let part = tokenizer_of(&kind, definition, &registry)?
                 .ok_or_else(|| unknown_type("tokenizer", &kind, name))?;
             registry.tokenizers.insert(name.to_owned(), part);
         }
         for (name, definition) in definitions(analysis, "filter") {
             let kind = type_of("filter", name, definition)?;
-            let filter =
-                filter_of(&kind, definition)?.ok_or_else(|| unknown_type("filter", &kind, name))?;
-            registry.filters.insert(name.to_owned(), filter);
+            registry.filters.insert(name.to_owned(), (kind, definition.clone()));
+        }
+        for (name, (kind, definition)) in &registry.filters {
+            // Rules of synonyms are read where they stand in a chain.
+            let settled = matches!(kind.as_str(), "synonym" | "synonym_graph" | "multiplexer");
+            let place = Place { registry: &registry, before: None };
+            if !settled && filter_of(kind, definition, &place)?.is_none() {
+                return Err(unknown_type("filter", kind, name));
+            }
         }
         for (name, definition) in definitions(analysis, "normalizer") {
             let kind = text(definition, "type").unwrap_or_else(|| "custom".to_owned());
@@ -106,14 +177,51 @@ impl Registry {
 
     /// The tokenizer `name`.
     pub fn tokenizer(&self, name: &str) -> Option<Part<Tokenizer>> {
-        let built_in = || tokenizer_of(name, &Value::object()).ok().flatten();
+        let built_in = || tokenizer_of(name, &Value::object(), self).ok().flatten();
         self.tokenizers.get(name).cloned().or_else(built_in)
     }
 
-    /// The token filter `name`.
-    pub fn filter(&self, name: &str) -> Option<Filter> {
-        let built_in = || filter_of(name, &Value::object()).ok().flatten();
-        self.filters.get(name).cloned().or_else(built_in)
+    /// The char filter `name`.
+    pub fn char_filter(&self, name: &str) -> Option<CharFilter> {
+        let built_in = || char_filter_of(name, &Value::object()).ok().flatten();
+        self.char_filters.get(name).cloned().or_else(built_in)
+    }
+
+    /// The token filter `name`, in its place.
+    ///
+    /// # Errors
+    /// What is wrong with its definition.
+    pub(super) fn filter(&self, name: &str, before: Before<'_>) -> Result<Option<Vec<Filter>>> {
+        let place = Place { registry: self, before };
+        match self.filters.get(name) {
+            Some((kind, definition)) => filter_of(kind, definition, &place),
+            None => Ok(filter_of(name, &Value::object(), &place).ok().flatten()),
+        }
+    }
+
+    /// The token filter that a request defines, in its place.
+    ///
+    /// # Errors
+    /// What is wrong with its definition.
+    pub(super) fn defined_filter(
+        &self,
+        kind: &str,
+        definition: &Value,
+        before: Before<'_>,
+    ) -> Result<Option<Vec<Filter>>> {
+        filter_of(kind, definition, &Place { registry: self, before })
+    }
+
+    /// The tokenizer that a request defines.
+    ///
+    /// # Errors
+    /// What is wrong with its definition.
+    pub(super) fn defined_tokenizer(
+        &self,
+        kind: &str,
+        definition: &Value,
+    ) -> Result<Option<Part<Tokenizer>>> {
+        tokenizer_of(kind, definition, self)
     }
 
     /// The analyzer of fields that name none: `default` of the settings, else `standard`.
@@ -134,7 +242,7 @@ impl Registry {
             None => return Err(no_type("analyzer", name)),
         };
         if kind != "custom" {
-            return built_in_analyzer(&kind, name, definition)?
+            return built_in(&kind, name, definition)?
                 .ok_or_else(|| unknown_type("analyzer", &kind, name));
         }
         let Some(tokenizer) = text(definition, "tokenizer") else {
@@ -146,27 +254,43 @@ impl Registry {
         let Some(Part { part, mut filters }) = self.tokenizer(&tokenizer) else {
             return Err(missing(&custom, "tokenizer", &tokenizer));
         };
-        if let Some(char_filter) = list(definition, "char_filter").into_iter().next() {
-            return Err(missing(&custom, "char_filter", &char_filter));
+        let mut named = Named { tokenizer: (tokenizer, filters.len()), ..Named::default() };
+        let mut char_filters = Vec::new();
+        for filter in list(definition, "char_filter") {
+            let found = self.char_filter(&filter);
+            char_filters.push(found.ok_or_else(|| missing(&custom, "char_filter", &filter))?);
+            named.char_filters.push(filter);
         }
         for filter in list(definition, "filter") {
-            let found = self.filter(&filter);
-            filters.push(found.ok_or_else(|| missing(&custom, "filter", &filter))?);
+            let found = self.filter(&filter, Some((&char_filters, &part, &filters)))?;
+            let found = found.ok_or_else(|| missing(&custom, "filter", &filter))?;
+            named.filters.push((filter, found.len()));
+            filters.extend(found);
         }
         let gap = number(definition, "position_increment_gap")?.unwrap_or(Analyzer::GAP);
-        Ok(Analyzer::new(name, part, filters).with_gap(gap))
+        let whole = Analyzer::whole(name, char_filters, part, filters);
+        Ok(whole.with_gap(gap).with_names(named))
     }
 
     fn normalizer_of(&self, name: &str, definition: &Value) -> Result<Analyzer> {
         let custom = format!("Custom normalizer [{name}]");
-        if let Some(char_filter) = list(definition, "char_filter").into_iter().next() {
-            return Err(missing(&custom, "char_filter", &char_filter));
+        let mut char_filters = Vec::new();
+        for char_filter in list(definition, "char_filter") {
+            match self.char_filter(&char_filter) {
+                None => return Err(missing(&custom, "char_filter", &char_filter)),
+                Some(found) if found.normalizes() => char_filters.push(found),
+                Some(_) => {
+                    return Err(Error::illegal_argument(format!(
+                        "{custom} may not use char filter [{char_filter}]"
+                    )));
+                }
+            }
         }
         let mut filters = Vec::new();
         for filter in list(definition, "filter") {
-            match self.filter(&filter) {
+            match self.filter(&filter, None)? {
                 None => return Err(missing(&custom, "filter", &filter)),
-                Some(found @ (Filter::Lowercase | Filter::Uppercase)) => filters.push(found),
+                Some(found) if found.iter().all(Filter::normalizes) => filters.extend(found),
                 Some(_) => {
                     return Err(Error::illegal_argument(format!(
                         "{custom} may not use filter [{filter}]"
@@ -174,87 +298,8 @@ impl Registry {
                 }
             }
         }
-        Ok(Analyzer::new(name, Tokenizer::Keyword, filters))
+        Ok(Analyzer::whole(name, char_filters, Tokenizer::Keyword, filters))
     }
-}
-
-/// An analyzer of a built-in type; `None` where there is no such type.
-fn built_in_analyzer(kind: &str, name: &str, settings: &Value) -> Result<Option<Analyzer>> {
-    let max = number(settings, "max_token_length")?.unwrap_or(MAX_TOKEN_LENGTH);
-    let stop =
-        |words: StopWords| (!words.is_empty()).then(|| Filter::Stop(Arc::new(words))).into_iter();
-    let (tokenizer, filters) = match kind {
-        "standard" => {
-            let words = stop_words(settings, "stopwords", "_none_", false)?;
-            let mut filters = vec![Filter::Lowercase];
-            filters.extend(stop(words));
-            (Tokenizer::Standard(max), filters)
-        }
-        "simple" => (Tokenizer::Letter(MAX_TOKEN_LENGTH), vec![Filter::Lowercase]),
-        "whitespace" => (Tokenizer::Whitespace(max), Vec::new()),
-        "keyword" => (Tokenizer::Keyword, Vec::new()),
-        "stop" => {
-            let words = stop_words(settings, "stopwords", "_english_", false)?;
-            let mut filters = vec![Filter::Lowercase];
-            filters.extend(stop(words));
-            (Tokenizer::Letter(MAX_TOKEN_LENGTH), filters)
-        }
-        "english" => {
-            let words = stop_words(settings, "stopwords", "_english_", false)?;
-            let kept = list(settings, "stem_exclusion");
-            let mut filters = vec![Filter::Possessive, Filter::Lowercase];
-            filters.extend(stop(words));
-            filters.push(if kept.is_empty() {
-                Filter::Porter
-            } else {
-                Filter::PorterExcept(Arc::new(StopWords::new(kept, false)))
-            });
-            (Tokenizer::Standard(MAX_TOKEN_LENGTH), filters)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Analyzer::new(name, tokenizer, filters)))
-}
-
-/// A tokenizer of a type; `None` where there is no such type.
-pub(super) fn tokenizer_of(kind: &str, settings: &Value) -> Result<Option<Part<Tokenizer>>> {
-    let max = number(settings, "max_token_length")?.unwrap_or(MAX_TOKEN_LENGTH);
-    let (part, filters) = match kind {
-        "standard" => (Tokenizer::Standard(max), Vec::new()),
-        "letter" => (Tokenizer::Letter(MAX_TOKEN_LENGTH), Vec::new()),
-        "lowercase" => (Tokenizer::Letter(MAX_TOKEN_LENGTH), vec![Filter::Lowercase]),
-        "whitespace" => (Tokenizer::Whitespace(max), Vec::new()),
-        "keyword" => (Tokenizer::Keyword, Vec::new()),
-        _ => return Ok(None),
-    };
-    Ok(Some(Part { part, filters }))
-}
-
-/// A token filter of a type; `None` where there is no such type.
-pub(super) fn filter_of(kind: &str, settings: &Value) -> Result<Option<Filter>> {
-    Ok(Some(match kind {
-        "lowercase" if text(settings, "language").is_none() => Filter::Lowercase,
-        "uppercase" => Filter::Uppercase,
-        "stop" => {
-            let ignore_case = text(settings, "ignore_case").is_some_and(|value| value == "true");
-            let words = stop_words(settings, "stopwords", "_english_", ignore_case)?;
-            Filter::Stop(Arc::new(words))
-        }
-        "porter_stem" => Filter::Porter,
-        "stemmer" => {
-            let language = text(settings, "language").or_else(|| text(settings, "name"));
-            match language.as_deref().unwrap_or("porter") {
-                "english" | "porter" => Filter::Porter,
-                "possessive_english" | "possessiveEnglish" => Filter::Possessive,
-                other => {
-                    return Err(Error::illegal_argument(format!(
-                        "Invalid stemmer class specified: {other}"
-                    )));
-                }
-            }
-        }
-        _ => return Ok(None),
-    }))
 }
 
 /// The definitions of one kind of part, by name.
@@ -281,102 +326,6 @@ fn unknown_type(part: &str, kind: &str, name: &str) -> Error {
 
 fn missing(whole: &str, part: &str, name: &str) -> Error {
     Error::illegal_argument(format!("{whole} failed to find {part} under name [{name}]"))
-}
-
-/// A setting as text.
-fn text(settings: &Value, key: &str) -> Option<String> {
-    match settings.get(key)? {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(value) => Some(value.to_string()),
-        Value::Number(number) => Some(number.text().to_owned()),
-        _ => None,
-    }
-}
-
-/// A setting as a list: an array, or text with commas.
-fn list(settings: &Value, key: &str) -> Vec<String> {
-    match settings.get(key) {
-        Some(Value::Array(items)) => items
-            .iter()
-            .filter_map(|item| match item {
-                Value::String(text) => Some(text.clone()),
-                Value::Bool(value) => Some(value.to_string()),
-                Value::Number(number) => Some(number.text().to_owned()),
-                _ => None,
-            })
-            .collect(),
-        Some(Value::String(text)) => {
-            text.split(',').map(|item| item.trim().to_owned()).filter(|i| !i.is_empty()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// A setting as a number that is not negative.
-fn number(settings: &Value, key: &str) -> Result<Option<u32>> {
-    let Some(text) = text(settings, key) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| {
-        Error::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))
-            .caused_by(Error::number_format(&text))
-    })
-}
-
-/// Lists of stop words that Lucene has and this crate has not yet.
-const LISTS_MISSING: [&str; 34] = [
-    "_arabic_",
-    "_armenian_",
-    "_basque_",
-    "_bengali_",
-    "_brazilian_",
-    "_bulgarian_",
-    "_catalan_",
-    "_czech_",
-    "_danish_",
-    "_dutch_",
-    "_estonian_",
-    "_finnish_",
-    "_french_",
-    "_galician_",
-    "_german_",
-    "_greek_",
-    "_hindi_",
-    "_hungarian_",
-    "_indonesian_",
-    "_irish_",
-    "_italian_",
-    "_latvian_",
-    "_lithuanian_",
-    "_norwegian_",
-    "_persian_",
-    "_portuguese_",
-    "_romanian_",
-    "_russian_",
-    "_serbian_",
-    "_sorani_",
-    "_spanish_",
-    "_swedish_",
-    "_thai_",
-    "_turkish_",
-];
-
-fn stop_words(settings: &Value, key: &str, default: &str, ignore_case: bool) -> Result<StopWords> {
-    let mut names = list(settings, key);
-    if settings.get(key).is_none() {
-        names.push(default.to_owned());
-    }
-    let mut words = Vec::new();
-    for name in names {
-        match name.as_str() {
-            "_none_" => {}
-            "_english_" => words.extend(super::filter::ENGLISH.map(str::to_owned)),
-            // Elasticsearch knows these; taken as words they would silently stop nothing.
-            known if LISTS_MISSING.contains(&known) => {
-                return Err(Error::illegal_argument(format!("unknown stop words [{known}]")));
-            }
-            _ => words.push(name),
-        }
-    }
-    Ok(StopWords::new(words, ignore_case))
 }
 
 #[cfg(test)]

@@ -3,12 +3,16 @@
 //! Each is a function over a text and a sink, so that chains are compiled together with them.
 
 pub mod classes;
+mod classic;
+mod cut;
 mod emoji;
 mod plain;
 mod standard;
+mod url_email;
 mod word;
 
-pub use plain::{letters, whitespace, whole};
+pub use cut::{CharGroup, Cut, NgramCut, PathCut};
+pub use plain::{is_blank, letters, whitespace, whole};
 pub use standard::standard;
 
 use super::token::TokenKind;

@@ -27,7 +27,7 @@ pub fn whole(text: &str, mut sink: impl FnMut(Piece)) {
 }
 
 /// `Character.isWhitespace`: blanks and separators, but none that forbids a break.
-fn is_blank(c: char) -> bool {
+pub fn is_blank(c: char) -> bool {
     match c {
         '\t'..='\r' | '\u{1c}'..='\u{1f}' => true,
         '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}' => false,
@@ -36,7 +36,12 @@ fn is_blank(c: char) -> bool {
 }
 
 /// Runs of the characters that belong, cut where they reach `units_max`.
-fn runs(text: &str, units_max: u32, belongs: impl Fn(char) -> bool, mut sink: impl FnMut(Piece)) {
+pub(super) fn runs(
+    text: &str,
+    units_max: u32,
+    belongs: impl Fn(char) -> bool,
+    mut sink: impl FnMut(Piece),
+) {
     let mut units = 0u32;
     let mut open: Option<(usize, u32)> = None;
     for (at, c) in text.char_indices() {

@@ -1,0 +1,117 @@
+//! Char filters: the text before it is cut, changed, with a way back to the original offsets.
+
+mod entities;
+mod html;
+mod mapping;
+mod pattern;
+
+pub use html::HtmlStrip;
+pub use mapping::Mappings;
+pub use pattern::PatternReplaceChars;
+
+use std::sync::Arc;
+
+/// A char filter, ready to be applied.
+#[derive(Clone, Debug)]
+pub enum CharFilter {
+    /// Takes tags and comments out, and reads entities.
+    Html(Arc<HtmlStrip>),
+    /// Replaces some strings by others.
+    Mapping(Arc<Mappings>),
+    /// Replaces what a pattern finds.
+    Pattern(Arc<PatternReplaceChars>),
+    /// Zero width non-joiners become blanks, for Persian.
+    Persian,
+}
+
+impl CharFilter {
+    /// The text after it.
+    pub fn apply(&self, text: &str) -> Filtered {
+        match self {
+            Self::Html(html) => html.apply(text),
+            Self::Mapping(mappings) => mappings.apply(text),
+            Self::Pattern(pattern) => pattern.apply(text),
+            Self::Persian => {
+                Filtered { text: text.replace('\u{200c}', " "), offsets: Offsets::default() }
+            }
+        }
+    }
+
+    /// Does it work on single characters, so that normalizers may use it?
+    pub const fn normalizes(&self) -> bool {
+        !matches!(self, Self::Html(_))
+    }
+}
+
+/// A text after a char filter.
+#[derive(Clone, Debug, Default)]
+pub struct Filtered {
+    /// The text.
+    pub text: String,
+    /// The way back.
+    pub offsets: Offsets,
+}
+
+/// Where characters of a filtered text stood, in UTF-16 units: from each place on, how far the
+/// original is ahead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offsets {
+    shifts: Vec<(u32, i64)>,
+}
+
+impl Offsets {
+    /// From `at` on, the original is `ahead` units further. Places come in order.
+    pub fn shift(&mut self, at: u32, ahead: i64) {
+        match self.shifts.last_mut() {
+            Some(last) if last.0 == at => last.1 = ahead,
+            _ => self.shifts.push((at, ahead)),
+        }
+    }
+
+    /// The original place of `at`.
+    pub fn correct(&self, at: u32) -> u32 {
+        let known = self.shifts.partition_point(|(from, _)| *from <= at);
+        match known.checked_sub(1) {
+            None => at,
+            Some(known) => (i64::from(at) + self.shifts[known].1).max(0) as u32,
+        }
+    }
+}
+
+/// A filtered text as it is written.
+#[derive(Default)]
+struct Writing {
+    done: Filtered,
+    /// Units written, and units read.
+    written: u32,
+    read: u32,
+}
+
+impl Writing {
+    /// A piece that stays.
+    fn keep(&mut self, text: &str) {
+        let units = text.encode_utf16().count() as u32;
+        self.done.text.push_str(text);
+        self.written += units;
+        self.read += units;
+    }
+
+    /// `read` gives way to `with`, as Lucene's mapping filter corrects offsets: units beyond the
+    /// shorter of both are told one by one, or at once behind it.
+    fn replace(&mut self, read: &str, with: &str) {
+        let (from, to) = (read.encode_utf16().count() as u32, with.encode_utf16().count() as u32);
+        let ahead = i64::from(self.read) - i64::from(self.written);
+        if to < from {
+            let ahead = ahead + i64::from(from - to);
+            self.done.offsets.shift(self.written + to, ahead);
+        } else if to > from {
+            for extra in 0..to - from {
+                let ahead = ahead - i64::from(extra) - 1;
+                self.done.offsets.shift(self.written + from + extra, ahead);
+            }
+        }
+        self.done.text.push_str(with);
+        self.written += to;
+        self.read += from;
+    }
+}

@@ -1,0 +1,109 @@
+//! `shingle`: runs of neighbouring tokens, joined.
+//!
+//! A position without a token holds a filler in the window; a run of fillers alone is not given.
+
+use std::collections::VecDeque;
+
+use crate::analysis::stage::{End, Fold, Next, Stage};
+use crate::analysis::token::{Tok, TokenKind};
+
+/// The filter.
+#[derive(Clone, Debug)]
+pub struct Shingle {
+    /// Fewest tokens of a run.
+    pub min: usize,
+    /// Most tokens of a run.
+    pub max: usize,
+    /// Single tokens are given, too.
+    pub unigrams: bool,
+    /// … or only where the text is too short for any run.
+    pub unigrams_if_none: bool,
+    /// Stands between tokens.
+    pub separator: String,
+    /// Stands for a token that is not there.
+    pub filler: String,
+    /// What runs are said to be.
+    pub kind: TokenKind,
+}
+
+struct Window<'f> {
+    of: &'f Shingle,
+    /// Tokens, and whether they are fillers.
+    held: VecDeque<(Tok, bool)>,
+    any: bool,
+}
+
+impl Fold for Shingle {
+    fn stage(&self) -> Box<dyn Stage + '_> {
+        Box::new(Window { of: self, held: VecDeque::new(), any: false })
+    }
+}
+
+impl Stage for Window<'_> {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+        let gap = (token.inc.saturating_sub(1) as usize).min(self.of.max - 1);
+        for _ in 0..gap {
+            let filler = Tok { term: self.of.filler.clone(), end: token.start, ..token.clone() };
+            self.take(filler, true, next);
+        }
+        self.take(token.clone(), false, next);
+    }
+
+    fn end(&mut self, end: &mut End, next: Next<'_>) {
+        let gap = (end.trailing as usize).min(self.of.max - 1);
+        for _ in 0..gap {
+            let mut filler = Tok::new(&self.of.filler, end.offset, end.offset, TokenKind::Word);
+            filler.inc = 0;
+            self.take(filler, true, next);
+        }
+        while !self.held.is_empty() {
+            self.give(next);
+        }
+    }
+}
+
+impl Window<'_> {
+    fn take(&mut self, token: Tok, filler: bool, next: Next<'_>) {
+        self.held.push_back((token, filler));
+        if self.held.len() == self.of.max {
+            self.give(next);
+        }
+    }
+
+    /// Gives what begins at the front, and takes the front away.
+    fn give(&mut self, next: Next<'_>) {
+        let of = self.of;
+        let short = of.unigrams_if_none && !self.any && self.held.len() < of.min;
+        let unigrams = of.unigrams || short;
+        let mut inc = 1;
+        let mut text = String::new();
+        let mut real = false;
+        for size in 1..=of.max.min(self.held.len()) {
+            let (last, filler) = &self.held[size - 1];
+            if size > 1 {
+                text.push_str(&of.separator);
+            }
+            text.push_str(&last.term);
+            real |= !filler;
+            let wanted = if size == 1 { unigrams || of.min == 1 } else { size >= of.min };
+            if !wanted || !real {
+                continue;
+            }
+            let length = if unigrams { size } else { (size + 1).saturating_sub(of.min).max(1) };
+            let mut made = Tok {
+                term: text.clone(),
+                inc,
+                length: length as u32,
+                end: last.end,
+                ..self.held[0].0.clone()
+            };
+            if size > 1 {
+                made.kind = of.kind;
+                self.any = true;
+            }
+            inc = 0;
+            next(&mut made);
+        }
+        self.held.pop_front();
+    }
+}

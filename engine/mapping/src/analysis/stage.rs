@@ -1,0 +1,116 @@
+//! Filters that hold, split or join tokens, as a line of stages: each is pushed one token, and pushes
+//! what it makes of it to the next.
+//!
+//! Always true
+//! 1. A token's `inc` counts from the token pushed before it; positions dropped at the end are told
+//!    by [`End::trailing`].
+//! 2. A stage owns what it holds; what it pushes may be changed by the next one.
+//! 3. Nothing holds more than a bounded window of tokens, but for `fingerprint` (its output is
+//!    bounded) and `flatten_graph` (one connected part of the graph).
+
+use super::filter::{Filter, Term};
+use super::token::Tok;
+
+/// Takes what a stage makes.
+pub type Next<'n> = &'n mut dyn FnMut(&mut Tok);
+
+/// What the end of a text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// Positions after the last token.
+    pub trailing: u32,
+    /// Offset of the end of the text.
+    pub offset: u32,
+}
+
+/// One stage.
+pub trait Stage {
+    /// Takes a token.
+    fn token(&mut self, token: &mut Tok, next: Next<'_>);
+
+    /// Takes the end of the text, and gives what it still holds.
+    fn end(&mut self, _end: &mut End, _next: Next<'_>) {}
+}
+
+/// Makes the stage of a filter, for one text.
+pub trait Fold: std::fmt::Debug + Send + Sync {
+    /// The stage, fresh.
+    fn stage(&self) -> Box<dyn Stage + '_>;
+}
+
+/// Stages in line.
+pub struct Line<'f> {
+    stages: Vec<Box<dyn Stage + 'f>>,
+}
+
+impl<'f> Line<'f> {
+    /// The filters, in order; those that look at single tokens share a stage.
+    pub fn new(filters: &'f [Filter]) -> Self {
+        let mut stages: Vec<Box<dyn Stage + 'f>> = Vec::new();
+        let mut rest = filters;
+        while let Some(first) = rest.first() {
+            if let Filter::Fold(fold) = first {
+                stages.push(fold.stage());
+                rest = &rest[1..];
+                continue;
+            }
+            let single = rest.iter().take_while(|filter| !filter.is_fold()).count();
+            let (filters, after) = rest.split_at(single);
+            stages.push(Box::new(Singles { filters, skipped: 0, buffer: String::new() }));
+            rest = after;
+        }
+        Self { stages }
+    }
+
+    /// Pushes a token through all stages.
+    pub fn token(&mut self, token: &mut Tok, sink: Next<'_>) {
+        push(&mut self.stages, token, sink);
+    }
+
+    /// Ends the text: every stage gives what it holds, in order.
+    pub fn end(&mut self, end: &mut End, sink: Next<'_>) {
+        for at in 0..self.stages.len() {
+            let (before, after) = self.stages.split_at_mut(at + 1);
+            before[at].end(end, &mut |token| push(after, token, sink));
+        }
+    }
+}
+
+fn push<'f>(stages: &mut [Box<dyn Stage + 'f>], token: &mut Tok, sink: Next<'_>) {
+    match stages.split_first_mut() {
+        None => sink(token),
+        Some((first, rest)) => first.token(token, &mut |token| push(rest, token, sink)),
+    }
+}
+
+/// Filters that look at one token at a time; a dropped token leaves its positions to the next one.
+struct Singles<'f> {
+    filters: &'f [Filter],
+    skipped: u32,
+    buffer: String,
+}
+
+impl Stage for Singles<'_> {
+    fn token(&mut self, token: &mut Tok, next: Next<'_>) {
+        let mut term = Term::of(&token.term, token.kind, token.keyword, &mut self.buffer);
+        for filter in self.filters {
+            if !filter.apply(&mut term) {
+                self.skipped = self.skipped.saturating_add(token.inc);
+                return;
+            }
+        }
+        let done = term.done();
+        token.kind = done.kind;
+        token.keyword = done.keyword;
+        match done.len {
+            None => std::mem::swap(&mut token.term, &mut self.buffer),
+            Some(len) => token.term.truncate(len),
+        }
+        token.inc = token.inc.saturating_add(std::mem::take(&mut self.skipped));
+        next(token);
+    }
+
+    fn end(&mut self, end: &mut End, _next: Next<'_>) {
+        end.trailing = end.trailing.saturating_add(std::mem::take(&mut self.skipped));
+    }
+}
