@@ -6,6 +6,19 @@
 //!
 //! Not here: reading JSON (`dsl`), meeting an index (`plan`).
 
+mod score;
+mod text;
+
+pub use score::{
+    Decay, DecayForm, DistanceFeature, Factor, Function, FunctionKind, FunctionScore, GeoPoint,
+    GeoShape, GeoWithin, Like, Modifier, MoreLikeThis, MultiValue, Nested, NestedScore, Pinned,
+    RankFeature, RankFunction, ScoreMode, TermsLookup, TermsSet,
+};
+pub use text::{
+    CombinedFields, Fuzziness, FuzzyOptions, FuzzyTerm, Match, MultiKind, MultiMatch, Operator,
+    Phrase, PhrasePrefix, QueryString, Regexp, SimpleQueryString, ZeroTerms,
+};
+
 /// One query with what every query may carry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
@@ -46,10 +59,24 @@ pub enum Node {
     Match(Match),
     /// Analysed text, in order.
     Phrase(Phrase),
+    /// Analysed text, in order; the last word may go on.
+    PhrasePrefix(PhrasePrefix),
+    /// Text in several fields.
+    MultiMatch(MultiMatch),
+    /// Text in several fields that count as one.
+    CombinedFields(CombinedFields),
+    /// A text in the query language of users.
+    QueryString(QueryString),
+    /// A text in the query language that forgives.
+    SimpleQueryString(SimpleQueryString),
     /// One exact value.
     Term(Term),
     /// One of several exact values.
     Terms(Terms),
+    /// One of the values that stand in a document.
+    TermsLookup(TermsLookup),
+    /// So many of several exact values.
+    TermsSet(TermsSet),
     /// Values between two bounds.
     Range(Range),
     /// Documents that have the field.
@@ -68,6 +95,24 @@ pub enum Node {
     Prefix(Pattern),
     /// Terms of this shape: `*` any text, `?` any character.
     Wildcard(Pattern),
+    /// Terms that an expression matches.
+    Regexp(Regexp),
+    /// Terms within so many edits.
+    Fuzzy(FuzzyTerm),
+    /// Scores changed by functions.
+    FunctionScore(Box<FunctionScore>),
+    /// Documents inside a document.
+    Nested(Box<Nested>),
+    /// A score by the value of a feature.
+    RankFeature(RankFeature),
+    /// A score by how near a date or place is.
+    DistanceFeature(DistanceFeature),
+    /// Points inside a shape.
+    Geo(GeoWithin),
+    /// Documents that share words.
+    MoreLikeThis(Box<MoreLikeThis>),
+    /// Some documents first, then those of a query.
+    Pinned(Pinned),
 }
 
 /// A value given in a query: any scalar of JSON but null.
@@ -90,60 +135,6 @@ impl Scalar {
             Self::Number(text) | Self::String(text) => text,
         }
     }
-}
-
-/// How the words of a text are joined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Operator {
-    /// All of them.
-    And,
-    /// One of them.
-    #[default]
-    Or,
-}
-
-/// What matches where the analyzer leaves no word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ZeroTerms {
-    /// Nothing.
-    #[default]
-    None,
-    /// Everything.
-    All,
-}
-
-/// `match`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Match {
-    /// The field.
-    pub field: String,
-    /// The text or value.
-    pub query: Scalar,
-    /// How words are joined.
-    pub operator: Operator,
-    /// How many must match, as it was written.
-    pub minimum_should_match: Option<String>,
-    /// Analyzer that takes the place of the field's.
-    pub analyzer: Option<String>,
-    /// A value of the wrong type matches nothing.
-    pub lenient: bool,
-    /// What no word matches.
-    pub zero_terms: ZeroTerms,
-}
-
-/// `match_phrase`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Phrase {
-    /// The field.
-    pub field: String,
-    /// The text or value.
-    pub query: Scalar,
-    /// How far words may stand from their places, all together.
-    pub slop: u32,
-    /// Analyzer that takes the place of the field's.
-    pub analyzer: Option<String>,
-    /// What no word matches.
-    pub zero_terms: ZeroTerms,
 }
 
 /// `term`.
@@ -263,4 +254,6 @@ pub struct Pattern {
     pub value: String,
     /// Letters match either case (ASCII).
     pub case_insensitive: bool,
+    /// How its terms are scored.
+    pub rewrite: Option<String>,
 }

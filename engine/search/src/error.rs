@@ -49,6 +49,8 @@ pub enum Kind {
     TooManyClauses,
     /// More clauses than allowed, counted through nested queries.
     TooManyNestedClauses,
+    /// An expression that would take too much work.
+    TooComplex,
     /// A failure without a better name.
     Exception,
 }
@@ -73,6 +75,7 @@ impl Kind {
             Self::Validation => "action_request_validation_exception",
             Self::TooManyClauses => "too_many_clauses",
             Self::TooManyNestedClauses => "too_many_nested_clauses",
+            Self::TooComplex => "too_complex_to_determinize_exception",
             Self::Exception => "exception",
         }
     }

@@ -206,6 +206,12 @@ pub enum Takes {
     Bool,
     /// Any scalar or `null`.
     Value,
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+    /// Anything: the reader of the field looks itself.
+    Any,
 }
 
 impl Takes {
@@ -217,6 +223,9 @@ impl Takes {
             Self::Number => matches!(node.kind, Json::Number(_) | Json::String(_)),
             Self::Bool => matches!(node.kind, Json::Bool(_) | Json::String(_)),
             Self::Value => is_value(node) || node.is_null(),
+            Self::Object => matches!(node.kind, Json::Object(_)),
+            Self::Array => matches!(node.kind, Json::Array(_)),
+            Self::Any => true,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Queries on exact values: `term`, `terms`, `range`, `exists`, `ids`, `prefix`, `wildcard`.
+//! Queries on exact values: `term`, `terms`, `range`, `exists`, `ids`.
 
 use json::spanned::{Kind as Json, Node};
 
@@ -7,9 +7,9 @@ use mapping::types::zone::Zone;
 
 use super::context::{
     Fault, OneField, Read, Takes, boolean, boost, is_value, members, object, scalar, text,
-    unknown_token, unsupported,
+    text_or_null, unknown_token, unsupported,
 };
-use crate::ast::{Bound, Node as Ask, Pattern, Query, Range, Relation, Term, Terms};
+use crate::ast::{Bound, Node as Ask, Query, Range, Relation, Term, Terms, TermsLookup};
 
 /// `term`.
 pub fn term(body: &Node) -> Read<Query> {
@@ -55,12 +55,13 @@ pub fn term(body: &Node) -> Read<Query> {
 pub fn terms(body: &Node) -> Read<Query> {
     const NAME: &str = "terms";
     let mut found: Option<Terms> = None;
+    let mut lookup: Option<TermsLookup> = None;
     let (mut factor, mut name) = (1.0, None);
     for member in members(body) {
         let (key, value) = (member.key.as_str(), &member.value);
         match (key, &value.kind) {
             (_, Json::Array(nodes)) => {
-                if found.is_some() {
+                if found.is_some() || lookup.is_some() {
                     let reason = "[terms] query does not support multiple fields";
                     return Err(Fault::parsing(value.at, reason));
                 }
@@ -74,11 +75,24 @@ pub fn terms(body: &Node) -> Read<Query> {
                 }
                 found = Some(Terms { field: key.to_owned(), values });
             }
+            (_, Json::Object(_)) => {
+                if found.is_some() || lookup.is_some() {
+                    let reason = format!(
+                        "[{NAME}] query does not support more than one field. \
+                                          Already got: [{key}] but also found [{key}]"
+                    );
+                    return Err(Fault::parsing(value.at, reason));
+                }
+                lookup = Some(terms_lookup(key, value)?);
+            }
             ("boost", _) if is_value(value) => factor = boost(value)?,
             ("_name", _) if is_value(value) => name = Some(text(value)?),
             (_, Json::Null) => return Err(unknown_token(NAME, key, value)),
             _ => return Err(unsupported(NAME, key, value)),
         }
+    }
+    if let Some(lookup) = lookup {
+        return Ok(Query { node: Ask::TermsLookup(lookup), boost: factor, name });
     }
     let Some(found) = found else {
         let reason = "[terms] query requires a field name, followed by array of terms or a \
@@ -89,6 +103,37 @@ pub fn terms(body: &Node) -> Read<Query> {
         return Err(Fault::illegal(body.end, "field name cannot be null."));
     }
     Ok(Query { node: Ask::Terms(found), boost: factor, name })
+}
+
+/// Where the values of a `terms` query stand.
+fn terms_lookup(field: &str, body: &Node) -> Read<TermsLookup> {
+    let fields = [
+        ("index", Takes::String),
+        ("id", Takes::Value),
+        ("path", Takes::String),
+        ("routing", Takes::Value),
+    ];
+    let (mut index, mut id, mut path, mut routing) = (None, None, None, None);
+    object("terms_lookup", &fields, body, |key, value| {
+        match key {
+            "index" => index = Some(text(value)?),
+            "id" => id = Some(text(value)?),
+            "path" => path = Some(text(value)?),
+            _ => routing = text_or_null(value)?,
+        }
+        Ok(())
+    })?;
+    let missing = |what: &str| {
+        let reason = format!("[terms] query lookup element requires specifying the {what}.");
+        Fault::illegal(body.end, reason)
+    };
+    Ok(TermsLookup {
+        field: field.to_owned(),
+        index: index.ok_or_else(|| missing("index"))?,
+        id: id.ok_or_else(|| missing("id"))?,
+        path: path.ok_or_else(|| missing("path"))?,
+        routing,
+    })
 }
 
 /// `range`.
@@ -204,49 +249,4 @@ pub fn ids(body: &Node) -> Read<Query> {
     })
     .map_err(Fault::again_as_parsing)?;
     Ok(Query { node: Ask::Ids(values), boost: factor, name })
-}
-
-/// `prefix`.
-pub fn prefix(body: &Node) -> Read<Query> {
-    pattern("prefix", &["value"], body, Ask::Prefix)
-}
-
-/// `wildcard`.
-pub fn wildcard(body: &Node) -> Read<Query> {
-    pattern("wildcard", &["value", "wildcard"], body, Ask::Wildcard)
-}
-
-/// `prefix` and `wildcard` are read alike.
-fn pattern(
-    query: &str,
-    value_keys: &[&str],
-    body: &Node,
-    make: impl FnOnce(Pattern) -> Ask,
-) -> Read<Query> {
-    let mut field = OneField::default();
-    let mut found = None;
-    let (mut case_insensitive, mut factor, mut name) = (false, 1.0, None);
-    for member in members(body) {
-        field.set(query, &member.key, member.value.at)?;
-        let Json::Object(options) = &member.value.kind else {
-            found = Some(text(&member.value)?);
-            continue;
-        };
-        for option in options {
-            let (key, value) = (option.key.as_str(), &option.value);
-            match key {
-                _ if value_keys.contains(&key) => found = Some(text(value)?),
-                "boost" => factor = boost(value)?,
-                "case_insensitive" => case_insensitive = boolean(value)?,
-                "_name" => name = Some(text(value)?),
-                _ => return Err(unsupported(query, key, value)),
-            }
-        }
-    }
-    let field = field.required(body.end)?;
-    let Some(value) = found else {
-        return Err(Fault::illegal(body.end, "value cannot be null"));
-    };
-    let node = make(Pattern { field, value, case_insensitive });
-    Ok(Query { node, boost: factor, name })
 }

@@ -6,21 +6,33 @@
 //! 1. What is not there yet answers as Elasticsearch answers a name that it does not know.
 //! 2. Depth is bounded twice: by the JSON reader, and by `context::DEPTH_MAX` for queries.
 
+mod alike;
+mod around;
 mod body;
 mod compound;
 mod context;
+mod function;
+pub mod geo;
+pub(crate) mod inner;
 mod leaf;
+mod multi;
 mod params;
 mod query;
+pub mod query_string;
 mod sort;
 mod source;
+mod special;
 mod suggest;
 #[cfg(test)]
 mod tests;
 mod text;
+mod words;
 
 pub use params::{COUNT_PARAMS, SEARCH_PARAMS};
 pub use query::NAMES as QUERY_NAMES;
+pub use query_string::{URL_PARAMS as URL_QUERY_PARAMS, of_url as query_of_url};
+pub(crate) use sort::by_name;
+pub use sort::of_url as sort_of_url;
 
 use crate::ast::Query;
 use crate::error::{Error, Result};

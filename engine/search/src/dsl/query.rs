@@ -3,27 +3,48 @@
 use json::spanned::{Kind as Json, Node};
 
 use super::context::{DEPTH_MAX, Fault, Read};
-use super::{compound, leaf, suggest, text};
+use super::{
+    alike, compound, function, geo, leaf, multi, query_string, special, suggest, text, words,
+};
 use crate::ast::Query;
 use crate::error::{Error, Kind};
 
 /// The queries that are known.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 34] = [
     "bool",
     "boosting",
+    "combined_fields",
     "constant_score",
     "dis_max",
+    "distance_feature",
     "exists",
+    "function_score",
+    "fuzzy",
+    "geo_bounding_box",
+    "geo_distance",
+    "geo_polygon",
     "ids",
     "match",
     "match_all",
+    "match_bool_prefix",
     "match_none",
     "match_phrase",
+    "match_phrase_prefix",
+    "more_like_this",
+    "multi_match",
+    "nested",
+    "pinned",
     "prefix",
+    "query_string",
     "range",
+    "rank_feature",
+    "regexp",
+    "simple_query_string",
     "term",
     "terms",
+    "terms_set",
     "wildcard",
+    "wrapper",
 ];
 
 /// Reads one query; `depth` counts the queries around it.
@@ -51,19 +72,38 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
     let query = match name {
         "bool" => compound::bool(body, depth),
         "boosting" => compound::boosting(body, depth),
+        "combined_fields" => multi::combined_fields(body),
         "constant_score" => compound::constant_score(body, depth),
         "dis_max" => compound::dis_max(body, depth),
+        "distance_feature" => special::distance_feature(body),
         "exists" => leaf::exists(body),
+        "function_score" => function::function_score(body, depth),
+        "fuzzy" => words::fuzzy(body),
+        "geo_bounding_box" => geo::geo_bounding_box(body),
+        "geo_distance" => geo::geo_distance(body),
+        "geo_polygon" => geo::geo_polygon(body),
         "ids" => leaf::ids(body),
         "match" => text::match_(body),
         "match_all" => compound::match_all(body),
+        "match_bool_prefix" => text::match_bool_prefix(body),
         "match_none" => compound::match_none(body),
         "match_phrase" => text::match_phrase(body),
-        "prefix" => leaf::prefix(body),
+        "match_phrase_prefix" => text::match_phrase_prefix(body),
+        "more_like_this" => alike::more_like_this(body),
+        "multi_match" => multi::multi_match(body),
+        "nested" => special::nested(body, depth),
+        "pinned" => special::pinned(body, depth),
+        "prefix" => words::prefix(body),
+        "query_string" => query_string::query_string(body),
         "range" => leaf::range(body),
+        "rank_feature" => special::rank_feature(body),
+        "regexp" => words::regexp(body),
+        "simple_query_string" => query_string::simple_query_string(body),
         "term" => leaf::term(body),
         "terms" => leaf::terms(body),
-        "wildcard" => leaf::wildcard(body),
+        "terms_set" => words::terms_set(body),
+        "wildcard" => words::wildcard(body),
+        "wrapper" => special::wrapper(body, depth),
         _ => return Err(unknown(name, body)),
     }?;
     if let Some(second) = members.get(1) {

@@ -121,8 +121,8 @@ fn unknown_options_are_refused_in_each_querys_own_way() {
     );
     // Fuzziness is not there yet: an unknown option.
     query_says(
-        "{\"match\":{\"t\":{\"query\":\"a\",\"fuzziness\":1}}}",
-        &["parsing_exception @1:49: [match] query does not support [fuzziness]"],
+        "{\"match\":{\"t\":{\"query\":\"a\",\"fuzzyness\":1}}}",
+        &["parsing_exception @1:49: [match] query does not support [fuzzyness]"],
     );
 }
 

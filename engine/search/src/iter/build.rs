@@ -14,10 +14,12 @@ use super::all::{All, Nothing};
 use super::and::{AllOf, Conjunction};
 use super::blockmax::BlockMax;
 use super::column::{InRanges, Present, Ranked};
+use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::not::{ScoredWithout, Without};
 use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
 use super::phrase::{PhraseFilter, PhraseScorer};
 use super::set::{Ids, Lookup, Set, Source, Walker};
+use super::summed::Summed;
 use super::term::{TermFilter, TermScorer};
 use super::{AnyFilter, AnyScorer};
 use crate::plan::bound::{Access, Numbers, Pattern, Presence};
@@ -56,7 +58,18 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
             let infos = infos[context.number].as_deref()?;
             Box::new(PhraseFilter::new(segment, phrase, infos)?)
         }
-        Node::FewTerms { field, infos, .. } => {
+        Node::MultiPhrase { phrase, infos, .. } => {
+            Box::new(MultiPhraseFilter::new(segment, phrase, &infos[context.number])?)
+        }
+        Node::Combined { combined, infos, .. } => {
+            let infos = infos[context.number].iter();
+            one_of(
+                infos
+                    .filter_map(|(at, info)| term_filter(context, combined.fields[*at].0, info))
+                    .collect(),
+            )?
+        }
+        Node::FewTerms { field, infos, .. } | Node::Synonym { field, infos, .. } => {
             let infos = &infos[context.number];
             one_of(infos.iter().filter_map(|info| term_filter(context, *field, info)).collect())?
         }
@@ -73,6 +86,12 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
             pattern_filter(context, *field, *access, pattern)?
         }
         Node::Numbers { numbers, .. } => numbers_filter(context, numbers, lead)?,
+        Node::Box { field, low, high, .. } => {
+            let points = segment.points(*field)?;
+            let bounds = box_of(points, low, high)?;
+            let cost = points.estimate(&bounds);
+            Box::new(Set::points(points, &[bounds], segment, cost))
+        }
         Node::Exists { ways, .. } => exists_filter(context, ways)?,
         Node::Ids { ids, .. } => Box::new(Ids::new(segment.clone(), Arc::clone(ids))),
         Node::Constant { filter: inner, .. } => filter(inner, context, lead)?,
@@ -82,6 +101,13 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
             bool_filter(context, [must, filters_of], should, must_not, *minimum, lead)?
         }
     })
+}
+
+/// The bounds of a box; none where the points have another shape.
+fn box_of(points: &segment::Bkd, low: &[u8], high: &[u8]) -> Option<Bounds> {
+    let shape = points.shape();
+    let fits = low.len() == shape.value_bytes() && high.len() == shape.value_bytes();
+    fits.then(|| Bounds::new(shape, low, high))
 }
 
 /// Filters for those of `nodes` that can match.
@@ -249,7 +275,15 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
         Node::Phrase { infos, .. } => infos[context.number].as_ref().map_or(0, |infos| {
             infos.iter().map(|info| u64::from(info.doc_freq)).min().unwrap_or(0)
         }),
-        Node::FewTerms { infos, .. } => {
+        Node::MultiPhrase { infos, .. } => {
+            let sum =
+                |infos: &Vec<TermInfo>| infos.iter().map(|info| u64::from(info.doc_freq)).sum();
+            infos[context.number].iter().map(sum).min().unwrap_or(0)
+        }
+        Node::Combined { infos, .. } => {
+            infos[context.number].iter().map(|(_, info)| u64::from(info.doc_freq)).sum()
+        }
+        Node::FewTerms { infos, .. } | Node::Synonym { infos, .. } => {
             infos[context.number].iter().map(|info| u64::from(info.doc_freq)).sum()
         }
         Node::Terms { terms, .. } => (terms.len() as u64 * 8).min(all),
@@ -261,6 +295,10 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
                 .map(|(from, to)| points.estimate(&Bounds::longs(*from..=*to)))
                 .sum(),
             None => all,
+        },
+        Node::Box { field, low, high, .. } => match context.segment.points(*field) {
+            Some(points) => box_of(points, low, high).map_or(0, |bounds| points.estimate(&bounds)),
+            None => 0,
         },
         Node::Ids { ids, .. } => ids.len() as u64,
         Node::Constant { filter, .. } => cost(filter, context),
@@ -292,6 +330,36 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             let infos = infos[context.number].as_deref()?;
             Box::new(PhraseScorer::new(segment, phrase, infos, weight.clone())?)
         }
+        Node::Synonym { field, infos, weight: Some(weight) } => {
+            let infos = &infos[context.number];
+            let terms = segment.terms(*field)?;
+            let norms = segment.norms(*field);
+            match infos.as_slice() {
+                [] => return None,
+                [info] => {
+                    let resident = segment.file().is_resident();
+                    Box::new(TermScorer::new(&terms, info, norms, weight.clone(), resident))
+                }
+                infos => Box::new(Summed::of_field(&terms, infos, norms, weight.clone())),
+            }
+        }
+        Node::MultiPhrase { phrase, infos, weight: Some(weight) } => {
+            let infos = &infos[context.number];
+            Box::new(MultiPhraseScorer::new(segment, phrase, infos, weight.clone())?)
+        }
+        Node::Combined { combined, infos, weight: Some(weight) } => {
+            let mut found = Vec::new();
+            for (at, info) in &infos[context.number] {
+                let (field, factor, _) = combined.fields[*at];
+                found.push((segment.terms(field)?, *info, factor));
+            }
+            if found.is_empty() {
+                return None;
+            }
+            let fields = combined.fields.iter();
+            let norms = fields.map(|(field, factor, _)| (segment.norms(*field), *factor)).collect();
+            Box::new(Summed::of_fields(&found, norms, weight.clone()))
+        }
         Node::Bool { must, filter, should, must_not, minimum } => {
             bool_scorer(context, must, filter, should, must_not, *minimum, lead)?
         }
@@ -320,12 +388,16 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Terms { score, .. }
         | Node::Pattern { score, .. }
         | Node::Numbers { score, .. }
+        | Node::Box { score, .. }
         | Node::Exists { score, .. }
         | Node::Ids { score, .. }
         | Node::Constant { score, .. } => *score,
         Node::None
         | Node::Term { .. }
         | Node::Phrase { .. }
+        | Node::Synonym { .. }
+        | Node::MultiPhrase { .. }
+        | Node::Combined { .. }
         | Node::Bool { .. }
         | Node::DisMax { .. }
         | Node::Boosting { .. } => 0.0,

@@ -31,11 +31,13 @@ pub mod bits;
 pub mod blockmax;
 pub mod build;
 pub mod column;
+pub mod multi_phrase;
 pub mod not;
 pub mod or;
 pub mod phrase;
 pub mod set;
 pub mod sloppy;
+pub mod summed;
 pub mod term;
 
 /// Documents of a window of bits; windows begin at its multiples.

@@ -9,6 +9,7 @@ use segment::bkd::{self, Bkd, Bounds, Sink};
 use segment::{Need, Postings, Segment, TermCursor, Terms};
 
 use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
+use crate::automaton::Next;
 use crate::plan::bound::Pattern;
 
 /// Leaves of a tree of points that a step reads: about 512 documents each.
@@ -268,7 +269,7 @@ pub struct Walker {
     terms: Terms,
     cursor: TermCursor,
     pattern: Arc<Pattern>,
-    /// Where the first term that may match begins; gone once the cursor stands there.
+    /// Where the next term that may match begins; gone once the cursor stands there.
     start: Option<Vec<u8>>,
     /// The postings of the term at hand, which may have to wait for blocks.
     waiting: Option<Postings>,
@@ -317,12 +318,13 @@ impl Walker {
                 }
             }
             turn.spend(8);
-            let term = self.cursor.term();
-            if self.pattern.is_past(term) {
-                return Step::Done;
-            }
-            if self.pattern.matches(term) {
-                self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
+            match self.pattern.look(self.cursor.term()) {
+                Next::Match => {
+                    self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
+                }
+                Next::Step => {}
+                Next::Seek(target) => self.start = Some(target),
+                Next::End => return Step::Done,
             }
         }
         Step::More
@@ -336,6 +338,7 @@ impl Pattern {
             Self::Prefix { case_insensitive: true, .. } => b"",
             Self::Prefix { prefix, .. } => prefix,
             Self::Wildcard(shape) => shape.prefix().as_bytes(),
+            Self::Automaton { prefix, .. } => prefix.as_bytes(),
             Self::Range { lower: Some((lower, _)), .. } => lower,
             Self::Range { lower: None, .. } => b"",
         }
@@ -350,6 +353,10 @@ impl Pattern {
                 let prefix = shape.prefix().as_bytes();
                 !term.starts_with(prefix) && term > prefix
             }
+            Self::Automaton { dfa, prefix } => {
+                let prefix = prefix.as_bytes();
+                dfa.is_empty() || !term.starts_with(prefix) && term > prefix
+            }
             Self::Range { upper: Some((upper, _)), .. } => term > &**upper,
             Self::Range { upper: None, .. } => false,
         }
@@ -363,6 +370,9 @@ impl Pattern {
                 term.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             }
             Self::Wildcard(shape) => shape.matches_bytes(term),
+            Self::Automaton { dfa, .. } => {
+                std::str::from_utf8(term).is_ok_and(|term| dfa.matches(term))
+            }
             Self::Range { lower, upper } => {
                 let above = lower.as_ref().is_none_or(|(lower, inclusive)| {
                     if *inclusive { term >= &**lower } else { term > &**lower }

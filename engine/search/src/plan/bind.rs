@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use mapping::Mapping;
+use mapping::{Field, Mapping};
 
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node};
-use crate::plan::{leaf, minimum, order, rewrite, text};
+use crate::plan::{leaf, minimum, multi, order, query_string, rewrite, simple, text, words};
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
 /// Clauses that one query may hold, all levels together (`indices.query.bool.max_clause_count`,
@@ -30,12 +30,27 @@ pub struct Context<'a> {
     pub result_window: u64,
     /// `index.max_terms_count`.
     pub terms_max: usize,
+    /// `index.query.default_field`; empty: all.
+    pub default_fields: &'a [String],
+    /// `index.max_regex_length`.
+    pub regexp_max: usize,
+    /// `search.allow_expensive_queries`.
+    pub expensive: bool,
 }
 
 impl<'a> Context<'a> {
     /// With the default limits, and without a filter.
     pub fn new(index: &'a str, now_ms: i64) -> Self {
-        Self { index, now_ms, filter: None, result_window: RESULT_WINDOW, terms_max: 65_536 }
+        Self {
+            index,
+            now_ms,
+            filter: None,
+            result_window: RESULT_WINDOW,
+            terms_max: 65_536,
+            default_fields: &[],
+            regexp_max: 1000,
+            expensive: true,
+        }
     }
 }
 
@@ -82,6 +97,14 @@ fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
     if window <= context.result_window {
         return Ok(());
     }
+    if request.scrolls {
+        return Err(Error::illegal(format!(
+            "Batch size is too large, size must be less than or equal to: [{}] but was [{window}]. \
+             Scroll batch sizes cost as much memory as result windows so they are controlled by the \
+             [index.max_result_window] index level setting.",
+            context.result_window
+        )));
+    }
     Err(Error::illegal(format!(
         "Result window is too large, from + size must be less than or equal to: [{}] but was \
          [{window}]. See the scroll api for a more efficient way to request large data sets. This \
@@ -110,7 +133,7 @@ impl Binder<'_> {
         self.clause_count = 0;
         self.clause(query).map_err(|error| match error.kind {
             // Elasticsearch meets these while rewriting, before it creates the query.
-            Kind::Parse | Kind::QueryShard => error,
+            Kind::Parse | Kind::QueryShard | Kind::Exception => error,
             Kind::IllegalArgument if error.reason.starts_with("The number of terms [") => error,
             _ => error.create_query(),
         })
@@ -142,8 +165,15 @@ impl Binder<'_> {
             Ask::Range(query) => leaf::range(self, query)?.into(),
             Ask::Exists(field) => leaf::exists(self, field).into(),
             Ask::Ids(ids) => leaf::ids(ids).into(),
-            Ask::Prefix(query) => leaf::prefix(self, query)?.into(),
-            Ask::Wildcard(query) => leaf::wildcard(self, query)?.into(),
+            Ask::Prefix(query) => words::prefix(self, query)?,
+            Ask::Wildcard(query) => words::wildcard(self, query)?,
+            Ask::Regexp(query) => words::regexp(self, query)?,
+            Ask::Fuzzy(query) => words::fuzzy_term(self, query)?,
+            Ask::PhrasePrefix(query) => text::phrase_prefix(self, query)?,
+            Ask::MultiMatch(query) => multi::multi_match(self, query)?,
+            Ask::CombinedFields(query) => multi::combined_fields(self, query)?,
+            Ask::QueryString(query) => query_string::query_string(self, query)?,
+            Ask::SimpleQueryString(query) => simple::simple_query_string(self, query)?,
             Ask::Bool(query) => return self.bool(query),
             Ask::Constant(filter) => {
                 let filter = self.clause(filter)?;
@@ -155,9 +185,42 @@ impl Binder<'_> {
             }
             Ask::DisMax(query) => return self.dis_max(query),
             Ask::Boosting(query) => return self.boosting(query),
+            Ask::TermsLookup(_)
+            | Ask::TermsSet(_)
+            | Ask::FunctionScore(_)
+            | Ask::Nested(_)
+            | Ask::RankFeature(_)
+            | Ask::DistanceFeature(_)
+            | Ask::Geo(_)
+            | Ask::MoreLikeThis(_)
+            | Ask::Pinned(_) => return Err(Error::illegal("query cannot be used here")),
         };
         self.count(1)?;
         Ok(leaf)
+    }
+
+    /// The field that a name means.
+    pub fn field(&self, name: &str) -> Option<Arc<Field>> {
+        self.mapping.lookup(name)
+    }
+
+    /// The fields that a pattern means, under the names that it matches.
+    pub fn expand(&self, pattern: &str) -> Vec<(Arc<str>, Arc<Field>)> {
+        self.mapping.expand_names(pattern)
+    }
+
+    /// The best of several clauses, and a share of the others.
+    pub fn best_of(&self, mut clauses: Vec<Clause>, tie_breaker: f32) -> Clause {
+        clauses.retain(|clause| !clause.is_none());
+        if tie_breaker == 1.0 && clauses.len() > 1 {
+            // All scores count in full: a sum, as Lucene rewrites it.
+            return rewrite::simplify(Bool { should: clauses, ..Bool::default() }, 1.0);
+        }
+        match clauses.len() {
+            0 => Clause::none(),
+            1 => clauses.remove(0),
+            _ => Node::DisMax { clauses, tie_breaker }.into(),
+        }
     }
 
     /// Counts clauses that will be looked up.
@@ -200,17 +263,8 @@ impl Binder<'_> {
     }
 
     fn dis_max(&mut self, query: &ast::DisMax) -> Result<Clause> {
-        let mut clauses = self.clauses(&query.queries)?;
-        clauses.retain(|clause| !clause.is_none());
-        if query.tie_breaker == 1.0 && clauses.len() > 1 {
-            // All scores count in full: a sum, as Lucene rewrites it.
-            return Ok(rewrite::simplify(Bool { should: clauses, ..Bool::default() }, 1.0));
-        }
-        Ok(match clauses.len() {
-            0 => Clause::none(),
-            1 => clauses.remove(0),
-            _ => Node::DisMax { clauses, tie_breaker: query.tie_breaker }.into(),
-        })
+        let clauses = self.clauses(&query.queries)?;
+        Ok(self.best_of(clauses, query.tie_breaker))
     }
 
     fn boosting(&mut self, query: &ast::Boosting) -> Result<Clause> {

@@ -8,6 +8,8 @@
 use base::FieldNo;
 use std::sync::Arc;
 
+use crate::automaton::{Dfa, Next};
+use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
 
@@ -75,6 +77,16 @@ pub enum Node {
     Term(Term),
     /// Terms at given places, scored by BM25.
     Phrase(Phrase),
+    /// Terms of one place that count as one.
+    Synonym(Synonym),
+    /// Terms at given places, several for some.
+    MultiPhrase(Arc<MultiPhrase>),
+    /// Terms that only a shard knows.
+    Expand(Arc<Expand>),
+    /// The same word in several fields, the best counts.
+    Blended(Blended),
+    /// Words of several fields that count as one.
+    Combined(Arc<Combined>),
     /// One of these terms, sorted, each once; constant score.
     Terms {
         /// The field.
@@ -95,6 +107,15 @@ pub enum Node {
     },
     /// A number in one of these ranges, which are sorted and apart; constant score.
     Numbers(Numbers),
+    /// A point of two dimensions between two corners, both included; constant score.
+    Box {
+        /// The field.
+        field: FieldNo,
+        /// The least of each dimension.
+        low: Box<[u8]>,
+        /// The greatest of each dimension.
+        high: Box<[u8]>,
+    },
     /// A boolean, scored by BM25 as the term that it is in Elasticsearch.
     Flag {
         /// The field.
@@ -126,6 +147,25 @@ pub enum Node {
         /// By this factor.
         negative_boost: f32,
     },
+}
+
+impl Node {
+    /// Calls `each` for the clauses right below.
+    pub fn for_each_clause<'a>(&'a self, each: &mut dyn FnMut(&'a Clause)) {
+        match self {
+            Self::Bool(bool) => {
+                let all = [&bool.must, &bool.filter, &bool.should, &bool.must_not];
+                all.into_iter().flatten().for_each(each);
+            }
+            Self::Constant(filter) => each(filter),
+            Self::DisMax { clauses, .. } => clauses.iter().for_each(each),
+            Self::Boosting { positive, negative, .. } => {
+                each(positive);
+                each(negative);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Where a field's values are looked up.
@@ -197,6 +237,13 @@ pub enum Pattern {
     },
     /// Those of this shape.
     Wildcard(crate::plan::wildcard::Wildcard),
+    /// Those that an automaton matches.
+    Automaton {
+        /// What matches.
+        dfa: Dfa,
+        /// What all of them begin with.
+        prefix: String,
+    },
     /// Those between two ends; `true` includes the end.
     Range {
         /// Lower end.
@@ -204,6 +251,24 @@ pub enum Pattern {
         /// Upper end.
         upper: Option<(Box<[u8]>, bool)>,
     },
+}
+
+impl Pattern {
+    /// The terms of an automaton.
+    pub fn of_automaton(dfa: Dfa) -> Self {
+        let prefix = dfa.prefix();
+        Self::Automaton { dfa, prefix }
+    }
+
+    /// What a term of the dictionary means for a walk through it.
+    pub fn look(&self, term: &[u8]) -> Next {
+        match self {
+            Self::Automaton { dfa, .. } => dfa.next(term),
+            _ if self.is_past(term) => Next::End,
+            _ if self.matches(term) => Next::Match,
+            _ => Next::Step,
+        }
+    }
 }
 
 /// Clauses joined. Holds at least one clause, and one of `must`, `filter`, `should`.

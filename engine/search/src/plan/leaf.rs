@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::{Bounds, Field, Kind as Type, QueryValue, RangeOptions};
+use mapping::types::Span;
+use mapping::{
+    Bounds, Column, Field, KeywordFlavor, Kind as Type, QueryValue, RangeOptions, Relation,
+};
 
 use crate::ast::{self, Scalar};
 use crate::error::{Error, Result};
 use crate::plan::bind::Binder;
-use crate::plan::bound::{Access, Node, Numbers, Pattern, Presence, Term};
+use crate::plan::bound::{Access, Bool, Clause, Node, Numbers, Pattern, Presence, Term};
 use crate::plan::order::value_of;
 use crate::plan::text;
 use crate::plan::wildcard::Wildcard;
 
 /// `term`.
 pub fn term(binder: &mut Binder<'_>, query: &ast::Term) -> Result<Node> {
-    let Some(field) = binder.mapping.field(&query.field).cloned() else {
+    let Some(field) = binder.field(&query.field) else {
         return unmapped_term(binder, &query.field, &query.value);
     };
     if query.case_insensitive {
@@ -34,7 +37,7 @@ fn any_case(field: &Field, value: &Scalar) -> Result<Node> {
         )));
     }
     let mut shape = String::new();
-    for c in value.text().chars() {
+    for c in normalized(field, value.text()).chars() {
         if matches!(c, '*' | '?' | '\\') {
             shape.push('\\');
         }
@@ -54,12 +57,63 @@ fn value(binder: &Binder<'_>, field: &Field, value: &Scalar) -> Result<Node> {
         }
         QueryValue::Number(value) => Ok(numbers(field.no, access, vec![(value, value)])),
         QueryValue::Numbers(from, to) => Ok(numbers(field.no, access, vec![(from, to)])),
+        QueryValue::Terms(from, to) => term_range(field, Some((from, true)), Some((to, true))),
+        QueryValue::Span(span) => span_meets(field, span, Relation::Intersects),
+        QueryValue::All => Ok(Node::All),
     }
 }
 
+/// Terms between two ends.
+fn term_range(
+    field: &Field,
+    lower: Option<(Vec<u8>, bool)>,
+    upper: Option<(Vec<u8>, bool)>,
+) -> Result<Node> {
+    let end = |(term, inclusive): (Vec<u8>, bool)| (term.into(), inclusive);
+    pattern(field, Pattern::Range { lower: lower.map(end), upper: upper.map(end) })
+}
+
+/// Spans of documents that lie so to this one.
+pub fn span_meets(field: &Field, span: Span, relation: Relation) -> Result<Node> {
+    let Type::Range(range) = &field.kind else { return Ok(Node::None) };
+    check_indexed(field)?;
+    let (low, high) = span.bounds(relation, range.kind);
+    Ok(Node::Box { field: field.no, low: low.into(), high: high.into() })
+}
+
 /// What the text of a match query matches in a field that is not analysed: the text as one value.
-pub fn text_term(binder: &Binder<'_>, field: &Field, query: &Scalar) -> Result<Node> {
-    value(binder, field, &Scalar::String(query.text().to_owned()))
+pub fn text_term(binder: &Binder<'_>, field: &Field, text: &str) -> Result<Node> {
+    value(binder, field, &Scalar::String(text.to_owned()))
+}
+
+/// What a word that was analysed matches in a field.
+pub fn word(binder: &Binder<'_>, field: &Field, word: &str) -> Result<Node> {
+    match field.kind {
+        Type::Text(_) | Type::Keyword(_) => scored_term(field, word.as_bytes()),
+        _ => text_term(binder, field, word),
+    }
+}
+
+/// A value as the field's normalizer leaves it.
+pub fn normalized(field: &Field, value: &str) -> String {
+    normalized_keyword(field, value)
+}
+
+/// A part of a value as a keyword's normalizer leaves it; of other types as it is.
+pub fn normalized_keyword(field: &Field, value: &str) -> String {
+    let mut buffer = String::new();
+    match &field.kind {
+        Type::Keyword(keyword) => match &keyword.normalizer {
+            Some(normalizer) => normalizer.normalize(value, &mut buffer).to_owned(),
+            None => value.to_owned(),
+        },
+        _ => value.to_owned(),
+    }
+}
+
+/// Everything where the index's name is as wanted, else nothing.
+pub fn index_where(binder: &Binder<'_>, wanted: impl FnOnce(&str) -> bool) -> Node {
+    if wanted(binder.context.index) { Node::All } else { Node::None }
 }
 
 /// One term of a field, scored by BM25.
@@ -69,7 +123,11 @@ pub fn scored_term(field: &Field, term: &[u8]) -> Result<Node> {
         return Ok(text::term_of(field, text, term));
     }
     let access = check_access(field)?;
-    if access.index {
+    let constant = match &field.kind {
+        Type::Keyword(keyword) => keyword.flavor == KeywordFlavor::Wildcard,
+        _ => true,
+    };
+    if access.index && !constant {
         return Ok(Node::Term(Term { field: field.no, term: term.into(), norms: false }));
     }
     Ok(Node::Terms { field: field.no, access, terms: vec![term.into()] })
@@ -107,7 +165,7 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     if query.values.is_empty() {
         return Ok(Node::None);
     }
-    let Some(field) = binder.mapping.field(&query.field).cloned() else {
+    let Some(field) = binder.field(&query.field) else {
         return unmapped_terms(binder, query);
     };
     let access = match field.kind {
@@ -119,13 +177,31 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     };
     let mut terms: Vec<Box<[u8]>> = Vec::new();
     let mut ranges = Vec::new();
+    let mut others: Vec<Node> = Vec::new();
     for value in &query.values {
         match field.parse_query_value(&value_of(value), binder.context.now_ms)? {
             QueryValue::Nothing => {}
             QueryValue::Term(term) => terms.push(term.into()),
             QueryValue::Number(value) => ranges.push((value, value)),
             QueryValue::Numbers(from, to) => ranges.push((from, to)),
+            QueryValue::All => return Ok(Node::All),
+            QueryValue::Terms(from, to) => {
+                others.push(term_range(&field, Some((from, true)), Some((to, true)))?);
+            }
+            QueryValue::Span(span) => others.push(span_meets(&field, span, Relation::Intersects)?),
         }
+    }
+    if !others.is_empty() {
+        if !terms.is_empty() {
+            terms.sort_unstable();
+            terms.dedup();
+            others.push(Node::Terms { field: field.no, access, terms });
+        }
+        return Ok(Node::Constant(Box::new(Clause::new(Node::Bool(Bool {
+            should: others.into_iter().map(Clause::new).collect(),
+            minimum: 1,
+            ..Bool::default()
+        })))));
     }
     if !ranges.is_empty() {
         return Ok(numbers(field.no, access, ranges));
@@ -162,7 +238,7 @@ pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
     if query.lower.is_none() && query.upper.is_none() {
         return Ok(exists(binder, &query.field));
     }
-    let Some(field) = binder.mapping.field(&query.field).cloned() else {
+    let Some(field) = binder.field(&query.field) else {
         return unmapped_range(query);
     };
     let access = match field.kind {
@@ -187,6 +263,8 @@ pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
     match bounds {
         Bounds::Nothing => Ok(Node::None),
         Bounds::Numbers(from, to) => Ok(numbers(field.no, access, vec![(from, to)])),
+        Bounds::All => Ok(Node::All),
+        Bounds::Span(span) => span_meets(&field, span, Relation::Intersects),
         Bounds::Terms { lower, upper } => {
             let end = |(term, inclusive): (Vec<u8>, bool)| (term.into(), inclusive);
             pattern(&field, Pattern::Range { lower: lower.map(end), upper: upper.map(end) })
@@ -239,17 +317,26 @@ pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
     }
     let mapping = binder.mapping;
     let mut ways = Vec::new();
+    let mut fields: Vec<Arc<Field>> = Vec::new();
     if name.contains('*') {
-        for field in mapping.expand(name) {
-            presence(field, &mut ways);
+        fields.extend(mapping.expand_names(name).into_iter().map(|(_, field)| field));
+    } else if let Some(field) = mapping.lookup(name) {
+        if let Some(prefix) = field.term_prefix() {
+            let prefix = Pattern::Prefix { prefix: prefix.into(), case_insensitive: false };
+            return pattern(&field, prefix).unwrap_or(Node::None);
         }
-    } else if let Some(field) = mapping.field(name) {
+        fields.push(field);
+    } else {
+        fields.extend(mapping.fields_in(name).into_iter().cloned());
+    }
+    for field in &fields {
+        if let Type::ConstantKeyword(constant) = &field.kind {
+            if constant.value.is_some() {
+                return Node::All;
+            }
+            continue;
+        }
         presence(field, &mut ways);
-    } else if mapping.is_object(name) {
-        let inside = format!("{name}.");
-        for field in mapping.fields().filter(|field| field.path.starts_with(&inside)) {
-            presence(field, &mut ways);
-        }
     }
     if name == "_routing" {
         ways.push(Presence::Ordinals(FieldNo::ROUTING));
@@ -271,9 +358,11 @@ fn presence(field: &Arc<Field>, ways: &mut Vec<Presence>) {
             // A text without a word has length 0, which looks like no length.
             ways.push(Presence::FieldNames(no));
         }
-        Type::Keyword(_) if field.doc_values => ways.push(Presence::Ordinals(no)),
-        _ if field.doc_values => ways.push(Presence::Numeric(no)),
-        _ => ways.push(Presence::FieldNames(no)),
+        _ => ways.push(match field.column() {
+            Column::Ordinals => Presence::Ordinals(no),
+            Column::Numeric => Presence::Numeric(no),
+            Column::Binary | Column::None => Presence::FieldNames(no),
+        }),
     }
 }
 
@@ -285,47 +374,8 @@ pub fn ids(values: &[String]) -> Node {
     if ids.is_empty() { Node::None } else { Node::Ids(ids) }
 }
 
-/// `prefix`.
-pub fn prefix(binder: &mut Binder<'_>, query: &ast::Pattern) -> Result<Node> {
-    let Some(field) = binder.mapping.field(&query.field).cloned() else {
-        return Ok(Node::None);
-    };
-    check_words(&field, "prefix")?;
-    pattern(
-        &field,
-        Pattern::Prefix {
-            prefix: query.value.as_bytes().into(),
-            case_insensitive: query.case_insensitive,
-        },
-    )
-}
-
-/// `wildcard`.
-pub fn wildcard(binder: &mut Binder<'_>, query: &ast::Pattern) -> Result<Node> {
-    let Some(field) = binder.mapping.field(&query.field).cloned() else {
-        return Ok(Node::None);
-    };
-    check_words(&field, "wildcard")?;
-    let shape = Wildcard::new(&query.value, query.case_insensitive);
-    if shape.is_any() {
-        return Ok(exists(binder, &query.field));
-    }
-    pattern(&field, Pattern::Wildcard(shape))
-}
-
-fn check_words(field: &Field, query: &str) -> Result<()> {
-    if matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
-        return Ok(());
-    }
-    Err(Error::shard(format!(
-        "Can only use {query} queries on keyword, text and wildcard fields - not on [{}] which is \
-         of type [{}]",
-        field.path,
-        field.type_name()
-    )))
-}
-
-fn pattern(field: &Field, pattern: Pattern) -> Result<Node> {
+/// Terms of a pattern, with a constant score.
+pub fn pattern(field: &Field, pattern: Pattern) -> Result<Node> {
     let access = match field.kind {
         Type::Text(_) => {
             check_indexed(field)?;
@@ -345,7 +395,7 @@ pub fn check_indexed(field: &Field) -> Result<()> {
 }
 
 /// Index or column can answer.
-fn check_access(field: &Field) -> Result<Access> {
+pub fn check_access(field: &Field) -> Result<Access> {
     if matches!(field.kind, Type::Text(_)) {
         check_indexed(field)?;
         return Ok(Access { index: true, column: false });

@@ -11,12 +11,22 @@
 
 pub mod bind;
 pub mod bound;
+pub mod expand;
+mod fields;
+mod gather;
+mod graph;
 mod leaf;
+mod multi;
 pub mod minimum;
 pub mod order;
+mod query_string;
 mod rewrite;
+mod simple;
+mod syntax;
 mod text;
+mod words;
 pub mod weigh;
+mod weigh_terms;
 pub mod wildcard;
 
 pub use bind::{Context, bind};

@@ -14,10 +14,15 @@ use segment::{BlockCache, Missing, TermInfo, View};
 
 use crate::iter::term::Weight;
 use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
+use crate::plan::expand::{Combined, MultiPhrase};
+use crate::plan::gather::{Gather, Gathered};
 use crate::score::bm25::{self, FieldStats, NO_NORM};
 
 /// Terms up to this number are looked up one by one and stay apart.
 pub const TERMS_APART_MAX: usize = 16;
+
+/// Terms of a dictionary looked at between two looks at what is missing.
+const GATHER_STEP: usize = 4096;
 
 /// A query with the weights of one shard.
 pub struct Plan {
@@ -58,6 +63,33 @@ pub enum Node {
         /// What it scores; absent in a filter.
         weight: Option<Weight>,
     },
+    /// Terms of one place that count as one.
+    Synonym {
+        /// The field.
+        field: FieldNo,
+        /// Postings of those there are, by segment.
+        infos: Vec<Vec<TermInfo>>,
+        /// What they score; absent in a filter.
+        weight: Option<Weight>,
+    },
+    /// Terms at given places, several for some.
+    MultiPhrase {
+        /// The terms.
+        phrase: Arc<MultiPhrase>,
+        /// Postings of each place's terms, by segment.
+        infos: Vec<Vec<Vec<TermInfo>>>,
+        /// What it scores; absent in a filter.
+        weight: Option<Weight>,
+    },
+    /// Terms of several fields that count as one.
+    Combined {
+        /// Fields and terms.
+        combined: Arc<Combined>,
+        /// Postings by segment: which of the fields, and the term's.
+        infos: Vec<Vec<(usize, TermInfo)>>,
+        /// What they score; absent in a filter.
+        weight: Option<Weight>,
+    },
     /// One of few terms.
     FewTerms {
         /// The field.
@@ -93,6 +125,17 @@ pub enum Node {
     Numbers {
         /// The ranges.
         numbers: Arc<Numbers>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// A point of two dimensions.
+    Box {
+        /// The field.
+        field: FieldNo,
+        /// The least of each dimension.
+        low: Arc<[u8]>,
+        /// The greatest of each dimension.
+        high: Arc<[u8]>,
         /// Score of each document.
         score: f32,
     },
@@ -160,8 +203,20 @@ pub fn weigh(
     cache: &mut BlockCache,
     missing: &mut Missing,
 ) -> segment::Result<Option<Arc<Plan>>> {
-    let mut weigher =
-        Weigher { view, cache, missing, stats: Map::default(), inverses: Map::default() };
+    let mut gather = Gather::new(bound);
+    while !gather.step(view, missing, GATHER_STEP)? {
+        if !missing.is_empty() {
+            return Ok(None);
+        }
+    }
+    let mut weigher = Weigher {
+        view,
+        cache,
+        missing,
+        gathered: gather.finish(),
+        stats: Map::default(),
+        inverses: Map::default(),
+    };
     let root = weigher.node(&bound.query, 1.0, bound.scores)?;
     let mut named = Vec::with_capacity(bound.named.len());
     for (name, clause) in &bound.named {
@@ -174,8 +229,10 @@ pub fn weigh(
     Ok(Some(Arc::new(Plan { bound, view, root, named })))
 }
 
-struct Weigher<'a> {
-    view: &'a View,
+pub(super) struct Weigher<'a> {
+    pub(super) view: &'a View,
+    /// Terms of patterns.
+    pub(super) gathered: Gathered,
     cache: &'a mut BlockCache,
     missing: &'a mut Missing,
     stats: Map<FieldNo, FieldStats>,
@@ -191,6 +248,11 @@ impl Weigher<'_> {
             bound::Node::None => Node::None,
             bound::Node::Term(term) => self.term(term, score, scored)?,
             bound::Node::Phrase(phrase) => self.phrase(phrase, score, scored)?,
+            bound::Node::Synonym(synonym) => self.synonym(synonym, score, scored)?,
+            bound::Node::MultiPhrase(phrase) => self.multi_phrase(phrase, score, scored)?,
+            bound::Node::Expand(expand) => self.expand(expand, score, scored),
+            bound::Node::Blended(blended) => self.blended(blended, score, scored)?,
+            bound::Node::Combined(combined) => self.combined(combined, score, scored)?,
             bound::Node::Terms { field, access, terms } => {
                 self.terms(*field, *access, terms, score)?
             }
@@ -200,6 +262,10 @@ impl Weigher<'_> {
             }
             bound::Node::Numbers(numbers) => {
                 Node::Numbers { numbers: Arc::new(numbers.clone()), score }
+            }
+            bound::Node::Box { field, low, high } => {
+                let (low, high) = (Arc::from(&**low), Arc::from(&**high));
+                Node::Box { field: *field, low, high, score }
             }
             bound::Node::Flag { field, value } => self.flag(*field, *value, score, scored)?,
             bound::Node::Exists(ways) => self.exists(ways, score)?,
@@ -351,7 +417,11 @@ impl Weigher<'_> {
     }
 
     /// A term's postings in each segment.
-    fn find(&mut self, field: FieldNo, term: &[u8]) -> segment::Result<Vec<Option<TermInfo>>> {
+    pub(super) fn find(
+        &mut self,
+        field: FieldNo,
+        term: &[u8],
+    ) -> segment::Result<Vec<Option<TermInfo>>> {
         let mut infos = Vec::with_capacity(self.view.segments.len());
         for segment in &self.view.segments {
             let segment = &segment.segment;
@@ -371,7 +441,8 @@ impl Weigher<'_> {
         Ok(infos)
     }
 
-    fn stats(&mut self, field: FieldNo) -> FieldStats {
+    /// Statistics of a field.
+    pub(super) fn stats(&mut self, field: FieldNo) -> FieldStats {
         let view = self.view;
         *self.stats.entry(field).or_insert_with(|| {
             let stats = view.field_stats(field);
@@ -379,7 +450,13 @@ impl Weigher<'_> {
         })
     }
 
-    fn weight(&mut self, boost: f32, idf: f32, stats: FieldStats, norms: bool) -> Weight {
+    pub(super) fn weight(
+        &mut self,
+        boost: f32,
+        idf: f32,
+        stats: FieldStats,
+        norms: bool,
+    ) -> Weight {
         let average = bm25::average_length(stats);
         let inverses = self
             .inverses

@@ -48,6 +48,20 @@ pub const fn length_of(norm: u8) -> u32 {
     }
 }
 
+/// The norm byte of a length (`SmallFloat.intToByte4`).
+pub const fn norm_of(length: u32) -> u8 {
+    if length < 24 {
+        return length as u8;
+    }
+    let rest = length - 24;
+    let bits = 32 - rest.leading_zeros();
+    if bits < 4 {
+        return (24 + rest) as u8;
+    }
+    let shift = bits - 4;
+    (24 + (((shift + 1) << 3) | ((rest >> shift) & 7))) as u8
+}
+
 const LENGTHS: [f32; 256] = {
     let mut lengths = [0.0; 256];
     let mut norm = 0;
@@ -105,20 +119,6 @@ pub fn scores(weight: f32, freqs: &[u32], out: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// `SmallFloat.intToByte4`, the other way, from its published description.
-    fn norm_of(length: u32) -> u8 {
-        if length < 24 {
-            return length as u8;
-        }
-        let rest = length - 24;
-        let bits = 32 - rest.leading_zeros();
-        if bits < 4 {
-            return (24 + rest) as u8;
-        }
-        let shift = bits - 4;
-        (24 + (((shift + 1) << 3) | ((rest >> shift) & 7))) as u8
-    }
 
     #[test]
     fn norms_hold_lengths_to_four_bits() {

@@ -304,6 +304,7 @@ impl Stats<'_> {
                 };
                 Some(score * factor * boost)
             }
+            other => unreachable!("not asked here: {other:?}"),
         }
     }
 

@@ -1,0 +1,297 @@
+//! Words in order, where some places take several words.
+//!
+//! The place with the fewest documents leads; in each of its documents the others are looked up.
+//! Positions are read last: those of all words of a place together.
+
+use std::ops::Range;
+
+use base::DocId;
+use segment::{Need, Norms, Segment, TermInfo};
+
+use super::sloppy::Sloppy;
+use super::term::{Blocks, Weight, window_range};
+use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
+use crate::plan::expand::MultiPhrase;
+use crate::score::bm25;
+
+/// Words of one place.
+struct Place {
+    words: Vec<Blocks>,
+    offset: u32,
+    positions: Vec<u32>,
+    one: Vec<u32>,
+}
+
+/// Finds the phrase.
+struct Matcher {
+    places: Vec<Place>,
+    /// The place with the fewest documents.
+    lead: usize,
+    sloppy: Option<Sloppy>,
+    starts: Vec<u32>,
+}
+
+impl Matcher {
+    fn new(segment: &Segment, phrase: &MultiPhrase, infos: &[Vec<TermInfo>]) -> Option<Self> {
+        let terms = segment.terms(phrase.field)?;
+        let mut places = Vec::with_capacity(infos.len());
+        for (infos, (_, offset)) in infos.iter().zip(&phrase.places) {
+            if infos.is_empty() {
+                return None;
+            }
+            let words = infos.iter().map(|info| Blocks::new(terms.postings(info, Need::Positions)));
+            places.push(Place {
+                words: words.collect(),
+                offset: *offset,
+                positions: Vec::new(),
+                one: Vec::new(),
+            });
+        }
+        let lead = (0..places.len()).min_by_key(|at| places[*at].cost())?;
+        let sloppy = (phrase.slop > 0).then(|| {
+            // Places with the same words share them; others do not.
+            let named: Vec<(Vec<u8>, u32)> =
+                phrase.places.iter().map(|(words, at)| (words.join(&b"\0"[..]), *at)).collect();
+            let terms: Vec<(&[u8], u32)> =
+                named.iter().map(|(name, at)| (name.as_slice(), *at)).collect();
+            Sloppy::new(&terms, phrase.slop)
+        });
+        Some(Self { places, lead, sloppy, starts: Vec::new() })
+    }
+
+    fn cost(&self) -> u64 {
+        self.places[self.lead].cost()
+    }
+
+    fn next(&self, from: u32) -> u32 {
+        self.places[self.lead].words.iter().map(|word| word.next(from)).min().unwrap_or(END)
+    }
+
+    fn prepare(&self, range: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        let mut ready = true;
+        for word in self.places.iter().flat_map(|place| &place.words) {
+            ready &= word.prepare(range.clone(), turn);
+        }
+        ready
+    }
+
+    fn prepare_probe(&self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        turn.spend(docs.len() * 8);
+        let mut ready = true;
+        for word in self.places.iter().flat_map(|place| &place.words) {
+            ready &= word.prepare_probe(docs, turn);
+        }
+        ready
+    }
+
+    /// Documents of the range that the lead holds.
+    fn candidates(&mut self, range: &Range<u32>, out: &mut Vec<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        let base = window_of(range.start) * WINDOW;
+        let mut found: Bits = bits::NONE;
+        for word in &mut self.places[self.lead].words {
+            word.postings.fill_bits(base..range.end, &mut found);
+        }
+        bits::keep_range(&mut found, range.start - base..range.end - base);
+        bits::list(&found, base, out);
+    }
+
+    /// How often the phrase is in a document.
+    fn freq(&mut self, doc: u32) -> f32 {
+        for place in &mut self.places {
+            if !place.read(doc) {
+                return 0.0;
+            }
+        }
+        if let Some(sloppy) = &mut self.sloppy {
+            let places: Vec<Vec<u32>> =
+                self.places.iter_mut().map(|place| std::mem::take(&mut place.positions)).collect();
+            let freq = sloppy.freq(&places);
+            for (place, positions) in self.places.iter_mut().zip(places) {
+                place.positions = positions;
+            }
+            return freq;
+        }
+        self.starts.clear();
+        for (at, place) in self.places.iter().enumerate() {
+            if at == 0 {
+                let starts = place.positions.iter().filter_map(|it| it.checked_sub(place.offset));
+                self.starts.extend(starts);
+            } else {
+                let (positions, offset) = (&place.positions, place.offset);
+                self.starts.retain(|start| positions.binary_search(&(start + offset)).is_ok());
+            }
+        }
+        self.starts.len() as f32
+    }
+}
+
+impl Place {
+    fn cost(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.postings.doc_freq())).sum()
+    }
+
+    /// Reads the positions of all words in a document; false where there is none.
+    fn read(&mut self, doc: u32) -> bool {
+        self.positions.clear();
+        for word in &mut self.words {
+            if !word.find(doc) {
+                continue;
+            }
+            let at = word.at;
+            word.freq(at);
+            let Blocks { postings, block, freqs, .. } = word;
+            postings.positions_of(*block, at, freqs, &mut self.one);
+            self.positions.extend_from_slice(&self.one);
+        }
+        if self.words.len() > 1 {
+            self.positions.sort_unstable();
+            self.positions.dedup();
+        }
+        !self.positions.is_empty()
+    }
+}
+
+/// The phrase with its scores.
+pub struct MultiPhraseScorer {
+    matcher: Matcher,
+    norms: Option<Norms>,
+    weight: Weight,
+    docs: Vec<u32>,
+}
+
+impl MultiPhraseScorer {
+    /// A phrase with the words of each place that are in the segment.
+    pub fn new(
+        segment: &Segment,
+        phrase: &MultiPhrase,
+        infos: &[Vec<TermInfo>],
+        weight: Weight,
+    ) -> Option<Self> {
+        let matcher = Matcher::new(segment, phrase, infos)?;
+        let norms = segment.norms(phrase.field).filter(|_| weight.norms);
+        Some(Self { matcher, norms, weight, docs: Vec::new() })
+    }
+
+    fn score(&mut self, doc: u32) -> f32 {
+        match self.matcher.freq(doc) {
+            0.0 => NO_MATCH,
+            freq => {
+                let norm = self.norms.as_ref().map_or(bm25::NO_NORM, |norms| norms.get(DocId(doc)));
+                bm25::score(self.weight.weight, freq, self.weight.inverse(norm))
+            }
+        }
+    }
+}
+
+impl Scorer for MultiPhraseScorer {
+    fn cost(&self) -> u64 {
+        self.matcher.cost()
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        self.matcher.next(from)
+    }
+
+    fn window(&mut self, from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
+        turn.spend(4);
+        if self.weight.weight < bar {
+            return Window::NONE;
+        }
+        match self.matcher.next(from) {
+            END => Window::NONE,
+            start => Window { start, end: (window_of(start) + 1).saturating_mul(WINDOW), bar },
+        }
+    }
+
+    fn max_score(&mut self, range: Range<u32>) -> f32 {
+        if range.is_empty() || self.matcher.next(range.start) >= range.end {
+            return 0.0;
+        }
+        self.weight.weight
+    }
+
+    fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
+        turn.spend(1024);
+        self.matcher.prepare(&window.range(), turn)
+    }
+
+    fn fill(&mut self, window: &Window, hits: &mut Hits) {
+        let mut docs = std::mem::take(&mut self.docs);
+        docs.clear();
+        self.matcher.candidates(&window.range(), &mut docs);
+        for doc in &docs {
+            let score = self.score(*doc);
+            if score >= 0.0 && score >= window.bar {
+                hits.docs.push(*doc);
+                hits.scores.push(score);
+            }
+        }
+        self.docs = docs;
+    }
+
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        self.matcher.prepare_probe(docs, turn)
+    }
+
+    fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+        for (slot, doc) in scores.iter_mut().zip(docs) {
+            *slot = self.score(*doc);
+        }
+    }
+}
+
+/// The phrase without scores.
+pub struct MultiPhraseFilter {
+    matcher: Matcher,
+    doc_count: u32,
+    docs: Vec<u32>,
+}
+
+impl MultiPhraseFilter {
+    /// A phrase with the words of each place that are in the segment.
+    pub fn new(segment: &Segment, phrase: &MultiPhrase, infos: &[Vec<TermInfo>]) -> Option<Self> {
+        let matcher = Matcher::new(segment, phrase, infos)?;
+        Some(Self { matcher, doc_count: segment.doc_count(), docs: Vec::new() })
+    }
+}
+
+impl Filter for MultiPhraseFilter {
+    fn cost(&self) -> u64 {
+        self.matcher.cost()
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        self.matcher.next(from)
+    }
+
+    fn prepare(&mut self, window: u32, turn: &mut Turn<'_>) -> bool {
+        turn.spend(1024);
+        self.matcher.prepare(&window_range(window, self.doc_count), turn)
+    }
+
+    fn fill(&mut self, window: u32, bits: &mut Bits) {
+        let range = window_range(window, self.doc_count);
+        let mut docs = std::mem::take(&mut self.docs);
+        docs.clear();
+        self.matcher.candidates(&range, &mut docs);
+        for doc in &docs {
+            if self.matcher.freq(*doc) > 0.0 {
+                bits::set(bits, doc - window * WINDOW);
+            }
+        }
+        self.docs = docs;
+    }
+
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        self.matcher.prepare_probe(docs, turn)
+    }
+
+    fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
+        for (slot, doc) in matches.iter_mut().zip(docs) {
+            *slot = self.matcher.freq(*doc) > 0.0;
+        }
+    }
+}

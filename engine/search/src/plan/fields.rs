@@ -1,0 +1,94 @@
+//! Names of fields in a query that takes several: patterns, factors, `index.query.default_field`.
+//!
+//! As Elasticsearch's `QueryParserHelper`: a pattern takes only fields that text can be looked for
+//! in; a name takes its field, whatever it is.
+
+use std::sync::Arc;
+
+use mapping::{Field, Kind as Type};
+
+use crate::error::{Error, Result};
+use crate::plan::bind::{Binder, CLAUSES_MAX};
+
+/// A field with the factor of its scores.
+pub type Weighted = (Arc<Field>, f32);
+
+/// The fields that names and patterns mean, each once, its factors multiplied; sorted by path.
+pub fn resolve(
+    binder: &Binder<'_>,
+    names: &[(String, f32)],
+    suffix: Option<&str>,
+) -> Result<Vec<Weighted>> {
+    let mut found: Vec<(Arc<str>, Arc<Field>, f32)> = Vec::new();
+    let mut add = |name: Arc<str>, field: Arc<Field>, factor: f32| match found
+        .iter_mut()
+        .find(|(known, ..)| *known == name)
+    {
+        Some((_, _, product)) => *product *= factor,
+        None => found.push((name, field, factor)),
+    };
+    for (name, factor) in names {
+        if name.contains('*') {
+            for (path, field) in binder.expand(name) {
+                let (path, field) = suffixed(binder, &path, field, suffix);
+                if takes_text(&field) {
+                    add(path, field, *factor);
+                }
+            }
+        } else if let Some(field) = binder.field(name) {
+            let (path, field) = suffixed(binder, name, field, suffix);
+            add(path, field, *factor);
+        }
+    }
+    if found.len() > CLAUSES_MAX {
+        return Err(Error::illegal(format!(
+            "field expansion matches too many fields, limit: {CLAUSES_MAX}, got: {}",
+            found.len()
+        )));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found.into_iter().map(|(_, field, factor)| (field, factor)).collect())
+}
+
+fn suffixed(
+    binder: &Binder<'_>,
+    path: &str,
+    field: Arc<Field>,
+    suffix: Option<&str>,
+) -> (Arc<str>, Arc<Field>) {
+    if let Some(suffix) = suffix {
+        let name = format!("{path}{suffix}");
+        if let Some(field) = binder.field(&name) {
+            return (name.into(), field);
+        }
+    }
+    (path.into(), field)
+}
+
+/// Names among which is `*`: what goes wrong in a field then counts as no match.
+pub fn has_all(names: &[(String, f32)]) -> bool {
+    names.iter().any(|(name, _)| name == "*")
+}
+
+/// Fields of a query that names none.
+pub fn default_fields(binder: &Binder<'_>) -> Vec<(String, f32)> {
+    let names = binder.context.default_fields;
+    let names = names.iter().map(|name| match name.split_once('^') {
+        Some((name, factor)) => (name.to_owned(), factor.parse().unwrap_or(1.0)),
+        None => (name.clone(), 1.0),
+    });
+    let names: Vec<(String, f32)> = names.collect();
+    if names.is_empty() { vec![("*".to_owned(), 1.0)] } else { names }
+}
+
+/// Text can be looked for in it, and something of it is kept.
+fn takes_text(field: &Field) -> bool {
+    match &field.kind {
+        Type::Text(_) => field.index,
+        Type::Keyword(_) | Type::Number(_) | Type::Boolean(_) | Type::Date(_) => {
+            field.index || field.doc_values
+        }
+        #[allow(unreachable_patterns)]
+        _ => matches!(field.type_name(), "ip" | "constant_keyword" | "flattened" | "join"),
+    }
+}

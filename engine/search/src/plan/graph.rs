@@ -1,0 +1,166 @@
+//! The words of a text as a graph: each goes from one position to a later one.
+//!
+//! A plain chain gives a line. Synonyms of several words give side paths; where they begin and end
+//! all paths meet ([`stretches`]), and between those places each path is a phrase of its own
+//! (`GraphTokenStreamFiniteStrings`).
+
+use mapping::analysis::Analyzer;
+
+use crate::error::{Error, Kind, Result};
+
+/// Paths of one stretch that are looked at.
+const PATHS_MAX: usize = 1024;
+
+/// One word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Its term.
+    pub term: String,
+    /// Where it begins.
+    pub position: u32,
+    /// How many positions it takes.
+    pub length: u32,
+}
+
+/// The words of a text.
+pub fn words(analyzer: &Analyzer, text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    analyzer.tokens(text, &mut |token| {
+        let (position, length) = (token.position, token.length.max(1));
+        words.push(Word { term: token.term.to_owned(), position, length });
+    });
+    words
+}
+
+/// Some word takes more than one position.
+pub fn is_graph(words: &[Word]) -> bool {
+    words.iter().any(|word| word.length > 1)
+}
+
+/// What stands between two places where all paths meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stretch<'a> {
+    /// Words for one another.
+    Words(Vec<&'a Word>),
+    /// Paths, each of one or more words.
+    Paths(Vec<Vec<&'a Word>>),
+}
+
+/// A line of stretches, for each the position it begins at.
+///
+/// # Errors
+/// Where there are far too many paths.
+pub fn stretches(words: &[Word]) -> Result<Vec<(u32, Stretch<'_>)>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(first) = words.get(at) {
+        // Words that begin before the end of any word before them belong together.
+        let mut end = first.position + first.length;
+        let mut next = at + 1;
+        while let Some(word) = words.get(next)
+            && word.position < end
+        {
+            end = end.max(word.position + word.length);
+            next += 1;
+        }
+        let inside = &words[at..next];
+        let flat = inside.iter().all(|w| w.position == first.position && w.length == first.length);
+        let stretch = match flat {
+            true => Stretch::Words(inside.iter().collect()),
+            false => {
+                let mut paths = Vec::new();
+                walk(inside, first.position, end, &mut Vec::new(), &mut paths)?;
+                Stretch::Paths(paths)
+            }
+        };
+        out.push((first.position, stretch));
+        at = next;
+    }
+    Ok(out)
+}
+
+/// All paths through a graph, from its begin to its end.
+///
+/// # Errors
+/// Where there are far too many.
+pub fn paths(words: &[Word]) -> Result<Vec<Vec<&Word>>> {
+    let mut lines: Vec<Vec<&Word>> = vec![Vec::new()];
+    for (_, stretch) in stretches(words)? {
+        let choices: Vec<Vec<&Word>> = match stretch {
+            Stretch::Words(words) => words.into_iter().map(|word| vec![word]).collect(),
+            Stretch::Paths(paths) => paths,
+        };
+        if lines.len() * choices.len() > PATHS_MAX {
+            return Err(too_many());
+        }
+        lines = lines
+            .iter()
+            .flat_map(|line| {
+                choices.iter().map(move |choice| [line.as_slice(), choice.as_slice()].concat())
+            })
+            .collect();
+    }
+    Ok(lines)
+}
+
+fn walk<'a>(
+    words: &'a [Word],
+    from: u32,
+    end: u32,
+    path: &mut Vec<&'a Word>,
+    out: &mut Vec<Vec<&'a Word>>,
+) -> Result<()> {
+    if from >= end {
+        if out.len() >= PATHS_MAX {
+            return Err(too_many());
+        }
+        out.push(path.clone());
+        return Ok(());
+    }
+    let mut any = false;
+    for word in words.iter().filter(|word| word.position == from) {
+        any = true;
+        path.push(word);
+        walk(words, from + word.length, end, path, out)?;
+        path.pop();
+    }
+    // A word was dropped there: go on behind the gap.
+    if !any {
+        walk(words, from + 1, end, path, out)?;
+    }
+    Ok(())
+}
+
+fn too_many() -> Error {
+    Error::new(Kind::TooManyClauses, format!("maxClauseCount is set to {PATHS_MAX}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(term: &str, position: u32, length: u32) -> Word {
+        Word { term: term.into(), position, length }
+    }
+
+    #[test]
+    fn side_paths_are_told_from_words_for_one_another() {
+        // big cat => bear beside it; quick, fast.
+        let words = [
+            word("quick", 0, 1),
+            word("fast", 0, 1),
+            word("bear", 1, 2),
+            word("big", 1, 1),
+            word("cat", 2, 1),
+            word("runs", 3, 1),
+        ];
+        let found = stretches(&words).expect("few");
+        assert_eq!(found.len(), 3);
+        assert!(matches!(&found[0], (0, Stretch::Words(all)) if all.len() == 2));
+        let (1, Stretch::Paths(side)) = &found[1] else { panic!("paths") };
+        let side: Vec<Vec<&str>> =
+            side.iter().map(|path| path.iter().map(|w| w.term.as_str()).collect()).collect();
+        assert_eq!(side, [vec!["bear"], vec!["big", "cat"]]);
+        assert_eq!(paths(&words).expect("few").len(), 4);
+    }
+}

@@ -1,0 +1,198 @@
+//! Terms that count together meet a shard: synonyms, phrases with choices, patterns, blended words.
+
+use std::sync::Arc;
+
+use segment::TermInfo;
+
+use super::weigh::{Node, Weigher};
+use crate::iter::term::Weight;
+use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
+use crate::plan::gather::{Found, key_of};
+use crate::score::bm25::{self, FieldStats};
+
+/// Documents that hold a term, dead ones included.
+fn doc_freq(infos: &[Option<TermInfo>]) -> u64 {
+    infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum()
+}
+
+impl Weigher<'_> {
+    /// As common as the commonest of them (`SynonymQuery`).
+    pub(super) fn synonym(
+        &mut self,
+        synonym: &Synonym,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let mut infos = vec![Vec::new(); self.view.segments.len()];
+        let mut most = 0;
+        for term in &synonym.terms {
+            let found = self.find(synonym.field, term)?;
+            most = most.max(doc_freq(&found));
+            for (infos, info) in infos.iter_mut().zip(found) {
+                infos.extend(info);
+            }
+        }
+        let weight = scored.then(|| {
+            let stats = self.stats(synonym.field);
+            let idf = bm25::idf(stats.doc_count, most);
+            self.weight(boost, idf, stats, synonym.norms)
+        });
+        Ok(Node::Synonym { field: synonym.field, infos, weight })
+    }
+
+    pub(super) fn multi_phrase(
+        &mut self,
+        phrase: &Arc<MultiPhrase>,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let mut places = phrase.places.clone();
+        if phrase.prefix.is_some() {
+            let found = self.gathered.get(&key_of(phrase)).map_or(&[][..], Vec::as_slice);
+            if found.is_empty() {
+                return Ok(Node::None);
+            }
+            if let Some((words, _)) = places.last_mut() {
+                *words = found.iter().map(|found| found.term.clone()).collect();
+            }
+        }
+        let mut infos = vec![vec![Vec::new(); places.len()]; self.view.segments.len()];
+        let mut freqs = Vec::new();
+        for (at, (words, _)) in places.iter().enumerate() {
+            for word in words {
+                let found = self.find(phrase.field, word)?;
+                freqs.push(doc_freq(&found));
+                for (infos, info) in infos.iter_mut().zip(found) {
+                    infos[at].extend(info);
+                }
+            }
+        }
+        let weight = scored.then(|| {
+            let stats = self.stats(phrase.field);
+            let freqs = freqs.into_iter().filter(|freq| *freq > 0);
+            let idf = bm25::idf_sum(stats.doc_count, freqs);
+            self.weight(boost, idf, stats, phrase.norms)
+        });
+        let phrase = Arc::new(MultiPhrase { places, prefix: None, ..(**phrase).clone() });
+        Ok(Node::MultiPhrase { phrase, infos, weight })
+    }
+
+    pub(super) fn expand(&mut self, expand: &Arc<Expand>, boost: f32, scored: bool) -> Node {
+        let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+        let most = found.iter().map(|found| doc_freq(&found.infos)).max().unwrap_or(0);
+        let mut nodes = Vec::with_capacity(found.len());
+        for Found { boost: factor, infos, .. } in found {
+            let own = factor * boost;
+            if let Rewrite::TopBoost(_) = expand.rewrite {
+                let filter = Box::new(Node::Term { field: expand.field, infos, weight: None });
+                nodes.push(Node::Constant { filter, score: own });
+                continue;
+            }
+            let weight = scored.then(|| {
+                let freq = match expand.rewrite {
+                    Rewrite::TopBlended(_) => most,
+                    _ => doc_freq(&infos),
+                };
+                let stats = self.stats(expand.field);
+                let idf = bm25::idf(stats.doc_count, freq);
+                self.weight(own, idf, stats, expand.norms)
+            });
+            nodes.push(Node::Term { field: expand.field, infos, weight });
+        }
+        one_of(nodes)
+    }
+
+    /// A word in several fields: as common in each as in the one where it is commonest, a little
+    /// more so where it is rarer (Elasticsearch's `BlendedTermQuery`).
+    pub(super) fn blended(
+        &mut self,
+        blended: &Blended,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let mut found = Vec::with_capacity(blended.terms.len());
+        for (term, factor) in &blended.terms {
+            let infos = self.find(term.field, &term.term)?;
+            found.push((term, *factor, doc_freq(&infos), infos));
+        }
+        let max_doc = u64::from(self.view.max_doc());
+        let most = found.iter().map(|(_, _, freq, _)| *freq).max().unwrap_or(0);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(found[*at].2));
+        let mut adjusted: Vec<u64> = found.iter().map(|(_, _, freq, _)| *freq).collect();
+        let (mut actual, mut before) = (most.min(max_doc), most);
+        for at in order {
+            let (term, _, freq, _) = &found[at];
+            if *freq == 0 {
+                break;
+            }
+            if before > *freq {
+                actual += 1;
+            }
+            adjusted[at] = actual.min(self.stats(term.field).doc_count);
+            before = *freq;
+        }
+        let mut clauses = Vec::with_capacity(found.len());
+        for ((term, factor, _, infos), freq) in found.into_iter().zip(adjusted) {
+            if infos.iter().all(Option::is_none) {
+                continue;
+            }
+            let weight = scored.then(|| {
+                let stats = self.stats(term.field);
+                let idf = bm25::idf(stats.doc_count, freq);
+                self.weight(factor * boost, idf, stats, term.norms)
+            });
+            clauses.push(Node::Term { field: term.field, infos, weight });
+        }
+        Ok(match clauses.len() {
+            0 => Node::None,
+            1 => clauses.remove(0),
+            _ if blended.tie_breaker == 1.0 => one_of(clauses),
+            _ => Node::DisMax { clauses, tie_breaker: blended.tie_breaker },
+        })
+    }
+
+    /// Statistics of all fields together (`CombinedFieldQuery`).
+    pub(super) fn combined(
+        &mut self,
+        combined: &Arc<Combined>,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let mut infos = vec![Vec::new(); self.view.segments.len()];
+        let (mut freq, mut stats) = (0, FieldStats::default());
+        for (at, (field, factor, _)) in combined.fields.iter().enumerate() {
+            let own = self.stats(*field);
+            stats.doc_count = stats.doc_count.max(own.doc_count);
+            let sum = stats.term_freq_sum as f64 + f64::from(*factor) * own.term_freq_sum as f64;
+            stats.term_freq_sum = sum as u64;
+            for term in &combined.terms {
+                let found = self.find(*field, term)?;
+                freq = freq.max(doc_freq(&found));
+                for (infos, info) in infos.iter_mut().zip(found) {
+                    infos.extend(info.map(|info| (at, info)));
+                }
+            }
+        }
+        let weight: Option<Weight> = scored.then(|| {
+            let idf = bm25::idf(stats.doc_count, freq);
+            self.weight(boost, idf, stats, true)
+        });
+        Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
+    }
+}
+
+/// One of several, their scores added.
+fn one_of(mut nodes: Vec<Node>) -> Node {
+    match nodes.len() {
+        0 => Node::None,
+        1 => nodes.remove(0),
+        _ => Node::Bool {
+            must: Vec::new(),
+            filter: Vec::new(),
+            should: nodes,
+            must_not: Vec::new(),
+            minimum: 0,
+        },
+    }
+}

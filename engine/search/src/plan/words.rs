@@ -1,0 +1,244 @@
+//! Single terms that are described: `prefix`, `wildcard`, `regexp`, `fuzzy`; and `terms_set`.
+
+use std::sync::Arc;
+
+use mapping::{Field, Kind as Type};
+
+use crate::ast::{self, Fuzziness, FuzzyOptions};
+use crate::automaton::{levenshtein, regexp};
+use crate::error::{Error, Kind, Result};
+use crate::plan::bind::Binder;
+use crate::plan::bound::{Clause, Node, Pattern};
+use crate::plan::expand::{Expand, Near, Rewrite};
+use crate::plan::leaf;
+use crate::plan::wildcard::Wildcard;
+
+/// Words that a fuzzy word may become, whatever is asked for.
+const EXPANSIONS_MAX: u32 = 1024;
+
+/// Longest word that is compared by edits, in characters.
+const WORD_MAX: usize = 1024;
+
+/// `prefix`.
+pub fn prefix(binder: &mut Binder<'_>, query: &ast::Pattern) -> Result<Clause> {
+    let Some(field) = binder.field(&query.field) else {
+        return Ok(match query.field.as_str() {
+            "_index" => leaf::index_where(binder, |name| name.starts_with(&query.value)).into(),
+            _ => Clause::none(),
+        });
+    };
+    check_words(&field, "prefix", "keyword, text and wildcard")?;
+    let value = leaf::normalized(&field, &query.value);
+    prefix_of(binder, &field, &value, query.case_insensitive, query.rewrite.as_deref())
+}
+
+/// Terms of a field that begin so.
+pub fn prefix_of(
+    binder: &mut Binder<'_>,
+    field: &Field,
+    value: &str,
+    case_insensitive: bool,
+    rewrite: Option<&str>,
+) -> Result<Clause> {
+    check_words(field, "prefix", "keyword, text and wildcard")?;
+    check_expensive(binder, field, "prefix")?;
+    let prefix = Pattern::Prefix { prefix: value.as_bytes().into(), case_insensitive };
+    described(field, prefix, Rewrite::parse(rewrite, Rewrite::Constant)?)
+}
+
+/// `wildcard`.
+pub fn wildcard(binder: &mut Binder<'_>, query: &ast::Pattern) -> Result<Clause> {
+    let Some(field) = binder.field(&query.field) else {
+        return Ok(match query.field.as_str() {
+            "_index" => {
+                let shape = Wildcard::new(&query.value, query.case_insensitive);
+                leaf::index_where(binder, |name| shape.matches(name)).into()
+            }
+            _ => Clause::none(),
+        });
+    };
+    check_words(&field, "wildcard", "keyword, text and wildcard")?;
+    let value = normalized_shape(&field, &query.value);
+    wildcard_of(binder, &field, &value, query.case_insensitive, query.rewrite.as_deref())
+}
+
+/// The terms of a field that have a shape.
+pub fn wildcard_of(
+    binder: &mut Binder<'_>,
+    field: &Field,
+    value: &str,
+    case_insensitive: bool,
+    rewrite: Option<&str>,
+) -> Result<Clause> {
+    check_words(field, "wildcard", "keyword, text and wildcard")?;
+    check_expensive(binder, field, "wildcard")?;
+    let shape = Wildcard::new(value, case_insensitive);
+    let rewrite = Rewrite::parse(rewrite, Rewrite::Constant)?;
+    if shape.is_any() && rewrite == Rewrite::Constant {
+        return Ok(leaf::exists(binder, &field.path).into());
+    }
+    described(field, Pattern::Wildcard(shape), rewrite)
+}
+
+/// The shape as the field's normalizer leaves it; `*`, `?` and what is escaped stay.
+fn normalized_shape(field: &Field, value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut text = String::new();
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' | '?' | '\\' => {
+                out.push_str(&leaf::normalized_keyword(field, &text));
+                text.clear();
+                out.push(c);
+                if c == '\\' {
+                    out.extend(chars.next());
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    out.push_str(&leaf::normalized_keyword(field, &text));
+    out
+}
+
+/// `regexp`.
+pub fn regexp(binder: &mut Binder<'_>, query: &ast::Regexp) -> Result<Clause> {
+    let length = query.value.encode_utf16().count();
+    let most = binder.context.regexp_max;
+    if length > most {
+        return Err(Error::illegal(format!(
+            "The length of regex [{length}] used in the Regexp Query request has exceeded the \
+             allowed maximum of [{most}]. This maximum can be set by changing the \
+             [index.max_regex_length] index level setting."
+        )));
+    }
+    let Some(field) = binder.field(&query.field) else { return Ok(Clause::none()) };
+    let value = leaf::normalized(&field, &query.value);
+    regexp_of(binder, &field, &ast::Regexp { value, ..query.clone() })
+}
+
+/// The terms of a field that an expression matches.
+pub fn regexp_of(binder: &mut Binder<'_>, field: &Field, query: &ast::Regexp) -> Result<Clause> {
+    check_words(field, "regexp", "keyword and text")?;
+    check_expensive(binder, field, "regexp")?;
+    let made = regexp::automaton(
+        &query.value,
+        query.flags,
+        query.case_insensitive,
+        query.max_determinized_states,
+    );
+    let dfa = made.map_err(|fault| match fault {
+        regexp::Fault::Syntax(reason) => Error::illegal(reason),
+        regexp::Fault::TooComplex => Error::new(
+            Kind::TooComplex,
+            format!(
+                "Determinizing automaton for [{}] would require more than {} effort.",
+                query.value, query.max_determinized_states
+            ),
+        ),
+    })?;
+    let rewrite = Rewrite::parse(query.rewrite.as_deref(), Rewrite::Constant)?;
+    if dfa.is_empty() {
+        return Ok(Clause::none());
+    }
+    described(field, Pattern::of_automaton(dfa), rewrite)
+}
+
+/// `fuzzy`.
+pub fn fuzzy_term(binder: &mut Binder<'_>, query: &ast::FuzzyTerm) -> Result<Clause> {
+    let rewrite = Rewrite::parse(query.options.rewrite.as_deref(), Rewrite::Constant);
+    rewrite?;
+    let Some(field) = binder.field(&query.field) else { return Ok(Clause::none()) };
+    let value = leaf::normalized(&field, query.value.text());
+    let fuzziness = query.options.fuzziness.unwrap_or(Fuzziness::AUTO);
+    fuzzy(binder, &field, &value, fuzziness, &query.options)
+}
+
+/// Terms of a field that are near a word.
+pub fn fuzzy(
+    binder: &mut Binder<'_>,
+    field: &Arc<Field>,
+    word: &str,
+    fuzziness: Fuzziness,
+    options: &FuzzyOptions,
+) -> Result<Clause> {
+    if !matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+        return Err(Error::illegal(format!(
+            "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type \
+             [{}]",
+            field.path,
+            field.type_name()
+        )));
+    }
+    check_expensive(binder, field, "fuzzy")?;
+    let edits = fuzziness.edits(word);
+    let most = options.max_expansions.min(EXPANSIONS_MAX);
+    let rewrite = Rewrite::parse(options.rewrite.as_deref(), Rewrite::TopBlended(most))?;
+    let chars: Vec<char> = word.chars().collect();
+    if edits == 0 || options.max_expansions == 0 || chars.len() > WORD_MAX {
+        return leaf::word(binder, field, word).map(Clause::new);
+    }
+    let prefix = options.prefix_length as usize;
+    let dfa = levenshtein::automaton(word, prefix, edits, options.transpositions);
+    let dfa = dfa.map_err(|_| Error::illegal(format!("word [{word}] is too long")))?;
+    let access = leaf::check_access(field)?;
+    if !access.index {
+        return leaf::pattern(field, Pattern::of_automaton(dfa)).map(Clause::new);
+    }
+    Ok(Node::Expand(Arc::new(Expand {
+        field: field.no,
+        pattern: Arc::new(Pattern::of_automaton(dfa)),
+        norms: field.has_norms(),
+        rewrite,
+        near: Some(Near { word: chars, prefix, transpositions: options.transpositions, edits }),
+    }))
+    .into())
+}
+
+/// Terms of a pattern, scored as asked for.
+fn described(field: &Field, pattern: Pattern, rewrite: Rewrite) -> Result<Clause> {
+    let access = leaf::check_access(field)?;
+    if matches!(rewrite, Rewrite::Constant | Rewrite::ConstantBoolean) || !access.index {
+        return leaf::pattern(field, pattern).map(Clause::new);
+    }
+    Ok(Node::Expand(Arc::new(Expand {
+        field: field.no,
+        pattern: Arc::new(pattern),
+        norms: field.has_norms(),
+        rewrite,
+        near: None,
+    }))
+    .into())
+}
+
+fn check_words(field: &Field, query: &str, kinds: &str) -> Result<()> {
+    if matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+        return Ok(());
+    }
+    Err(Error::shard(format!(
+        "Can only use {query} queries on {kinds} fields - not on [{}] which is of type [{}]",
+        field.path,
+        field.type_name()
+    )))
+}
+
+/// `search.allow_expensive_queries`.
+fn check_expensive(binder: &Binder<'_>, field: &Field, query: &str) -> Result<()> {
+    if binder.context.expensive {
+        return Ok(());
+    }
+    let more = match query {
+        "prefix" if matches!(field.kind, Type::Text(_)) => {
+            " For optimised prefix queries on text fields please enable [index_prefixes]."
+        }
+        _ => "",
+    };
+    Err(Error::new(
+        Kind::Exception,
+        format!(
+            "[{query}] queries cannot be executed when 'search.allow_expensive_queries' is set to \
+             false.{more}"
+        ),
+    ))
+}
