@@ -62,6 +62,7 @@ impl<E: Env> Keeper<E> {
         });
         keeper.publish_state();
         keeper.remove_orphans().await;
+        keeper.remove_unfinished().await?;
         let state = keeper.value.state();
         for index in state.indices.values().filter(|index| index.open) {
             keeper.open_index(index, false);
@@ -74,21 +75,31 @@ impl<E: Env> Keeper<E> {
 
     /// Does a change; see rule 1.
     pub(crate) async fn change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
-        let coming = match &command {
-            Command::CreateIndex { uuid, .. } => {
-                // The command is tried on the state as it is: what it refuses need not be logged,
-                // and the index it would make tells how to make the shards.
-                let (after, outcome) = cluster::apply(&self.value.state(), &command);
-                let Some(index) = after.index_by_uuid(*uuid) else { return Ok(outcome) };
-                self.coming.borrow_mut().insert(*uuid);
-                self.open_index(index, true);
-                self.settled().await;
-                Some(*uuid)
+        let mut command = command;
+        let mut coming: Vec<[u8; 16]> = Vec::new();
+        if !command.new_indices().is_empty() {
+            // The command is tried on the state as it is: what it refuses need not be logged, and
+            // the indices it would make tell how to make the shards. Templates are worked in now,
+            // so that it makes the same ones when its turn has come.
+            let state = self.value.state();
+            command = match cluster::compose(&state, command) {
+                Ok(command) => command,
+                Err(error) => return Ok(Outcome::Refused(error)),
+            };
+            let (after, outcome) = cluster::apply(&state, &command);
+            if matches!(outcome, Outcome::Refused(_)) {
+                return Ok(outcome);
             }
-            _ => None,
-        };
+            for new in command.new_indices() {
+                let Some(index) = after.index_by_uuid(new.uuid) else { continue };
+                self.coming.borrow_mut().insert(new.uuid);
+                coming.push(new.uuid);
+                self.open_index(index, true);
+            }
+            self.settled().await;
+        }
         let outcome = self.value.propose(command).await;
-        if let Some(uuid) = coming {
+        for uuid in coming {
             self.coming.borrow_mut().remove(&uuid);
         }
         self.publish_state();
@@ -233,6 +244,22 @@ impl<E: Env> Keeper<E> {
             Err(error) if error.kind == ErrorKind::NotFound => {}
             Err(error) => (self.warn)(&format!("[{}] was not removed: {error}", dir.display())),
         }
+    }
+
+    /// Indices whose documents were still being copied when the process ended: nobody was told
+    /// that they are there.
+    async fn remove_unfinished(&self) -> std::result::Result<(), consensus::Error> {
+        let state = self.value.state();
+        let uuids: Vec<[u8; 16]> =
+            state.indices.values().filter(|index| index.copying).map(|index| index.uuid).collect();
+        if uuids.is_empty() {
+            return Ok(());
+        }
+        (self.warn)(&format!("[{}] indices that were not copied whole are removed", uuids.len()));
+        self.value.propose(Command::DeleteIndices { uuids }).await?;
+        self.publish_state();
+        self.remove_orphans().await;
+        Ok(())
     }
 
     /// Folders of indices that were deleted just before a crash.

@@ -1,5 +1,6 @@
 //! Names to indices, documents to shards, settings to what a shard reads.
 
+pub mod block;
 pub mod date_math;
 mod names;
 pub mod resolve;

@@ -28,6 +28,14 @@ pub trait Names {
     fn indices(&self) -> Vec<Cow<'_, str>>;
     /// All alias names, sorted.
     fn aliases(&self) -> Vec<Cow<'_, str>>;
+    /// The indices of the data stream of that name, oldest first; writes go to the last.
+    fn stream(&self, _name: &str) -> Option<Vec<String>> {
+        None
+    }
+    /// All data streams, sorted, and whether each hides from wildcards.
+    fn streams(&self) -> Vec<(Cow<'_, str>, bool)> {
+        Vec::new()
+    }
 }
 
 /// What matters of an index here.
@@ -37,6 +45,8 @@ pub struct Facts {
     pub open: bool,
     /// Passed over by wildcards.
     pub hidden: bool,
+    /// Its id.
+    pub uuid: [u8; 16],
 }
 
 /// One index behind an alias.
@@ -52,6 +62,8 @@ pub struct AliasTarget {
     pub index_routing: Option<String>,
     /// Writes through the alias go here; `None` where it was not said.
     pub is_write_index: Option<bool>,
+    /// The alias is passed over by wildcards.
+    pub is_hidden: bool,
 }
 
 /// One index of an answer.
@@ -61,6 +73,22 @@ pub struct Resolved {
     pub index: String,
     /// Filters of the aliases that led here; empty where some way led here without one.
     pub filters: Vec<Value>,
+    /// Search routing of the aliases that led here; empty where some way led here without one.
+    pub routing: Vec<String>,
+}
+
+impl Resolved {
+    /// The routing values by which a search is led, given those of the request; empty is all
+    /// shards. Values of both are those of each.
+    pub fn routing(&self, asked: &[String]) -> Vec<String> {
+        match (self.routing.is_empty(), asked.is_empty()) {
+            (true, _) => asked.to_vec(),
+            (false, true) => self.routing.clone(),
+            (false, false) => {
+                self.routing.iter().filter(|value| asked.contains(value)).cloned().collect()
+            }
+        }
+    }
 }
 
 /// How a call treats names.
@@ -72,12 +100,20 @@ pub struct Call {
     pub resource_type: &'static str,
     /// A closed index that is named is an error (reads, writes, counts).
     pub forbid_closed: bool,
+    /// Aliases and data streams are not looked at: one that is named is an error, unless what is
+    /// missing is passed over.
+    pub ignore_aliases: bool,
 }
 
 impl Call {
     /// Most calls.
     pub fn new(options: IndicesOptions) -> Self {
-        Self { options, resource_type: "index_or_alias", forbid_closed: true }
+        Self {
+            options,
+            resource_type: "index_or_alias",
+            forbid_closed: true,
+            ignore_aliases: false,
+        }
     }
 }
 
@@ -109,16 +145,13 @@ pub fn resolve(
             found.exclude(names, excluded);
             continue;
         }
-        if part == "_all" || part.contains('*') {
+        let expands = call.options.expand_open || call.options.expand_closed;
+        // With `none` a star is a letter like any other, but for all together.
+        if part == "_all" || (part.contains('*') && (expands || whole)) {
             after_wildcard = true;
             let before = found.list.len();
-            wildcard(
-                names,
-                if part == "_all" { "*" } else { part },
-                call.options,
-                &sees,
-                &mut found,
-            );
+            let pattern = if part == "_all" { "*" } else { part };
+            wildcard(names, pattern, call, &sees, &mut found);
             if found.list.len() == before && !call.options.allow_no_indices && found.list.is_empty()
             {
                 return Err(missing(part, call.resource_type));
@@ -148,9 +181,17 @@ pub fn resolve_one(
     let name = date_math::resolve(expression, now_ms)?;
     if let Some(facts) = names.index(&name) {
         if !facts.open {
-            return Err(closed(&name));
+            return Err(closed(&name, facts.uuid));
         }
-        return Ok(One::Index { name: name.into_owned(), routing: None, is_alias: false });
+        return Ok(One::Index {
+            name: name.into_owned(),
+            routing: None,
+            is_alias: false,
+            is_stream: false,
+        });
+    }
+    if let Some(indices) = names.stream(&name) {
+        return stream_one(&name, &indices, purpose);
     }
     let Some(targets) = names.alias(&name) else {
         if name.contains(':') {
@@ -189,14 +230,29 @@ pub fn resolve_one(
             })?
         }
     };
-    if names.index(&target.index).is_some_and(|facts| !facts.open) {
-        return Err(closed(&target.index));
+    if let Some(facts) = names.index(&target.index)
+        && !facts.open
+    {
+        return Err(closed(&target.index, facts.uuid));
     }
-    let routing = match purpose {
-        Purpose::Write => target.index_routing.clone(),
-        Purpose::Read => target.search_routing.clone(),
+    // A single document is where it was written to, whoever asks for it.
+    let routing = target.index_routing.clone();
+    Ok(One::Index { name: target.index.clone(), routing, is_alias: true, is_stream: false })
+}
+
+/// The index of a data stream that a single document goes to, or is read from.
+fn stream_one(name: &str, indices: &[String], purpose: Purpose) -> Result<One> {
+    let found = match (purpose, indices) {
+        (Purpose::Write, [.., last]) | (Purpose::Read, [last]) => last,
+        _ => {
+            return Err(Error::illegal_argument(format!(
+                "data stream [{name}] has more than one index associated with it [{}], can't \
+                 execute a single index op",
+                indices.join(", ")
+            )));
+        }
     };
-    Ok(One::Index { name: target.index.clone(), routing, is_alias: true })
+    Ok(One::Index { name: found.clone(), routing: None, is_alias: false, is_stream: true })
 }
 
 /// What a single index is wanted for.
@@ -219,6 +275,8 @@ pub enum One {
         routing: Option<String>,
         /// The name was an alias.
         is_alias: bool,
+        /// The name was a data stream.
+        is_stream: bool,
     },
     /// No index or alias bears the name: a write may create it.
     Missing {
@@ -228,8 +286,10 @@ pub enum One {
 }
 
 /// 400 for a closed index that was named.
-pub fn closed(name: &str) -> Error {
-    Error::new(400, "index_closed_exception", "closed").with("index", name)
+pub fn closed(name: &str, uuid: [u8; 16]) -> Error {
+    Error::new(400, "index_closed_exception", "closed")
+        .with("index_uuid", cluster::state::uuid_text(uuid))
+        .with("index", name)
 }
 
 fn missing(name: &str, resource_type: &'static str) -> Error {
@@ -249,20 +309,44 @@ struct Found {
     list: Vec<Resolved>,
 }
 
+/// What the way that led to an index says of it.
+#[derive(Default)]
+struct Way {
+    filter: Option<Value>,
+    routing: Option<String>,
+}
+
+impl Way {
+    fn of(target: &AliasTarget) -> Self {
+        Self { filter: target.filter.clone(), routing: target.search_routing.clone() }
+    }
+}
+
 impl Found {
-    fn add(&mut self, index: &str, filter: Option<Value>) {
-        let known = self.list.iter_mut().find(|resolved| resolved.index == index);
-        match (known, filter) {
-            // A way without a filter shows everything.
-            (Some(known), None) => known.filters.clear(),
-            (Some(known), Some(filter)) => {
-                if !known.filters.is_empty() {
-                    known.filters.push(filter);
-                }
-            }
-            (None, filter) => self
-                .list
-                .push(Resolved { index: index.to_owned(), filters: filter.into_iter().collect() }),
+    fn add(&mut self, index: &str, way: Way) {
+        let routing = |way: &Way| -> Vec<String> {
+            let values = way.routing.as_deref().unwrap_or_default().split(',');
+            values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
+        };
+        let values = routing(&way);
+        let Some(known) = self.list.iter_mut().find(|resolved| resolved.index == index) else {
+            self.list.push(Resolved {
+                index: index.to_owned(),
+                filters: way.filter.into_iter().collect(),
+                routing: values,
+            });
+            return;
+        };
+        // A way without a filter shows everything; one without routing leads to all shards.
+        match way.filter {
+            None => known.filters.clear(),
+            Some(filter) if !known.filters.is_empty() => known.filters.push(filter),
+            Some(_) => {}
+        }
+        if values.is_empty() {
+            known.routing.clear();
+        } else if !known.routing.is_empty() {
+            known.routing.extend(values);
         }
     }
 
@@ -284,21 +368,42 @@ impl Found {
 fn wildcard(
     names: &impl Names,
     pattern: &str,
-    options: IndicesOptions,
+    call: Call,
     sees: &impl Fn(&str) -> bool,
     found: &mut Found,
 ) {
-    let admits = |name: &str, facts: Facts, through: &str| {
+    let options = call.options;
+    // What hides is matched by a pattern that says the dot itself.
+    let shows = |name: &str, hidden: bool| {
+        let dotted = name.starts_with('.') && pattern.starts_with('.');
+        !hidden || options.expand_hidden || dotted
+    };
+    let admits = |name: &str, facts: Facts| {
         let state = if facts.open { options.expand_open } else { options.expand_closed };
-        let dotted = through.starts_with('.') && pattern.starts_with('.');
-        state && (!facts.hidden || options.expand_hidden || dotted) && sees(name)
+        state && sees(name)
     };
     for name in names.indices() {
         if matches(pattern, &name)
             && let Some(facts) = names.index(&name)
-            && admits(&name, facts, &name)
+            && shows(&name, facts.hidden)
+            && admits(&name, facts)
         {
-            found.add(&name, None);
+            found.add(&name, Way::default());
+        }
+    }
+    if call.ignore_aliases {
+        return;
+    }
+    for (stream, hidden) in names.streams() {
+        if !matches(pattern, &stream) || !shows(&stream, hidden) {
+            continue;
+        }
+        for name in names.stream(&stream).unwrap_or_default() {
+            if let Some(facts) = names.index(&name)
+                && admits(&name, facts)
+            {
+                found.add(&name, Way::default());
+            }
         }
     }
     for alias in names.aliases() {
@@ -307,34 +412,47 @@ fn wildcard(
         }
         for target in names.alias(&alias).unwrap_or_default() {
             if let Some(facts) = names.index(&target.index)
-                && admits(&target.index, facts, &alias)
+                && shows(&alias, target.is_hidden)
+                && admits(&target.index, facts)
             {
-                found.add(&target.index, target.filter);
+                found.add(&target.index, Way::of(&target));
             }
         }
     }
 }
 
 fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Result<()> {
-    let add = |found: &mut Found, index: &str, open: bool, filter: Option<Value>| {
-        if !open && call.forbid_closed {
+    let add = |found: &mut Found, index: &str, way: Way| {
+        let Some(facts) = names.index(index) else { return Ok(()) };
+        if !facts.open && call.forbid_closed {
             if call.options.ignore_unavailable {
                 return Ok(());
             }
-            return Err(closed(index));
+            return Err(closed(index, facts.uuid));
         }
-        found.add(index, filter);
+        found.add(index, way);
         Ok(())
     };
-    if let Some(facts) = names.index(name) {
-        return add(found, name, facts.open, None);
+    if names.index(name).is_some() {
+        return add(found, name, Way::default());
     }
-    if let Some(targets) = names.alias(name) {
-        for target in targets {
-            let open = names.index(&target.index).is_some_and(|facts| facts.open);
-            add(found, &target.index, open, target.filter)?;
+    let stream = names.stream(name);
+    let targets = names.alias(name);
+    if call.ignore_aliases && (stream.is_some() || targets.is_some()) {
+        if call.options.ignore_unavailable {
+            return Ok(());
         }
-        return Ok(());
+        let what = if stream.is_some() { "a data stream" } else { "an alias" };
+        return Err(Error::illegal_argument(format!(
+            "The provided expression [{name}] matches {what}, specify the corresponding concrete \
+             indices instead."
+        )));
+    }
+    if let Some(indices) = stream {
+        return indices.iter().try_for_each(|index| add(found, index, Way::default()));
+    }
+    if let Some(targets) = targets {
+        return targets.iter().try_for_each(|target| add(found, &target.index, Way::of(target)));
     }
     if call.options.ignore_unavailable {
         return Ok(());

@@ -8,9 +8,9 @@ struct Sample;
 impl Names for Sample {
     fn index(&self, name: &str) -> Option<Facts> {
         match name {
-            "a1" | "a2" | ".sys" => Some(Facts { open: true, hidden: false }),
-            "b" => Some(Facts { open: true, hidden: true }),
-            "shut" => Some(Facts { open: false, hidden: false }),
+            "a1" | "a2" | ".sys" => Some(Facts { open: true, hidden: false, uuid: [0; 16] }),
+            "b" => Some(Facts { open: true, hidden: true, uuid: [0; 16] }),
+            "shut" => Some(Facts { open: false, hidden: false, uuid: [0; 16] }),
             _ => None,
         }
     }
@@ -22,6 +22,7 @@ impl Names for Sample {
             search_routing: None,
             index_routing: None,
             is_write_index: None,
+            is_hidden: false,
         };
         match name {
             "both" => Some(vec![target("a1", None), target("a2", None)]),
@@ -113,7 +114,7 @@ fn wildcards_name_only_what_the_caller_may_see() {
 #[test]
 fn writes_go_to_one_index() {
     let write = |name| resolve_one(&Sample, name, 0, Purpose::Write);
-    let one = One::Index { name: "a1".into(), routing: None, is_alias: true };
+    let one = One::Index { name: "a1".into(), routing: None, is_alias: true, is_stream: false };
     assert_eq!(write("one"), Ok(one));
     assert!(
         write("both").expect_err("two indices").reason.starts_with("no write index is defined")

@@ -37,7 +37,13 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
             floor_bytes: settings
                 .bytes("index.merge.policy.floor_segment")
                 .unwrap_or(default.merge.floor_bytes),
-            ..default.merge
+            merge_at_once_max: settings
+                .int("index.merge.policy.max_merge_at_once")
+                .map_or(default.merge.merge_at_once_max, |count| count.max(2) as u32),
+            deletes_percent_allowed: settings
+                .text("index.merge.policy.deletes_pct_allowed")
+                .and_then(|text| text.parse::<f64>().ok())
+                .unwrap_or(default.merge.deletes_percent_allowed),
         },
         ..default
     }

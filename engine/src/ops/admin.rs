@@ -1,4 +1,6 @@
-//! Indices and mappings: create, delete, look, change; refresh, flush, merge; analyze.
+//! Indices and mappings: looking at them; refresh, flush, merge.
+//!
+//! Making and deleting stand in `create`, settings in `index_settings`, aliases in `alias`.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -6,13 +8,14 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::{Command, Index, Outcome};
 use env::Env;
-use json::{Object, Value};
+use json::Value;
 
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gate::Gate;
 use crate::host::call::{Called, ShardCall};
+use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, resolve};
 
 /// What `GET /{index}` tells of one index.
@@ -26,94 +29,13 @@ pub struct IndexInfo {
     pub mappings: Value,
     /// `{"index":{…}}`, all values text.
     pub settings: Value,
-}
-
-/// Answer of index creation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Created {
-    /// Concrete name.
-    pub index: String,
-    /// Its shards opened.
-    pub shards_acknowledged: bool,
+    /// The data stream that it is part of.
+    pub stream: Option<String>,
+    /// The index itself.
+    pub index: Arc<Index>,
 }
 
 impl<E: Env> Core<E> {
-    /// Makes an index; `body` is the request's object with `settings`, `mappings`, `aliases`.
-    ///
-    /// # Errors
-    /// In Elasticsearch's words.
-    pub async fn create_index(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        name: &str,
-        body: &Value,
-    ) -> Result<Created> {
-        let name = crate::index::date_math::resolve(name, self.now_ms())?.into_owned();
-        gate.index("indices:admin/create", &name)?;
-        let part = |key: &str| match body.get(key) {
-            None => Ok(Value::object()),
-            Some(value @ Value::Object(_)) => Ok(value.clone()),
-            Some(_) => Err(Error::parse(format!("key [{key}] must be an object"))),
-        };
-        if let Some(object) = body.as_object()
-            && let Some(unknown) =
-                object.keys().find(|key| !["settings", "mappings", "aliases"].contains(key))
-        {
-            return Err(Error::parse(format!("unknown key [{unknown}] for create index")));
-        }
-        let aliases = part("aliases")?;
-        check_filters(&aliases)?;
-        let uuid = self.uuid();
-        let command = Command::CreateIndex {
-            name: name.clone(),
-            uuid,
-            created_ms: self.now_ms(),
-            settings: part("settings")?,
-            mappings: part("mappings")?,
-            aliases,
-        };
-        self.done(command).await?;
-        let shards_acknowledged = self
-            .health_rows(|index| index.uuid == uuid)
-            .await
-            .iter()
-            .all(|row| row.active == row.primaries);
-        Ok(Created { index: name, shards_acknowledged })
-    }
-
-    /// Takes indices away; wildcards are refused, as Elasticsearch does by default.
-    ///
-    /// # Errors
-    /// A missing index, a wildcard, an alias.
-    pub async fn delete_index(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        expression: &str,
-        options: IndicesOptions,
-    ) -> Result<()> {
-        let state = self.state();
-        for part in expression.split(',') {
-            if part == "_all" || part.contains('*') {
-                return Err(Error::illegal_argument(
-                    "Wildcard expressions or all indices are not allowed",
-                ));
-            }
-            if state.aliases.contains_key(part) {
-                return Err(Error::illegal_argument(format!(
-                    "The provided expression [{part}] matches an alias, specify the corresponding \
-                     concrete indices instead."
-                )));
-            }
-        }
-        let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/delete", expression, call)?;
-        if indices.is_empty() {
-            return Ok(());
-        }
-        let uuids = indices.iter().map(|index| index.uuid).collect();
-        self.done(Command::DeleteIndices { uuids }).await
-    }
-
     /// What the named indices are.
     ///
     /// # Errors
@@ -127,7 +49,9 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<IndexInfo>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let mut indices = self.indices(gate, action, expression, call)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let state = self.state();
         Ok(indices
             .into_iter()
             .map(|index| IndexInfo {
@@ -135,6 +59,8 @@ impl<E: Env> Core<E> {
                 aliases: index.aliases_json(),
                 mappings: index.mapping.to_json(),
                 settings: index.settings.to_nested(),
+                stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
+                index,
             })
             .collect())
     }
@@ -171,42 +97,10 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/mapping/put", expression, call)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         self.done(Command::PutMapping { uuids, mappings: body.clone() }).await
-    }
-
-    /// Changes settings of indices, all or none.
-    ///
-    /// # Errors
-    /// In Elasticsearch's words.
-    pub async fn put_settings(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        expression: &str,
-        options: IndicesOptions,
-        body: &Value,
-        preserve: bool,
-    ) -> Result<()> {
-        let call = Call { forbid_closed: false, ..Call::new(options) };
-        let indices = self.indices(gate, "indices:admin/settings/update", expression, call)?;
-        let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
-        let settings = body.get("settings").unwrap_or(body).clone();
-        if settings.as_object().is_some_and(Object::is_empty) {
-            return Err(Error::validation(&["no settings to update"]));
-        }
-        self.done(Command::PutSettings { uuids: uuids.clone(), settings, preserve }).await?;
-        let state = self.state();
-        for index in uuids.iter().filter_map(|&uuid| state.index_by_uuid(uuid)) {
-            let config = crate::index::settings::shard_config(&index.settings);
-            for number in 0..index.settings.shard_count() {
-                let shard = ShardId { index: index.uuid, number };
-                let config = config.clone();
-                // A shard that does not serve reads its settings when it opens.
-                let _gone: Called<()> =
-                    self.ask(shard, |reply| ShardCall::Configure { config, reply }).await;
-            }
-        }
-        Ok(())
     }
 
     /// Makes everything that was written searchable.
@@ -254,6 +148,33 @@ impl<E: Env> Core<E> {
             self.indices(gate, "indices:admin/forcemerge", expression, Call::new(options))?;
         let call = |reply| ShardCall::ForceMerge { segments_max, flush, reply };
         Ok(self.broadcast(&indices, call).await)
+    }
+
+    /// Says which shards a clearing of caches would reach; there are none to clear.
+    ///
+    /// # Errors
+    /// A missing index.
+    pub fn clear_cache(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Shards> {
+        let indices =
+            self.indices(gate, "indices:admin/cache/clear", expression, Call::new(options))?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+        let directory = self.directory();
+        let mut shards = Shards::default();
+        for index in &indices {
+            for number in 0..index.settings.shard_count() {
+                shards.total += 1 + index.settings.replica_count();
+                let shard = ShardId { index: index.uuid, number };
+                if matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_))) {
+                    shards.successful += 1;
+                }
+            }
+        }
+        Ok(shards)
     }
 
     /// Asks every shard of some indices at the same time.
@@ -323,23 +244,4 @@ impl<E: Env> Core<E> {
             Outcome::Done | Outcome::Fields(_) => Ok(()),
         }
     }
-}
-
-/// Filters of aliases must be queries.
-fn check_filters(aliases: &Value) -> Result<()> {
-    let Some(object) = aliases.as_object() else { return Ok(()) };
-    for (name, alias) in object.iter() {
-        let Some(filter) = alias
-            .get("filter")
-            .filter(|filter| filter.as_object().is_some_and(|filter| !filter.is_empty()))
-        else {
-            continue;
-        };
-        let text = json::to_vec(filter);
-        search::dsl::parse_query(&text).map_err(|error| {
-            Error::illegal_argument(format!("failed to parse filter for alias [{name}]"))
-                .caused_by(failure::of_search(error))
-        })?;
-    }
-    Ok(())
 }

@@ -1,14 +1,14 @@
-//! Mappings and settings of indices.
+//! Mappings of indices: whole, and field by field.
 
 use engine::Result;
 use engine::ops::IndicesOptions;
 use env::Env;
 use json::path::glob;
-use json::{Value, Writer};
+use json::{Object, Value};
+use mapping::{Field, Mapping};
 
-use super::indices::{flatten, infos, nest, write_flat};
+use super::indices::infos;
 use crate::call::Call;
-use crate::render::units;
 use crate::reply::Reply;
 
 /// `GET /_mapping`, `/{index}/_mapping`.
@@ -33,84 +33,125 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(call.acknowledged())
 }
 
-/// `GET /_settings`, `/{index}/_settings`, each with `/{name}`.
-pub(super) fn settings<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let infos = infos(call, "indices:monitor/settings/get")?;
-    let flat = call.params.flag("flat_settings", false)?;
-    let names: Vec<&str> = call.path.get("name").unwrap_or_default().split(',').collect();
-    let names: Vec<&str> =
-        names.into_iter().filter(|name| !name.is_empty() && *name != "_all").collect();
+/// `GET /_mapping/field/{fields}`, `/{index}/_mapping/field/{fields}`.
+pub(super) fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let infos = infos(call, "indices:admin/mappings/fields/get")?;
+    let defaults = call.params.flag("include_defaults", false)?;
+    let patterns: Vec<&str> = call.segment("fields").split(',').collect();
+    let wanted = |path: &str| {
+        patterns.iter().any(|pattern| {
+            *pattern == "_all" || glob(pattern.as_bytes(), path.as_bytes())
+        })
+    };
     Ok(call.json(200, |writer| {
         writer.begin_object();
         for info in &infos {
-            writer.key(&info.name).begin_object().key("settings");
-            settings_view(writer, &info.settings, flat, call.human, &names);
-            writer.end_object();
+            writer.key(&info.name).begin_object().key("mappings").begin_object();
+            let mut fields: Vec<_> = info.index.mapping.fields().collect();
+            fields.sort_by(|a, b| a.path.cmp(&b.path));
+            for field in fields.into_iter().filter(|field| wanted(&field.path)) {
+                writer.key(&field.path).begin_object().field_str("full_name", &field.path);
+                writer.key("mapping").begin_object();
+                let leaf = field.path.rsplit('.').next().unwrap_or(&field.path);
+                writer.field(leaf, &definition(field, defaults));
+                writer.end_object().end_object();
+            }
+            writer.end_object().end_object();
         }
         writer.end_object();
     }))
 }
 
-/// Settings as they are shown: nested or flat, with readable twins, all or those that match `names`.
-pub(super) fn settings_view(
-    writer: &mut Writer<'_>,
-    settings: &Value,
-    flat: bool,
-    human: bool,
-    names: &[&str],
-) {
-    let mut list = flatten(settings);
-    if human {
-        add_twins(&mut list);
+/// A field as the mapping shows it, perhaps with what counts where nothing is said.
+fn definition(field: &Field, defaults: bool) -> Value {
+    let shown = Mapping::field_to_json(field);
+    if !defaults {
+        return shown;
     }
-    if !names.is_empty() {
-        list.retain(|(path, _)| names.iter().any(|name| glob(name.as_bytes(), path.as_bytes())));
+    let Value::Object(mut object) = shown else { return shown };
+    let kind = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    for (name, default) in of_type(&kind) {
+        object.get_or_insert_with(name, || default);
     }
-    if flat {
-        write_flat(writer, &list);
-    } else {
-        writer.value(&nest(&list));
-    }
+    Value::Object(object)
 }
 
-/// `creation_date_string` beside the date.
-fn add_twins(list: &mut Vec<(String, Value)>) {
-    let date = list
-        .iter()
-        .find(|(path, _)| path == "index.creation_date")
-        .and_then(|(_, value)| value.as_str()?.parse().ok());
-    if let Some(unix_ms) = date {
-        list.push(("index.creation_date_string".to_owned(), units::date(unix_ms).into()));
+/// Parameters of a type with their defaults, as Elasticsearch prints them.
+fn of_type(kind: &str) -> Vec<(&'static str, Value)> {
+    let flag = |name, value: bool| (name, Value::from(value));
+    let text = |name, value: &str| (name, Value::from(value));
+    let mut list = vec![flag("store", false), flag("index", true)];
+    match kind {
+        "text" => {
+            list.extend([
+                text("index_options", "positions"),
+                flag("norms", true),
+                text("term_vector", "no"),
+                text("similarity", "BM25"),
+                text("analyzer", "default"),
+                flag("eager_global_ordinals", false),
+                flag("fielddata", false),
+                flag("index_phrases", false),
+                ("position_increment_gap", Value::from(100u64)),
+                ("meta", Value::Object(Object::new())),
+            ]);
+            let mut filter = Object::new();
+            filter.insert("min", 0.0);
+            filter.insert("max", 2_147_483_647.0);
+            filter.insert("min_segment_size", 0u64);
+            list.push(("fielddata_frequency_filter", Value::Object(filter)));
+        }
+        "keyword" => list.extend([
+            flag("doc_values", true),
+            flag("eager_global_ordinals", false),
+            ("ignore_above", Value::from(2_147_483_647u64)),
+            text("index_options", "docs"),
+            flag("norms", false),
+            ("null_value", Value::Null),
+            text("similarity", "BM25"),
+            flag("split_queries_on_whitespace", false),
+            ("meta", Value::Object(Object::new())),
+        ]),
+        "long" | "integer" | "short" | "byte" | "double" | "float" | "half_float"
+        | "unsigned_long" | "scaled_float" => list.extend([
+            flag("doc_values", true),
+            flag("coerce", true),
+            flag("ignore_malformed", false),
+            ("null_value", Value::Null),
+            ("meta", Value::Object(Object::new())),
+        ]),
+        "date" | "date_nanos" => list.extend([
+            flag("doc_values", true),
+            text("format", "strict_date_optional_time||epoch_millis"),
+            text("locale", "en"),
+            flag("ignore_malformed", false),
+            ("null_value", Value::Null),
+            ("meta", Value::Object(Object::new())),
+        ]),
+        "boolean" | "ip" => list.extend([
+            flag("doc_values", true),
+            flag("ignore_malformed", false),
+            ("null_value", Value::Null),
+            ("meta", Value::Object(Object::new())),
+        ]),
+        _ => return Vec::new(),
     }
+    list
 }
 
 #[cfg(test)]
 mod tests {
-    use json::json;
-
     use super::*;
 
-    fn view(flat: bool, human: bool, names: &[&str]) -> String {
-        let settings = json!({"index": {"creation_date": "0", "number_of_shards": "1"}});
-        let mut out = Vec::new();
-        settings_view(&mut Writer::new(&mut out), &settings, flat, human, names);
-        String::from_utf8(out).expect("UTF-8")
-    }
-
     #[test]
-    fn settings_are_shown_as_asked() {
-        assert_eq!(
-            view(false, false, &[]),
-            r#"{"index":{"creation_date":"0","number_of_shards":"1"}}"#
-        );
-        assert_eq!(
-            view(true, true, &["*date*"]),
-            r#"{"index.creation_date":"0","index.creation_date_string":"1970-01-01T00:00:00.000Z"}"#
-        );
-        assert_eq!(
-            view(false, false, &["index.number_*"]),
-            r#"{"index":{"number_of_shards":"1"}}"#
-        );
-        assert_eq!(view(false, false, &["nothing"]), "{}");
+    fn defaults_name_each_parameter_once() {
+        for kind in ["text", "keyword", "long", "date", "boolean", "nothing"] {
+            let mut names: Vec<&str> = of_type(kind).into_iter().map(|(name, _)| name).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{kind}");
+        }
+        assert!(of_type("nothing").is_empty());
     }
 }

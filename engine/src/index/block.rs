@@ -1,0 +1,149 @@
+//! Blocks: what an index, or the whole cluster, refuses although the caller may do it.
+
+use cluster::{Index, State};
+
+use crate::error::{Error, Result};
+
+/// What is about to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Documents are read.
+    Read,
+    /// Documents are written.
+    Write,
+    /// Settings, mappings, statistics are read.
+    MetadataRead,
+    /// Settings, mappings, aliases are changed; the index is opened, closed, merged.
+    MetadataWrite,
+    /// The index is deleted.
+    Delete,
+}
+
+use Level::{Delete, MetadataRead, MetadataWrite, Read, Write};
+
+/// Setting, status, what the refusal says, what is refused.
+const BLOCKS: [(&str, u16, &str, &[Level]); 5] = [
+    (
+        "index.blocks.read_only",
+        403,
+        "FORBIDDEN/5/index read-only (api)",
+        &[Write, MetadataWrite, Delete],
+    ),
+    ("index.blocks.read", 403, "FORBIDDEN/7/index read (api)", &[Read]),
+    ("index.blocks.write", 403, "FORBIDDEN/8/index write (api)", &[Write]),
+    (
+        "index.blocks.metadata",
+        403,
+        "FORBIDDEN/9/index metadata (api)",
+        &[MetadataRead, MetadataWrite, Delete],
+    ),
+    (
+        "index.blocks.read_only_allow_delete",
+        429,
+        "TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
+         read-only-allow-delete block",
+        &[Write, MetadataWrite],
+    ),
+];
+
+/// Refuses what a block of the index forbids.
+///
+/// # Errors
+/// 403 or 429 `cluster_block_exception`; 503 while documents are copied into the index.
+pub fn check(index: &Index, level: Level) -> Result<()> {
+    check_all([index], level)
+}
+
+/// As [`check`], of several indices: all their blocks are told.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_all<'a>(indices: impl IntoIterator<Item = &'a Index>, level: Level) -> Result<()> {
+    let mut reason = String::new();
+    let mut status = 429;
+    for index in indices {
+        if index.copying && matches!(level, Read | Write) {
+            return Err(Error::new(
+                503,
+                "no_shard_available_action_exception",
+                format!("[{}] is being made from another index", index.name),
+            ));
+        }
+        for (setting, its_status, text, refused) in BLOCKS {
+            if refused.contains(&level) && index.settings.flag(setting) {
+                if its_status == 403 {
+                    status = 403;
+                }
+                reason.push_str(&format!("index [{}] blocked by: [{text}];", index.name));
+            }
+        }
+    }
+    if reason.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(status, "cluster_block_exception", reason))
+}
+
+/// Refuses what a block of the whole cluster forbids.
+///
+/// # Errors
+/// 403 or 429 `cluster_block_exception`.
+pub fn check_cluster(state: &State, level: Level) -> Result<()> {
+    if !matches!(level, Write | MetadataWrite | Delete) {
+        return Ok(());
+    }
+    let refused = |status, text: &str| {
+        Err(Error::new(status, "cluster_block_exception", format!("blocked by: [{text}];")))
+    };
+    if state.settings.flag("cluster.blocks.read_only") {
+        return refused(403, "FORBIDDEN/6/cluster read-only (api)");
+    }
+    if level != Delete && state.settings.flag("cluster.blocks.read_only_allow_delete") {
+        return refused(403, "FORBIDDEN/13/cluster read-only / allow delete (api)");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cluster::{Command, NewIndex, apply};
+
+    use super::*;
+
+    fn blocked_by(settings: json::Value, level: Level) -> Option<(u16, String)> {
+        let new = NewIndex { settings, ..NewIndex::new("t", [1; 16], 0) };
+        let (state, _) = apply(&State::default(), &Command::CreateIndex(new));
+        let index = state.index("t").expect("made");
+        check(index, level).err().map(|error| (error.status, error.reason))
+    }
+
+    #[test]
+    fn each_block_refuses_its_levels() {
+        for (setting, levels) in [
+            ("index.blocks.read_only", &[Write, MetadataWrite, Delete][..]),
+            ("index.blocks.read", &[Read]),
+            ("index.blocks.write", &[Write]),
+            ("index.blocks.metadata", &[MetadataRead, MetadataWrite, Delete]),
+            ("index.blocks.read_only_allow_delete", &[Write, MetadataWrite]),
+        ] {
+            for level in [Read, Write, MetadataRead, MetadataWrite, Delete] {
+                let mut settings = json::Object::new();
+                settings.insert(setting, true);
+                let refused = blocked_by(json::Value::Object(settings), level);
+                assert_eq!(refused.is_some(), levels.contains(&level), "{setting} {level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_are_elasticsearchs() {
+        let both = json::json!({"blocks": {"read_only_allow_delete": true, "write": true}});
+        let (status, reason) = blocked_by(both, Write).expect("blocked");
+        assert_eq!(status, 403);
+        assert!(
+            reason.starts_with("index [t] blocked by: [FORBIDDEN/8/index write (api)];index [t] ")
+        );
+        let flood = json::json!({"index.blocks.read_only_allow_delete": true});
+        assert_eq!(blocked_by(flood, Write).map(|refused| refused.0), Some(429));
+    }
+}

@@ -1,0 +1,282 @@
+//! Aliases: looking at them, and changing them all at once.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cluster::{Alias, AliasAction, Command, Index};
+use env::Env;
+use json::Value;
+
+use super::IndicesOptions;
+use super::create::check_filter;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::index::block::{self, Level};
+use crate::index::date_math;
+use crate::index::resolve::{Call, matches};
+
+/// Aliases by index.
+#[derive(Clone, Debug, Default)]
+pub struct AliasView {
+    /// Indices in order of their names, each with its aliases.
+    pub indices: Vec<(String, Vec<(String, Value)>)>,
+    /// Names that were asked for and that nothing bears, sorted.
+    pub missing: Vec<String>,
+}
+
+/// What one action does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AliasChange {
+    /// Sets aliases.
+    Add(Box<Alias>),
+    /// Takes aliases away.
+    Remove {
+        /// Some must be there.
+        must_exist: Option<bool>,
+    },
+    /// Takes indices away.
+    RemoveIndex,
+}
+
+/// One action of a request; names may be expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AliasRequest {
+    /// What to do.
+    pub change: AliasChange,
+    /// Of which indices.
+    pub indices: Vec<String>,
+    /// Which aliases.
+    pub aliases: Vec<String>,
+}
+
+impl<E: Env> Core<E> {
+    /// Aliases of the indices that an expression names: all, or those that `names` fits.
+    ///
+    /// # Errors
+    /// A missing index.
+    pub fn aliases(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        names: Option<&[String]>,
+    ) -> Result<AliasView> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let mut indices = self.indices(gate, "indices:admin/aliases/get", expression, call)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut view = AliasView::default();
+        let mut seen: Vec<String> = Vec::new();
+        for index in &indices {
+            let found: Vec<(String, Value)> = index
+                .aliases
+                .iter()
+                .filter(|(alias, _)| names.is_none_or(|names| fits(names, alias)))
+                .map(|(alias, said)| (alias.to_string(), said.to_json()))
+                .collect();
+            seen.extend(found.iter().map(|(alias, _)| alias.clone()));
+            if names.is_none() || !found.is_empty() {
+                view.indices.push((index.name.to_string(), found));
+            }
+        }
+        if let Some(names) = names {
+            view.missing = missing(names, &seen);
+        }
+        Ok(view)
+    }
+
+    /// Changes aliases, all or none.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn update_aliases(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        requests: &[AliasRequest],
+    ) -> Result<()> {
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let mut actions = Vec::new();
+        let mut touched: Vec<Arc<Index>> = Vec::new();
+        for request in requests {
+            let before = actions.len();
+            let indices = self.concerned(gate, request)?;
+            self.add_actions(gate, request, &indices, &mut actions)?;
+            touched.extend(indices);
+            let must = matches!(request.change, AliasChange::Remove { must_exist: Some(true) });
+            if must && actions.len() == before {
+                return Err(aliases_missing(request.aliases.iter()));
+            }
+        }
+        if actions.is_empty() {
+            return Err(aliases_missing(requests.iter().flat_map(|request| &request.aliases)));
+        }
+        block::check_all(touched.iter().map(|index| &**index), Level::MetadataWrite)?;
+        self.done(Command::UpdateAliases { actions }).await
+    }
+
+    /// The indices of one action.
+    fn concerned(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &AliasRequest,
+    ) -> Result<Vec<Arc<Index>>> {
+        let options = IndicesOptions {
+            expand_closed: true,
+            allow_no_indices: false,
+            ..IndicesOptions::default()
+        };
+        let call = Call {
+            forbid_closed: false,
+            ignore_aliases: request.change == AliasChange::RemoveIndex,
+            ..Call::new(options)
+        };
+        let mut all: Vec<Arc<Index>> = Vec::new();
+        let expression = request.indices.join(",");
+        let action = match request.change {
+            AliasChange::RemoveIndex => "indices:admin/delete",
+            _ => "indices:admin/aliases",
+        };
+        all.extend(self.indices(gate, action, &expression, call)?);
+        Ok(all)
+    }
+
+    fn add_actions(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &AliasRequest,
+        indices: &[Arc<Index>],
+        actions: &mut Vec<AliasAction>,
+    ) -> Result<()> {
+        match &request.change {
+            AliasChange::RemoveIndex => {
+                let gone =
+                    indices.iter().map(|index| AliasAction::RemoveIndex { uuid: index.uuid });
+                actions.extend(gone);
+            }
+            AliasChange::Remove { .. } => {
+                for index in indices {
+                    for alias in index.aliases.keys().filter(|alias| fits(&request.aliases, alias))
+                    {
+                        gate.index("indices:admin/aliases", alias)?;
+                        actions.push(AliasAction::Remove {
+                            uuid: index.uuid,
+                            name: alias.to_string(),
+                        });
+                    }
+                }
+            }
+            AliasChange::Add(alias) => {
+                for name in &request.aliases {
+                    let name = date_math::resolve(name, self.now_ms())?;
+                    gate.index("indices:admin/aliases", &name)?;
+                    check_filter(&name, alias.filter.as_ref())?;
+                    for index in indices {
+                        if let Some(stream) = self.state().data_stream_of(&index.name) {
+                            return Err(Error::illegal_argument(format!(
+                                "The provided expressions [{}] match a backing index belonging to \
+                                 data stream [{}]. Data stream backing indices don't support \
+                                 aliases.",
+                                request.indices.join(", "),
+                                stream.name
+                            )));
+                        }
+                        actions.push(AliasAction::Add {
+                            uuid: index.uuid,
+                            name: name.to_string(),
+                            alias: (**alias).clone(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does the list of patterns and exclusions take in `alias`?
+fn fits(patterns: &[String], alias: &str) -> bool {
+    let mut fits = patterns.is_empty();
+    for pattern in patterns {
+        match pattern.strip_prefix('-') {
+            Some(excluded) => fits &= !matches(excluded, alias),
+            None => fits |= pattern == "_all" || matches(pattern, alias),
+        }
+    }
+    fits
+}
+
+/// Names that were asked for one by one, not taken back later, and not found; sorted.
+fn missing(names: &[String], seen: &[String]) -> Vec<String> {
+    let is_pattern = |name: &str| name.contains('*');
+    let first_pattern = names.iter().position(|name| is_pattern(name)).unwrap_or(names.len());
+    let mut missing: Vec<String> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let excludes = at > first_pattern && name.starts_with('-');
+        if name == "_all" || is_pattern(name) || excludes {
+            continue;
+        }
+        // An exclusion counts only behind the first pattern.
+        let excluded = names.iter().skip((at + 1).max(first_pattern)).any(|later| {
+            later
+                .strip_prefix('-')
+                .is_some_and(|pattern| pattern == "_all" || matches(pattern, name))
+        });
+        if !excluded && !seen.contains(name) {
+            missing.push(name.clone());
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    missing
+}
+
+/// 404 for aliases that are not there.
+fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let list = names.join(",");
+    Error::new(404, "aliases_not_found_exception", format!("aliases [{list}] missing"))
+        .with("resource.type", "aliases")
+        .with("resource.id", list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> Vec<String> {
+        text.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn patterns_and_exclusions_count_in_order() {
+        for (names, alias, expected) in [
+            ("a*,-a1", "a1", false),
+            ("a*,-a1", "a2", true),
+            ("-a1,a*", "a1", true),
+            ("_all", "x", true),
+            ("a1,b1,-a*", "b1", true),
+            ("a1,b1,-a*", "a1", false),
+        ] {
+            assert_eq!(fits(&list(names), alias), expected, "{names} {alias}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told_as_elasticsearch_does() {
+        let seen = list("test_alias_1,test_alias_2");
+        for (names, expected) in [
+            ("test_alias_1,none", vec!["none"]),
+            ("-test_alias_1,test_alias*,-test_alias_2", vec!["-test_alias_1"]),
+            ("test_alias*,-non-existent", vec![]),
+            ("none,test_alias*,-none", vec![]),
+            ("-non-existent,-non-existent*,-another", vec!["-non-existent"]),
+            ("_all", vec![]),
+        ] {
+            assert_eq!(missing(&list(names), &seen), expected, "{names}");
+        }
+    }
+}

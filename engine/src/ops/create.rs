@@ -1,0 +1,229 @@
+//! Making indices: asked for, or by a first document; and deleting them.
+
+use std::rc::Rc;
+
+use cluster::{Command, NewIndex, Outcome};
+use env::Env;
+use json::Value;
+
+use super::{IndicesOptions, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::index::block::{self, Level};
+use crate::index::date_math;
+use crate::index::resolve::{Call, matches};
+
+/// Answer of index creation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// Concrete name.
+    pub index: String,
+    /// Its shards opened.
+    pub shards_acknowledged: bool,
+}
+
+impl<E: Env> Core<E> {
+    /// Makes an index; `body` is the request's object with `settings`, `mappings`, `aliases`.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn create_index(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        name: &str,
+        body: &Value,
+    ) -> Result<Created> {
+        let provided = name;
+        let name = date_math::resolve(name, self.now_ms())?.into_owned();
+        gate.index("indices:admin/create", &name)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        if let Some(object) = body.as_object()
+            && let Some(unknown) =
+                object.keys().find(|key| !["settings", "mappings", "aliases"].contains(key))
+        {
+            return Err(Error::parse(format!("unknown key [{unknown}] for create index")));
+        }
+        let aliases = self.aliases_of(gate, &name, body)?;
+        let new = NewIndex {
+            provided: provided.to_owned(),
+            settings: part(body, "settings")?,
+            mappings: part(body, "mappings")?,
+            aliases,
+            ..NewIndex::new(&name, self.uuid(), self.now_ms())
+        };
+        let uuid = new.uuid;
+        self.done(Command::CreateIndex(new)).await?;
+        Ok(Created { index: name, shards_acknowledged: self.is_whole(uuid) })
+    }
+
+    /// `aliases` of a request that makes index `name`: names worked out, filters read, and the
+    /// caller asked whether it may.
+    pub(crate) fn aliases_of(&self, gate: &dyn Gate, name: &str, body: &Value) -> Result<Value> {
+        let aliases = part(body, "aliases")?;
+        let Some(object) = aliases.as_object() else { return Ok(aliases) };
+        let mut out = json::Object::new();
+        for (alias, said) in object.iter() {
+            let alias = date_math::resolve(alias, self.now_ms())?;
+            gate.index("indices:admin/aliases", name)?;
+            gate.index("indices:admin/aliases", &alias)?;
+            check_filter(&alias, said.get("filter"))?;
+            out.insert(&*alias, said.clone());
+        }
+        Ok(Value::Object(out))
+    }
+
+    /// Do all shards of the index serve?
+    pub(crate) fn is_whole(&self, uuid: [u8; 16]) -> bool {
+        let state = self.state();
+        let directory = self.directory();
+        state.index_by_uuid(uuid).is_some_and(|index| {
+            (0..index.settings.shard_count()).all(|number| {
+                let shard = base::ShardId { index: uuid, number };
+                matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_)))
+            })
+        })
+    }
+
+    /// Makes an index (or a data stream, where a template says so) for a first document; another
+    /// request may have been faster. The caller has asked the gate.
+    ///
+    /// # Errors
+    /// Where no index may be made so, in Elasticsearch's words.
+    pub(crate) async fn auto_create(self: &Rc<Self>, name: &str) -> Result<()> {
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let template = state.templates.find(name, false).map(|(_, template)| template);
+        match template.and_then(|template| template.allow_auto_create) {
+            Some(true) => {}
+            Some(false) => {
+                let patterns =
+                    template.map(|template| template.patterns.join(", ")).unwrap_or_default();
+                return Err(not_made(
+                    name,
+                    &format!("composable template [{patterns}] forbids index auto creation"),
+                ));
+            }
+            None => self.may_auto_create(name)?,
+        }
+        let made = if template.is_some_and(|template| template.data_stream.is_some()) {
+            self.new_stream(name).await
+        } else {
+            let new = NewIndex::new(name, self.uuid(), self.now_ms());
+            self.change(Command::CreateIndex(new)).await
+        };
+        match made? {
+            Outcome::Refused(
+                cluster::Error::Exists { .. } | cluster::Error::StreamExists { .. },
+            ) => Ok(()),
+            Outcome::Refused(error) => Err(failure::of_cluster(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// `action.auto_create_index`: the first pattern that fits decides.
+    fn may_auto_create(&self, name: &str) -> Result<()> {
+        let state = self.state();
+        let list = state.settings.list("action.auto_create_index");
+        match list.as_slice() {
+            [] => return Ok(()),
+            [only] if only == "true" => return Ok(()),
+            [only] if only == "false" => {
+                return Err(not_made(name, "[action.auto_create_index] is [false]"));
+            }
+            _ => {}
+        }
+        for pattern in &list {
+            let (allows, plain) = match pattern.strip_prefix('-') {
+                Some(rest) => (false, rest),
+                None => (true, pattern.strip_prefix('+').unwrap_or(pattern)),
+            };
+            if matches(plain, name) {
+                if allows {
+                    return Ok(());
+                }
+                return Err(not_made(
+                    name,
+                    &format!(
+                        "[action.auto_create_index] contains [{pattern}] which forbids automatic \
+                         creation of the index"
+                    ),
+                ));
+            }
+        }
+        let list = list.join(",");
+        Err(not_made(name, &format!("[action.auto_create_index] ([{list}]) doesn't match")))
+    }
+
+    /// Takes indices away; wildcards are refused, as Elasticsearch does by default.
+    ///
+    /// # Errors
+    /// A missing index, a wildcard, an alias, a block.
+    pub async fn delete_index(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<()> {
+        if expression.is_empty() {
+            return Err(Error::validation(&["index / indices is missing"]));
+        }
+        self.refuse_destructive(expression)?;
+        let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/delete", expression, call)?;
+        if indices.is_empty() {
+            return Ok(());
+        }
+        block::check_cluster(&self.state(), Level::Delete)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::Delete)?;
+        let uuids = indices.iter().map(|index| index.uuid).collect();
+        self.done(Command::DeleteIndices { uuids }).await
+    }
+
+    /// `action.destructive_requires_name`: what takes away must say what.
+    pub(crate) fn refuse_destructive(&self, expression: &str) -> Result<()> {
+        if !self.state().settings.flag("action.destructive_requires_name") {
+            return Ok(());
+        }
+        let parts: Vec<&str> = expression.split(',').collect();
+        // Nothing at all, in a form that tools send.
+        if parts == ["*", "-*"] {
+            return Ok(());
+        }
+        if parts.iter().any(|part| *part == "_all" || part.contains('*') || part.is_empty()) {
+            return Err(Error::illegal_argument(
+                "Wildcard expressions or all indices are not allowed",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A part of the body that is an object; empty where there is none.
+pub(crate) fn part(body: &Value, key: &str) -> Result<Value> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(Value::object()),
+        Some(value @ Value::Object(_)) => Ok(value.clone()),
+        Some(_) => Err(Error::parse(format!("key [{key}] must be an object"))),
+    }
+}
+
+/// A filter of an alias must be a query.
+pub(crate) fn check_filter(alias: &str, filter: Option<&Value>) -> Result<()> {
+    let Some(filter) = filter.filter(|filter| match filter {
+        Value::Object(object) => !object.is_empty(),
+        _ => false,
+    }) else {
+        return Ok(());
+    };
+    search::dsl::parse_query(&json::to_vec(filter)).map(drop).map_err(|error| {
+        Error::illegal_argument(format!("failed to parse filter for alias [{alias}]"))
+            .caused_by(failure::of_search(error))
+    })
+}
+
+fn not_made(name: &str, why: &str) -> Error {
+    Error::new(404, "index_not_found_exception", format!("no such index [{name}] and {why}"))
+        .with("index_uuid", "_na_")
+        .with("index", name)
+}

@@ -1,0 +1,189 @@
+//! Data streams: made, shown, taken away.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cluster::{Command, DataStream, Index, NewIndex, Outcome};
+use env::Env;
+
+use super::IndicesOptions;
+use super::observe::{Health, IndexRow};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::index::block::{self, Level};
+use crate::index::resolve::matches;
+
+/// A data stream as it is shown.
+#[derive(Clone, Debug)]
+pub struct StreamView {
+    /// The stream.
+    pub stream: Arc<DataStream>,
+    /// Its indices, oldest first.
+    pub indices: Vec<Arc<Index>>,
+    /// The template by which its next index is made.
+    pub template: Option<String>,
+    /// Worst colour of its indices.
+    pub health: Health,
+}
+
+/// Counts of a data stream.
+#[derive(Clone, Debug)]
+pub struct StreamStats {
+    /// Its name.
+    pub name: String,
+    /// Its indices.
+    pub index_count: u64,
+    /// Bytes of all.
+    pub store_bytes: u64,
+    /// Shards of all.
+    pub shard_count: u64,
+}
+
+impl<E: Env> Core<E> {
+    /// Makes a data stream.
+    ///
+    /// # Errors
+    /// No template for it; a name that is taken or wrong.
+    pub async fn create_stream(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
+        gate.index("indices:admin/data_stream/create", name)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        match self.new_stream(name).await? {
+            Outcome::Refused(error) => Err(super::failure::of_cluster(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, the caller asked already.
+    pub(crate) async fn new_stream(self: &Rc<Self>, name: &str) -> Result<Outcome> {
+        let state = self.state();
+        if state.data_streams.contains_key(name) {
+            return Ok(Outcome::Refused(cluster::Error::StreamExists { name: name.to_owned() }));
+        }
+        let Some((template, body)) = state.templates.find(name, false) else {
+            return Err(Error::illegal_argument(format!(
+                "no matching index template found for data stream [{name}]"
+            )));
+        };
+        let Some(options) = body.data_stream else {
+            return Err(Error::illegal_argument(format!(
+                "matching index template [{template}] for data stream [{name}] has no data stream \
+                 template"
+            )));
+        };
+        let index = DataStream::backing_name(name, 1, self.now_ms());
+        let stream = DataStream {
+            name: Arc::from(name),
+            indices: vec![Arc::from(index.as_str())],
+            generation: 1,
+            hidden: options.hidden,
+            allow_custom_routing: options.allow_custom_routing,
+            meta: body.meta.clone(),
+        };
+        let new = NewIndex {
+            stream: Some(name.to_owned()),
+            ..NewIndex::new(&index, self.uuid(), self.now_ms())
+        };
+        self.change(Command::Batch(vec![
+            Command::CreateIndex(new),
+            Command::PutDataStream { stream, create: true },
+        ]))
+        .await
+    }
+
+    /// The data streams that an expression names, in order.
+    ///
+    /// # Errors
+    /// A name without stars that nothing bears.
+    pub fn streams(
+        &self,
+        gate: &dyn Gate,
+        action: &'static str,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<StreamView>> {
+        let state = self.state();
+        let everything = matches!(expression, "" | "*" | "_all");
+        let mut names: Vec<Arc<str>> = Vec::new();
+        let parts: Vec<&str> = if everything { vec!["*"] } else { expression.split(',').collect() };
+        for part in parts {
+            if part.contains('*') {
+                let found = state.data_streams.values().filter(|stream| {
+                    matches(part, &stream.name)
+                        && (!stream.hidden || options.expand_hidden)
+                        && gate.sees(action, &stream.name)
+                });
+                names.extend(found.map(|stream| Arc::clone(&stream.name)));
+            } else {
+                gate.index(action, part)?;
+                match state.data_streams.get(part) {
+                    Some(stream) => names.push(Arc::clone(&stream.name)),
+                    None if options.ignore_unavailable => {}
+                    None => return Err(Error::index_not_found(part, "index_or_alias")),
+                }
+            }
+        }
+        names.sort();
+        names.dedup();
+        let views = names.into_iter().filter_map(|name| {
+            let stream = Arc::clone(state.data_streams.get(&name)?);
+            let indices: Vec<Arc<Index>> =
+                stream.indices.iter().filter_map(|name| state.index(name).cloned()).collect();
+            let rows: Vec<IndexRow> = indices.iter().map(|index| self.health_row(index)).collect();
+            Some(StreamView {
+                template: state.templates.find(&name, false).map(|(name, _)| name.to_owned()),
+                health: rows.iter().map(|row| row.health).max().unwrap_or(Health::Green),
+                stream,
+                indices,
+            })
+        });
+        Ok(views.collect())
+    }
+
+    /// Takes data streams away, with their indices.
+    ///
+    /// # Errors
+    /// A name without stars that nothing bears.
+    pub async fn delete_streams(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<()> {
+        let found = self.streams(gate, "indices:admin/data_stream/delete", expression, options)?;
+        block::check_cluster(&self.state(), Level::Delete)?;
+        for view in &found {
+            block::check_all(view.indices.iter().map(|index| &**index), Level::Delete)?;
+        }
+        let names: Vec<String> = found.iter().map(|view| view.stream.name.to_string()).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.done(Command::DeleteDataStreams { names }).await
+    }
+
+    /// Counts of data streams.
+    ///
+    /// # Errors
+    /// As [`Core::streams`].
+    pub async fn stream_stats(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<StreamStats>> {
+        let views = self.streams(gate, "indices:monitor/data_stream/stats", expression, options)?;
+        let mut stats = Vec::with_capacity(views.len());
+        for view in views {
+            let uuids: Vec<[u8; 16]> = view.indices.iter().map(|index| index.uuid).collect();
+            let rows = self.health_rows(|index| uuids.contains(&index.uuid)).await;
+            stats.push(StreamStats {
+                name: view.stream.name.to_string(),
+                index_count: rows.len() as u64,
+                store_bytes: rows.iter().map(|row| row.store_bytes).sum(),
+                shard_count: rows.iter().map(|row| u64::from(row.active)).sum(),
+            });
+        }
+        Ok(stats)
+    }
+}

@@ -1,0 +1,234 @@
+//! Settings of indices, blocks, opening and closing.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::ShardId;
+use cluster::{Command, Index};
+use env::{Clock, Env};
+use json::{Object, Value};
+
+use super::IndicesOptions;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::host::call::{Called, ShardCall};
+use crate::index::block::{self, Level};
+use crate::index::resolve::Call;
+
+/// How `PUT _settings` treats what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SettingsChange {
+    /// What is set stays.
+    pub preserve: bool,
+    /// What only a closed index takes is given to open ones too.
+    pub reopen: bool,
+}
+
+/// Answer of closing, and of setting a block: names, and whether it was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switched {
+    /// In order.
+    pub indices: Vec<String>,
+}
+
+/// How long is waited for writes that passed a block before it was there.
+const QUIET_WAIT: Duration = Duration::from_secs(30);
+
+/// How often it is looked.
+const QUIET_POLL: Duration = Duration::from_millis(2);
+
+/// Blocks that may be set by name.
+const BLOCKS: [&str; 4] = ["metadata", "read", "read_only", "write"];
+
+impl<E: Env> Core<E> {
+    /// Changes settings of indices, all or none.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn put_settings(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        body: &Value,
+        change: SettingsChange,
+    ) -> Result<()> {
+        let settings = match body.get("settings") {
+            Some(settings @ Value::Object(_)) => settings.clone(),
+            _ => body.clone(),
+        };
+        let flat = cluster::settings::prefixed(&settings).map_err(super::failure::of_cluster)?;
+        if flat.is_empty() {
+            return Err(Error::validation(&["no settings to update"]));
+        }
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/settings/update", expression, call)?;
+        // Whoever takes a block back must get through it.
+        let has = |name: &str| flat.contains_key(name);
+        let unblocks = has("index.blocks.read_only")
+            || has("index.blocks.read_only_allow_delete")
+            || (has("index.blocks.metadata") && flat.len() == 1);
+        if !unblocks {
+            block::check_cluster(&self.state(), Level::MetadataWrite)?;
+            block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        }
+        let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        let settings = Value::Object(flat.into_iter().collect::<Object>());
+        let put =
+            Command::PutSettings { uuids: uuids.clone(), settings, preserve: change.preserve };
+        let open: Vec<[u8; 16]> =
+            indices.iter().filter(|index| index.open).map(|index| index.uuid).collect();
+        let command = if change.reopen && !open.is_empty() {
+            // One change, so that nobody meets a closed index.
+            Command::Batch(vec![
+                Command::SetOpen { uuids: open.clone(), open: false },
+                put,
+                Command::SetOpen { uuids: open, open: true },
+            ])
+        } else {
+            put
+        };
+        self.done(command).await?;
+        self.configure(&uuids).await;
+        Ok(())
+    }
+
+    /// Tells the shards of these indices their settings.
+    async fn configure(self: &Rc<Self>, uuids: &[[u8; 16]]) {
+        let state = self.state();
+        for index in uuids.iter().filter_map(|&uuid| state.index_by_uuid(uuid)) {
+            if !index.open {
+                continue;
+            }
+            let config = crate::index::settings::shard_config(&index.settings);
+            for number in 0..index.settings.shard_count() {
+                let shard = ShardId { index: index.uuid, number };
+                let config = config.clone();
+                // A shard that does not serve reads its settings when it opens.
+                let _gone: Called<()> =
+                    self.ask(shard, |reply| ShardCall::Configure { config, reply }).await;
+            }
+        }
+    }
+
+    /// Closes indices: they keep their documents and serve nobody.
+    ///
+    /// # Errors
+    /// A missing index, a wildcard where none is allowed, a block.
+    pub async fn close_indices(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Switched> {
+        self.refuse_destructive(expression)?;
+        if !self.state().settings.flag("cluster.indices.close.enable") {
+            return Err(Error::new(
+                500,
+                "illegal_state_exception",
+                "closing indices is disabled - set [cluster.indices.close.enable: true] to enable \
+                 it. NOTE: closed indices still consume a significant amount of diskspace",
+            ));
+        }
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/close", expression, call)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        let open: Vec<&Arc<Index>> = indices.iter().filter(|index| index.open).collect();
+        let uuids: Vec<[u8; 16]> = open.iter().map(|index| index.uuid).collect();
+        if !uuids.is_empty() {
+            self.done(Command::SetOpen { uuids, open: false }).await?;
+        }
+        Ok(Switched { indices: open.iter().map(|index| index.name.to_string()).collect() })
+    }
+
+    /// Opens indices; true where all their shards serve.
+    ///
+    /// # Errors
+    /// A missing index, a wildcard where none is allowed, a block.
+    pub async fn open_indices(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<bool> {
+        self.refuse_destructive(expression)?;
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/open", expression, call)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        if !uuids.is_empty() {
+            self.done(Command::SetOpen { uuids: uuids.clone(), open: true }).await?;
+        }
+        Ok(uuids.iter().all(|&uuid| self.is_whole(uuid)))
+    }
+
+    /// Sets a block, and waits for the writes that came before it.
+    ///
+    /// # Errors
+    /// An unknown block, a missing index, another block.
+    pub async fn add_block(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        name: &str,
+    ) -> Result<Switched> {
+        if name == "read_only_allow_delete" {
+            return Err(Error::validation(&[
+                "read_only_allow_delete block is for internal use only",
+            ]));
+        }
+        if !BLOCKS.contains(&name) {
+            return Err(Error::illegal_argument(format!("No block found with name {name}")));
+        }
+        self.refuse_destructive(expression)?;
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let indices = self.indices(gate, "indices:admin/block/add", expression, call)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        if uuids.is_empty() {
+            return Ok(Switched::default());
+        }
+        let mut settings = Object::new();
+        settings.insert(format!("index.blocks.{name}"), "true");
+        let settings = Value::Object(settings);
+        self.done(Command::PutSettings { uuids, settings, preserve: false }).await?;
+        for index in &indices {
+            self.quiet(index).await;
+        }
+        Ok(Switched { indices: indices.iter().map(|index| index.name.to_string()).collect() })
+    }
+
+    /// Ends when the index's shards have nothing under way: what was written before a block is
+    /// applied then. A shard that never rests is given up after a while.
+    pub(crate) async fn quiet(self: &Rc<Self>, index: &Index) {
+        if !index.open {
+            return;
+        }
+        let begin = self.env.clock().monotonic();
+        for number in 0..index.settings.shard_count() {
+            let shard = ShardId { index: index.uuid, number };
+            let mut last = None;
+            loop {
+                let stats: Called<shard::Stats> =
+                    self.ask(shard, |reply| ShardCall::Stats { reply }).await;
+                let Ok(stats) = stats else { break };
+                let now = (stats.seq_no_max, stats.seq_no_applied);
+                // Twice the same, and nothing decided that is not applied.
+                if now.0 == now.1 && last == Some(now) {
+                    break;
+                }
+                last = Some(now);
+                if self.env.clock().monotonic().saturating_sub(begin) > QUIET_WAIT {
+                    return;
+                }
+                self.env.clock().sleep(QUIET_POLL).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `_clone`, `_shrink`, `_split`: an index made of another's documents.
+//!
+//! The new index is in the cluster state from the start, marked as being copied into: it serves
+//! nobody until every document has been written to the shard where it belongs and flushed. A process
+//! that ends meanwhile removes it at the next start; nobody was told that it is there.
+//!
+//! Versions are kept, sequence numbers begin anew. The source must refuse writes, so nothing is
+//! missed.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{DocId, FieldNo, ShardId};
+use cluster::{Command, Index, NewIndex};
+use env::{Bytes, Env, Spawn};
+use json::{Object, Value};
+use mapping::document::{Arena, Mode, Parsed};
+use search::fetch::texts;
+use segment::View;
+use shard::{Check, Kind, Operation, WriteBatch};
+
+use super::create::{Created, part};
+use super::{IndicesOptions, Refresh, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::host::call::{Called, ShardCall, WriteAnswer};
+use crate::index::block::{self, Level};
+use crate::index::date_math;
+use crate::index::resolve::Call;
+use crate::index::route::shard_of;
+use crate::node::Entry;
+
+/// Documents of one batch.
+const BATCH_DOCS: usize = 500;
+
+/// Bytes of the sources of one batch, about.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// What becomes of the number of shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resize {
+    /// It stays.
+    Clone,
+    /// It is divided.
+    Shrink,
+    /// It is multiplied.
+    Split,
+}
+
+/// A document on its way.
+struct Moved {
+    id: String,
+    routing: Option<String>,
+    version: u64,
+    source: Bytes,
+}
+
+impl<E: Env> Core<E> {
+    /// Makes `target` of the documents of `source`; `body` may hold `settings` and `aliases`.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn resize(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        kind: Resize,
+        source: &str,
+        target: &str,
+        body: &Value,
+    ) -> Result<Created> {
+        let call = Call { forbid_closed: false, ..Call::new(IndicesOptions::default()) };
+        let found = self.indices(gate, "indices:admin/resize", source, call)?;
+        let [index] = found.as_slice() else {
+            return Err(Error::illegal_argument(format!(
+                "unable to return only one index from [{source}]"
+            )));
+        };
+        let provided = target;
+        let target = date_math::resolve(target, self.now_ms())?.into_owned();
+        gate.index("indices:admin/create", &target)?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let asked =
+            cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
+        let shards = shard_count(kind, index, asked.get("index.number_of_shards"))?;
+        if asked.keys().any(|name| name.starts_with("index.sort.")) {
+            return Err(Error::illegal_argument(
+                "can't override index sort when resizing an index",
+            ));
+        }
+        if !index.settings.flag("index.blocks.write")
+            && !index.settings.flag("index.blocks.read_only")
+        {
+            return Err(Error::new(
+                500,
+                "illegal_state_exception",
+                format!(
+                    "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
+                    index.name
+                ),
+            ));
+        }
+        let mut settings = Object::new();
+        for (name, value) in index.settings.iter() {
+            let private = cluster::settings::is_private(name);
+            if !private && !name.starts_with("index.routing.allocation.") {
+                settings.insert(name, value.clone());
+            }
+        }
+        settings.remove("index.number_of_routing_shards");
+        for (name, value) in asked {
+            settings.insert(name, value);
+        }
+        settings.insert("index.number_of_shards", shards.to_string());
+        let aliases = self.aliases_of(gate, &target, body)?;
+        let new = NewIndex {
+            provided: provided.to_owned(),
+            settings: Value::Object(settings),
+            aliases,
+            composed: true,
+            source: Some(index.uuid),
+            ..NewIndex::new(&target, self.uuid(), self.now_ms())
+        };
+        let uuid = new.uuid;
+        self.quiet(index).await;
+        self.done(Command::CreateIndex(new)).await?;
+        if let Err(error) = self.copy_all(index, uuid).await {
+            // Nobody was told of it; what cannot be taken away now goes at the next start.
+            let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
+            return Err(error);
+        }
+        self.done(Command::EndCopy { uuid }).await?;
+        Ok(Created { index: target, shards_acknowledged: self.is_whole(uuid) })
+    }
+
+    /// Writes every document of `source` into the index `uuid`, and flushes that.
+    async fn copy_all(self: &Rc<Self>, source: &Index, uuid: [u8; 16]) -> Result<()> {
+        for number in 0..source.settings.shard_count() {
+            let shard = ShardId { index: source.uuid, number };
+            let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
+            refreshed.map_err(|down| down.error(&source.name, number))?;
+            let view = match self.directory().shards.get(&shard) {
+                Some(Entry::Open(reader)) => reader.view.load(),
+                _ => {
+                    return Err(Error::shard_unavailable(
+                        &source.name,
+                        number,
+                        "it does not serve",
+                    ));
+                }
+            };
+            self.copy_view(&view, uuid).await?;
+        }
+        let state = self.state();
+        let index = state
+            .index_by_uuid(uuid)
+            .ok_or_else(|| Error::internal("the index went while it was made"))?;
+        for number in 0..index.settings.shard_count() {
+            let shard = ShardId { index: uuid, number };
+            let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
+            refreshed.map_err(|down| down.error(&index.name, number))?;
+            let flushed: Called<()> = self.ask(shard, |reply| ShardCall::Flush { reply }).await;
+            flushed.map_err(|down| down.error(&index.name, number))?;
+        }
+        Ok(())
+    }
+
+    async fn copy_view(self: &Rc<Self>, view: &View, uuid: [u8; 16]) -> Result<()> {
+        let damaged =
+            |error: segment::Error| Error::new(500, "corrupt_index_exception", error.to_string());
+        let mut batch: Vec<Moved> = Vec::new();
+        let mut bytes = 0;
+        for part in &view.segments {
+            let segment = &part.segment;
+            for doc in (0..segment.doc_count()).map(DocId) {
+                if part.live.as_ref().is_some_and(|live| !live.is_alive(doc)) {
+                    continue;
+                }
+                let Some(id) = segment.ids().id_of(doc).map_err(damaged)? else { continue };
+                let id = String::from_utf8_lossy(id).into_owned();
+                let source = match segment.stored() {
+                    Some(stored) => Bytes::from(stored.get(doc).map_err(damaged)?),
+                    None => {
+                        return Err(Error::illegal_argument(
+                            "documents without a stored source cannot be copied",
+                        ));
+                    }
+                };
+                let version = segment.numeric(FieldNo::VERSION).and_then(|it| it.first(doc));
+                let routing = texts(segment, FieldNo::ROUTING, doc).map_err(damaged)?;
+                bytes += source.len() + id.len() + 64;
+                batch.push(Moved {
+                    id,
+                    routing: routing.into_iter().next(),
+                    version: version.map_or(1, |version| version as u64),
+                    source,
+                });
+                if batch.len() >= BATCH_DOCS || bytes >= BATCH_BYTES {
+                    self.copy_batch(std::mem::take(&mut batch), uuid).await?;
+                    bytes = 0;
+                }
+                self.env.spawn().yield_if_needed().await;
+            }
+        }
+        self.copy_batch(batch, uuid).await
+    }
+
+    /// Writes some documents, each to the shard where it belongs.
+    async fn copy_batch(self: &Rc<Self>, docs: Vec<Moved>, uuid: [u8; 16]) -> Result<()> {
+        let state = self.state();
+        let Some(index) = state.index_by_uuid(uuid) else {
+            return Err(Error::internal("the index went while it was made"));
+        };
+        let (shards, routing_shards) =
+            (index.settings.shard_count(), index.settings.routing_shard_count());
+        let mut groups: Vec<(Arena, Vec<Operation>)> = Vec::new();
+        groups.resize_with(shards as usize, || (Arena::new(), Vec::new()));
+        let mut parser = self.parser.take();
+        for doc in docs {
+            let routed = doc.routing.as_deref().unwrap_or(&doc.id);
+            let number = shard_of(routed, shards, routing_shards) as usize;
+            let (arena, ops) = &mut groups[number];
+            let parsed = parser
+                .parse(&index.mapping, &doc.id, &doc.source, Mode::Strict, arena)
+                .map_err(failure::of_mapping)?;
+            let Parsed::Ready(at) = parsed else {
+                return Err(Error::internal("a stored document has fields that its index lacks"));
+            };
+            ops.push(Operation {
+                id: doc.id,
+                routing: doc.routing,
+                kind: Kind::Index { create: false, source: doc.source, doc: at as u32 },
+                check: Check::ExternalGte(doc.version),
+            });
+            self.env.spawn().yield_if_needed().await;
+        }
+        self.parser.replace(parser);
+        let mut under_way = Vec::new();
+        for (number, (arena, ops)) in groups.into_iter().enumerate() {
+            if ops.is_empty() {
+                continue;
+            }
+            let shard = ShardId { index: uuid, number: number as u32 };
+            self.settled(shard).await.map_err(|down| down.error(&index.name, shard.number))?;
+            let mapping = Arc::clone(&index.mapping);
+            let batch = WriteBatch { mapping_version: mapping.version(), arena, ops };
+            let sent = self.send(shard, |reply| ShardCall::Write {
+                batch,
+                mapping,
+                refresh: Refresh::No,
+                reply,
+            });
+            under_way.push((shard.number, sent));
+        }
+        for (number, sent) in under_way {
+            let answer: Called<WriteAnswer> = sent.answer().await;
+            let answer = answer.map_err(|down| down.error(&index.name, number))?;
+            for one in answer.answers {
+                one.map_err(|error| failure::of_write(index, number, "", error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many shards the new index has.
+fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u32> {
+    let from = source.settings.shard_count();
+    let asked = match asked.and_then(Value::as_str) {
+        None => None,
+        Some(text) => {
+            Some(text.parse::<u32>().ok().filter(|count| *count > 0).ok_or_else(|| {
+                Error::illegal_argument(format!(
+                    "Failed to parse value [{text}] for setting [index.number_of_shards]"
+                ))
+            })?)
+        }
+    };
+    let wrong = |reason: String| Err(Error::illegal_argument(reason));
+    match kind {
+        Resize::Clone => match asked.unwrap_or(from) {
+            to if to == from => Ok(to),
+            to => wrong(format!(
+                "the number of target shards ({to}) must be the same as the number of source \
+                 shards ( {from})"
+            )),
+        },
+        Resize::Shrink => match asked.unwrap_or(1) {
+            to if to > from => wrong(format!(
+                "the number of target shards [{to}] must be less that the number of source shards \
+                 [{from}]"
+            )),
+            to if !from.is_multiple_of(to) => {
+                wrong(format!("the number of source shards [{from}] must be a multiple of [{to}]"))
+            }
+            to => Ok(to),
+        },
+        Resize::Split => {
+            let Some(to) = asked else {
+                return Err(Error::validation(&[
+                    "index.number_of_shards is required for split operations",
+                ]));
+            };
+            let routing = source.settings.routing_shard_count();
+            match to {
+                to if to <= from => wrong(format!(
+                    "the number of source shards [{from}] must be less that the number of target \
+                     shards [{to}]"
+                )),
+                to if !to.is_multiple_of(from) => wrong(format!(
+                    "the number of source shards [{from}] must be a factor of [{to}]"
+                )),
+                to if from > 1 && !routing.is_multiple_of(to) => wrong(format!(
+                    "the number of routing shards [{routing}] must be a multiple of the target \
+                     shards [{to}]"
+                )),
+                to => Ok(to),
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! `_resolve/index` and `_search_shards`: what names stand for.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::ShardId;
+use cluster::Index;
+use env::Env;
+use json::Value;
+
+use super::IndicesOptions;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::index::block::{self, Level};
+use crate::index::date_math;
+use crate::index::resolve::{Call, matches, resolve};
+use crate::index::route::shard_of;
+
+/// What an expression names, by kind, each sorted by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResolvedNames {
+    /// Indices.
+    pub indices: Vec<ResolvedIndex>,
+    /// Aliases, each with its indices.
+    pub aliases: Vec<(String, Vec<String>)>,
+    /// Data streams, each with its indices.
+    pub streams: Vec<(String, Vec<String>)>,
+}
+
+/// One index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedIndex {
+    /// Its name.
+    pub name: String,
+    /// Its aliases, sorted.
+    pub aliases: Vec<String>,
+    /// `open`, `closed`, `hidden`.
+    pub attributes: Vec<&'static str>,
+    /// The data stream that it is part of.
+    pub stream: Option<String>,
+}
+
+/// A shard that a search would ask.
+#[derive(Clone, Debug)]
+pub struct SearchShard {
+    /// Its index.
+    pub index: Arc<Index>,
+    /// Its number.
+    pub number: u32,
+    /// It serves.
+    pub active: bool,
+}
+
+/// Answer of `_search_shards`.
+#[derive(Clone, Debug, Default)]
+pub struct SearchShards {
+    /// Each index with the aliases that led there, and the filter that they lay on it.
+    pub indices: Vec<(String, Vec<String>, Option<Value>)>,
+    /// The shards, in order.
+    pub shards: Vec<SearchShard>,
+}
+
+impl<E: Env> Core<E> {
+    /// What `expression` names.
+    ///
+    /// # Errors
+    /// A concrete name that nothing bears.
+    pub fn resolve_names(
+        &self,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<ResolvedNames> {
+        const ACTION: &str = "indices:admin/resolve/index";
+        let state = self.state();
+        let mut indices: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
+        let mut aliases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut streams: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let shows = |pattern: &str, name: &str, hidden: bool| {
+            let dotted = name.starts_with('.') && pattern.starts_with('.');
+            !hidden || options.expand_hidden || dotted
+        };
+        let admits = |index: &Index| {
+            if index.open { options.expand_open } else { options.expand_closed }
+        };
+        let mut starred = false;
+        let mut found_any = false;
+        for part in expression.split(',').filter(|part| !part.is_empty()) {
+            let part = date_math::resolve(part, self.now_ms())?;
+            let part = if part == "_all" { "*" } else { &*part };
+            if let (Some(excluded), true) = (part.strip_prefix('-'), starred) {
+                indices.retain(|name, _| !matches(excluded, name));
+                aliases.retain(|name, _| !matches(excluded, name));
+                streams.retain(|name, _| !matches(excluded, name));
+                continue;
+            }
+            if part.contains('*') {
+                starred = true;
+                for (name, index) in state.indices.iter() {
+                    if matches(part, name)
+                        && shows(part, name, index.hidden())
+                        && admits(index)
+                        && gate.sees(ACTION, name)
+                    {
+                        indices.insert(name, index);
+                    }
+                }
+                for (name, members) in state.aliases.iter() {
+                    let hidden = members.iter().all(|index| {
+                        state
+                            .index(index)
+                            .and_then(|index| index.aliases.get(&**name))
+                            .is_some_and(|alias| alias.is_hidden == Some(true))
+                    });
+                    if matches(part, name) && shows(part, name, hidden) && gate.sees(ACTION, name) {
+                        aliases.insert(name, members.iter().map(ToString::to_string).collect());
+                    }
+                }
+                for (name, stream) in state.data_streams.iter() {
+                    if matches(part, name)
+                        && shows(part, name, stream.hidden)
+                        && gate.sees(ACTION, name)
+                    {
+                        let members = stream.indices.iter().map(ToString::to_string).collect();
+                        streams.insert(name, members);
+                    }
+                }
+                found_any |= !(indices.is_empty() && aliases.is_empty() && streams.is_empty());
+                continue;
+            }
+            if let Some((name, index)) = state.indices.get_key_value(part) {
+                gate.index(ACTION, part)?;
+                indices.insert(name, index);
+            } else if let Some((name, members)) = state.aliases.get_key_value(part) {
+                aliases.insert(name, members.iter().map(ToString::to_string).collect());
+            } else if let Some((name, stream)) = state.data_streams.get_key_value(part) {
+                streams.insert(name, stream.indices.iter().map(ToString::to_string).collect());
+            } else if !options.ignore_unavailable {
+                return Err(Error::index_not_found(part, "index_or_alias"));
+            } else {
+                continue;
+            }
+            found_any = true;
+        }
+        if !found_any && !options.allow_no_indices {
+            return Err(Error::index_not_found(expression, "index_or_alias"));
+        }
+        Ok(ResolvedNames {
+            indices: indices
+                .into_iter()
+                .map(|(name, index)| ResolvedIndex {
+                    name: name.to_owned(),
+                    aliases: index.aliases.keys().map(ToString::to_string).collect(),
+                    attributes: attributes(index),
+                    stream: state.data_stream_of(name).map(|stream| stream.name.to_string()),
+                })
+                .collect(),
+            aliases: aliases.into_iter().map(|(name, list)| (name.to_owned(), list)).collect(),
+            streams: streams.into_iter().map(|(name, list)| (name.to_owned(), list)).collect(),
+        })
+    }
+
+    /// The shards that a search of `expression` with these routing values would ask.
+    ///
+    /// # Errors
+    /// A missing index.
+    pub fn search_shards(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        routing: &[String],
+    ) -> Result<SearchShards> {
+        const ACTION: &str = "indices:admin/shards/search_shards";
+        let state = self.state();
+        let sees = |name: &str| gate.sees(ACTION, name);
+        let mut resolved = resolve(&*state, expression, Call::new(options), self.now_ms(), sees)?;
+        resolved.sort_by(|a, b| a.index.cmp(&b.index));
+        let mut reply = SearchShards::default();
+        for one in &resolved {
+            gate.index(ACTION, &one.index)?;
+            let Some(index) = state.index(&one.index) else { continue };
+            block::check(index, Level::Read)?;
+            let named: Vec<String> = expression
+                .split(',')
+                .flat_map(|part| index.aliases.keys().filter(move |name| matches(part, name)))
+                .map(ToString::to_string)
+                .collect();
+            let filter = match one.filters.as_slice() {
+                [] => None,
+                [only] => Some(only.clone()),
+                several => Some(json::json!({"bool": {"should": (several.to_vec())}})),
+            };
+            reply.indices.push((one.index.clone(), named, filter));
+            let count = index.settings.shard_count();
+            let routing = one.routing(routing);
+            let mut numbers: Vec<u32> = if routing.is_empty() {
+                (0..count).collect()
+            } else {
+                let all = index.settings.routing_shard_count();
+                routing.iter().map(|value| shard_of(value, count, all)).collect()
+            };
+            numbers.sort_unstable();
+            numbers.dedup();
+            let directory = self.directory();
+            for number in numbers {
+                let shard = ShardId { index: index.uuid, number };
+                let active =
+                    matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_)));
+                reply.shards.push(SearchShard { index: Arc::clone(index), number, active });
+            }
+        }
+        Ok(reply)
+    }
+}
+
+fn attributes(index: &Index) -> Vec<&'static str> {
+    let mut attributes = vec![if index.open { "open" } else { "closed" }];
+    if index.hidden() {
+        attributes.push("hidden");
+    }
+    attributes.sort_unstable();
+    attributes
+}

@@ -1,0 +1,289 @@
+//! Templates: set, shown, taken away, tried out.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cluster::{
+    Command, ComponentTemplate, IndexTemplate, LegacyTemplate, NewIndex, TemplateKind, Templates,
+};
+use env::Env;
+use json::{Object, Value};
+
+use super::create::check_filter;
+use super::failure;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::index::block::{self, Level};
+use crate::index::resolve::matches;
+
+/// What a simulation shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulated {
+    /// Settings, mappings and aliases of the index that would be made.
+    pub template: Value,
+    /// Other templates that fit the same names, with their patterns.
+    pub overlapping: Vec<(String, Vec<String>)>,
+}
+
+impl<E: Env> Core<E> {
+    /// Sets a template; `body` is the request's object.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn put_template(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        kind: TemplateKind,
+        name: &str,
+        body: &Value,
+        create: bool,
+    ) -> Result<()> {
+        gate.cluster(match kind {
+            TemplateKind::Index => "indices:admin/index_template/put",
+            TemplateKind::Component => "cluster:admin/component_template/put",
+            TemplateKind::Legacy => "indices:admin/template/put",
+        })?;
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let part = if kind == TemplateKind::Legacy { Some(body) } else { body.get("template") };
+        check_filters(part.and_then(|part| part.get("aliases")))?;
+        let name = name.to_owned();
+        let command = match kind {
+            TemplateKind::Index => {
+                let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
+                Command::PutIndexTemplate { name, template, create }
+            }
+            TemplateKind::Component => {
+                let template = ComponentTemplate::parse(body).map_err(failure::of_cluster)?;
+                Command::PutComponentTemplate { name, template, create }
+            }
+            TemplateKind::Legacy => {
+                let template = LegacyTemplate::parse(body).map_err(failure::of_cluster)?;
+                if template.patterns.is_empty() {
+                    return Err(Error::validation(&["index patterns are missing"]));
+                }
+                Command::PutLegacyTemplate { name, template, create }
+            }
+        };
+        self.done(command).await
+    }
+
+    /// Templates whose names fit, in order; `name` may be empty, a list, or hold stars.
+    ///
+    /// # Errors
+    /// What the gate says; a name without stars that nothing bears (but for the old kind).
+    pub fn templates(
+        &self,
+        gate: &dyn Gate,
+        kind: TemplateKind,
+        name: &str,
+    ) -> Result<Vec<(String, Value)>> {
+        gate.cluster(match kind {
+            TemplateKind::Index => "indices:admin/index_template/get",
+            TemplateKind::Component => "cluster:admin/component_template/get",
+            TemplateKind::Legacy => "indices:admin/template/get",
+        })?;
+        let state = self.state();
+        let templates = &state.templates;
+        let found = match kind {
+            TemplateKind::Index => named(&templates.index, name, IndexTemplate::to_json),
+            TemplateKind::Component => {
+                named(&templates.component, name, ComponentTemplate::to_json)
+            }
+            TemplateKind::Legacy => named(&templates.legacy, name, LegacyTemplate::to_json),
+        };
+        if found.is_empty() && !name.is_empty() && !name.contains('*') {
+            let what = match kind {
+                TemplateKind::Index => "index template",
+                TemplateKind::Component => "component template",
+                TemplateKind::Legacy => return Ok(found),
+            };
+            return Err(Error::new(
+                404,
+                "resource_not_found_exception",
+                format!("{what} matching [{name}] not found"),
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Takes templates away; `name` may be a list, or hold stars.
+    ///
+    /// # Errors
+    /// A name that nothing bears; a template that is in use.
+    pub async fn delete_templates(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        kind: TemplateKind,
+        name: &str,
+    ) -> Result<()> {
+        gate.cluster(match kind {
+            TemplateKind::Index => "indices:admin/index_template/delete",
+            TemplateKind::Component => "cluster:admin/component_template/delete",
+            TemplateKind::Legacy => "indices:admin/template/delete",
+        })?;
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let mut names: Vec<String> = Vec::new();
+        for part in name.split(',').filter(|part| !part.is_empty()) {
+            let found = keys(&state.templates, kind, part);
+            // A pattern that fits nothing takes nothing away, but for the old kind.
+            if found.is_empty() && (!part.contains('*') || part != "*") {
+                return Err(match kind {
+                    TemplateKind::Component => {
+                        Error::new(404, "resource_not_found_exception", part.to_owned())
+                    }
+                    _ => Error::new(
+                        404,
+                        "index_template_missing_exception",
+                        format!("index_template [{part}] missing"),
+                    ),
+                });
+            }
+            names.extend(found);
+        }
+        names.sort();
+        names.dedup();
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.done(Command::DeleteTemplates { kind, names }).await
+    }
+
+    /// What an index of that name would begin with; `body` is a template that is tried beside
+    /// those that are there.
+    ///
+    /// # Errors
+    /// A template that is wrong.
+    pub fn simulate_index(
+        &self,
+        gate: &dyn Gate,
+        name: &str,
+        body: Option<&Value>,
+    ) -> Result<Simulated> {
+        gate.cluster("indices:admin/index_template/simulate_index")?;
+        let state = self.state();
+        let mut templates = (*state.templates).clone();
+        let tried = format!("simulate_index_template_{}", name.to_lowercase());
+        if let Some(body) = body {
+            let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
+            cluster::template::check::index(&templates, &tried, &template)
+                .map_err(failure::of_cluster)?;
+            templates.index.insert(Arc::from(tried), Arc::new(template));
+        }
+        let Some((found, template)) = templates.find(name, false) else {
+            let legacy = templates.find_legacy(name, false);
+            let composed = Templates::compose_legacy(&legacy);
+            return Ok(Simulated {
+                template: self.shown(name, composed)?,
+                overlapping: Vec::new(),
+            });
+        };
+        let overlapping = templates.overlapping(found, &template.patterns);
+        let composed = templates.compose(template);
+        Ok(Simulated { template: self.shown(name, composed)?, overlapping })
+    }
+
+    /// What a template gives: one that is there (`name`), or one that is tried (`body`), or both.
+    ///
+    /// # Errors
+    /// A template that is missing, or wrong.
+    pub fn simulate_template(
+        &self,
+        gate: &dyn Gate,
+        name: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Simulated> {
+        gate.cluster("indices:admin/index_template/simulate")?;
+        let state = self.state();
+        let mut templates = (*state.templates).clone();
+        let tried = match (name, body) {
+            (_, Some(body)) => {
+                let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
+                let tried = name.unwrap_or("simulate_template").to_owned();
+                cluster::template::check::index(&templates, &tried, &template)
+                    .map_err(failure::of_cluster)?;
+                templates.index.insert(Arc::from(tried.as_str()), Arc::new(template));
+                tried
+            }
+            (Some(name), None) => name.to_owned(),
+            (None, None) => {
+                return Err(Error::illegal_argument(
+                    "a template name to match or a new template body must be specified",
+                ));
+            }
+        };
+        let Some(template) = templates.index.get(tried.as_str()) else {
+            return Err(Error::illegal_argument(format!(
+                "unable to simulate template [{tried}] that does not exist"
+            )));
+        };
+        let overlapping = templates.overlapping(&tried, &template.patterns);
+        let composed = templates.compose(template);
+        Ok(Simulated { template: self.shown("", composed)?, overlapping })
+    }
+
+    /// The whole as an index would have it.
+    fn shown(&self, name: &str, composed: cluster::template::Composed) -> Result<Value> {
+        let mut composed = composed;
+        composed
+            .settings
+            .entry("index.routing.allocation.include._tier_preference".to_owned())
+            .or_insert_with(|| Value::from("data_content"));
+        // As creation would read it: a mapping is shown in its own form.
+        let new = NewIndex {
+            settings: composed.settings_json(),
+            mappings: composed.mappings.clone(),
+            composed: true,
+            ..NewIndex::new("simulated", [1; 16], 0)
+        };
+        let (made, outcome) =
+            cluster::apply(&cluster::State::default(), &Command::CreateIndex(new));
+        if let cluster::Outcome::Refused(error) = outcome {
+            return Err(failure::of_cluster(error));
+        }
+        let mappings = made.index("simulated").map(|index| index.mapping.to_json());
+        let aliases: Object = composed
+            .aliases
+            .iter()
+            .map(|(alias, said)| (alias.replace("{index}", name), said.clone()))
+            .collect();
+        let mut object = Object::new();
+        object.insert("settings", composed.settings_nested());
+        object.insert("mappings", mappings.unwrap_or_else(Value::object));
+        object.insert("aliases", Value::Object(aliases));
+        Ok(Value::Object(object))
+    }
+}
+
+fn named<T>(
+    map: &BTreeMap<Arc<str>, Arc<T>>,
+    name: &str,
+    show: fn(&T) -> Value,
+) -> Vec<(String, Value)> {
+    let patterns: Vec<&str> = name.split(',').filter(|part| !part.is_empty()).collect();
+    map.iter()
+        .filter(|(name, _)| {
+            patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name))
+        })
+        .map(|(name, template)| (name.to_string(), show(template)))
+        .collect()
+}
+
+fn keys(templates: &Templates, kind: TemplateKind, pattern: &str) -> Vec<String> {
+    fn of<T>(map: &BTreeMap<Arc<str>, Arc<T>>, pattern: &str) -> Vec<String> {
+        map.keys().filter(|name| matches(pattern, name)).map(ToString::to_string).collect()
+    }
+    match kind {
+        TemplateKind::Index => of(&templates.index, pattern),
+        TemplateKind::Component => of(&templates.component, pattern),
+        TemplateKind::Legacy => of(&templates.legacy, pattern),
+    }
+}
+
+/// Filters of aliases must be queries.
+fn check_filters(aliases: Option<&Value>) -> Result<()> {
+    let Some(object) = aliases.and_then(Value::as_object) else { return Ok(()) };
+    object.iter().try_for_each(|(name, said)| check_filter(name, said.get("filter")))
+}

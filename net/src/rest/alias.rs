@@ -1,0 +1,267 @@
+//! Aliases: `_alias`, `_aliases`.
+
+use cluster::Alias;
+use engine::ops::IndicesOptions;
+use engine::ops::alias::{AliasChange, AliasRequest, AliasView};
+use engine::{Error, Result};
+use env::Env;
+use json::spanned::{self, Node};
+use json::{Place, Value};
+
+use crate::call::Call;
+use crate::fail;
+use crate::reply::Reply;
+
+/// Keys of one action that say what it is done to.
+const TARGETS: [&str; 5] = ["index", "indices", "alias", "aliases", "must_exist"];
+
+/// `GET /_alias`, `/_alias/{name}`, `/{index}/_alias`, `/{index}/_alias/{name}`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let view = view(call)?;
+    let status = if view.missing.is_empty() { 200 } else { 404 };
+    Ok(call.json(status, |writer| {
+        writer.begin_object();
+        if !view.missing.is_empty() {
+            let plural = if view.missing.len() > 1 { "aliases" } else { "alias" };
+            let list = view.missing.join(",");
+            writer.field_str("error", &format!("{plural} [{list}] missing"));
+            writer.field_u64("status", 404);
+        }
+        for (index, aliases) in &view.indices {
+            writer.key(index).begin_object().key("aliases").begin_object();
+            for (name, said) in aliases {
+                writer.field(name, said);
+            }
+            writer.end_object().end_object();
+        }
+        writer.end_object();
+    }))
+}
+
+/// `HEAD`, in the same forms with a name.
+pub(super) fn exists<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let there = match view(call) {
+        Ok(view) => view.missing.is_empty() && !view.indices.is_empty(),
+        Err(error) if error.status == 404 => false,
+        Err(error) => return Err(error),
+    };
+    Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
+}
+
+fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
+    let base =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    let names: Option<Vec<String>> = call
+        .path
+        .get("name")
+        .map(|name| name.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect());
+    call.core.aliases(call.gate, call.indices(), options, names.as_deref())
+}
+
+/// `PUT|POST /{index}/_alias/{name}` and kin: what the path lacks, the body says.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = call.map()?.unwrap_or_else(Value::object);
+    let said = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+    let index = call.path.get("index").map(str::to_owned).or_else(|| said("index"));
+    let name = call.path.get("name").map(str::to_owned).or_else(|| said("alias"));
+    let mut problems = Vec::new();
+    if index.as_deref().unwrap_or_default().is_empty() {
+        problems.push("index / indices is missing");
+    }
+    if name.as_deref().unwrap_or_default().is_empty() {
+        problems.push("alias / aliases is missing");
+    }
+    let (Some(index), Some(name), true) = (index, name, problems.is_empty()) else {
+        return Err(Error::validation(&problems));
+    };
+    let alias = parse(&name, &body)?;
+    let request = AliasRequest {
+        change: AliasChange::Add(Box::new(alias)),
+        indices: list(&index),
+        aliases: vec![name],
+    };
+    call.core.update_aliases(call.gate, &[request]).await?;
+    Ok(call.acknowledged())
+}
+
+/// `DELETE /{index}/_alias/{name}`, `/{index}/_aliases/{name}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let request = AliasRequest {
+        change: AliasChange::Remove { must_exist: None },
+        indices: list(call.indices()),
+        aliases: list(call.segment("name")),
+    };
+    call.core.update_aliases(call.gate, &[request]).await?;
+    Ok(call.acknowledged())
+}
+
+/// `POST /_aliases`.
+pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let content = call.content()?;
+    if content.is_empty() {
+        return Err(Error::parse("request body is required"));
+    }
+    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let requests = actions(&body)?;
+    if requests.is_empty() {
+        return Err(Error::illegal_argument("No action specified"));
+    }
+    call.core.update_aliases(call.gate, &requests).await?;
+    Ok(call.acknowledged())
+}
+
+fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
+    let mut requests = Vec::new();
+    for member in body.as_object().unwrap_or_default() {
+        if member.key != "actions" {
+            return Err(unknown("aliases", &member.key, member.key_at));
+        }
+        let Some(list) = member.value.as_array() else {
+            return Err(place_error(
+                member.value.at,
+                &format!("[aliases] actions doesn't support values of type: {}", member.value.token()),
+            ));
+        };
+        for item in list {
+            requests.push(action(item).map_err(|error| {
+                place_error(item.end, "[aliases] failed to parse field [actions]").caused_by(error)
+            })?);
+        }
+    }
+    Ok(requests)
+}
+
+fn action(item: &Node) -> Result<AliasRequest> {
+    let members = item.as_object().unwrap_or_default();
+    let [member] = members else {
+        return Err(place_error(item.at, "Too many operations declared on operation entry"));
+    };
+    if !["add", "remove", "remove_index"].contains(&member.key.as_str()) {
+        return Err(unknown("alias_action", &member.key, member.key_at));
+    }
+    let wrap = |error: Error| {
+        let text = format!("[alias_action] failed to parse field [{}]", member.key);
+        place_error(member.value.end, &text).caused_by(error)
+    };
+    let body = member.value.to_value();
+    let known: &[&str] = match member.key.as_str() {
+        "add" => &[
+            "index", "indices", "alias", "aliases", "filter", "routing", "index_routing",
+            "indexRouting", "index-routing", "search_routing", "searchRouting", "search-routing",
+            "is_write_index", "is_hidden", "must_exist",
+        ],
+        "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
+        _ => &["index", "indices", "must_exist"],
+    };
+    let strange = member
+        .value
+        .as_object()
+        .unwrap_or_default()
+        .iter()
+        .find(|inner| !known.contains(&inner.key.as_str()));
+    if let Some(inner) = strange {
+        return Err(wrap(unknown(&member.key, &inner.key, inner.key_at)));
+    }
+    parts(&member.key, &body).map_err(wrap)
+}
+
+fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
+    let named = |one: &str, many: &str| -> Result<Vec<String>> {
+        let found: Vec<String> = match (body.get(one), body.get(many)) {
+            (Some(Value::String(name)), _) => list(name),
+            (_, Some(Value::String(name))) => list(name),
+            (_, Some(Value::Array(items))) => {
+                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            _ => {
+                return Err(Error::illegal_argument(format!(
+                    "One of [{one}] or [{many}] is required"
+                )));
+            }
+        };
+        let given = if body.get(one).is_some() { one } else { many };
+        if found.is_empty() || found.iter().any(String::is_empty) {
+            let why = if found.is_empty() { "can't be empty" } else { "can't contain empty string" };
+            return Err(Error::illegal_argument(format!("[{given}] {why}")));
+        }
+        Ok(found)
+    };
+    let indices = named("index", "indices")?;
+    if kind == "remove_index" {
+        return Ok(AliasRequest { change: AliasChange::RemoveIndex, indices, aliases: Vec::new() });
+    }
+    let aliases = named("alias", "aliases")?;
+    let must_exist = body.get("must_exist").and_then(Value::as_bool);
+    let change = if kind == "remove" {
+        AliasChange::Remove { must_exist }
+    } else {
+        AliasChange::Add(Box::new(parse(&aliases[0], body)?))
+    };
+    Ok(AliasRequest { change, indices, aliases })
+}
+
+fn parse(name: &str, body: &Value) -> Result<Alias> {
+    Alias::parse(name, body, &TARGETS).map_err(|error| Error::illegal_argument(error.to_string()))
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn place_error(at: Place, text: &str) -> Error {
+    Error::new(400, "x_content_parse_exception", format!("{at} {text}"))
+}
+
+fn unknown(parser: &str, key: &str, at: Place) -> Error {
+    place_error(at, &format!("[{parser}] unknown field [{key}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Result<Vec<AliasRequest>> {
+        actions(&spanned::parse(body.as_bytes()).expect("JSON"))
+    }
+
+    #[test]
+    fn actions_read() {
+        let requests = read(
+            r#"{"actions":[{"add":{"index":"a,b","alias":"x","routing":1}},
+                {"remove":{"indices":["c"],"aliases":["y","z"],"must_exist":true}},
+                {"remove_index":{"index":"d"}}]}"#,
+        )
+        .expect("reads");
+        assert_eq!(requests[0].indices, ["a", "b"]);
+        assert!(matches!(&requests[0].change, AliasChange::Add(alias)
+            if alias.search_routing.as_deref() == Some("1")));
+        assert_eq!(requests[1].aliases, ["y", "z"]);
+        assert_eq!(requests[1].change, AliasChange::Remove { must_exist: Some(true) });
+        assert_eq!(requests[2].change, AliasChange::RemoveIndex);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_at_its_place() {
+        let root = |body: &str| {
+            let error = read(body).expect_err(body);
+            error.roots()[0].reason.clone()
+        };
+        assert_eq!(root(r#"{"actions":[{"foo":{}}]}"#), "[1:14] [alias_action] unknown field [foo]");
+        let plain = |body: &str| {
+            let mut error = read(body).expect_err(body);
+            while let Some(cause) = error.caused_by.take() {
+                error = *cause;
+            }
+            error.reason
+        };
+        assert_eq!(
+            plain(r#"{"actions":[{"add":{"index":"a"}}]}"#),
+            "One of [alias] or [aliases] is required"
+        );
+        assert_eq!(
+            plain(r#"{"actions":[{"remove":{"index":"a","aliases":[]}}]}"#),
+            "[aliases] can't be empty"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! Data streams.
+
+use engine::Result;
+use engine::ops::IndicesOptions;
+use engine::ops::data_stream::StreamView;
+use env::Env;
+use json::Writer;
+
+use crate::call::Call;
+use crate::render::stats::Figures;
+use crate::reply::Reply;
+
+/// `PUT /_data_stream/{name}`.
+pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.core.create_stream(call.gate, call.segment("name")).await?;
+    Ok(call.acknowledged())
+}
+
+/// `GET /_data_stream`, `/_data_stream/{name}`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let action = "indices:admin/data_stream/get";
+    let views = call.core.streams(call.gate, action, call.segment("name"), options)?;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("data_streams").begin_array();
+        for view in &views {
+            one(writer, view);
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+fn one(writer: &mut Writer<'_>, view: &StreamView) {
+    const UNMANAGED: &str = "Unmanaged";
+    let stream = &view.stream;
+    writer.begin_object().field_str("name", &stream.name);
+    writer.key("timestamp_field").begin_object();
+    writer.field_str("name", cluster::data_stream::TIMESTAMP).end_object();
+    writer.key("indices").begin_array();
+    for index in &view.indices {
+        writer
+            .begin_object()
+            .field_str("index_name", &index.name)
+            .field_str("index_uuid", &index.uuid_text())
+            .field_bool("prefer_ilm", true)
+            .field_str("managed_by", UNMANAGED)
+            .end_object();
+    }
+    writer.end_array().field_u64("generation", stream.generation);
+    if let Some(meta) = &stream.meta {
+        writer.field("_meta", meta);
+    }
+    writer.field_str("status", &view.health.as_str().to_uppercase());
+    if let Some(template) = &view.template {
+        writer.field_str("template", template);
+    }
+    writer
+        .field_str("next_generation_managed_by", UNMANAGED)
+        .field_bool("prefer_ilm", true)
+        .field_bool("hidden", stream.hidden)
+        .field_bool("system", false)
+        .field_bool("allow_custom_routing", stream.allow_custom_routing)
+        .field_bool("replicated", false)
+        .field_bool("rollover_on_write", false)
+        .end_object();
+}
+
+/// `DELETE /_data_stream/{name}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let base = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    call.core.delete_streams(call.gate, call.segment("name"), options).await?;
+    Ok(call.acknowledged())
+}
+
+/// `GET /_data_stream/_stats`, `/_data_stream/{name}/_stats`.
+pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let rows = call.core.stream_stats(call.gate, call.segment("name"), options).await?;
+    let sum = |of: fn(&engine::ops::data_stream::StreamStats) -> u64| -> u64 {
+        rows.iter().map(of).sum()
+    };
+    let shards = sum(|row| row.shard_count);
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .key("_shards")
+            .begin_object()
+            .field_u64("total", shards)
+            .field_u64("successful", shards)
+            .field_u64("failed", 0)
+            .end_object()
+            .field_u64("data_stream_count", rows.len() as u64)
+            .field_u64("backing_indices", sum(|row| row.index_count));
+        Figures::new(writer, call.human).bytes("total_store_size", sum(|row| row.store_bytes));
+        writer.key("data_streams").begin_array();
+        for row in &rows {
+            writer
+                .begin_object()
+                .field_str("data_stream", &row.name)
+                .field_u64("backing_indices", row.index_count);
+            Figures::new(writer, call.human).bytes("store_size", row.store_bytes);
+            writer.end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}

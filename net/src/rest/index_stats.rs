@@ -1,0 +1,383 @@
+//! `_stats`, `_segments`, `_recovery`, `_shard_stores`: what was counted of indices.
+
+use base::ShardId;
+use engine::node::Entry;
+use engine::ops::IndicesOptions;
+use engine::ops::observe::NodeInfo;
+use engine::ops::stats::{Closed, IndexStats, RecoveryRow, ShardStats, Standing, Stats};
+use engine::{Error, Result};
+use env::Env;
+use json::Writer;
+
+use crate::call::Call;
+use crate::params;
+use crate::render::stats::{Figures, SECTIONS, Sections, sections};
+use crate::render::units;
+use crate::reply::Reply;
+
+/// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
+pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let wanted = wanted(call)?;
+    let level = call.params.text("level").unwrap_or("indices");
+    if !["cluster", "indices", "shards"].contains(&level) {
+        return Err(Error::illegal_argument(format!(
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
+        )));
+    }
+    let closed = if call.params.flag("forbid_closed_indices", true)? {
+        Closed::Forbid
+    } else {
+        Closed::Show
+    };
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let rows = call
+        .core
+        .index_stats(call.gate, "indices:monitor/stats", call.indices(), options, closed)
+        .await?;
+    let info = &call.core.shared().config.info;
+    let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
+    let total: u64 = rows.iter().map(copies).sum();
+    let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        shards(writer, total, started);
+        writer.key("_all");
+        twice(writer, &Stats::sum(&sums), wanted, call.human);
+        if level != "cluster" {
+            writer.key("indices").begin_object();
+            for (row, sum) in rows.iter().zip(&sums) {
+                writer.key(&row.index.name).begin_object();
+                writer
+                    .field_str("uuid", &row.index.uuid_text())
+                    .field_str("health", row.health.as_str())
+                    .field_str("status", if row.index.open { "open" } else { "close" });
+                writer.key("primaries").begin_object();
+                sections(writer, sum, wanted, call.human);
+                writer.end_object().key("total").begin_object();
+                sections(writer, sum, wanted, call.human);
+                writer.end_object();
+                if level == "shards" {
+                    writer.key("shards").begin_object();
+                    for shard in &row.shards {
+                        writer.key(&shard.number.to_string()).begin_array();
+                        one_shard(writer, row, shard, wanted, info, call.human);
+                        writer.end_array();
+                    }
+                    writer.end_object();
+                }
+                writer.end_object();
+            }
+            writer.end_object();
+        }
+        writer.end_object();
+    }))
+}
+
+/// Copies that are configured.
+fn copies(row: &IndexStats) -> u64 {
+    row.shards.len() as u64 * (1 + u64::from(row.index.settings.replica_count()))
+}
+
+/// The sections that are asked for.
+fn wanted<E: Env>(call: &Call<'_, E>) -> Result<Sections> {
+    let metrics: Vec<&str> =
+        call.segment("metric").split(',').filter(|metric| !metric.is_empty()).collect();
+    if metrics.is_empty() {
+        return Ok(Sections::ALL);
+    }
+    Sections::of(metrics.iter().copied()).map_err(|_| {
+        let known: Vec<&str> = SECTIONS.iter().map(|(metric, _)| *metric).collect();
+        let mut unknown: Vec<&str> = metrics
+            .iter()
+            .copied()
+            .filter(|metric| *metric != "_all" && !known.contains(metric))
+            .collect();
+        unknown.sort_unstable();
+        let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path());
+        params::unrecognized(&path, "metric", &unknown, &known)
+    })
+}
+
+/// The same figures as `primaries` and as `total`: a node alone holds primaries only.
+fn twice(writer: &mut Writer<'_>, stats: &Stats, wanted: Sections, human: bool) {
+    writer.begin_object();
+    for key in ["primaries", "total"] {
+        writer.key(key).begin_object();
+        sections(writer, stats, wanted, human);
+        writer.end_object();
+    }
+    writer.end_object();
+}
+
+fn one_shard(
+    writer: &mut Writer<'_>,
+    row: &IndexStats,
+    shard: &ShardStats,
+    wanted: Sections,
+    info: &NodeInfo,
+    human: bool,
+) {
+    writer.begin_object().key("routing").begin_object();
+    writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
+    writer.field_str("node", &info.id).key("relocating_node").null().end_object();
+    if let Standing::Started(stats) = &shard.standing {
+        sections(writer, stats, wanted, human);
+        let counts = &stats.shard;
+        // What was flushed is named by the shard and by how often that was done.
+        let id = cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, counts.flush.count));
+        writer
+            .key("commit")
+            .begin_object()
+            .field_str("id", &id)
+            .field_u64("generation", counts.flush.count + 1)
+            .key("user_data")
+            .begin_object()
+            .end_object()
+            .field_u64("num_docs", counts.docs_count)
+            .end_object();
+        let number = |seq_no: Option<u64>| seq_no.map_or(-1, |seq_no| seq_no as i64);
+        writer.key("seq_no").begin_object();
+        writer.key("max_seq_no").i64(number(counts.seq_no_max));
+        writer.key("local_checkpoint").i64(number(counts.seq_no_applied));
+        writer.key("global_checkpoint").i64(number(counts.seq_no_applied));
+        writer.end_object();
+        writer
+            .key("retention_leases")
+            .begin_object()
+            .field_u64("primary_term", counts.primary_term)
+            .field_u64("version", 0)
+            .key("leases")
+            .begin_array()
+            .end_array()
+            .end_object();
+    }
+    writer.end_object();
+}
+
+fn commit_id(uuid: [u8; 16], shard: u32, generation: u64) -> [u8; 16] {
+    let mut id = uuid;
+    for (byte, more) in id.iter_mut().zip(shard.to_be_bytes().into_iter().chain(generation.to_be_bytes()))
+    {
+        *byte ^= more;
+    }
+    id
+}
+
+fn shards(writer: &mut Writer<'_>, total: u64, successful: u64) {
+    writer
+        .key("_shards")
+        .begin_object()
+        .field_u64("total", total)
+        .field_u64("successful", successful)
+        .field_u64("failed", 0)
+        .end_object();
+}
+
+/// `GET /_segments`, `/{index}/_segments`.
+pub(super) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let rows = call.core.segment_rows(call.gate, call.indices(), options).await?;
+    let info = &call.core.shared().config.info;
+    let total: u64 = rows.iter().map(|row| 1 + u64::from(row.index.settings.replica_count())).sum();
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        shards(writer, total, rows.len() as u64);
+        writer.key("indices").begin_object();
+        for of_index in rows.chunk_by(|a, b| a.index.uuid == b.index.uuid) {
+            writer.key(&of_index[0].index.name).begin_object().key("shards").begin_object();
+            for row in of_index {
+                writer.key(&row.number.to_string()).begin_array().begin_object();
+                writer.key("routing").begin_object().field_str("state", "STARTED");
+                writer.field_bool("primary", true).field_str("node", &info.id).end_object();
+                let committed = row.segments.iter().filter(|segment| segment.committed).count();
+                writer
+                    .field_u64("num_committed_segments", committed as u64)
+                    .field_u64("num_search_segments", row.segments.len() as u64);
+                writer.key("segments").begin_object();
+                for segment in &row.segments {
+                    writer.key(&units::segment_name(segment.id)).begin_object();
+                    writer
+                        .field_u64("generation", segment.id)
+                        .field_u64("num_docs", segment.docs_count)
+                        .field_u64("deleted_docs", segment.docs_deleted);
+                    Figures::new(writer, call.human).bytes("size", segment.bytes);
+                    writer
+                        .field_bool("committed", segment.committed)
+                        .field_bool("search", true)
+                        .field_str("version", super::info::LUCENE)
+                        .field_bool("compound", true)
+                        .key("attributes")
+                        .begin_object()
+                        .end_object()
+                        .end_object();
+                }
+                writer.end_object().end_object().end_array();
+            }
+            writer.end_object().end_object();
+        }
+        writer.end_object().end_object();
+    }))
+}
+
+/// `GET /_recovery`, `/{index}/_recovery`.
+pub(super) fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let active = call.params.flag("active_only", false)?;
+    let detailed = call.params.flag("detailed", false)?;
+    let mut rows = call.core.recovery_rows(call.gate, call.indices(), options)?;
+    if active {
+        rows.retain(|row| !row.done);
+    }
+    let info = &call.core.shared().config.info;
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        for of_index in rows.chunk_by(|a, b| a.index.uuid == b.index.uuid) {
+            writer.key(&of_index[0].index.name).begin_object().key("shards").begin_array();
+            for row in of_index {
+                recovered(writer, row, info, call.human, detailed);
+            }
+            writer.end_array().end_object();
+        }
+        writer.end_object();
+    }))
+}
+
+fn recovered(
+    writer: &mut Writer<'_>,
+    row: &RecoveryRow,
+    info: &NodeInfo,
+    human: bool,
+    detailed: bool,
+) {
+    let took_ms = row.took_us / 1_000;
+    let begin_ms = i64::try_from(row.begin_ms).unwrap_or(0);
+    writer
+        .begin_object()
+        .field_u64("id", u64::from(row.number))
+        .field_str("type", if row.existing { "EXISTING_STORE" } else { "EMPTY_STORE" })
+        .field_str("stage", if row.done { "DONE" } else { "TRANSLOG" })
+        .field_bool("primary", true);
+    if human {
+        writer.field_str("start_time", &units::date(begin_ms));
+    }
+    writer.field_u64("start_time_in_millis", row.begin_ms);
+    if row.done {
+        if human {
+            writer.field_str("stop_time", &units::date(begin_ms + took_ms as i64));
+        }
+        writer.field_u64("stop_time_in_millis", row.begin_ms + took_ms);
+    }
+    let mut out = Figures::new(writer, human);
+    out.millis("total_time", took_ms);
+    out.begin("source");
+    if row.existing {
+        out.flag("bootstrap_new_history_uuid", false);
+    }
+    out.end().begin("target").text("id", &info.id);
+    let host = info.transport_address.rsplit_once(':').map_or("", |(host, _)| host);
+    out.text("host", host)
+        .text("transport_address", &info.transport_address)
+        .text("ip", host)
+        .text("name", &info.name)
+        .end();
+    // What lies on the disk is used as it lies: nothing is copied.
+    out.begin("index").begin("size");
+    out.bytes("total", row.bytes).bytes("reused", row.bytes).bytes("recovered", 0);
+    out.bytes("recovered_from_snapshot", 0).text("percent", "100.0%").end();
+    out.begin("files").count("total", row.files).count("reused", row.files).count("recovered", 0);
+    out.text("percent", "100.0%");
+    if detailed {
+        out.writer().key("details").begin_array().end_array();
+    }
+    out.end()
+        .millis("total_time", 0)
+        .millis("source_throttle_time", 0)
+        .millis("target_throttle_time", 0)
+        .end();
+    out.begin("translog")
+        .count("recovered", row.replayed)
+        .count("total", row.replayed)
+        .text("percent", "100.0%")
+        .count("total_on_start", row.replayed)
+        .millis("total_time", took_ms)
+        .end();
+    out.begin("verify_index").millis("check_index_time", 0).millis("total_time", 0).end();
+    writer.end_object();
+}
+
+/// `GET /_shard_stores`, `/{index}/_shard_stores`.
+pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let wanted: Vec<&str> =
+        call.params.text("status").unwrap_or("yellow,red").split(',').collect();
+    for word in &wanted {
+        if !["green", "yellow", "red", "all"].contains(word) {
+            return Err(Error::illegal_argument(format!(
+                "unknown cluster health status [{word}]"
+            )));
+        }
+    }
+    let action = "indices:monitor/shard_stores";
+    let indices = call.core.named_indices(call.gate, action, call.indices(), options)?;
+    let directory = call.core.directory();
+    let info = &call.core.shared().config.info;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("indices").begin_object();
+        for index in &indices {
+            let replicas = index.settings.replica_count();
+            let found: Vec<(u32, Option<&Entry>, &str)> = (0..index.settings.shard_count())
+                .map(|number| {
+                    let entry = directory.shards.get(&ShardId { index: index.uuid, number });
+                    let colour = match entry {
+                        Some(Entry::Open(_)) if replicas == 0 => "green",
+                        None if !index.open && replicas == 0 => "green",
+                        Some(Entry::Open(_)) => "yellow",
+                        None if !index.open => "yellow",
+                        _ => "red",
+                    };
+                    (number, entry, colour)
+                })
+                .filter(|(_, _, colour)| wanted.contains(&"all") || wanted.contains(colour))
+                .collect();
+            if found.is_empty() {
+                continue;
+            }
+            writer.key(&index.name).begin_object().key("shards").begin_object();
+            for (number, entry, _) in found {
+                writer.key(&number.to_string()).begin_object().key("stores").begin_array();
+                writer.begin_object().key(&info.id);
+                node(writer, info);
+                let id = cluster::state::uuid_text(commit_id(index.uuid, number, 0));
+                writer.field_str("allocation_id", &id).field_str("allocation", "primary");
+                if let Some(Entry::Failed(why)) = entry {
+                    writer.key("store_exception").begin_object();
+                    writer.field_str("type", "corrupt_index_exception").field_str("reason", why);
+                    writer.end_object();
+                }
+                writer.end_object().end_array().end_object();
+            }
+            writer.end_object().end_object();
+        }
+        writer.end_object().end_object();
+    }))
+}
+
+/// The node as other answers name it.
+pub(super) fn node(writer: &mut Writer<'_>, info: &NodeInfo) {
+    writer
+        .begin_object()
+        .field_str("name", &info.name)
+        .field_str("ephemeral_id", &info.id)
+        .field_str("transport_address", &info.transport_address)
+        .field_str("external_id", &info.name)
+        .key("attributes")
+        .begin_object()
+        .end_object()
+        .key("roles")
+        .begin_array()
+        .str("data")
+        .str("ingest")
+        .str("master")
+        .end_array()
+        .end_object();
+}

@@ -1,0 +1,93 @@
+//! `_resolve/index`, `_search_shards`: what names stand for.
+
+use engine::Result;
+use engine::ops::IndicesOptions;
+use env::Env;
+use json::{Value, Writer};
+
+use super::index_stats::node;
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// `GET /_resolve/index/{name}`.
+pub(super) fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let found = call.core.resolve_names(call.gate, call.segment("name"), options)?;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("indices").begin_array();
+        for index in &found.indices {
+            writer.begin_object().field_str("name", &index.name);
+            if !index.aliases.is_empty() {
+                list(writer, "aliases", &index.aliases);
+            }
+            let attributes: Value = index.attributes.iter().copied().collect();
+            writer.field("attributes", &attributes);
+            if let Some(stream) = &index.stream {
+                writer.field_str("data_stream", stream);
+            }
+            writer.end_object();
+        }
+        writer.end_array().key("aliases").begin_array();
+        for (name, indices) in &found.aliases {
+            writer.begin_object().field_str("name", name);
+            list(writer, "indices", indices);
+            writer.end_object();
+        }
+        writer.end_array().key("data_streams").begin_array();
+        for (name, indices) in &found.streams {
+            writer.begin_object().field_str("name", name);
+            list(writer, "backing_indices", indices);
+            writer.field_str("timestamp_field", cluster::data_stream::TIMESTAMP).end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
+    writer.key(key).begin_array();
+    for name in names {
+        writer.str(name);
+    }
+    writer.end_array();
+}
+
+/// `GET|POST /_search_shards`, `/{index}/_search_shards`.
+pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let routing = call.params.list("routing");
+    let found = call.core.search_shards(call.gate, call.indices(), options, &routing)?;
+    let info = &call.core.shared().config.info;
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("nodes").begin_object();
+        if !found.shards.is_empty() {
+            writer.key(&info.id);
+            node(writer, info);
+        }
+        writer.end_object().key("indices").begin_object();
+        for (name, aliases, filter) in &found.indices {
+            writer.key(name).begin_object();
+            if !aliases.is_empty() {
+                list(writer, "aliases", aliases);
+            }
+            if let Some(filter) = filter {
+                writer.field("filter", filter);
+            }
+            writer.end_object();
+        }
+        writer.end_object().key("shards").begin_array();
+        for shard in &found.shards {
+            writer.begin_array().begin_object();
+            writer
+                .field_str("state", if shard.active { "STARTED" } else { "UNASSIGNED" })
+                .field_bool("primary", true)
+                .field_str("node", &info.id)
+                .key("relocating_node")
+                .null()
+                .field_u64("shard", u64::from(shard.number))
+                .field_str("index", &shard.index.name)
+                .end_object()
+                .end_array();
+        }
+        writer.end_array().end_object();
+    }))
+}

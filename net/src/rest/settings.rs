@@ -1,0 +1,194 @@
+//! Settings of indices: looking at them, changing them; blocks, opening, closing.
+
+use engine::Result;
+use engine::ops::IndicesOptions;
+use engine::ops::admin::IndexInfo;
+use engine::ops::index_settings::SettingsChange;
+use env::Env;
+use json::path::glob;
+use json::{Value, Writer};
+
+use super::indices::{flatten, infos, nest, write_flat};
+use crate::call::Call;
+use crate::render::units;
+use crate::reply::Reply;
+
+/// `GET /_settings`, `/{index}/_settings`, each with `/{name}`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let infos = infos(call, "indices:monitor/settings/get")?;
+    let flat = call.params.flag("flat_settings", false)?;
+    let defaults = call.params.flag("include_defaults", false)?;
+    let names: Vec<&str> = call.segment("name").split(',').collect();
+    let names: Vec<&str> =
+        names.into_iter().filter(|name| !name.is_empty() && *name != "_all").collect();
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        for info in &infos {
+            let chosen = chosen(&info.settings, call.human, &names);
+            // An index of whose settings none is wanted is not shown.
+            if chosen.is_empty() && !defaults {
+                continue;
+            }
+            writer.key(&info.name).begin_object().key("settings");
+            write(writer, &chosen, flat);
+            if defaults {
+                write_defaults(writer, info, flat, &names);
+            }
+            writer.end_object();
+        }
+        writer.end_object();
+    }))
+}
+
+/// `PUT /_settings`, `/{index}/_settings`.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = call.required_map()?;
+    let base = IndicesOptions {
+        expand_closed: true,
+        allow_no_indices: false,
+        ..IndicesOptions::default()
+    };
+    let options = call.params.indices_options(base)?;
+    let change = SettingsChange {
+        preserve: call.params.flag("preserve_existing", false)?,
+        reopen: call.params.flag("reopen", false)?,
+    };
+    call.core.put_settings(call.gate, call.indices(), options, &body, change).await?;
+    Ok(call.acknowledged())
+}
+
+/// `POST /{index}/_close`.
+pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    super::copies::Copies::read(call)?;
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let closed = call.core.close_indices(call.gate, call.indices(), options).await?;
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field_bool("shards_acknowledged", !closed.indices.is_empty());
+        writer.key("indices").begin_object();
+        for name in &closed.indices {
+            writer.key(name).begin_object().field_bool("closed", true).end_object();
+        }
+        writer.end_object().end_object();
+    }))
+}
+
+/// `POST /{index}/_open`.
+pub(super) async fn open<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    super::copies::Copies::read(call)?;
+    let base =
+        IndicesOptions { expand_open: false, expand_closed: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    let whole = call.core.open_indices(call.gate, call.indices(), options).await?;
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field_bool("shards_acknowledged", whole)
+            .end_object();
+    }))
+}
+
+/// `PUT /{index}/_block/{block}`.
+pub(super) async fn block<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let blocked =
+        call.core.add_block(call.gate, call.indices(), options, call.segment("block")).await?;
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field_bool("shards_acknowledged", !blocked.indices.is_empty());
+        writer.key("indices").begin_array();
+        for name in &blocked.indices {
+            writer.begin_object().field_str("name", name).field_bool("blocked", true).end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+/// What counts where nothing is set, as `defaults`.
+pub(super) fn write_defaults(
+    writer: &mut Writer<'_>,
+    info: &IndexInfo,
+    flat: bool,
+    names: &[&str],
+) {
+    let list = chosen(&info.index.settings.defaults_to_nested(), false, names);
+    writer.key("defaults");
+    write(writer, &list, flat);
+}
+
+/// Settings as they are shown: nested or flat, with readable twins, all or those that match `names`.
+pub(super) fn settings_view(
+    writer: &mut Writer<'_>,
+    settings: &Value,
+    flat: bool,
+    human: bool,
+    names: &[&str],
+) {
+    write(writer, &chosen(settings, human, names), flat);
+}
+
+fn chosen(settings: &Value, human: bool, names: &[&str]) -> Vec<(String, Value)> {
+    let mut list = flatten(settings);
+    if human {
+        add_twins(&mut list);
+    }
+    if !names.is_empty() {
+        list.retain(|(path, _)| names.iter().any(|name| glob(name.as_bytes(), path.as_bytes())));
+    }
+    list
+}
+
+fn write(writer: &mut Writer<'_>, list: &[(String, Value)], flat: bool) {
+    if flat {
+        write_flat(writer, list);
+    } else {
+        writer.value(&nest(list));
+    }
+}
+
+/// `creation_date_string` beside the date.
+fn add_twins(list: &mut Vec<(String, Value)>) {
+    let date = list
+        .iter()
+        .find(|(path, _)| path == "index.creation_date")
+        .and_then(|(_, value)| value.as_str()?.parse().ok());
+    if let Some(unix_ms) = date {
+        list.push(("index.creation_date_string".to_owned(), units::date(unix_ms).into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    fn view(flat: bool, human: bool, names: &[&str]) -> String {
+        let settings = json!({"index": {"creation_date": "0", "number_of_shards": "1"}});
+        let mut out = Vec::new();
+        settings_view(&mut Writer::new(&mut out), &settings, flat, human, names);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn settings_are_shown_as_asked() {
+        assert_eq!(
+            view(false, false, &[]),
+            r#"{"index":{"creation_date":"0","number_of_shards":"1"}}"#
+        );
+        assert_eq!(
+            view(true, true, &["*date*"]),
+            r#"{"index.creation_date":"0","index.creation_date_string":"1970-01-01T00:00:00.000Z"}"#
+        );
+        assert_eq!(
+            view(false, false, &["index.number_*"]),
+            r#"{"index":{"number_of_shards":"1"}}"#
+        );
+        assert_eq!(view(false, false, &["nothing"]), "{}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Templates: `_index_template`, `_component_template`, `_template`, and trying them out.
+
+use cluster::TemplateKind;
+use cluster::template::{COMPONENT_KEYS, INDEX_KEYS};
+use engine::ops::template::Simulated;
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value, spanned};
+
+use super::indices::flatten;
+use crate::call::Call;
+use crate::fail;
+use crate::reply::Reply;
+
+/// `PUT|POST /_index_template/{name}` and kin.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
+    let mut body = required(call, kind)?;
+    if kind == TemplateKind::Legacy
+        && let Some(order) = call.params.int("order")?
+        && let Value::Object(object) = &mut body
+        && !object.contains_key("order")
+    {
+        object.insert("order", i64::from(order));
+    }
+    let create = call.params.flag("create", false)?;
+    call.core.put_template(call.gate, kind, call.segment("name"), &body, create).await?;
+    Ok(call.acknowledged())
+}
+
+/// `GET /_index_template`, `/_index_template/{name}` and kin.
+pub(super) fn get<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
+    let name = call.segment("name");
+    let found = call.core.templates(call.gate, kind, name)?;
+    let flat = call.params.flag("flat_settings", false)?;
+    let (list, one) = match kind {
+        TemplateKind::Index => ("index_templates", "index_template"),
+        TemplateKind::Component => ("component_templates", "component_template"),
+        TemplateKind::Legacy => {
+            // Only of this kind a name that nothing bears is an empty 404.
+            let missing = found.is_empty() && !name.is_empty() && !name.contains('*');
+            return Ok(call.json(if missing { 404 } else { 200 }, |writer| {
+                writer.begin_object();
+                for (name, body) in &found {
+                    writer.field(name, &shown(body, flat));
+                }
+                writer.end_object();
+            }));
+        }
+    };
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key(list).begin_array();
+        for (name, body) in &found {
+            writer.begin_object().field_str("name", name);
+            writer.field(one, &shown(body, flat)).end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+/// `HEAD /_index_template/{name}` and kin.
+pub(super) fn exists<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
+    let there = match call.core.templates(call.gate, kind, call.segment("name")) {
+        Ok(found) => !found.is_empty(),
+        Err(error) if error.status == 404 => false,
+        Err(error) => return Err(error),
+    };
+    Ok(Reply::text(if there { 200 } else { 404 }, Vec::new()))
+}
+
+/// `DELETE /_index_template/{name}` and kin.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
+    call.core.delete_templates(call.gate, kind, call.segment("name")).await?;
+    Ok(call.acknowledged())
+}
+
+/// `POST /_index_template/_simulate`, `/_index_template/_simulate/{name}`.
+pub(super) fn simulate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = optional(call)?;
+    let found = call.core.simulate_template(call.gate, call.path.get("name"), body.as_ref())?;
+    Ok(simulated(call, &found))
+}
+
+/// `POST /_index_template/_simulate_index/{name}`.
+pub(super) fn simulate_index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = optional(call)?;
+    let found = call.core.simulate_index(call.gate, call.segment("name"), body.as_ref())?;
+    Ok(simulated(call, &found))
+}
+
+fn simulated<E: Env>(call: &Call<'_, E>, found: &Simulated) -> Reply {
+    call.json(200, |writer| {
+        writer.begin_object().field("template", &found.template);
+        writer.key("overlapping").begin_array();
+        for (name, patterns) in &found.overlapping {
+            writer.begin_object().field_str("name", name);
+            let patterns: Value = patterns.iter().map(String::as_str).collect();
+            writer.field("index_patterns", &patterns).end_object();
+        }
+        writer.end_array().end_object();
+    })
+}
+
+/// The body with its keys looked at.
+fn required<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Value> {
+    if kind == TemplateKind::Legacy {
+        return call.required_map();
+    }
+    optional_of(call, kind)?.ok_or_else(|| Error::parse("request body is required"))
+}
+
+fn optional<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
+    optional_of(call, TemplateKind::Index)
+}
+
+fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<Value>> {
+    let content = call.content()?;
+    if content.is_empty() {
+        return Ok(None);
+    }
+    let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+    let (parser, keys) = match kind {
+        TemplateKind::Component => ("component_template", COMPONENT_KEYS),
+        _ => ("index_template", INDEX_KEYS),
+    };
+    let Some(members) = body.as_object() else {
+        return Err(Error::new(
+            400,
+            "x_content_parse_exception",
+            format!("{} [{parser}] Expected START_OBJECT but was: {}", body.at, body.token()),
+        ));
+    };
+    for member in members {
+        if !keys.contains(&member.key.as_str()) {
+            return Err(fail::unknown_field(parser, &member.key, member.key_at));
+        }
+        if member.key == "template" {
+            for inner in member.value.as_object().unwrap_or_default() {
+                if !["settings", "mappings", "aliases"].contains(&inner.key.as_str()) {
+                    let cause = fail::unknown_field("template", &inner.key, inner.key_at);
+                    return Err(Error::new(
+                        400,
+                        "x_content_parse_exception",
+                        format!("{} [{parser}] failed to parse field [template]", inner.key_at),
+                    )
+                    .caused_by(cause));
+                }
+            }
+        }
+    }
+    Ok(Some(body.to_value()))
+}
+
+/// The body with its settings flat, where that is wanted.
+fn shown(body: &Value, flat: bool) -> Value {
+    if !flat {
+        return body.clone();
+    }
+    let mut body = body.clone();
+    let part = match &mut body {
+        Value::Object(object) if object.contains_key("settings") => Some(object),
+        Value::Object(object) => object.get_mut("template").and_then(Value::as_object_mut),
+        _ => None,
+    };
+    if let Some(part) = part
+        && let Some(settings) = part.get("settings").cloned()
+    {
+        let flat: Object = flatten(&settings).into_iter().collect();
+        part.insert("settings", Value::Object(flat));
+    }
+    body
+}
