@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod automaton;
 pub mod collect;
 pub mod dsl;
 pub mod error;
