@@ -239,6 +239,14 @@ const READ: &[Known] =
 const BULK: &[Known] = &[flag("list_executed_pipelines").idle()];
 
 const SEARCH: &[Known] = &[
+    text("q"),
+    text("df"),
+    text("default_operator"),
+    text("analyzer"),
+    flag("lenient"),
+    flag("analyze_wildcard"),
+    flag("explain").unoffered(),
+    flag("include_named_queries_score"),
     Known::new("from", Int).unoffered(),
     Known::new("size", Int).unoffered(),
     text("sort"),
@@ -345,6 +353,12 @@ const CANCEL_TASKS: &[Known] =
     &[text("actions"), text("nodes"), text("parent_task_id"), flag("wait_for_completion")];
 
 const COUNT: &[Known] = &[
+    text("q"),
+    text("df"),
+    text("default_operator"),
+    text("analyzer"),
+    flag("lenient"),
+    flag("analyze_wildcard"),
     own("min_score"),
     Known::new("terminate_after", Int),
     text("routing"),
@@ -549,7 +563,7 @@ const GET_CLUSTER_SETTINGS: &[Known] = &[
 
 const PUT_CLUSTER_SETTINGS: &[Known] = &[flag("flat_settings")];
 
-const LOCAL: &[Known] = &[flag("local").idle(), time("master_timeout").idle()];
+const WAITING: &[Known] = &[flag("local").idle(), time("master_timeout").idle()];
 
 const REROUTE: &[Known] =
     &[flag("dry_run").idle(), flag("explain"), text("metric"), flag("retry_failed").idle()];
@@ -788,7 +802,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::ClusterStats, &[Get], "/_cluster/stats/nodes/{node_id}", "cluster:monitor/stats", &[CLUSTER_STATS]),
     route(Api::GetClusterSettings, &[Get], "/_cluster/settings", "cluster:monitor/settings", &[GET_CLUSTER_SETTINGS]),
     route(Api::PutClusterSettings, &[Put], "/_cluster/settings", "cluster:admin/settings/update", &[PUT_CLUSTER_SETTINGS, MASTER]),
-    route(Api::PendingTasks, &[Get], "/_cluster/pending_tasks", "cluster:monitor/task", &[LOCAL]),
+    route(Api::PendingTasks, &[Get], "/_cluster/pending_tasks", "cluster:monitor/task", &[WAITING]),
     route(Api::Reroute, &[Post], "/_cluster/reroute", "cluster:admin/reroute", &[REROUTE, MASTER]),
     route(Api::AllocationExplain, &[Get, Post], "/_cluster/allocation/explain", "cluster:monitor/allocation/explain", &[EXPLAIN_ALLOCATION, SOURCE]),
     route(Api::ExcludeVotes, &[Post], "/_cluster/voting_config_exclusions", "cluster:admin/voting_config/add_exclusions", &[EXCLUDE_VOTES, MASTER]),
@@ -821,8 +835,8 @@ pub const ROUTES: &[Route] = &[
     route(Api::TrialStatus, &[Get], "/_license/trial_status", "cluster:monitor/xpack/license/get", &[]),
     route(Api::StartBasic, &[Post], "/_license/start_basic", "cluster:admin/xpack/license/start_basic", &[START_LICENSE, MASTER]),
     route(Api::Xpack, &[Get], "/_xpack", "cluster:monitor/xpack/info", &[XPACK]),
-    route(Api::XpackUsage, &[Get], "/_xpack/usage", "cluster:monitor/xpack/usage", &[LOCAL]),
-    route(Api::Features, &[Get], "/_features", "cluster:admin/features/get", &[LOCAL]),
+    route(Api::XpackUsage, &[Get], "/_xpack/usage", "cluster:monitor/xpack/usage", &[WAITING]),
+    route(Api::Features, &[Get], "/_features", "cluster:admin/features/get", &[WAITING]),
     route(Api::GetPipelines, &[Get], "/_ingest/pipeline", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
     route(Api::GetPipelines, &[Get], "/_ingest/pipeline/{id}", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
     route(Api::Prometheus, &[Get], "/_prometheus", "cluster:monitor/nodes/stats", &[]),

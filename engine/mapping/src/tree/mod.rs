@@ -22,6 +22,7 @@ mod render;
 mod state;
 mod template;
 mod update;
+mod visible;
 
 use std::sync::Arc;
 

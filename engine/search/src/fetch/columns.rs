@@ -23,6 +23,8 @@ pub struct Columns {
     columns: Vec<Column>,
     /// Values out of the source.
     pub shown: Shown,
+    /// Only these fields may be seen; `None` is all.
+    pub visible: Option<Arc<json::fields::Fields>>,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             }
         }
     }
-    Ok(Columns { columns, shown: Shown::bind(request, mapping)? })
+    Ok(Columns { columns, shown: Shown::bind(request, mapping)?, visible: None })
 }
 
 /// The column of one field; a pattern passes over fields without one.

@@ -55,6 +55,9 @@ pub fn hit(
         hit.id = segment.ids().id_of(doc)?.map(|id| String::from_utf8_lossy(id).into_owned());
         hit.routing = texts(segment, FieldNo::ROUTING, doc)?.into_iter().next();
         hit.ignored = texts(segment, FieldNo::IGNORED, doc)?;
+        if let Some(visible) = &fetch.columns.visible {
+            hit.ignored.retain(|path| visible.permits(path));
+        }
     }
     let number = |field| segment.numeric(field).and_then(|it| it.first(doc)).map(|it| it as u64);
     if request.version {
@@ -69,6 +72,11 @@ pub fn hit(
         let text = match segment.stored() {
             Some(stored) => Some(stored.get(doc)?),
             None => None,
+        };
+        // From here on a hidden field is not there, whoever reads the text.
+        let text = match (&fetch.columns.visible, text) {
+            (Some(visible), Some(text)) => Some(visible.reduce_text(&text)),
+            (_, text) => text,
         };
         if let Some(text) = text {
             if !shown.is_empty() {

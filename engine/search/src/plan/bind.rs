@@ -26,6 +26,8 @@ pub struct Context<'a> {
     pub now_ms: i64,
     /// Only these documents may be seen.
     pub filter: Option<&'a Query>,
+    /// What the filter's names mean, where the caller's view of the mapping hides some of them.
+    pub filter_mapping: Option<&'a Mapping>,
     /// `index.max_result_window`.
     pub result_window: u64,
     /// `index.max_terms_count`.
@@ -45,6 +47,7 @@ impl<'a> Context<'a> {
             index,
             now_ms,
             filter: None,
+            filter_mapping: None,
             result_window: RESULT_WINDOW,
             terms_max: 65_536,
             default_fields: &[],
@@ -74,6 +77,8 @@ pub fn bind(
         None => query,
     };
     let named = std::mem::take(&mut binder.named);
+    // The caller may not see by which fields its documents are limited: the filter knows them all.
+    binder.mapping = context.filter_mapping.unwrap_or(mapping);
     let query = match context.filter {
         Some(filter) => restricted(query, binder.top(filter)?),
         None => query,

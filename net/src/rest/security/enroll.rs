@@ -1,0 +1,67 @@
+//! `_security/enroll`: a node or the companion tool joins with a token that lives half an hour.
+//!
+//! The token's key may call the one path and nothing else; `create-enrollment-token` makes it.
+
+use engine::{Error, Result};
+use env::{Disk, Env, File};
+use json::{Value, json};
+
+use super::{allowed, now, service, value};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// Name of the keys of enrollment tokens.
+pub const NAME: &str = "enrollment_token";
+
+/// A longer file is no certificate of ours.
+const FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// `GET /_security/enroll/kibana`.
+pub(super) async fn kibana<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    allowed(call)?;
+    let authority = der(call, "http_ca.crt").await?;
+    let name = format!("enroll-process-token-{}", now(call));
+    let Some(token) = service::make(call, "elastic/kibana", &name).await? else {
+        return Err(Error::new(409, "version_conflict_engine_exception", "try again"));
+    };
+    Ok(value(200, &json!({"token": {"name": name, "value": token}, "http_ca": authority})))
+}
+
+/// `GET /_security/enroll/node`.
+pub(super) async fn node<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    allowed(call)?;
+    let info = &call.core.shared().config.info;
+    let mut answer = json::Object::new();
+    for (name, file) in [
+        ("http_ca_key", "http_ca.key"),
+        ("http_ca_cert", "http_ca.crt"),
+        ("transport_ca_cert", "transport_ca.crt"),
+        ("transport_key", "transport.key"),
+        ("transport_cert", "transport.crt"),
+    ] {
+        answer.insert(name, der(call, file).await?);
+    }
+    answer.insert("nodes_addresses", vec![info.transport_address.as_str()]);
+    Ok(value(200, &Value::Object(answer)))
+}
+
+/// The DER of a PEM file below `certs`, in base64: the lines between its first pair of bars.
+async fn der<E: Env>(call: &Call<'_, E>, name: &str) -> Result<String> {
+    let path = call.core.shared().config.data.join("certs").join(name);
+    let missing = || {
+        Error::illegal_argument(
+            "Unable to enroll. The certificates of this node were not made by it: enrollment needs \
+             the authorities of the first start",
+        )
+    };
+    let file = call.core.env().disk().open(&path).await.map_err(|_| missing())?;
+    let len = file.len().await.map_err(|_| missing())?;
+    if len > FILE_BYTES_MAX {
+        return Err(missing());
+    }
+    let bytes = file.read_at(0, len as usize).await.map_err(|_| missing())?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| missing())?;
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("-----BEGIN"));
+    lines.next().ok_or_else(missing)?;
+    Ok(lines.take_while(|line| !line.starts_with("-----END")).collect())
+}

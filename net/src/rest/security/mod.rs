@@ -1,0 +1,219 @@
+//! `_security`: who am I, users, roles, keys, tokens.
+//!
+//! Each handler reads its body, asks the gate for the action under Elasticsearch's name, and hands a
+//! finished command to authz. What every caller may do to itself (see who it is, change its password,
+//! look after its own keys) is said where it is done.
+
+mod body;
+mod descriptor;
+mod enroll;
+mod has;
+mod key_select;
+mod keys;
+mod privileges;
+mod query;
+mod roles;
+mod service;
+mod tokens;
+mod users;
+
+pub use enroll::NAME as ENROLL_KEY;
+
+use authz::{Keeper, Principal, State};
+use engine::{Error, Result};
+use env::{Env, Random};
+use json::{Object, Value, json};
+use std::sync::Arc;
+
+use crate::admit::{Caller, Security};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// What answers a route of this family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named as in Elasticsearch's specification")]
+pub enum Op {
+    Authenticate,
+    ChangePassword,
+    PutUser,
+    GetUser,
+    DeleteUser,
+    EnableUser,
+    DisableUser,
+    QueryUser,
+    PutRole,
+    GetRole,
+    DeleteRole,
+    BulkPutRole,
+    BulkDeleteRole,
+    QueryRole,
+    PutRoleMapping,
+    GetRoleMapping,
+    DeleteRoleMapping,
+    PutPrivileges,
+    GetPrivileges,
+    DeletePrivileges,
+    BuiltinPrivileges,
+    HasPrivileges,
+    UserPrivileges,
+    CreateApiKey,
+    GrantApiKey,
+    GetApiKey,
+    QueryApiKeys,
+    UpdateApiKey,
+    BulkUpdateApiKeys,
+    InvalidateApiKey,
+    CreateCrossClusterApiKey,
+    UpdateCrossClusterApiKey,
+    GetToken,
+    InvalidateToken,
+    GetServiceAccounts,
+    GetServiceCredentials,
+    CreateServiceToken,
+    DeleteServiceToken,
+    ClearCache,
+    EnrollNode,
+    EnrollKibana,
+}
+
+/// Answers a call of this family.
+pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
+    match op {
+        Op::Authenticate => has::authenticate(call),
+        Op::ChangePassword => users::change_password(call).await,
+        Op::PutUser => users::put(call).await,
+        Op::GetUser => users::get(call),
+        Op::DeleteUser => users::delete(call).await,
+        Op::EnableUser => users::enable(call, true).await,
+        Op::DisableUser => users::enable(call, false).await,
+        Op::QueryUser => users::query(call),
+        Op::PutRole => roles::put(call).await,
+        Op::GetRole => roles::get(call),
+        Op::DeleteRole => roles::delete(call).await,
+        Op::BulkPutRole => roles::bulk_put(call).await,
+        Op::BulkDeleteRole => roles::bulk_delete(call).await,
+        Op::QueryRole => roles::query(call),
+        Op::PutRoleMapping => roles::put_mapping(call).await,
+        Op::GetRoleMapping => roles::get_mapping(call),
+        Op::DeleteRoleMapping => roles::delete_mapping(call).await,
+        Op::PutPrivileges => privileges::put(call).await,
+        Op::GetPrivileges => privileges::get(call),
+        Op::DeletePrivileges => privileges::delete(call).await,
+        Op::BuiltinPrivileges => privileges::builtin(call),
+        Op::HasPrivileges => has::has_privileges(call),
+        Op::UserPrivileges => has::privileges(call),
+        Op::CreateApiKey => keys::create(call).await,
+        Op::GrantApiKey => keys::grant(call).await,
+        Op::GetApiKey => key_select::get(call),
+        Op::QueryApiKeys => key_select::query(call),
+        Op::UpdateApiKey => keys::update(call).await,
+        Op::BulkUpdateApiKeys => keys::bulk_update(call).await,
+        Op::InvalidateApiKey => key_select::invalidate(call).await,
+        Op::CreateCrossClusterApiKey => keys::create_cross(call).await,
+        Op::UpdateCrossClusterApiKey => keys::update_cross(call).await,
+        Op::GetToken => tokens::create(call).await,
+        Op::InvalidateToken => tokens::invalidate(call).await,
+        Op::GetServiceAccounts => service::accounts(call),
+        Op::GetServiceCredentials => service::credentials(call),
+        Op::CreateServiceToken => service::create(call).await,
+        Op::DeleteServiceToken => service::delete(call).await,
+        Op::ClearCache => clear_cache(call),
+        Op::EnrollNode => enroll::node(call).await,
+        Op::EnrollKibana => enroll::kibana(call).await,
+    }
+}
+
+/// Who calls, and who judges callers.
+struct Desk<'a, E: Env> {
+    principal: &'a Principal,
+    security: &'a Security<E>,
+}
+
+impl<E: Env> Desk<'_, E> {
+    fn keeper(&self) -> &Keeper {
+        &self.security.keeper
+    }
+
+    fn state(&self) -> Arc<State> {
+        self.keeper().state()
+    }
+}
+
+/// The desk of a call; without security there is none.
+fn desk<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
+    match (call.caller, call.security) {
+        (Caller::Known(known), Some(security)) => {
+            Ok(Desk { principal: &known.principal, security })
+        }
+        _ => Err(off()),
+    }
+}
+
+/// The desk of a call that the gate lets do what its route's privilege says.
+fn allowed<'a, E: Env>(call: &'a Call<'_, E>) -> Result<Desk<'a, E>> {
+    let desk = desk(call)?;
+    call.gate.cluster(call.route.privilege)?;
+    Ok(desk)
+}
+
+/// The answer where security is off: there is no such thing.
+fn off() -> Error {
+    Error::illegal_argument("security is not enabled on this node")
+}
+
+/// A failure of authz, as the store tells it.
+fn told(error: authz::Error) -> Error {
+    match error {
+        authz::Error::UnknownUser { name } => {
+            Error::validation(&[format!("user [{name}] does not exist")])
+        }
+        authz::Error::Refused { reason } => Error::illegal_argument(reason),
+        authz::Error::Busy => Error::rejected("too many passwords wait to be hashed"),
+        other => Error::new(503, "status_exception", other.to_string()),
+    }
+}
+
+/// Milliseconds since 1970.
+fn now<E: Env>(call: &Call<'_, E>) -> u64 {
+    u64::try_from(call.now_ms()).unwrap_or_default()
+}
+
+/// Random bytes in the alphabet of URLs.
+fn random_text<E: Env, const N: usize>(call: &Call<'_, E>) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(random::<E, N>(call))
+}
+
+fn random<E: Env, const N: usize>(call: &Call<'_, E>) -> [u8; N] {
+    let mut bytes = [0; N];
+    call.core.env().random().fill(&mut bytes);
+    bytes
+}
+
+fn value(status: u16, value: &Value) -> Reply {
+    Reply::json(status, json::to_vec(value))
+}
+
+/// Names in a part of the path, apart at commas.
+fn names<'a, E: Env>(call: &'a Call<'_, E>, part: &str) -> Vec<&'a str> {
+    let text = call.path.get(part).unwrap_or_default();
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
+/// Nothing is cached beyond a change of what it came from, so there is nothing to clear.
+fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    allowed(call)?;
+    Ok(value(200, &nodes(call)))
+}
+
+/// The answer of this one node.
+fn nodes<E: Env>(call: &Call<'_, E>) -> Value {
+    let info = &call.core.shared().config.info;
+    let node: Object =
+        [(info.id.as_str(), json!({"name": (info.name.as_str())}))].into_iter().collect();
+    json!({
+        "_nodes": {"total": 1, "successful": 1, "failed": 0},
+        "cluster_name": (info.cluster_name.as_str()),
+        "nodes": (Value::Object(node)),
+    })
+}

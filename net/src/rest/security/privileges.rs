@@ -1,0 +1,153 @@
+//! `_security/privilege`: privileges of applications, and those that are built in.
+
+use authz::Command;
+use authz::command::Outcome;
+use authz::privilege::{self, Kind};
+use authz::record::key::AppPrivilege;
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value, json};
+
+use super::body::Body;
+use super::{allowed, names, told, value};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// `PUT|POST /_security/privilege`.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let body = call.required_map()?;
+    let (mut privileges, mut problems) = (Vec::new(), Vec::new());
+    for (application, given) in body.as_object().into_iter().flat_map(Object::iter) {
+        let malformed = || Error::parse("expected the privileges of an application in an object");
+        for (name, given) in given.as_object().ok_or_else(malformed)?.iter() {
+            let what = format!("privilege [{name}]");
+            let fields = ["application", "name", "actions", "metadata"];
+            let body = Body::new(given, what, &fields)?;
+            let same = |field: &str, wanted: &str| {
+                body.text(field).map(|found| found.is_none_or(|found| found == wanted))
+            };
+            if !same("application", application)? || !same("name", name)? {
+                return Err(Error::illegal_argument(format!(
+                    "privilege [{name}] names another application or privilege than its place"
+                )));
+            }
+            let actions = body.texts("actions")?.unwrap_or_default();
+            check(application, name, &actions, &mut problems);
+            let metadata = body.object("metadata")?.cloned().unwrap_or_default();
+            if metadata.keys().any(|key| key.starts_with('_')) {
+                problems.push(format!(
+                    "metadata keys may not start with [_] (found in privilege [{name}])"
+                ));
+            }
+            privileges.push(AppPrivilege {
+                application: application.to_owned(),
+                name: name.to_owned(),
+                actions,
+                metadata,
+            });
+        }
+    }
+    if privileges.is_empty() {
+        problems.push("At least one application privilege must be provided".to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(Error::validation(&problems));
+    }
+    let places: Vec<(String, String)> =
+        privileges.iter().map(|one| (one.application.clone(), one.name.clone())).collect();
+    let outcome = desk.keeper().ask(Command::PutPrivileges { privileges }).await.map_err(told)?;
+    let Outcome::Each(new) = outcome else { return Err(Error::internal("nothing was put")) };
+    let mut answer = Object::new();
+    for ((application, name), created) in places.into_iter().zip(new) {
+        let inner = answer.get_or_insert_with(&application, Value::object);
+        if let Some(inner) = inner.as_object_mut() {
+            inner.insert(name, json!({"created": created}));
+        }
+    }
+    Ok(value(200, &Value::Object(answer)))
+}
+
+fn check(application: &str, name: &str, actions: &[String], problems: &mut Vec<String>) {
+    let is_application = application.len() >= 3
+        && application.starts_with(|c: char| c.is_ascii_lowercase())
+        && application.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if !is_application {
+        problems.push(format!(
+            "An application name must be at least three characters, begin with a lower case letter \
+             and hold letters, digits, [-] and [_] (found [{application}])"
+        ));
+    }
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if !is_name {
+        problems.push(format!(
+            "Application privilege names must match the pattern [a-z][a-zA-Z0-9_.-]* (found [{name}])"
+        ));
+    }
+    if actions.is_empty() {
+        problems.push("Application privileges must have at least one action".to_owned());
+    }
+    for action in actions {
+        if !action.contains(['/', '*', ':']) {
+            problems.push(format!("action [{action}] must contain one of [ '/' , '*' , ':' ]"));
+        }
+    }
+}
+
+/// `GET /_security/privilege[/{application}[/{name}]]`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let (applications, wanted) = (names(call, "application"), names(call, "name"));
+    let mut answer = Object::new();
+    for one in state.privileges.values() {
+        let fits = |pattern: &&str| privilege::fits(pattern, &one.application);
+        let is_wanted = (applications.is_empty() || applications.iter().any(fits))
+            && (wanted.is_empty() || wanted.contains(&one.name.as_str()));
+        if !is_wanted {
+            continue;
+        }
+        let inner = answer.get_or_insert_with(&one.application, Value::object);
+        if let Some(inner) = inner.as_object_mut() {
+            inner.insert(
+                one.name.as_str(),
+                json!({
+                    "application": (one.application.as_str()),
+                    "name": (one.name.as_str()),
+                    "actions": (one.actions.clone()),
+                    "metadata": (Value::Object(one.metadata.clone())),
+                }),
+            );
+        }
+    }
+    let status = if answer.is_empty() && !wanted.is_empty() { 404 } else { 200 };
+    Ok(value(status, &Value::Object(answer)))
+}
+
+/// `DELETE /_security/privilege/{application}/{name}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let application = call.segment("application").to_owned();
+    let names: Vec<String> = names(call, "name").into_iter().map(str::to_owned).collect();
+    let command =
+        Command::DeletePrivileges { application: application.clone(), names: names.clone() };
+    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let Outcome::Each(found) = outcome else { return Err(Error::internal("nothing was sought")) };
+    let any = found.contains(&true);
+    let each: Object =
+        names.into_iter().zip(found).map(|(name, found)| (name, json!({"found": found}))).collect();
+    let answer: Object = [(application, Value::Object(each))].into_iter().collect();
+    Ok(value(if any { 200 } else { 404 }, &Value::Object(answer)))
+}
+
+/// `GET /_security/privilege/_builtin`.
+pub(super) fn builtin<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    allowed(call)?;
+    let list = |kind: Kind| Value::from(privilege::names(kind).collect::<Vec<_>>());
+    let answer = json!({
+        "cluster": (list(Kind::Cluster)),
+        "index": (list(Kind::Index)),
+        "remote_cluster": ["monitor_enrich", "monitor_stats"],
+    });
+    Ok(value(200, &answer))
+}

@@ -1,0 +1,278 @@
+//! `_security/role` and `_security/role_mapping`.
+
+use std::sync::Arc;
+
+use authz::Command;
+use authz::command::Outcome;
+use authz::record::builtin;
+use authz::record::key::RoleMapping;
+use authz::record::role::Role;
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value, json};
+
+use super::body::{Body, check_name};
+use super::{allowed, descriptor, names, query as queries, told, value};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// Roles in one bulk request.
+const BULK_MAX: usize = 1000;
+
+fn reserved(name: &str, what: &str) -> Error {
+    Error::illegal_argument(format!("role [{name}] is reserved and cannot be {what}"))
+}
+
+fn is_reserved(name: &str) -> bool {
+    builtin::ROLES.contains(&name)
+}
+
+/// `PUT|POST /_security/role/{name}`.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("name");
+    check_name("Role", name)?;
+    let body = call.map()?.unwrap_or_else(Value::object);
+    let parsed = descriptor::parse(&body, name)?;
+    if is_reserved(name) {
+        return Err(reserved(name, "modified"));
+    }
+    let roles = vec![Arc::new(Role::new(name, parsed))];
+    let outcome = desk.keeper().ask(Command::PutRoles { roles }).await.map_err(told)?;
+    let created = outcome == Outcome::Each(vec![true]);
+    Ok(value(200, &json!({"role": {"created": created}})))
+}
+
+/// `GET /_security/role[/{name}]`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let wanted = names(call, "name");
+    let mut shown = Object::new();
+    if wanted.is_empty() {
+        for role in builtin::ROLES.iter().filter_map(|name| builtin::role(name)) {
+            shown.insert(role.name.as_str(), descriptor::show(&role));
+        }
+        for role in state.roles.values() {
+            shown.insert(role.name.as_str(), descriptor::show(role));
+        }
+    }
+    for name in &wanted {
+        if let Some(role) = state.role(name) {
+            shown.insert(*name, descriptor::show(&role));
+        }
+    }
+    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
+    Ok(value(status, &Value::Object(shown)))
+}
+
+/// `DELETE /_security/role/{name}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("name");
+    if is_reserved(name) {
+        return Err(reserved(name, "deleted"));
+    }
+    let names = vec![name.to_owned()];
+    let outcome = desk.keeper().ask(Command::DeleteRoles { names }).await.map_err(told)?;
+    let found = outcome == Outcome::Each(vec![true]);
+    Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
+}
+
+/// What became of each of several roles.
+fn sorted_out(lists: [(&str, Vec<String>); 3], failures: Object) -> Value {
+    let mut answer = Object::new();
+    for (word, names) in lists {
+        if !names.is_empty() {
+            answer.insert(word, names);
+        }
+    }
+    if !failures.is_empty() {
+        answer.insert(
+            "errors",
+            json!({"count": (failures.len()), "details": (Value::Object(failures))}),
+        );
+    }
+    Value::Object(answer)
+}
+
+fn failure(error: &Error) -> Value {
+    json!({"type": (error.kind.as_ref()), "reason": (error.reason.as_str())})
+}
+
+/// `POST /_security/role`.
+pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let body = call.required_map()?;
+    let body = Body::new(&body, "bulk put roles request", &["roles"])?;
+    let Some(given) = body.object("roles")? else {
+        return Err(Error::validation(&["roles are missing"]));
+    };
+    if given.len() > BULK_MAX {
+        return Err(Error::illegal_argument(format!("more than {BULK_MAX} roles in one request")));
+    }
+    let (mut roles, mut failures) = (Vec::new(), Object::new());
+    let state = desk.state();
+    let mut same = Vec::new();
+    for (name, given) in given.iter() {
+        let parsed = check_name("Role", name).and_then(|()| descriptor::parse(given, name));
+        let parsed = parsed.and_then(|parsed| {
+            if is_reserved(name) { Err(reserved(name, "modified")) } else { Ok(parsed) }
+        });
+        match parsed {
+            Ok(parsed) => {
+                let role = Arc::new(Role::new(name, parsed));
+                if state.roles.get(name) == Some(&role) {
+                    same.push(name.to_owned());
+                } else {
+                    roles.push(role);
+                }
+            }
+            Err(error) => drop(failures.insert(name, failure(&error))),
+        }
+    }
+    let put: Vec<String> = roles.iter().map(|role| role.name.clone()).collect();
+    let (mut created, mut updated) = (Vec::new(), Vec::new());
+    if !roles.is_empty() {
+        let outcome = desk.keeper().ask(Command::PutRoles { roles }).await.map_err(told)?;
+        let Outcome::Each(new) = outcome else { return Err(Error::internal("no roles were put")) };
+        for (name, is_new) in put.into_iter().zip(new) {
+            if is_new { created.push(name) } else { updated.push(name) }
+        }
+    }
+    let lists = [("created", created), ("updated", updated), ("noop", same)];
+    Ok(value(200, &sorted_out(lists, failures)))
+}
+
+/// `DELETE /_security/role`.
+pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let body = call.required_map()?;
+    let body = Body::new(&body, "bulk delete roles request", &["names"])?;
+    let Some(given) = body.texts("names")?.filter(|names| !names.is_empty()) else {
+        return Err(Error::validation(&["names are missing"]));
+    };
+    let mut failures = Object::new();
+    let (bad, names): (Vec<_>, Vec<_>) = given.into_iter().partition(|name| is_reserved(name));
+    for name in bad {
+        let error = reserved(&name, "deleted");
+        failures.insert(name, failure(&error));
+    }
+    let command = Command::DeleteRoles { names: names.clone() };
+    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    let Outcome::Each(found) = outcome else { return Err(Error::internal("no roles were put")) };
+    let (mut deleted, mut missing) = (Vec::new(), Vec::new());
+    for (name, found) in names.into_iter().zip(found) {
+        if found { deleted.push(name) } else { missing.push(name) }
+    }
+    let lists = [("deleted", deleted), ("not_found", missing), ("", Vec::new())];
+    Ok(value(200, &sorted_out(lists, failures)))
+}
+
+/// `GET|POST /_security/_query/role`.
+pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let fields = ["name", "description", "metadata", "applications"];
+    let rows = state.roles.values().map(|role| {
+        let mut shown = Object::new();
+        shown.insert("name", role.name.as_str());
+        if let Value::Object(more) = descriptor::show(role) {
+            for (key, value) in more {
+                shown.insert(key, value);
+            }
+        }
+        let shown = Value::Object(shown);
+        (role.name.clone(), shown.clone(), shown)
+    });
+    queries::answer(call, "roles", &fields, rows.collect())
+}
+
+const MAPPING: &[&str] = &["roles", "role_templates", "enabled", "rules", "metadata"];
+
+/// `PUT|POST /_security/role_mapping/{name}`.
+pub(super) async fn put_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("name");
+    let given = call.required_map()?;
+    let body = Body::new(&given, format!("role-mapping [{name}]"), MAPPING)?;
+    let roles = body.texts("roles")?.unwrap_or_default();
+    let templates = body.list("role_templates")?.unwrap_or_default();
+    let mut problems = Vec::new();
+    match (roles.is_empty(), templates.is_empty()) {
+        (true, true) => {
+            problems.push("role-mapping roles or role-templates are missing".to_owned())
+        }
+        (false, false) => {
+            problems.push("role-mapping cannot have both roles and role-templates".to_owned())
+        }
+        _ => {}
+    }
+    match body.value("rules") {
+        None => problems.push("role-mapping rules are missing".to_owned()),
+        Some(rules) => check_rules(rules, 20)?,
+    }
+    let metadata = body.object("metadata")?.cloned().unwrap_or_default();
+    if metadata.keys().any(|key| key.starts_with('_')) {
+        problems.push("metadata keys may not start with [_]".to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(Error::validation(&problems));
+    }
+    let mut kept = Object::new();
+    kept.insert("enabled", body.flag("enabled")?.unwrap_or(true));
+    if templates.is_empty() {
+        kept.insert("roles", roles);
+    } else {
+        kept.insert("role_templates", templates.to_vec());
+    }
+    kept.insert("rules", body.value("rules").cloned().unwrap_or_default());
+    kept.insert("metadata", Value::Object(metadata));
+    let mapping = RoleMapping { name: name.to_owned(), body: kept };
+    let outcome = desk.keeper().ask(Command::PutMapping { mapping }).await.map_err(told)?;
+    let created = outcome == Outcome::Created;
+    Ok(value(200, &json!({"role_mapping": {"created": created}})))
+}
+
+/// Rules are `all`, `any`, `except` and `field`, one each.
+fn check_rules(rules: &Value, depth: usize) -> Result<()> {
+    let bad = |why: &str| Err(Error::parse(format!("failed to parse rules expression. {why}")));
+    let Some(depth) = depth.checked_sub(1) else { return bad("it is nested too deeply") };
+    let Some(object) = rules.as_object() else { return bad("expected an object") };
+    if object.len() != 1 {
+        return bad("expected one field");
+    }
+    for (kind, body) in object.iter() {
+        match (kind, body) {
+            ("all" | "any", Value::Array(items)) => {
+                for item in items {
+                    check_rules(item, depth)?;
+                }
+            }
+            ("except", one) => check_rules(one, depth)?,
+            ("field", Value::Object(_)) => {}
+            _ => return bad(&format!("field [{kind}] is not recognised in a rule")),
+        }
+    }
+    Ok(())
+}
+
+/// `GET /_security/role_mapping[/{name}]`.
+pub(super) fn get_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let wanted = names(call, "name");
+    let mut shown = Object::new();
+    for mapping in state.mappings.values() {
+        if wanted.is_empty() || wanted.contains(&mapping.name.as_str()) {
+            shown.insert(mapping.name.as_str(), Value::Object(mapping.body.clone()));
+        }
+    }
+    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
+    Ok(value(status, &Value::Object(shown)))
+}
+
+/// `DELETE /_security/role_mapping/{name}`.
+pub(super) async fn delete_mapping<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let command = Command::DeleteMapping { name: call.segment("name").to_owned() };
+    let found = desk.keeper().ask(command).await.map_err(told)? == Outcome::Changed;
+    Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
+}

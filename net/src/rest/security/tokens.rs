@@ -1,0 +1,261 @@
+//! `_security/oauth2/token`: the token service of Elasticsearch's clients. It mints into the same
+//! registry as the OAuth half.
+
+use authz::command::Outcome;
+use authz::record::grant::{Grant, GrantKind};
+use authz::token::Content;
+use authz::token::text::{self, Kind};
+use authz::{Command, Principal, Secret, Via};
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value, json};
+
+use super::body::Body;
+use super::{Desk, allowed, has, keys, now, told, value};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// How long an access token lives, in milliseconds.
+const LIFE_MS: u64 = 20 * 60 * 1000;
+
+/// How long a refresh token lives.
+const REFRESH_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How long the same refresh token may come again.
+const WINDOW_MS: u64 = 30 * 1000;
+
+fn failed(error: &str, description: &str) -> Reply {
+    value(400, &json!({"error": error, "error_description": description}))
+}
+
+/// `POST /_security/oauth2/token`.
+pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let body = call.required_map()?;
+    let fields =
+        ["grant_type", "username", "password", "kerberos_ticket", "scope", "refresh_token"];
+    let body = Body::new(&body, "token request", &fields)?;
+    let kind = body.text("grant_type")?;
+    let invalid =
+        |reason: String| Ok(failed("invalid_request", &format!("Validation Failed: 1: {reason};")));
+    let unsupported =
+        |kind: &str, field: &str| format!("{field} is not supported with the {kind} grant_type");
+    match kind {
+        Some(kind @ "password") => {
+            let (Some(user), Some(password)) = (body.text("username")?, body.text("password")?)
+            else {
+                let field = if body.text("username")?.is_none() { "username" } else { "password" };
+                return invalid(format!("{field} is missing"));
+            };
+            if body.value("refresh_token").is_some() {
+                return invalid(unsupported(kind, "refresh_token"));
+            }
+            let secret = Secret::new(password.to_owned());
+            let found = desk.security.authenticator.password(user.to_owned(), secret).await;
+            let owner = found.map_err(|error| keys::not_let_in(&error))?;
+            mint(call, &desk, &owner, true).await
+        }
+        Some(kind @ "client_credentials") => {
+            for field in ["username", "password", "refresh_token"] {
+                if body.value(field).is_some() {
+                    return invalid(unsupported(kind, field));
+                }
+            }
+            mint(call, &desk, desk.principal, false).await
+        }
+        Some("refresh_token") => {
+            let Some(token) = body.text("refresh_token")? else {
+                return invalid("refresh_token is missing".to_owned());
+            };
+            refresh(call, &desk, token).await
+        }
+        Some("_kerberos") => Ok(failed("unauthorized", "no Kerberos realm is configured")),
+        Some(other) => invalid(format!(
+            "grant_type only supports the values: [password, kerberos, refresh_token, \
+             client_credentials] but was [{other}]"
+        )),
+        None => invalid(
+            "grant_type only supports the values: [password, kerberos, refresh_token, \
+             client_credentials]"
+                .to_owned(),
+        ),
+    }
+}
+
+async fn mint<E: Env>(
+    call: &Call<'_, E>,
+    desk: &Desk<'_, E>,
+    owner: &Principal,
+    refreshes: bool,
+) -> Result<Reply> {
+    let state = desk.state();
+    let known = match owner.via() {
+        // Tokens name a user of ours, who may be disabled or deleted at any time.
+        Via::Realm | Via::Token(_) => state.user(owner.name()),
+        Via::ApiKey(_) | Via::Service(_) | Via::Oauth(_) => None,
+    };
+    let Some(user) = known else {
+        return Err(Error::illegal_argument(
+            "tokens are given to users of the reserved and native realms only",
+        ));
+    };
+    let now = now(call);
+    let grant = Grant {
+        id: 0,
+        kind: GrantKind::Service,
+        user: user.name.clone(),
+        uid: user.uid,
+        client: None,
+        scopes: Vec::new(),
+        details: Vec::new(),
+        resource: Vec::new(),
+        created: now,
+        last_used: None,
+        last_address: None,
+        code: None,
+        refreshes,
+        counter: 0,
+        rotated: now,
+        idle_end: now + REFRESH_MS,
+        absolute_end: now + if refreshes { REFRESH_MS } else { LIFE_MS },
+        serial: 0,
+        revoked: Vec::new(),
+        parent: None,
+        address: None,
+    };
+    let outcome = desk.keeper().ask(Command::Mint { grant, now }).await.map_err(told)?;
+    let Outcome::Granted(grant, serial) = outcome else {
+        return Err(Error::internal("no token was made"));
+    };
+    answer(call, desk, &grant, serial, Some(has::show(owner)))
+}
+
+/// The answer with fresh tokens.
+fn answer<E: Env>(
+    call: &Call<'_, E>,
+    desk: &Desk<'_, E>,
+    grant: &Grant,
+    serial: u32,
+    authentication: Option<Value>,
+) -> Result<Reply> {
+    let keys = desk.keeper().keys();
+    let end = (now(call) + LIFE_MS) / 1000;
+    let content = Content { grant: grant.id, end: u32::try_from(end).unwrap_or(u32::MAX), serial };
+    let access = keys.access(desk.state().epoch).seal(content);
+    let mut answer = Object::new();
+    answer.insert("access_token", text::write(Kind::Access, &access));
+    answer.insert("type", "Bearer");
+    answer.insert("expires_in", LIFE_MS / 1000);
+    if grant.refreshes {
+        let content = Content { grant: grant.id, end: 0, serial: grant.counter };
+        answer.insert("refresh_token", text::write(Kind::Refresh, &keys.refresh().seal(content)));
+    }
+    if let Some(authentication) = authentication {
+        answer.insert("authentication", authentication);
+    }
+    let reply = value(200, &Value::Object(answer));
+    Ok(reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"))
+}
+
+async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) -> Result<Reply> {
+    let invalid = || Ok(failed("invalid_grant", "could not refresh the requested token"));
+    let read = text::read(token).filter(|read| read.kind == Kind::Refresh);
+    let content = read.and_then(|read| desk.keeper().keys().refresh().open(&read.body));
+    let Some(content) = content else { return invalid() };
+    let state = desk.state();
+    let user = state.grant(content.grant).and_then(|grant| state.user(&grant.user));
+    let Some(user) = user.filter(|user| user.enabled).cloned() else { return invalid() };
+    let command = Command::Refresh {
+        grant: content.grant,
+        counter: content.serial,
+        client: None,
+        narrowed: None,
+        idle: REFRESH_MS,
+        life: LIFE_MS,
+        window: WINDOW_MS,
+        now: now(call),
+    };
+    match desk.keeper().ask(command).await {
+        Ok(Outcome::Granted(grant, serial)) => {
+            let owner = Principal::user_of(user, &desk.state());
+            answer(call, desk, &grant, serial, Some(has::show(&owner)))
+        }
+        Ok(_) | Err(authz::Error::InvalidGrant | authz::Error::Foreign) => invalid(),
+        Err(authz::Error::Reused) => {
+            Ok(failed("invalid_grant", "token has already been refreshed"))
+        }
+        Err(error) => Err(told(error)),
+    }
+}
+
+/// `DELETE /_security/oauth2/token`.
+pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let body = call.required_map()?;
+    let fields = ["token", "refresh_token", "realm_name", "username"];
+    let body = Body::new(&body, "invalidate token request", &fields)?;
+    let (token, refresh) = (body.text("token")?, body.text("refresh_token")?);
+    let (realm, user) = (body.text("realm_name")?, body.text("username")?);
+    let count = u8::from(token.is_some()) + u8::from(refresh.is_some());
+    if count > 1 || (count == 1 && (realm.is_some() || user.is_some())) {
+        return Err(Error::validation(&[
+            "only one of [token, refresh_token] or [realm_name, username] can be specified",
+        ]));
+    }
+    if count == 0 && realm.is_none() && user.is_none() {
+        return Err(Error::validation(&["token string must be provided"]));
+    }
+    let state = desk.state();
+    let keys = desk.keeper().keys();
+    let mut invalidated = 0;
+    if let Some(token) = token {
+        let read = text::read(token).filter(|read| read.kind == Kind::Access);
+        let content = read.and_then(|read| keys.access(state.epoch).open(&read.body));
+        let live = content.filter(|content| is_live(&state, *content, now(call)));
+        if let Some(content) = live {
+            let Content { grant, serial, end } = content;
+            let command = Command::RevokeAccess { grant, serial, end, now: now(call) };
+            let outcome = desk.keeper().ask(command).await.map_err(told)?;
+            invalidated = usize::from(outcome == Outcome::Changed);
+        }
+    } else {
+        let grants: Vec<u64> = match refresh {
+            Some(refresh) => {
+                let read = text::read(refresh).filter(|read| read.kind == Kind::Refresh);
+                let content = read.and_then(|read| keys.refresh().open(&read.body));
+                content.map(|content| content.grant).into_iter().collect()
+            }
+            None => state
+                .grants
+                .values()
+                .filter(|grant| grant.kind == GrantKind::Service)
+                .filter(|grant| user.is_none_or(|user| user == grant.user))
+                .filter(|grant| {
+                    realm.is_none_or(|realm| {
+                        state.user(&grant.user).is_some_and(|user| user.realm.names().0 == realm)
+                    })
+                })
+                .map(|grant| grant.id)
+                .collect(),
+        };
+        let is_service =
+            |id: &u64| state.grant(*id).is_some_and(|grant| grant.kind == GrantKind::Service);
+        let grants: Vec<u64> = grants.into_iter().filter(is_service).collect();
+        let command = Command::Revoke { grants, consents: false };
+        if let Outcome::Ended(ended) = desk.keeper().ask(command).await.map_err(told)? {
+            invalidated = ended.len();
+        }
+    }
+    let answer = json!({
+        "invalidated_tokens": invalidated,
+        "previously_invalidated_tokens": 0,
+        "error_count": 0,
+    });
+    Ok(value(if invalidated == 0 { 404 } else { 200 }, &answer))
+}
+
+fn is_live(state: &authz::State, content: Content, now: u64) -> bool {
+    now < u64::from(content.end) * 1000
+        && authz::authenticate::bearer::live(state, content)
+            .is_some_and(|(grant, _)| grant.kind == GrantKind::Service)
+}

@@ -1,0 +1,218 @@
+//! `_security/user`: users of the native realm.
+
+use authz::command::Outcome;
+use authz::password::PasswordHash;
+use authz::record::builtin;
+use authz::record::user::{Realm, User};
+use authz::{Command, Secret};
+use engine::{Error, Result};
+use env::Env;
+use json::{Object, Value, json};
+
+use super::body::{Body, check_name};
+use super::{allowed, desk, names, query, told, value};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// `PUT|POST /_security/user/{username}`.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("username");
+    check_name("User", name)?;
+    let body = call.required_map()?;
+    let known = [
+        "username",
+        "password",
+        "password_hash",
+        "roles",
+        "full_name",
+        "email",
+        "metadata",
+        "enabled",
+    ];
+    let body = Body::new(&body, "add user request", &known)?;
+    if body.text("username")?.is_some_and(|other| other != name) {
+        return Err(Error::illegal_argument(
+            "the username in the body must equal the one in the path",
+        ));
+    }
+    let hash = given_hash(call, &body).await?;
+    let metadata = body.object("metadata")?.cloned().unwrap_or_default();
+    if metadata.keys().any(|key| key.starts_with('_')) {
+        return Err(Error::validation(&["metadata keys may not start with [_]"]));
+    }
+    let state = desk.state();
+    let before = state.user(name);
+    if before.is_some_and(|user| user.is_reserved()) || builtin::is_user(name) {
+        return Err(Error::validation(&[format!(
+            "user [{name}] is reserved and only the password can be changed"
+        )]));
+    }
+    let roles = match (body.texts("roles")?, before) {
+        (Some(roles), _) => roles,
+        (None, _) => return Err(Error::validation(&["roles are missing"])),
+    };
+    if hash.is_none() && before.is_none() {
+        let reason = "password must be specified unless you are updating an existing user";
+        let mut error = Error::validation(&[reason]);
+        error.kind = "validation_exception".into();
+        return Err(error);
+    }
+    let user = User {
+        name: name.to_owned(),
+        password: hash.clone().unwrap_or_else(PasswordHash::nobody),
+        roles,
+        full_name: body.text("full_name")?.map(str::to_owned),
+        email: body.text("email")?.map(str::to_owned),
+        metadata,
+        realm: Realm::Native,
+        enabled: body.flag("enabled")?.unwrap_or(true),
+        uid: 0,
+    };
+    let command = Command::PutUser { user, keep_password: hash.is_none() };
+    let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
+}
+
+/// The hash of the password in a body; hashing runs on a worker.
+async fn given_hash<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Option<PasswordHash>> {
+    match (body.text("password")?, body.text("password_hash")?) {
+        (Some(_), Some(_)) => {
+            Err(Error::validation(&["password_hash and password cannot both be specified"]))
+        }
+        (None, None) => Ok(None),
+        (None, Some(hash)) => PasswordHash::parse(hash).map(Some).ok_or_else(|| {
+            Error::illegal_argument(
+                "The provided password hash is not a hash or it could not be resolved to a \
+                 supported hash algorithm. The supported password hash algorithms are [argon2id]",
+            )
+        }),
+        (Some(password), None) => {
+            let password = Secret::new(password.to_owned());
+            authz::store::check_length(&password).map_err(|error| short(&error))?;
+            authz::store::hash(call.core.env(), password).await.map(Some).map_err(told)
+        }
+    }
+}
+
+fn short(error: &authz::Error) -> Error {
+    Error::validation(&[error.to_string()])
+}
+
+/// `GET /_security/user[/{username}]`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let wanted = names(call, "username");
+    let mut shown = Object::new();
+    if wanted.is_empty() {
+        for user in state.users.values() {
+            shown.insert(user.name.as_str(), show(user));
+        }
+    }
+    for name in &wanted {
+        if let Some(user) = state.user(name) {
+            shown.insert(*name, show(user));
+        }
+    }
+    let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
+    Ok(value(status, &Value::Object(shown)))
+}
+
+fn show(user: &User) -> Value {
+    json!({
+        "username": (user.name.as_str()),
+        "roles": (user.roles.clone()),
+        "full_name": (user.full_name.clone()),
+        "email": (user.email.clone()),
+        "metadata": (Value::Object(user.metadata.clone())),
+        "enabled": (user.enabled),
+    })
+}
+
+/// `DELETE /_security/user/{username}`.
+pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("username");
+    if builtin::is_user(name) {
+        return Err(Error::illegal_argument(format!(
+            "user [{name}] is reserved and cannot be deleted"
+        )));
+    }
+    let command = Command::DeleteUser { name: name.to_owned() };
+    let found = desk.keeper().ask(command).await.map_err(told)? == Outcome::Changed;
+    Ok(value(if found { 200 } else { 404 }, &json!({"found": found})))
+}
+
+/// `PUT|POST /_security/user/{username}/_enable` and `…/_disable`.
+pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<Reply> {
+    let desk = allowed(call)?;
+    let name = call.segment("username");
+    if name == desk.principal.name() {
+        return Err(Error::illegal_argument(
+            "users may not update the enabled status of their own account",
+        ));
+    }
+    if builtin::is_user(name) {
+        return Err(Error::illegal_argument(format!(
+            "user [{name}] is reserved and only the password can be changed"
+        )));
+    }
+    let command = Command::EnableUser { name: name.to_owned(), enabled };
+    match desk.keeper().ask(command).await {
+        Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
+        Err(authz::Error::UnknownUser { .. }) => {
+            let word = if enabled { "enabled" } else { "disabled" };
+            let mut error = Error::validation(&[format!("only existing users can be {word}")]);
+            error.kind = "validation_exception".into();
+            Err(error)
+        }
+        Err(error) => Err(told(error)),
+    }
+}
+
+/// `PUT|POST /_security/user/_password`, `/_security/user/{username}/_password`.
+pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let desk = desk(call)?;
+    let name = call.path.get("username").unwrap_or(desk.principal.name());
+    // Everybody may change the own password; by name and password, not by a token of it.
+    if name != desk.principal.name() || !matches!(desk.principal.via(), authz::Via::Realm) {
+        call.gate.cluster("cluster:admin/xpack/security/user/change_password")?;
+    }
+    let body = call.required_map()?;
+    if let Some(unknown) = body
+        .as_object()
+        .and_then(|object| object.keys().find(|key| !matches!(*key, "password" | "password_hash")))
+    {
+        return Err(Error::new(
+            400,
+            "x_content_parse_exception",
+            format!("unexpected field [{unknown}]"),
+        ));
+    }
+    let body = Body::new(&body, "change password request", &["password", "password_hash"])?;
+    let Some(password) = given_hash(call, &body).await? else {
+        return Err(Error::validation(&["password is missing"]));
+    };
+    let user = name.to_owned();
+    let command = Command::SetPassword { user, password, instead_of: None, keep: None };
+    match desk.keeper().ask(command).await {
+        Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
+        Err(authz::Error::UnknownUser { .. }) => {
+            let mut told = Error::validation(&["user must exist in order to change password"]);
+            told.status = 404;
+            Err(told)
+        }
+        Err(error) => Err(told(error)),
+    }
+}
+
+/// `GET|POST /_security/_query/user`.
+pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let state = allowed(call)?.state();
+    let fields = ["username", "roles", "full_name", "email", "enabled"];
+    let rows = state.users.values().filter(|user| !user.is_reserved()).map(|user| {
+        let shown = show(user);
+        (user.name.clone(), shown.clone(), shown)
+    });
+    query::answer(call, "users", &fields, rows.collect())
+}
