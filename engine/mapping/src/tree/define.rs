@@ -128,24 +128,44 @@ fn property(
             java_class(definition)
         )));
     };
-    let child = match kind_of(first, definition)? {
+    let child = child(first, definition, path, parent, settings)?;
+    Ok((first.into(), child))
+}
+
+/// What a definition makes; apart from its caller, which recursion keeps on the stack.
+#[inline(never)]
+fn child(
+    first: &str,
+    definition: &Json,
+    path: String,
+    parent: Place<'_>,
+    settings: &Settings,
+) -> Result<Child> {
+    Ok(match kind_of(first, definition)? {
         Type::Object | Type::Nested if parent.is_flat => {
-            return Err(Error::mapper_parsing(format!(
-                "Tried to add subobject [{first}] to object [{}] which does not support subobjects",
-                if parent.path.is_empty() { "_doc" } else { parent.path }
-            )));
+            return Err(subobject(first, parent.path));
         }
-        Type::Object => Child::Object(Arc::new(object(definition, path, None, settings)?)),
+        Type::Object => Child::Object(object(definition, path, None, settings)?),
         Type::Nested => {
             let nested = Some(nested(definition)?);
-            Child::Object(Arc::new(object(definition, path, nested, settings)?))
+            Child::Object(object(definition, path, nested, settings)?)
         }
         Type::Alias => Child::Alias(Arc::new(alias(first, definition, path)?)),
-        Type::Field(kind) => {
-            Child::Field(Arc::new(params::field(kind, definition, &path, settings)?))
-        }
-    };
-    Ok((first.into(), child))
+        Type::Field(kind) => field(kind, definition, &path, settings)?,
+    })
+}
+
+#[inline(never)]
+fn field(kind: &str, definition: &Json, path: &str, settings: &Settings) -> Result<Child> {
+    Ok(Child::Field(Arc::new(params::field(kind, definition, path, settings)?)))
+}
+
+#[cold]
+fn subobject(name: &str, within: &str) -> Error {
+    let within = if within.is_empty() { "_doc" } else { within };
+    Error::mapper_parsing(format!(
+        "Tried to add subobject [{name}] to object [{within}] which does not support subobjects"
+    ))
 }
 
 /// Names that belong to the system.
@@ -196,7 +216,7 @@ fn object(
     path: String,
     nested: Option<Nested>,
     settings: &Settings,
-) -> Result<Object> {
+) -> Result<Arc<Object>> {
     limits::depth(settings, &path)?;
     let mut object = Object { nested, ..Object::default() };
     if nested.is_none() {
@@ -224,7 +244,7 @@ fn object(
         )));
     }
     object.path = path.into();
-    Ok(object)
+    Ok(Arc::new(object))
 }
 
 fn nested(definition: &Json) -> Result<Nested> {

@@ -157,12 +157,19 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
 #[test]
 fn a_parameter_not_here_yet_is_one_that_nobody_knows() {
     for (kind, parameter, value) in [
-        ("text", "index_prefixes", json!({})),
-        ("text", "fielddata", json!(true)),
-        ("text", "index_phrases", json!(true)),
         ("text", "doc_values", json!(true)),
-        ("keyword", "norms", json!(true)),
-        ("keyword", "split_queries_on_whitespace", json!(true)),
+        ("keyword", "boost", json!(2)),
+        ("wildcard", "doc_values", json!(false)),
+        ("version", "null_value", json!("1")),
+        ("binary", "index", json!(true)),
+        ("unsigned_long", "coerce", json!(true)),
+        ("token_count", "coerce", json!(true)),
+        ("match_only_text", "norms", json!(true)),
+        ("rank_feature", "index", json!(true)),
+        ("constant_keyword", "ignore_above", json!(1)),
+        ("integer_range", "null_value", json!(1)),
+        ("completion", "index", json!(true)),
+        ("flattened", "normalizer", json!("x")),
         ("long", "script", json!("x")),
         ("long", "time_series_metric", json!("gauge")),
         ("long", "ignore_above", json!(1)),
@@ -176,7 +183,7 @@ fn a_parameter_not_here_yet_is_one_that_nobody_knows() {
             format!("unknown parameter [{parameter}] on mapper [f] of type [{kind}]")
         );
     }
-    for kind in ["nested", "ip", "geo_point", "flattened", "alias", "dense_vector"] {
+    for kind in ["join", "geo_shape", "shape", "point", "percolator", "dense_vector", "sparse_vector"] {
         assert!(
             refused(json!({"properties": {"f": {"type": kind}}}))
                 .reason
@@ -399,5 +406,132 @@ proptest::proptest! {
             let _ = parsed(&value);
             let _ = parsed(&json!({"properties": value}));
         }
+    }
+}
+
+#[test]
+fn every_type_is_read_and_shown() {
+    for definition in [
+        json!({"type": "binary"}),
+        json!({"type": "binary", "doc_values": true, "store": true}),
+        json!({"type": "ip", "null_value": "::1", "ignore_malformed": true}),
+        json!({"type": "unsigned_long", "null_value": 18446744073709551615u64}),
+        json!({"type": "scaled_float", "scaling_factor": 100.0, "coerce": false}),
+        json!({"type": "half_float", "index": false}),
+        json!({"type": "date_nanos"}),
+        json!({"type": "date_nanos", "format": "strict_date_optional_time"}),
+        json!({"type": "constant_keyword"}),
+        json!({"type": "constant_keyword", "value": "x"}),
+        json!({"type": "wildcard", "ignore_above": 10, "null_value": "-"}),
+        json!({"type": "version"}),
+        json!({"type": "match_only_text", "fields": {"raw": {"type": "keyword"}}}),
+        json!({"type": "search_as_you_type", "doc_values": false, "max_shingle_size": 3}),
+        json!({"type": "token_count", "analyzer": "standard", "enable_position_increments": false}),
+        json!({"type": "rank_feature", "positive_score_impact": false}),
+        json!({"type": "rank_features"}),
+        json!({"type": "geo_point", "ignore_z_value": false, "null_value": "1,2"}),
+        json!({"type": "flattened", "depth_limit": 3, "ignore_above": 9}),
+        json!({"type": "integer_range", "coerce": false}),
+        json!({"type": "date_range", "format": "yyyy"}),
+        json!({"type": "ip_range", "doc_values": false}),
+        json!({"type": "nested", "include_in_root": true, "properties": {"a": {"type": "long"}}}),
+        json!({"type": "object", "subobjects": false}),
+        json!({"type": "keyword", "norms": true, "similarity": "boolean",
+               "split_queries_on_whitespace": true}),
+        json!({"type": "text", "index_prefixes": {"min_chars": 2, "max_chars": 4},
+               "index_phrases": true, "fielddata": true, "similarity": "BM25"}),
+        json!({"type": "completion", "analyzer": "simple", "preserve_separators": true,
+               "preserve_position_increments": true, "max_input_length": 50,
+               "contexts": [{"name": "kind", "type": "CATEGORY"}]}),
+    ] {
+        let mut properties = json::Object::new();
+        properties.insert("f", definition.clone());
+        let mut mappings = json::Object::new();
+        mappings.insert("properties", Value::Object(properties));
+        let given = Value::Object(mappings);
+        let lower = json::parse(json::to_string(&given).replace("CATEGORY", "category").as_bytes());
+        let mapping = Mapping::parse(&lower.expect("JSON"), Arc::default()).expect("a mapping");
+        let shown = mapping.to_json();
+        let found = shown.at(&["properties", "f"]).expect("the field").clone();
+        assert_eq!(sorted(&found), sorted(&definition));
+        let state = mapping.to_state_json();
+        let again = Mapping::from_state_json(&state, Arc::default());
+        let again = again.unwrap_or_else(|error| panic!("{} {error}", json::to_string(&state)));
+        assert_eq!(again.to_state_json(), state);
+        let same = mapping.merge(&shown).expect("what is shown is taken");
+        assert_eq!(same.version(), mapping.version(), "{}", json::to_string(&shown));
+    }
+}
+
+/// An object with its keys in order.
+fn sorted(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Some(object) = value.as_object_mut() {
+        object.sort_keys();
+    }
+    value
+}
+
+#[test]
+fn aliases_keys_and_parts_are_found_by_name() {
+    let mapping = mapping(json!({"properties": {
+        "author": {"type": "keyword"},
+        "writer": {"type": "alias", "path": "author"},
+        "labels": {"type": "flattened"},
+        "typed": {"type": "search_as_you_type"},
+        "o": {"type": "nested", "properties": {
+            "p": {"type": "nested", "properties": {"x": {"type": "long"}}},
+            "y": {"type": "long"},
+        }},
+    }}));
+    let path = |name: &str| mapping.lookup(name).map(|field| field.path.to_string());
+    assert_eq!(path("writer").as_deref(), Some("author"));
+    assert_eq!(path("labels").as_deref(), Some("labels"));
+    let key = mapping.lookup("labels.a.b").expect("a key");
+    assert_eq!(key.term_prefix(), Some(b"a.b\0".to_vec()));
+    assert_eq!(key.show_term(b"a.b\0v"), json!("v"));
+    assert_ne!(key.no, mapping.lookup("labels").expect("a field").no);
+    assert!(path("typed._2gram").is_some());
+    assert!(path("typed._3gram").is_some());
+    assert!(path("typed._4gram").is_none());
+    assert!(path("typed._index_prefix").is_some());
+    assert!(mapping.is_alias("writer"));
+    let names: Vec<String> =
+        mapping.expand_names("*r").into_iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["author", "writer"]);
+    assert_eq!(mapping.nested_of("o.p.x"), Some("o.p"));
+    assert_eq!(mapping.nested_of("o.y"), Some("o"));
+    assert_eq!(mapping.nested_of("o"), None);
+    assert!(mapping.is_nested("o.p"));
+}
+
+#[test]
+fn aliases_and_nested_objects_change_as_elasticsearch_lets_them() {
+    let mapping = mapping(json!({"properties": {
+        "a": {"type": "keyword"},
+        "b": {"type": "alias", "path": "a"},
+        "n": {"type": "nested", "properties": {"x": {"type": "keyword"}}},
+        "o": {"properties": {"x": {"type": "keyword"}}},
+        "c": {"type": "constant_keyword", "value": "one"},
+    }}));
+    for (change, want) in [
+        (json!({"b": {"type": "keyword"}}), "Cannot merge a field alias mapping [b] with a mapping"),
+        (json!({"b": {"type": "alias", "path": "b"}}), "Invalid [path] value [b] for field alias [b]"),
+        (json!({"b": {"type": "alias", "path": "zz"}}), "Invalid [path] value [zz] for field alias"),
+        (json!({"b": {"type": "alias", "path": "n.x"}}), "Invalid [path] value [n.x] for field alias"),
+        (json!({"n": {"properties": {}}}), "can't merge a non-nested mapping [n] with a nested"),
+        (json!({"o": {"type": "nested"}}), "can't merge a nested mapping [o] with a non-nested"),
+        (
+            json!({"c": {"type": "constant_keyword", "value": "two"}}),
+            "Mapper for [c] conflicts with existing mapper:\n\tCannot update parameter [value] from \
+             [one] to [two]",
+        ),
+        (json!({"_id": {"type": "keyword"}}), "Field [_id] is defined more than once"),
+        (json!({"": {"type": "keyword"}}), "field name cannot be an empty string"),
+    ] {
+        let mut update = json::Object::new();
+        update.insert("properties", change);
+        let error = mapping.merge(&Value::Object(update)).expect_err("refused");
+        assert!(error.reason.starts_with(want), "{}", error.reason);
     }
 }

@@ -219,7 +219,7 @@ mod tests {
         let number = scaled(100.0);
         let kept = |text: &str| number.parse(Scalar::Text(text), true).expect("a number");
         assert_eq!(kept("1.239"), 124);
-        assert_eq!(kept("-1.235"), -123);
+        assert_eq!(kept("-1.234"), -123);
         assert_eq!(kept("0.58"), 58);
         assert_eq!(number.value(124), json!(1.24));
         let ends = |lower, upper| number.range(lower, upper).expect("numbers");

@@ -88,7 +88,7 @@ fn context(value: &Value) -> Result<Contexts> {
     let text = |key: &str| value.get(key).map(java_text);
     let name = text("name").ok_or_else(|| parse("name is required in mapping".to_owned()))?;
     let kind = text("type").ok_or_else(|| parse("type is required in mapping".to_owned()))?;
-    let kind = match kind.as_str() {
+    let kind = match kind.to_ascii_lowercase().as_str() {
         "category" => ContextKind::Category,
         "geo" => {
             let digits = match value.get("precision") {
