@@ -29,12 +29,17 @@ pub struct Budget {
 struct Pool {
     total: usize,
     free: AtomicUsize,
+    refused: AtomicUsize,
 }
 
 impl Budget {
     /// A pool of `total_bytes`.
     pub fn new(total_bytes: usize) -> Self {
-        Self { pool: Arc::new(Pool { total: total_bytes, free: AtomicUsize::new(total_bytes) }) }
+        Self { pool: Arc::new(Pool {
+            total: total_bytes,
+            free: AtomicUsize::new(total_bytes),
+            refused: AtomicUsize::new(0),
+        }) }
     }
 
     /// A lease for one core; its clones share what it keeps spare.
@@ -46,6 +51,11 @@ impl Budget {
     /// Size of the pool.
     pub fn total_bytes(&self) -> usize {
         self.pool.total
+    }
+
+    /// How often somebody asked for more than there was.
+    pub fn refused_count(&self) -> usize {
+        self.pool.refused.load(Ordering::Relaxed)
     }
 
     /// What leases hold, taken or spare.
@@ -95,6 +105,7 @@ impl Local {
         }
         let fetched = subtract(&self.pool.free, bytes - spare);
         if !fetched {
+            self.pool.refused.fetch_add(1, Ordering::Relaxed);
             self.spare.fetch_add(spare, Ordering::Relaxed);
         }
         fetched

@@ -30,8 +30,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
 
 use env::disk::Entry;
+use env::meter::Timed;
 use env::{Bytes, Disk, Error, ErrorKind, File, Random, Result};
 use glommio::GlommioError;
 use glommio::io::{DmaBuffer, DmaFile, OpenOptions};
@@ -57,14 +60,16 @@ const SHORT_WRITES_MAX: usize = 3;
 #[derive(Clone, Debug)]
 pub struct RuntimeDisk {
     files: Pool,
+    /// Syncs of data, by all cores.
+    syncs: Arc<Timed>,
     /// Devices that this executor has judged; a handful at most.
     met: Rc<RefCell<Vec<u64>>>,
 }
 
 impl RuntimeDisk {
-    /// Calls that io_uring does not offer run in `files`.
-    pub fn new(files: Pool) -> Self {
-        Self { files, met: Rc::default() }
+    /// Calls that io_uring does not offer run in `files`; syncs are counted at `syncs`.
+    pub fn new(files: Pool, syncs: Arc<Timed>) -> Self {
+        Self { files, syncs, met: Rc::default() }
     }
 
     /// Runs `call` on a worker and puts its error into our words.
@@ -117,7 +122,8 @@ impl RuntimeDisk {
                 format!("{what} {}: the device wants units of {unit} bytes", path.display()),
             ));
         }
-        Ok(RuntimeFile { file, path: path.to_owned(), files: self.files.clone() })
+        let (files, syncs) = (self.files.clone(), Arc::clone(&self.syncs));
+        Ok(RuntimeFile { file, path: path.to_owned(), files, syncs })
     }
 }
 
@@ -281,6 +287,7 @@ pub struct RuntimeFile {
     file: DmaFile,
     path: PathBuf,
     files: Pool,
+    syncs: Arc<Timed>,
 }
 
 impl RuntimeFile {
@@ -351,7 +358,10 @@ impl File for RuntimeFile {
     }
 
     async fn sync_data(&self) -> Result<()> {
-        self.file.fdatasync().await.map_err(|error| self.told(error, "syncing"))
+        let begin = Instant::now();
+        let synced = self.file.fdatasync().await.map_err(|error| self.told(error, "syncing"));
+        self.syncs.add(begin.elapsed());
+        synced
     }
 
     async fn sync_all(&self) -> Result<()> {

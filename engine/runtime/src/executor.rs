@@ -25,6 +25,7 @@ use crate::RuntimeEnv;
 use crate::clock::RuntimeClock;
 use crate::disk::RuntimeDisk;
 use crate::poke::Poke;
+use crate::probe::Probe;
 use crate::random::RuntimeRandom;
 use crate::watchdog::{Beat, Watchdog};
 use crate::workers::Workers;
@@ -85,6 +86,16 @@ where
     M: FnOnce(Core, S) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + 'static,
 {
+    start_measured(seeds, main, &Probe::new())
+}
+
+/// As [`start`]; `probe` measures what runs.
+pub fn start_measured<S, M, F>(seeds: Vec<S>, main: M, probe: &Probe) -> Result<Running>
+where
+    S: Send + 'static,
+    M: FnOnce(Core, S) -> F + Clone + Send + 'static,
+    F: Future<Output = ()> + 'static,
+{
     let count = seeds.len();
     assert!(count > 0, "there is at least one core");
     let clock = RuntimeClock::start();
@@ -101,6 +112,7 @@ where
         let (begun, begins) = mpsc::channel();
         started.push(begins);
         let workers = workers.clone();
+        let syncs = probe.syncs();
         let main = main.clone();
         let handle: ExecutorJoinHandle<Result<()>> = LocalExecutorBuilder::new(Placement::Unbound)
             .name("core")
@@ -110,7 +122,7 @@ where
             .spawn(move || async move {
                 let spawn = RuntimeSpawn::new(workers.clone())?;
                 spawn.spawn(beat.answer());
-                let disk = RuntimeDisk::new(workers.files.clone());
+                let disk = RuntimeDisk::new(workers.files.clone(), syncs);
                 let polls = Rc::clone(&spawn.polls);
                 let env = RuntimeEnv { disk, clock, random: RuntimeRandom::new(), spawn };
                 // Nobody listens any more only where another executor failed to start.
@@ -132,6 +144,7 @@ where
         };
         return Err(Error::new(ErrorKind::Io, format!("starting executor {failed}: {error}")));
     }
+    probe.watch(workers.clone(), beats.clone());
     Ok(Running { handles, workers, _watchdog: Watchdog::start(beats)? })
 }
 

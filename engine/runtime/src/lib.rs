@@ -17,6 +17,7 @@ mod mapped;
 pub mod net;
 mod poke;
 pub mod preflight;
+pub mod probe;
 pub mod random;
 pub mod suspect;
 pub mod system;
@@ -27,7 +28,8 @@ pub mod workers;
 
 pub use clock::RuntimeClock;
 pub use disk::{RuntimeDisk, RuntimeFile};
-pub use executor::{Core, Running, RuntimeSpawn, start};
+pub use executor::{Core, Running, RuntimeSpawn, start, start_measured};
+pub use probe::Probe;
 pub use random::RuntimeRandom;
 
 /// The outside, as this machine answers it; cheap to clone, stays on its core.

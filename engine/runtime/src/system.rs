@@ -22,6 +22,22 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
 
 /// Bytes that an unprivileged writer may still use on the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    Ok(volume_bytes(path)?.available)
+}
+
+/// Sizes of a file system, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeBytes {
+    /// All of it.
+    pub total: u64,
+    /// Not in use.
+    pub free: u64,
+    /// What an unprivileged writer may still use.
+    pub available: u64,
+}
+
+/// Sizes of the file system of `path`.
+pub fn volume_bytes(path: &Path) -> io::Result<VolumeBytes> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut answer = MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: `path` ends in a zero byte and lives through the call; `answer` has the size that
@@ -30,7 +46,12 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
         checked(libc::statvfs(path.as_ptr(), answer.as_mut_ptr()))?;
         answer.assume_init()
     };
-    Ok(answer.f_bavail.saturating_mul(answer.f_frsize))
+    let bytes = |blocks: u64| blocks.saturating_mul(answer.f_frsize);
+    Ok(VolumeBytes {
+        total: bytes(answer.f_blocks),
+        free: bytes(answer.f_bfree),
+        available: bytes(answer.f_bavail),
+    })
 }
 
 /// A second descriptor of the open file `fd`, closed on exec.

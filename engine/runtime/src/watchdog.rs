@@ -16,6 +16,7 @@ use std::task::{Poll, Waker};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use env::meter::Counter;
 use env::{Error, Result};
 
 /// Between two kicks.
@@ -28,6 +29,10 @@ const SILENT_MAX: u64 = 10;
 #[derive(Debug, Default)]
 pub struct Beat {
     answers: AtomicU64,
+    /// Times it was silent for too long.
+    pub(crate) stalls: Counter,
+    /// Milliseconds of those silences.
+    pub(crate) stalled_ms: Counter,
     slot: Mutex<Option<Waker>>,
 }
 
@@ -102,7 +107,13 @@ impl Watchdog {
             silences.resize_with(beats.len(), Silence::default);
             while !stopping.load(Ordering::Relaxed) {
                 for (number, (beat, silence)) in beats.iter().zip(&mut silences).enumerate() {
+                    let (told, kicks) = (silence.told, silence.kicks);
                     if let Some(line) = silence.look(beat.answers.load(Ordering::Relaxed)) {
+                        if told {
+                            beat.stalled_ms.add(kicks * PERIOD.as_millis() as u64);
+                        } else {
+                            beat.stalls.add(1);
+                        }
                         log::warn!("core {number} {line}");
                     }
                     beat.kick();

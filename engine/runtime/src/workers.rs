@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use env::meter::Counter;
 use env::{Error, ErrorKind, Result};
 
 use crate::system;
@@ -46,12 +47,17 @@ pub struct Pool {
 /// Closes the queue when the last clone of a pool goes.
 struct Owner {
     shared: Arc<Shared>,
+    name: &'static str,
+    threads: usize,
     waiting_max: usize,
 }
 
 struct Shared {
     queue: Mutex<Queue>,
     ready: Condvar,
+    begun: Counter,
+    ended: Counter,
+    refused: Counter,
 }
 
 #[derive(Default)]
@@ -83,8 +89,15 @@ impl Shared {
 impl Pool {
     /// Starts the threads.
     pub fn start(options: &PoolOptions) -> Result<Self> {
-        let shared = Arc::new(Shared { queue: Mutex::default(), ready: Condvar::new() });
-        for number in 0..options.threads.max(1) {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            ready: Condvar::new(),
+            begun: Counter::new(),
+            ended: Counter::new(),
+            refused: Counter::new(),
+        });
+        let threads = options.threads.max(1);
+        for number in 0..threads {
             let shared = Arc::clone(&shared);
             let niceness = options.niceness;
             let name = format!("{}-{number}", options.name);
@@ -97,12 +110,15 @@ impl Pool {
                         log::warn!("a worker keeps its normal priority: {error}");
                     }
                     while let Some(job) = shared.next() {
+                        shared.begun.add(1);
                         job();
+                        shared.ended.add(1);
                     }
                 })
                 .map_err(|error| Error::from_io(&error, format_args!("starting thread {name}")))?;
         }
-        Ok(Self { owner: Arc::new(Owner { shared, waiting_max: options.waiting_max }) })
+        let (name, waiting_max) = (options.name, options.waiting_max);
+        Ok(Self { owner: Arc::new(Owner { shared, name, threads, waiting_max }) })
     }
 
     /// Runs `job` on a thread of the pool; `what` names it in errors.
@@ -119,6 +135,7 @@ impl Pool {
         {
             let mut queue = self.owner.shared.lock();
             if queue.jobs.len() >= self.owner.waiting_max {
+                self.owner.shared.refused.add(1);
                 return Err(Error::new(
                     ErrorKind::Busy,
                     format!("{what}: {} jobs wait for a worker already", queue.jobs.len()),
@@ -130,6 +147,21 @@ impl Pool {
         answer
             .await
             .ok_or_else(|| Error::new(ErrorKind::Io, format!("{what}: the worker panicked")))
+    }
+
+    /// What the pool does, and has done.
+    pub fn load(&self) -> env::machine::Pool {
+        let Owner { shared, name, threads, waiting_max } = &*self.owner;
+        let completed = shared.ended.get();
+        env::machine::Pool {
+            name,
+            threads: *threads as u64,
+            waiting_max: (*waiting_max < usize::MAX).then_some(*waiting_max as u64),
+            active: shared.begun.get().saturating_sub(completed),
+            waiting: self.waiting_count() as u64,
+            rejected: shared.refused.get(),
+            completed,
+        }
     }
 
     /// Jobs that wait for a thread now.
