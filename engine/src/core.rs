@@ -203,7 +203,8 @@ impl<E: Env> Core<E> {
             return Sent(Ok(answer));
         }
         let weight = call.weight();
-        match self.shared.core(home).send(Message::Shard { shard, call }, weight) {
+        let message = Message::Shard { shard, call, sent: self.env.clock().monotonic() };
+        match self.shared.core(home).send(message, weight) {
             Ok(()) => Sent(Ok(answer)),
             Err(_) => Sent(Err(Down::Full)),
         }

@@ -11,6 +11,7 @@ use env::published::Published;
 use shard::Reader;
 
 use crate::host::call::Message;
+use crate::meter::Meters;
 use crate::ops::observe::NodeInfo;
 
 /// Weight, in bytes, that the messages waiting for one core may have together.
@@ -41,6 +42,8 @@ pub struct Shared {
     pub directory: Arc<Published<Directory>>,
     /// Memory.
     pub budget: Budget,
+    /// What the cores count.
+    pub meters: Meters,
     pub(crate) cores: Vec<Sender<Message>>,
 }
 
@@ -78,6 +81,7 @@ pub fn prepare(config: Config) -> (Arc<Shared>, Vec<Inbox>) {
         state: Arc::new(Published::new(Arc::new(cluster::State::default()))),
         directory: Arc::new(Published::new(Arc::new(Directory::default()))),
         budget: Budget::new(config.memory_bytes),
+        meters: Meters::new(config.cores),
         cores: senders,
         config,
     };

@@ -51,6 +51,12 @@ impl<E: Env> Call<'_, E> {
         self.path.get(name).unwrap_or_default()
     }
 
+    /// Now, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        use env::Clock;
+        self.core.env().clock().unix_ms()
+    }
+
     /// The index expression of the path; empty where the route has none.
     pub fn indices(&self) -> &str {
         self.segment("index")
@@ -72,14 +78,17 @@ impl<E: Env> Call<'_, E> {
                 "source and source_content_type parameters are required",
             ));
         };
-        if crate::media::check_body(Some(kind)).is_err() {
+        let Ok(encoding) = crate::media::check_body(Some(kind)) else {
             return Err(Error::new(
                 500,
                 "illegal_state_exception",
                 "Unknown value for source_content_type",
             ));
-        }
-        Ok(Bytes::from(source.as_bytes().to_vec()))
+        };
+        let json = crate::format::to_json(encoding, source.as_bytes()).map_err(|malformed| {
+            Error::new(400, "x_content_parse_exception", format!("[source]: {malformed}"))
+        })?;
+        Ok(Bytes::from(json))
     }
 
     /// The body as an object; `None` where there is none.

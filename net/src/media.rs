@@ -4,29 +4,51 @@
 //! compatible-with=8`, with or without a blank after the semicolon. Versions 7 to 9 are taken, so
 //! that newer clients work too.
 //!
-//! Not here: YAML, CBOR and Smile. Asked for by name, they are refused.
+//! Not here: reading and writing YAML, CBOR and Smile (`format`).
+
+use std::borrow::Cow;
 
 use engine::{Error, Result};
+
+use crate::format::Encoding;
 
 /// What the answer is to be written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The version of the vendor's type that was asked for.
     pub compatible: Option<u8>,
-    /// JSON was asked for by name: then tables come as JSON too.
-    pub json: bool,
+    /// JSON or its kin were asked for by name: then tables come so too.
+    pub structured: bool,
+    /// How what is JSON is to be written.
+    pub encoding: Encoding,
     /// Text was asked for by name.
     pub text: bool,
 }
 
 impl Wanted {
-    /// The `content-type` of a JSON answer.
-    pub fn json_type(&self) -> &'static str {
-        match self.compatible {
-            Some(7) => "application/vnd.elasticsearch+json;compatible-with=7",
-            Some(8) => "application/vnd.elasticsearch+json;compatible-with=8",
-            Some(9) => "application/vnd.elasticsearch+json;compatible-with=9",
-            _ => crate::reply::JSON,
+    /// The `content-type` of an answer that is JSON, or one of its kin.
+    pub fn content_type(&self) -> Cow<'static, str> {
+        match (self.compatible, self.encoding) {
+            (None, Encoding::Json) => Cow::Borrowed(crate::reply::JSON),
+            (None, encoding) => Cow::Owned(format!("application/{}", encoding.name())),
+            (Some(version), encoding) => Cow::Owned(format!(
+                "application/vnd.elasticsearch+{};compatible-with={version}",
+                encoding.name()
+            )),
+        }
+    }
+
+    /// The same, asked for by a name of the parameter `format`; `None` for a name that is none.
+    #[must_use]
+    pub fn format(self, name: &str) -> Option<Self> {
+        match name {
+            "txt" | "text" => Some(Self { structured: false, text: true, ..self }),
+            _ => Encoding::of_name(name).map(|encoding| Self {
+                structured: true,
+                text: false,
+                encoding,
+                ..self
+            }),
         }
     }
 }
@@ -66,21 +88,32 @@ fn parse(value: &str) -> Option<Type> {
     Some(Type { name, compatible })
 }
 
-/// Is a body of this type one that we read: JSON, or lines of JSON?
-pub fn check_body(value: Option<&str>) -> std::result::Result<(), Unfit> {
+/// How a body of this type is written: JSON (or lines of JSON), or one of its kin.
+pub fn check_body(value: Option<&str>) -> std::result::Result<Encoding, Unfit> {
     let Some(value) = value.filter(|value| !value.trim().is_empty()) else {
         return Err(Unfit::Missing);
     };
     let kind = parse(value).ok_or(Unfit::Malformed)?;
     match kind.name.as_str() {
-        "application/json" | "application/x-ndjson" | "application/*" => Ok(()),
-        "application/vnd.elasticsearch+json" | "application/vnd.elasticsearch+x-ndjson" => {
-            match kind.compatible {
-                None | Some(Some(7..=9)) => Ok(()),
-                Some(_) => Err(Unfit::Malformed),
-            }
-        }
-        _ => Err(Unfit::Unsupported),
+        "application/json" | "application/x-ndjson" | "application/*" => Ok(Encoding::Json),
+        "application/vnd.elasticsearch+x-ndjson" => version(&kind, Encoding::Json),
+        name => match encoding(name) {
+            Some(encoding) => version(&kind, encoding),
+            None => Err(Unfit::Unsupported),
+        },
+    }
+}
+
+/// The encoding behind a media type, with or without the vendor's name.
+fn encoding(name: &str) -> Option<Encoding> {
+    let sub = name.strip_prefix("application/")?;
+    Encoding::of_name(sub.strip_prefix("vnd.elasticsearch+").unwrap_or(sub))
+}
+
+fn version(kind: &Type, encoding: Encoding) -> std::result::Result<Encoding, Unfit> {
+    match kind.compatible {
+        None | Some(Some(7..=9)) => Ok(encoding),
+        Some(_) => Err(Unfit::Malformed),
     }
 }
 
@@ -112,23 +145,16 @@ pub fn wanted(value: Option<&str>) -> Result<Wanted> {
             }
         }
         match kind.name.as_str() {
-            "application/json"
-            | "application/vnd.elasticsearch+json"
-            | "application/x-ndjson"
-            | "application/vnd.elasticsearch+x-ndjson" => wanted.json |= !several,
-            "text/plain" | "text/vnd.elasticsearch+plain" => wanted.text |= !several,
-            "application/vnd.elasticsearch+yaml"
-            | "application/vnd.elasticsearch+cbor"
-            | "application/vnd.elasticsearch+smile"
-                if !several =>
-            {
-                return Err(Error::new(
-                    406,
-                    "media_type_header_exception",
-                    format!("Accept header [{value}] is not supported"),
-                ));
+            "application/x-ndjson" | "application/vnd.elasticsearch+x-ndjson" => {
+                wanted.structured |= !several;
             }
-            _ => {}
+            "text/plain" | "text/vnd.elasticsearch+plain" => wanted.text |= !several,
+            name => {
+                if let (Some(encoding), false) = (encoding(name), several) {
+                    wanted.structured = true;
+                    wanted.encoding = encoding;
+                }
+            }
         }
     }
     Ok(wanted)
@@ -160,7 +186,7 @@ mod tests {
             "application/vnd.elasticsearch+x-ndjson;compatible-with=9",
             "application/vnd.elasticsearch+json",
         ] {
-            assert_eq!(check_body(Some(good)), Ok(()), "{good}");
+            assert_eq!(check_body(Some(good)), Ok(Encoding::Json), "{good}");
         }
         assert_eq!(check_body(None), Err(Unfit::Missing));
         assert_eq!(check_body(Some(" ")), Err(Unfit::Missing));
@@ -169,7 +195,7 @@ mod tests {
             "application/x-www-form-urlencoded",
             "multipart/form-data; boundary=x",
             "application/foo",
-            "application/yaml",
+            "application/xml",
         ] {
             assert_eq!(check_body(Some(bad)), Err(Unfit::Unsupported), "{bad}");
         }
@@ -183,15 +209,15 @@ mod tests {
         let ask = |value: &str| wanted(Some(value)).expect("good");
         assert_eq!(wanted(None), Ok(Wanted::default()));
         assert_eq!(ask("*/*"), Wanted::default());
-        assert!(ask("application/json").json);
+        assert!(ask("application/json").structured);
         assert!(ask("text/plain").text);
-        assert!(!ask("text/plain,application/json").json);
-        assert!(!ask("image/png").json);
+        assert!(!ask("text/plain,application/json").structured);
+        assert!(!ask("image/png").structured);
         let vendor = ask("application/vnd.elasticsearch+json; compatible-with=8");
-        assert_eq!(vendor.json_type(), "application/vnd.elasticsearch+json;compatible-with=8");
+        assert_eq!(vendor.content_type(), "application/vnd.elasticsearch+json;compatible-with=8");
         let list = ask("application/vnd.elasticsearch+json; compatible-with=8,text/plain");
-        assert_eq!((list.compatible, list.json), (Some(8), false));
-        assert_eq!(ask("application/json").json_type(), "application/json");
+        assert_eq!((list.compatible, list.structured), (Some(8), false));
+        assert_eq!(ask("application/json").content_type(), "application/json");
         let error = wanted(Some("application/vnd.elasticsearch+json; compatible-with=10"));
         let error = error.expect_err("a version too far");
         assert_eq!(
@@ -199,9 +225,11 @@ mod tests {
             (400, "Invalid media-type value on headers [Accept, Content-Type]")
         );
         assert!(wanted(Some("foo")).is_err());
-        assert_eq!(
-            wanted(Some("application/vnd.elasticsearch+cbor")).map_err(|error| error.status),
-            Err(406)
-        );
+        let cbor = ask("application/vnd.elasticsearch+cbor;compatible-with=8");
+        assert_eq!((cbor.encoding, cbor.structured), (Encoding::Cbor, true));
+        assert_eq!(cbor.content_type(), "application/vnd.elasticsearch+cbor;compatible-with=8");
+        let yaml = ask("application/yaml");
+        assert_eq!(yaml.content_type(), "application/yaml");
+        assert_eq!(check_body(Some("application/smile")), Ok(Encoding::Smile));
     }
 }

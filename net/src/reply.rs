@@ -19,6 +19,10 @@ pub struct Reply {
     pub close: bool,
 }
 
+/// The version that warnings name, and a commit, whose place there must not be empty.
+const VERSION: &str = crate::rest::VERSION;
+const HASH: &str = "corelode";
+
 /// The type of JSON answers.
 pub const JSON: &str = "application/json";
 
@@ -47,6 +51,14 @@ impl Reply {
     pub fn field(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.fields.push((name, value.into()));
         self
+    }
+
+    /// With a warning: something is deprecated. Clients show it to people, so it needs a cause.
+    #[must_use]
+    pub fn warn(self, sentence: &str) -> Self {
+        let text = sentence.replace('\\', "\\\\").replace('"', "\\\"");
+        let value = format!("299 Elasticsearch-{VERSION}-{HASH} \"{text}\"");
+        self.field("Warning", value)
     }
 
     /// Appends status line and fields. `close`: the connection ends after it; `keep_alive`: the

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+use engine::meter::FAMILIES;
 use engine::{Core, Error, Result};
 use env::{Bytes, Clock, Env, Spawn, Stream};
 use http::coding::{self, Coding};
@@ -19,8 +20,11 @@ use crate::admit::{self, Caller, Security};
 use crate::call::Call;
 use crate::conn::{self, Door, Refusal, Service};
 use crate::fail::{self, Trace};
+use crate::format::{self, Encoding};
 use crate::limits::Limits;
 use crate::media::{self, Unfit, Wanted};
+use crate::oauth::visit::Visit;
+use crate::oauth::Oauth;
 use crate::params::Params;
 use crate::reply::{JSON, Reply};
 use crate::request::Request;
@@ -60,7 +64,10 @@ impl<E: Env> Server<E> {
 
     /// Serves one connection until it ends.
     pub async fn serve(&self, stream: impl Stream) {
+        let core = Rc::clone(&self.door.service().0.core);
+        core.meter().connections_opened.add(1);
         conn::serve(stream, Rc::clone(&self.door)).await;
+        core.meter().connections_closed.add(1);
     }
 
     /// Begins no request any more but those whose heads are complete; idle connections end now.
@@ -128,7 +135,12 @@ struct Look {
     trace: Trace,
     filter: Vec<String>,
     wanted: Wanted,
+    /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
+    family: usize,
 }
+
+/// The family of requests that no route knows.
+const OTHER: usize = FAMILIES.len() - 1;
 
 impl Look {
     fn read(&mut self, params: &Params, head: &http::Head) -> Result<()> {
@@ -141,10 +153,10 @@ impl Look {
         self.wanted = media::wanted(head.text("accept"))?;
         match params.text("format") {
             None => {}
-            Some("json") => self.wanted = Wanted { json: true, text: false, ..self.wanted },
-            Some("txt" | "text") => self.wanted = Wanted { json: false, text: true, ..self.wanted },
-            Some(other) => {
-                return Err(Error::illegal_argument(format!("unknown format [{other}]")));
+            Some(name) => {
+                self.wanted = self.wanted.format(name).ok_or_else(|| {
+                    Error::illegal_argument(format!("unknown format [{name}]"))
+                })?;
             }
         }
         Ok(())
@@ -153,8 +165,29 @@ impl Look {
 
 impl<E: Env> Inner<E> {
     async fn answer(&self, request: Request) -> Reply {
-        let mut look = Look::default();
-        let Request { head, body, memory } = request;
+        let begin = self.core.env().clock().monotonic();
+        self.core.meter().received_bytes.add(request.body.len() as u64);
+        let (reply, family) = self.answer_unmetered(request).await;
+        let meter = self.core.meter();
+        let took = self.core.env().clock().monotonic().saturating_sub(begin);
+        meter.requests[family].add(took);
+        meter.sent_bytes.add(reply.body.len() as u64);
+        if let Some(answers) = meter.answers.get(usize::from(reply.status / 100).wrapping_sub(1)) {
+            answers.add(1);
+        }
+        if reply.status == 429 {
+            meter.rejected.add(1);
+        }
+        reply
+    }
+
+    /// The answer, and the family of its request.
+    async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
+        let mut look = Look { family: OTHER, ..Look::default() };
+        let Request { head, body, memory, peer } = request;
+        if let Some(reply) = self.oauth(&head, &body, &peer).await {
+            return (reply, OTHER);
+        }
         let mut reply = match self.dispatch(&head, body, memory, &mut look).await {
             Ok(reply) => reply,
             Err(error) => {
@@ -167,7 +200,28 @@ impl<E: Env> Inner<E> {
             reply = reply.field("X-Opaque-Id", id.to_owned());
         }
         self.pack(&head, &mut reply).await;
-        reply
+        (reply, look.family)
+    }
+
+    /// The answer of the OAuth half, where the path is one of its own.
+    async fn oauth(&self, head: &http::Head, body: &Bytes, peer: &str) -> Option<Reply> {
+        let security = self.security.as_ref()?;
+        let oauth = security.oauth.as_ref()?;
+        let target = Target::new(head.target());
+        if !Oauth::owns(&target) {
+            return None;
+        }
+        let visit = Visit {
+            core: &self.core,
+            security,
+            settings: &oauth.settings,
+            limiter: &oauth.limiter,
+            head,
+            query: target.query(),
+            body,
+            peer,
+        };
+        Some(crate::oauth::answer(&visit).await)
     }
 
     async fn dispatch(
@@ -198,14 +252,17 @@ impl<E: Env> Inner<E> {
                 return Ok(reply);
             }
         };
+        look.family = route.family();
         params.check(&String::from_utf8_lossy(target.path()), route.params)?;
         let body = self.plain_body(head, body, &mut memory).await?;
-        if !body.is_empty()
-            && let Some(reply) = unfit(head)?
-        {
-            look.filter.clear();
-            return Ok(reply);
-        }
+        let body = match encoding_of(head, &body)? {
+            Ok(Encoding::Json) => body,
+            Ok(encoding) => self.json_of(encoding, body).await?,
+            Err(reply) => {
+                look.filter.clear();
+                return Ok(reply);
+            }
+        };
         let gate = caller.gate();
         let call = Call {
             core: &self.core,
@@ -222,7 +279,15 @@ impl<E: Env> Inner<E> {
             trace: look.trace,
             body_bytes_max: self.options.limits.http.body_bytes_max,
         };
-        rest::answer(&call).await
+        let answered = rest::answer(&call).await;
+        // Tokens of the OAuth half are told which scope they lack.
+        match (answered, caller.lacks()) {
+            (Err(error), Some(challenge)) if error.status == 403 => {
+                look.filter.clear();
+                Ok(fail::reply(&error, look.trace).field("WWW-Authenticate", challenge))
+            }
+            (answered, _) => answered,
+        }
     }
 
     /// Route and path parameters, or the answer to a path or method that has none.
@@ -294,7 +359,14 @@ impl<E: Env> Inner<E> {
                 "content_too_long_exception",
                 format!("entity content is too long for the configured buffer limit [{most}]"),
             ),
-            other => Error::new(400, "zip_exception", other.to_string()),
+            other => Error::new(
+                400,
+                "zip_exception",
+                format!(
+                    "the body is not what its Content-Encoding header [{}] says: {other}",
+                    head.text("content-encoding").unwrap_or_default()
+                ),
+            ),
         })?;
         if let Some(memory) = memory
             && !memory.grow(plain.len())
@@ -304,17 +376,42 @@ impl<E: Env> Inner<E> {
         Ok(Bytes::from(plain))
     }
 
+    /// A body of another encoding as JSON: a large one on a worker.
+    async fn json_of(&self, encoding: Encoding, body: Bytes) -> Result<Bytes> {
+        let decoded = if body.len() < WORKER_BYTES_MIN {
+            format::to_json(encoding, &body)
+        } else {
+            let work = move || format::to_json(encoding, &body);
+            let done = self.core.env().spawn().work_short(work).await;
+            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?
+        };
+        let json = decoded.map_err(|malformed| {
+            Error::new(
+                400,
+                "x_content_parse_exception",
+                format!("the body is no {}: {malformed}", encoding.name()),
+            )
+        })?;
+        Ok(Bytes::from(json))
+    }
+
     /// Filters and lays out what is JSON.
     async fn dress(&self, reply: &mut Reply, look: &Look) {
         if reply.content_type.as_deref() != Some(JSON) {
             return;
         }
-        if !look.filter.is_empty() || look.pretty {
+        let encoding = look.wanted.encoding;
+        let pretty = look.pretty && encoding == Encoding::Json;
+        if !look.filter.is_empty() || pretty {
             let filter = (!look.filter.is_empty()).then(|| Filter::response(&look.filter));
-            let dress = Change::Dress { filter, pretty: look.pretty };
+            let dress = Change::Dress { filter, pretty };
             reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
         }
-        reply.content_type = Some(Cow::Borrowed(look.wanted.json_type()));
+        if encoding != Encoding::Json && !reply.body.is_empty() {
+            let body = std::mem::take(&mut reply.body);
+            reply.body = self.change(body, Change::Encode(encoding)).await;
+        }
+        reply.content_type = Some(look.wanted.content_type());
     }
 
     /// Packs the body where the client takes it.
@@ -350,12 +447,18 @@ enum Change {
     Dress { filter: Option<Filter>, pretty: bool },
     /// Packed with gzip.
     Pack,
+    /// Written otherwise.
+    Encode(Encoding),
 }
 
 impl Change {
     fn of(&self, body: &[u8]) -> Vec<u8> {
         match self {
             Self::Pack => coding::gzip(body),
+            // Our own answers are JSON; one that is not goes as it is.
+            Self::Encode(encoding) => {
+                format::of_json(*encoding, body).unwrap_or_else(|| body.to_vec())
+            }
             Self::Dress { filter, pretty } => {
                 let mut out = Vec::with_capacity(body.len());
                 let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));
@@ -373,16 +476,22 @@ impl Change {
     }
 }
 
-/// The answer to a body of a type that is not read.
-fn unfit(head: &http::Head) -> Result<Option<Reply>> {
+/// How a body is written; or the answer to one of a type that is not read.
+fn encoding_of(
+    head: &http::Head,
+    body: &[u8],
+) -> Result<std::result::Result<Encoding, Reply>> {
+    if body.is_empty() {
+        return Ok(Ok(Encoding::Json));
+    }
     let value = head.text("content-type");
     match media::check_body(value) {
-        Ok(()) => Ok(None),
-        Err(Unfit::Missing) => Ok(Some(fail::plain(406, "Content-Type header is missing"))),
+        Ok(encoding) => Ok(Ok(encoding)),
+        Err(Unfit::Missing) => Ok(Err(fail::plain(406, "Content-Type header is missing"))),
         Err(Unfit::Unsupported) => {
             let value = value.unwrap_or_default();
             let sentence = format!("Content-Type header [{value}] is not supported");
-            Ok(Some(fail::plain(406, &sentence)))
+            Ok(Err(fail::plain(406, &sentence)))
         }
         Err(Unfit::Malformed) => {
             let value = value.unwrap_or_default();

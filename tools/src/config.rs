@@ -108,6 +108,8 @@ pub struct Settings {
     pub node_name: String,
     /// Attributes of this node, `node.attr.*`.
     pub node_attributes: Vec<(String, String)>,
+    /// All that was given, by name, for those who ask the node.
+    pub shown: Vec<(String, String)>,
     /// Executors.
     pub cores: usize,
     /// Memory for buffers, caches and requests in flight.
@@ -118,6 +120,17 @@ pub struct Settings {
     pub tls: bool,
     /// The operator's own certificate for HTTP.
     pub own_certificate: Option<OwnCertificate>,
+    /// The OAuth half; none where it is off.
+    pub oauth: Option<Oauth>,
+}
+
+/// How the OAuth half is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oauth {
+    /// The issuer, where it was given; else it follows from the address of HTTP.
+    pub issuer: Option<String>,
+    /// Everything else.
+    pub settings: net::oauth::Settings,
 }
 
 /// What the machine offers, for defaults.
@@ -161,6 +174,11 @@ impl Settings {
                     Some((name.to_owned(), given.value.clone()))
                 })
                 .collect(),
+            shown: sources
+                .given
+                .values()
+                .map(|given| (given.name.clone(), given.value.clone()))
+                .collect(),
             cores,
             memory_bytes: sources
                 .read("indices.memory", memory)?
@@ -168,6 +186,7 @@ impl Settings {
             security,
             tls: security && tls,
             own_certificate: own_certificate(sources)?,
+            oauth: oauth(sources, security, tls)?,
         };
         settings.check(sources)?;
         Ok(settings)
@@ -206,18 +225,29 @@ impl Settings {
                 }
             }
         }
-        for name in ["oauth.enabled", "xpack.security.transport.ssl.enabled"] {
-            sources.flag(name, true)?;
-        }
-        sources.read("oauth.issuer", |text| {
-            if text.starts_with("https://") || text.starts_with("http://") {
-                Ok(())
-            } else {
-                Err("an address that begins with https://".to_owned())
-            }
-        })?;
+        sources.flag("xpack.security.transport.ssl.enabled", true)?;
         Ok(())
     }
+}
+
+/// The OAuth half. It speaks only where there is TLS: here, or at a proxy whose address then is the
+/// issuer.
+fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
+    let enabled = sources.flag("oauth.enabled", true)?;
+    let issuer = sources.read("oauth.issuer", |text| {
+        let is_plain = !text.contains(['?', '#', '@']) && !text.trim_end_matches('/').ends_with(':');
+        if text.starts_with("https://") && text.len() > 8 && is_plain {
+            Ok(text.trim_end_matches('/').to_owned())
+        } else {
+            Err("an address that begins with https://, without query or fragment".to_owned())
+        }
+    })?;
+    let mut settings = net::oauth::Settings::new(issuer.as_deref().unwrap_or_default());
+    for name in net::oauth::Settings::NAMES {
+        sources.read(name, |text| settings.set(name, text))?;
+    }
+    let speaks = security && enabled && (tls || issuer.is_some());
+    Ok(speaks.then_some(Oauth { issuer, settings }))
 }
 
 /// `kind.host` and `kind.port`.

@@ -28,7 +28,7 @@ use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
 use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
 use runtime::tls::ServerTls;
-use runtime::{RuntimeRandom, suspect};
+use runtime::{Probe, RuntimeRandom, suspect};
 
 use self::core::{Order, Seed};
 use crate::certificates::{self, Presented};
@@ -78,6 +78,7 @@ pub fn run(options: &Serve) -> Result<()> {
     let certificates = prepare_certificates(&settings, &folder, &machine.host_name)?;
     let listener = addresses::listen(&settings.http)?;
     let transport = addresses::reserve(&settings.transport)?;
+    let probe = Probe::new();
     let info = NodeInfo {
         name: settings.node_name.clone(),
         id: identity.node,
@@ -89,6 +90,9 @@ pub fn run(options: &Serve) -> Result<()> {
         started_ms: now_ms(),
         build_hash: command::COMMIT.to_owned(),
         build_date: command::build_date(),
+        attributes: settings.node_attributes.clone(),
+        settings: settings.shown.clone(),
+        measure: Some(Arc::new(probe.clone())),
     };
     let told = ready::Told {
         url: addresses::url(&settings.http, listener.address(), settings.tls),
@@ -101,7 +105,13 @@ pub fn run(options: &Serve) -> Result<()> {
     };
     // A quarter stays for files: segments are mapped, each with its descriptor.
     let connections_max = usize::try_from(open_files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
-    let node = Node::start(&settings, &folder, info, (listener, connections_max))?;
+    let oauth = settings.oauth.clone().map(|oauth| {
+        let url = || addresses::url(&settings.http, listener.address(), true);
+        let issuer = oauth.issuer.unwrap_or_else(url);
+        net::oauth::Oauth::new(net::oauth::Settings { issuer, ..oauth.settings })
+    });
+    let door = (listener, connections_max, oauth);
+    let node = Node::start(&settings, &folder, info, door, &probe)?;
     wait_for_signals(signals, &node)?;
     let result = node.live(told, certificates, options);
     drop(lock);
@@ -200,7 +210,8 @@ impl Node {
         settings: &Settings,
         folder: &Folder,
         info: NodeInfo,
-        (listener, connections_max): (Listener, usize),
+        (listener, connections_max, oauth): (Listener, usize, Option<net::oauth::Oauth>),
+        probe: &Probe,
     ) -> Result<Self> {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
@@ -230,11 +241,12 @@ impl Node {
                 security: settings.security,
                 authz: folder.path().join("authz"),
                 pepper: pepper.clone(),
+                oauth: oauth.clone(),
                 users: folder.node("users"),
                 preset: preset.take(),
             });
         }
-        let running = runtime::start(seeds, core::run)
+        let running = runtime::start_measured(seeds, core::run, probe)
             .map_err(|error| Failure::new(Code::Machine, error.message))?;
         let listener = Some(listener);
         Ok(Self {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use env::meter::{Counter, Span};
 use env::published::Published;
 use env::rising::RisingNumber;
 use segment::View;
@@ -28,6 +29,52 @@ pub(crate) struct Touch {
     pub(crate) deferred: RisingNumber,
     /// One above the last operation that the published view shows.
     pub(crate) visible: RisingNumber,
+    /// What others have done with the shard.
+    pub(crate) uses: Uses,
+    /// How it was opened.
+    pub(crate) opening: Opening,
+}
+
+/// How a shard was opened: all 0 for one that was made, empty.
+#[derive(Debug)]
+pub struct Opening {
+    /// When that began, in milliseconds since 1970.
+    pub begin_ms: RisingNumber,
+    /// Microseconds until it served.
+    pub took_us: RisingNumber,
+    /// 1: it was there before.
+    pub existing: RisingNumber,
+    /// Files of its segments.
+    pub files: RisingNumber,
+    /// Their bytes.
+    pub bytes: RisingNumber,
+    /// Operations that were replayed out of the log.
+    pub replayed: RisingNumber,
+}
+
+impl Default for Opening {
+    fn default() -> Self {
+        let [begin_ms, took_us, existing, files, bytes, replayed] =
+            [(); 6].map(|()| RisingNumber::new(0));
+        Self { begin_ms, took_us, existing, files, bytes, replayed }
+    }
+}
+
+/// What other cores have done with a shard, counted where they do it.
+#[derive(Debug, Default)]
+pub struct Uses {
+    /// Finding what matches; each takes the time of the whole search's query phase.
+    pub query: Span,
+    /// Reading the hits.
+    pub fetch: Span,
+    /// Suggesting.
+    pub suggest: Span,
+    /// Pages of scrolls.
+    pub scroll: Span,
+    /// Batches of writes, from their coming until they are answered.
+    pub bulk: Span,
+    /// Bytes of the sources in those.
+    pub bulk_bytes: Counter,
 }
 
 /// Whether a search may start.
@@ -48,6 +95,18 @@ impl Reader {
         } else {
             Touched::Fresh
         }
+    }
+}
+
+impl Reader {
+    /// How the shard was opened.
+    pub fn opening(&self) -> &Opening {
+        &self.shared.opening
+    }
+
+    /// What was done with the shard.
+    pub fn uses(&self) -> &Uses {
+        &self.shared.uses
     }
 }
 

@@ -16,6 +16,21 @@ impl std::ops::AddAssign for Work {
     }
 }
 
+/// Facts of one segment of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SegmentStats {
+    /// Its number.
+    pub id: u64,
+    /// Living documents.
+    pub docs_count: u64,
+    /// Deleted ones that it still holds.
+    pub docs_deleted: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// A file holds it.
+    pub committed: bool,
+}
+
 /// Counts of one shard; plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -41,18 +56,26 @@ pub struct Stats {
     pub index: Work,
     /// Operations that delete one.
     pub delete: Work,
+    /// Operations that are under way: decided or waiting to be.
+    pub write_current: u64,
     /// Operations refused.
     pub refused_count: u64,
     /// Gets.
     pub get: Work,
     /// Gets that found nothing.
-    pub get_missing_count: u64,
+    pub get_missing: Work,
     /// Refreshes.
     pub refresh: Work,
     /// Flushes.
     pub flush: Work,
     /// Merges.
     pub merge: Work,
+    /// Merges that run.
+    pub merge_current: u64,
+    /// Documents in the segments that they read.
+    pub merge_current_docs: u64,
+    /// Bytes of those segments.
+    pub merge_current_bytes: u64,
     /// Documents merged.
     pub merge_docs: u64,
     /// Bytes read by merges.
@@ -65,4 +88,70 @@ pub struct Stats {
     pub buffer_bytes: u64,
     /// Writers that wait for a refresh.
     pub refresh_listener_count: u64,
+}
+
+impl std::ops::AddAssign<&Stats> for Stats {
+    /// Sums of two shards; of sequence numbers, which no two share, the first one's stay.
+    fn add_assign(&mut self, other: &Self) {
+        let Self {
+            docs_count,
+            docs_deleted,
+            store_bytes,
+            segment_count,
+            segment_count_unflushed,
+            seq_no_max: _,
+            seq_no_applied: _,
+            seq_no_visible: _,
+            primary_term: _,
+            index,
+            delete,
+            write_current,
+            refused_count,
+            get,
+            get_missing,
+            refresh,
+            flush,
+            merge,
+            merge_current,
+            merge_current_docs,
+            merge_current_bytes,
+            merge_docs,
+            merge_bytes,
+            log_bytes,
+            log_operations,
+            buffer_bytes,
+            refresh_listener_count,
+        } = self;
+        for (sum, one) in [
+            (docs_count, other.docs_count),
+            (docs_deleted, other.docs_deleted),
+            (store_bytes, other.store_bytes),
+            (segment_count, other.segment_count),
+            (segment_count_unflushed, other.segment_count_unflushed),
+            (write_current, other.write_current),
+            (refused_count, other.refused_count),
+            (merge_current, other.merge_current),
+            (merge_current_docs, other.merge_current_docs),
+            (merge_current_bytes, other.merge_current_bytes),
+            (merge_docs, other.merge_docs),
+            (merge_bytes, other.merge_bytes),
+            (log_bytes, other.log_bytes),
+            (log_operations, other.log_operations),
+            (buffer_bytes, other.buffer_bytes),
+            (refresh_listener_count, other.refresh_listener_count),
+        ] {
+            *sum += one;
+        }
+        for (sum, one) in [
+            (index, other.index),
+            (delete, other.delete),
+            (get, other.get),
+            (get_missing, other.get_missing),
+            (refresh, other.refresh),
+            (flush, other.flush),
+            (merge, other.merge),
+        ] {
+            *sum += one;
+        }
+    }
 }

@@ -24,6 +24,8 @@ pub enum Message {
         shard: ShardId,
         /// What.
         call: ShardCall,
+        /// When, on the monotonic clock.
+        sent: Duration,
     },
     /// Opens a shard, asked of its home by the keeper.
     Open(Box<OpenCall>),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::hash::Map;
-use env::{Env, Spawn};
+use env::{Clock, Env, Spawn};
 use shard::{Setup, Shard, WriteError};
 
 use super::call::{Called, Down, Message, OpenCall, ShardCall, SliceCall, WriteAnswer};
@@ -34,7 +34,8 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
         for message in messages.drain(..) {
             let core = Rc::clone(&core);
             match message {
-                Message::Shard { shard, call } => {
+                Message::Shard { shard, call, sent } => {
+                    core.meter().queue.add(core.env.clock().monotonic().saturating_sub(sent));
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move { answer(&core, shard, call).await });
                 }
@@ -143,7 +144,12 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
                 Err(down) => return reply.send(Err(down)),
             };
             shard.set_mapping(mapping);
+            let (begun, bytes) = (core.env.clock().monotonic(), source_bytes(&batch));
+            let reader = shard.reader();
+            reader.uses().bulk.begun.add(1);
             let answers = shard.write(batch).await;
+            reader.uses().bulk_bytes.add(bytes);
+            reader.uses().bulk.ended.add(core.env.clock().monotonic().saturating_sub(begun));
             for answer in &answers {
                 if let Err(WriteError::Failed { error: shard::Error::Log(why), .. }) = answer {
                     core.fail(why.clone());
@@ -193,6 +199,15 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
             reply.send(found.map(|shard| shard.set_config(config)));
         }
     }
+}
+
+/// Bytes of the sources in a batch.
+fn source_bytes(batch: &shard::WriteBatch) -> u64 {
+    let bytes = |op: &shard::Operation| match &op.kind {
+        shard::Kind::Index { source, .. } => source.len() as u64,
+        _ => 0,
+    };
+    batch.ops.iter().map(bytes).sum()
 }
 
 fn failed(error: shard::Error) -> Down {

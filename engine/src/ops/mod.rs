@@ -8,25 +8,26 @@ pub mod alias;
 pub mod analyze;
 pub mod bulk;
 pub mod by_query;
+mod cluster_settings;
 pub mod context;
-mod cluster;
 pub mod create;
 pub mod data_stream;
 pub mod document;
 mod failure;
 pub mod get;
 pub mod index_settings;
+mod lookup;
 pub mod observe;
 mod prepare;
-pub mod scroll;
 pub mod resize;
 pub mod resolve_index;
 pub mod rollover;
+pub mod scroll;
 pub mod search;
 mod sliced;
 pub(crate) mod slices;
-pub mod template;
 pub mod stats;
+pub mod template;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

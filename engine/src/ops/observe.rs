@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::ShardId;
 use cluster::Index;
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
 
 use super::IndicesOptions;
 use crate::core::Core;
@@ -37,6 +37,12 @@ pub struct NodeInfo {
     pub build_hash: String,
     /// Date of that commit, ISO 8601.
     pub build_date: String,
+    /// Attributes, `node.attr.*`.
+    pub attributes: Vec<(String, String)>,
+    /// Settings that were given at the start, by name, but for secrets.
+    pub settings: Vec<(String, String)>,
+    /// Measures machine and process; `None`: nobody does.
+    pub measure: Option<Arc<dyn env::machine::Measure>>,
 }
 
 /// Colour of an index or of the cluster.
@@ -120,6 +126,23 @@ pub struct HealthWait {
 const POLL: Duration = Duration::from_millis(5);
 
 impl<E: Env> Core<E> {
+    /// What machine and process are doing now; all empty where nobody measures. Reads files of
+    /// the system, on a worker.
+    pub async fn machine(&self) -> env::machine::Sample {
+        let Some(measure) = self.shared.config.info.measure.clone() else {
+            return env::machine::Sample::default();
+        };
+        let data = self.shared.config.data.clone();
+        let sampled = self.env.spawn().work_short(move || measure.sample(&data)).await;
+        sampled.unwrap_or_default()
+    }
+
+    /// Threads of the process.
+    pub async fn threads(&self) -> Vec<env::machine::Thread> {
+        let Some(measure) = self.shared.config.info.measure.clone() else { return Vec::new() };
+        self.env.spawn().work_short(move || measure.threads()).await.unwrap_or_default()
+    }
+
     /// `_cluster/health`, for all or the named indices, after what is waited for (or the time).
     ///
     /// # Errors
@@ -217,7 +240,7 @@ impl<E: Env> Core<E> {
     }
 
     /// A row without counts.
-    fn health_row(&self, index: &Arc<Index>) -> IndexRow {
+    pub(crate) fn health_row(&self, index: &Arc<Index>) -> IndexRow {
         let directory = self.directory();
         let primaries = index.settings.shard_count();
         let (mut active, mut initializing) = (0, 0);
@@ -225,13 +248,15 @@ impl<E: Env> Core<E> {
             match directory.shards.get(&ShardId { index: index.uuid, number }) {
                 Some(Entry::Open(_)) => active += 1,
                 Some(Entry::Opening) => initializing += 1,
+                // The files of a closed index are there, and nobody needs more of them.
+                None if !index.open => active += 1,
                 Some(Entry::Failed(_)) | None => {}
             }
         }
         let replicas = index.settings.replica_count();
         let health = match () {
             () if index.open && active < primaries => Health::Red,
-            () if index.open && replicas > 0 => Health::Yellow,
+            () if replicas > 0 => Health::Yellow,
             () => Health::Green,
         };
         IndexRow {

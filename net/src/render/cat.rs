@@ -3,9 +3,14 @@
 //! A column is as wide as its longest cell (and its header, where that is shown); cells are joined
 //! by one space. Right-aligned ones pad left, the others right, but for the last column. Details
 //! are those of Elasticsearch (shapes.md, "Cat: layout").
+//!
+//! Cells are reckoned only for columns that are shown or sorted by: a table of a thousand indices
+//! has some two hundred columns, and most callers want ten.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use engine::ops::stats::Stats;
 use engine::{Error, Result};
 use json::Writer;
 use json::path::glob;
@@ -13,11 +18,18 @@ use json::path::glob;
 use super::units;
 use crate::params::Params;
 
+/// Where a column's cells come from.
+pub enum Source<R> {
+    /// The row itself.
+    Row(fn(&R) -> Cell),
+    /// The row's statistics, where it has some.
+    Stats(fn(&Stats) -> Cell),
+}
+
 /// A column that a table may show.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct Column<R> {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Other names for it.
     pub aliases: &'static [&'static str],
     /// Shown unless others are asked for.
@@ -26,6 +38,42 @@ pub struct Column {
     pub right: bool,
     /// For `help`.
     pub about: &'static str,
+    /// Its cells.
+    pub source: Source<R>,
+}
+
+/// A row of a table.
+pub trait Row {
+    /// Its statistics, where the table has columns of such.
+    fn stats(&self) -> Option<&Stats> {
+        None
+    }
+}
+
+/// A column that is shown, its cells at the left.
+pub fn left<R>(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+    cell: fn(&R) -> Cell,
+) -> Column<R> {
+    let source = Source::Row(cell);
+    Column { name: Cow::Borrowed(name), aliases, shown: true, right: false, about, source }
+}
+
+/// The same, its cells at the right.
+pub fn right<R>(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+    cell: fn(&R) -> Cell,
+) -> Column<R> {
+    Column { right: true, ..left(name, aliases, about, cell) }
+}
+
+/// The same, shown only where it is asked for.
+pub fn hidden<R>(column: Column<R>) -> Column<R> {
+    Column { shown: false, ..column }
 }
 
 /// One cell.
@@ -39,6 +87,20 @@ pub enum Cell {
     Count(u64),
     /// A size, printed with its unit.
     Bytes(u64),
+    /// A time in nanoseconds, printed with its unit.
+    Nanos(u64),
+}
+
+impl Cell {
+    /// A time in microseconds, of which milliseconds count.
+    pub fn micros(time_us: u64) -> Self {
+        Self::Nanos(time_us / 1_000 * 1_000_000)
+    }
+
+    /// What an option holds.
+    pub fn option(cell: Option<impl Into<Self>>) -> Self {
+        cell.map_or(Self::Empty, Into::into)
+    }
 }
 
 impl From<&str> for Cell {
@@ -65,13 +127,12 @@ impl From<u32> for Cell {
     }
 }
 
-/// A table: its columns, and rows with a cell for each.
-#[derive(Clone, Debug)]
-pub struct Table {
+/// A table: its columns, and its rows.
+pub struct Table<R> {
     /// Columns.
-    pub columns: &'static [Column],
-    /// Rows; each as long as the columns.
-    pub rows: Vec<Vec<Cell>>,
+    pub columns: Vec<Column<R>>,
+    /// Rows.
+    pub rows: Vec<R>,
 }
 
 /// What was asked for.
@@ -81,20 +142,23 @@ pub struct Wish {
     columns: Option<Vec<String>>,
     order: Vec<String>,
     bytes: Option<String>,
+    time: Option<String>,
     help: bool,
 }
 
 impl Wish {
-    /// Reads `v`, `h`, `s`, `bytes`, `help`.
+    /// Reads `v`, `h`, `s`, `bytes`, `time`, `help`.
     ///
     /// # Errors
     /// Flags that are none.
     pub fn read(params: &Params) -> Result<Self> {
+        let word = |name: &str| params.text(name).map(str::to_owned);
         Ok(Self {
             header: params.flag("v", false)?,
             columns: params.text("h").map(|_| params.list("h")),
             order: params.list("s"),
-            bytes: params.text("bytes").map(str::to_owned),
+            bytes: word("bytes"),
+            time: word("time"),
             help: params.flag("help", false)?,
         })
     }
@@ -106,10 +170,12 @@ impl Wish {
 }
 
 /// The columns of a table in words, one a line.
-pub fn help(columns: &[Column]) -> String {
+pub fn help<R>(columns: &[Column<R>]) -> String {
     let rows: Vec<[String; 3]> = columns
         .iter()
-        .map(|column| [column.name.to_owned(), column.aliases.join(","), column.about.to_owned()])
+        .map(|column| {
+            [column.name.clone().into_owned(), column.aliases.join(","), column.about.to_owned()]
+        })
         .collect();
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
@@ -123,7 +189,14 @@ pub fn help(columns: &[Column]) -> String {
     out
 }
 
-impl Table {
+impl<R: Row> Table<R> {
+    fn cell(&self, column: usize, row: &R) -> Cell {
+        match self.columns[column].source {
+            Source::Row(cell) => cell(row),
+            Source::Stats(cell) => row.stats().map_or(Cell::Empty, cell),
+        }
+    }
+
     /// The table as text.
     ///
     /// # Errors
@@ -134,7 +207,8 @@ impl Table {
         let cells: Vec<Vec<String>> = rows
             .iter()
             .map(|row| {
-                shown.iter().map(|(at, _)| print(&row[*at], wish).unwrap_or_default()).collect()
+                let print = |at: usize| print(self.cell(at, row), wish).unwrap_or_default();
+                shown.iter().map(|(at, _)| print(*at)).collect()
             })
             .collect();
         let widths: Vec<usize> = shown
@@ -187,7 +261,7 @@ impl Table {
             writer.begin_object();
             for (at, name) in &shown {
                 writer.key(name);
-                match print(&row[*at], wish) {
+                match print(self.cell(*at, row), wish) {
                     Some(text) => writer.str(&text),
                     None => writer.null(),
                 };
@@ -205,16 +279,17 @@ impl Table {
             let all = self.columns.iter().enumerate();
             return all
                 .filter(|(_, column)| column.shown)
-                .map(|(at, column)| (at, column.name.to_owned()))
+                .map(|(at, column)| (at, column.name.clone().into_owned()))
                 .collect();
         };
         let mut shown: Vec<(usize, String)> = Vec::new();
         for name in wanted {
             for (at, column) in self.columns.iter().enumerate() {
                 let named = if name.contains('*') {
-                    glob(name.as_bytes(), column.name.as_bytes()).then(|| column.name.to_owned())
+                    let whole = || column.name.clone().into_owned();
+                    glob(name.as_bytes(), column.name.as_bytes()).then(whole)
                 } else {
-                    let is = column.name == name || column.aliases.contains(&name.as_str());
+                    let is = column.name == *name || column.aliases.contains(&name.as_str());
                     is.then(|| name.clone())
                 };
                 if let Some(named) = named
@@ -230,18 +305,15 @@ impl Table {
         shown
     }
 
-    fn sorted(&self, wish: &Wish) -> Result<Vec<&Vec<Cell>>> {
+    fn sorted(&self, wish: &Wish) -> Result<Vec<&R>> {
         let mut keys: Vec<(usize, bool)> = Vec::new();
         for key in &wish.order {
             let (name, down) = match key.split_once(':') {
                 Some((name, order)) => (name, order.eq_ignore_ascii_case("desc")),
                 None => (key.as_str(), false),
             };
-            let at = self
-                .columns
-                .iter()
-                .position(|column| column.name == name || column.aliases.contains(&name));
-            let Some(at) = at else {
+            let named = |column: &Column<R>| column.name == name || column.aliases.contains(&name);
+            let Some(at) = self.columns.iter().position(named) else {
                 return Err(Error::new(
                     500,
                     "unsupported_operation_exception",
@@ -250,41 +322,53 @@ impl Table {
             };
             keys.push((at, down));
         }
-        let mut rows: Vec<&Vec<Cell>> = self.rows.iter().collect();
-        rows.sort_by(|a, b| {
-            keys.iter().fold(Ordering::Equal, |order, &(at, down)| {
+        if keys.is_empty() {
+            return Ok(self.rows.iter().collect());
+        }
+        let mut rows: Vec<(Vec<Cell>, &R)> = self
+            .rows
+            .iter()
+            .map(|row| (keys.iter().map(|(at, _)| self.cell(*at, row)).collect(), row))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| {
+            keys.iter().enumerate().fold(Ordering::Equal, |order, (at, (_, down))| {
                 let this = compare(&a[at], &b[at]);
-                order.then(if down { this.reverse() } else { this })
+                order.then(if *down { this.reverse() } else { this })
             })
         });
-        Ok(rows)
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 }
 
 /// Empty first, numbers by value, words by letters.
 fn compare(a: &Cell, b: &Cell) -> Ordering {
+    use Cell::{Bytes, Count, Empty, Nanos, Text};
     match (a, b) {
-        (Cell::Count(a) | Cell::Bytes(a), Cell::Count(b) | Cell::Bytes(b)) => a.cmp(b),
-        (Cell::Text(a), Cell::Text(b)) => match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Count(a) | Bytes(a) | Nanos(a), Count(b) | Bytes(b) | Nanos(b)) => a.cmp(b),
+        (Text(a), Text(b)) => match (a.parse::<f64>(), b.parse::<f64>()) {
             (Ok(a), Ok(b)) => a.total_cmp(&b),
             _ => a.cmp(b),
         },
-        (Cell::Empty, Cell::Empty) => Ordering::Equal,
-        (Cell::Empty, _) => Ordering::Less,
-        (_, Cell::Empty) => Ordering::Greater,
-        (Cell::Text(_), _) => Ordering::Greater,
-        (_, Cell::Text(_)) => Ordering::Less,
+        (Empty, Empty) => Ordering::Equal,
+        (Empty, _) => Ordering::Less,
+        (_, Empty) => Ordering::Greater,
+        (Text(_), _) => Ordering::Greater,
+        (_, Text(_)) => Ordering::Less,
     }
 }
 
-fn print(cell: &Cell, wish: &Wish) -> Option<String> {
+fn print(cell: Cell, wish: &Wish) -> Option<String> {
     match cell {
         Cell::Empty => None,
-        Cell::Text(text) => Some(text.clone()),
+        Cell::Text(text) => Some(text),
         Cell::Count(count) => Some(count.to_string()),
         Cell::Bytes(count) => {
-            let unit = wish.bytes.as_deref().and_then(|unit| units::bytes_in(*count, unit));
-            Some(unit.map_or_else(|| units::bytes(*count), |whole| whole.to_string()))
+            let unit = wish.bytes.as_deref().and_then(|unit| units::bytes_in(count, unit));
+            Some(unit.map_or_else(|| units::bytes(count), |whole| whole.to_string()))
+        }
+        Cell::Nanos(count) => {
+            let unit = wish.time.as_deref().and_then(|unit| units::nanos_in(count, unit));
+            Some(unit.map_or_else(|| units::nanos(count), |whole| whole.to_string()))
         }
     }
 }
@@ -295,24 +379,28 @@ mod tests {
 
     use super::*;
 
-    const COLUMNS: &[Column] = &[
-        Column { name: "health", aliases: &["h"], shown: true, right: false, about: "colour" },
-        Column { name: "index", aliases: &["i", "idx"], shown: true, right: false, about: "name" },
-        Column { name: "docs.count", aliases: &["dc"], shown: true, right: true, about: "docs" },
-        Column { name: "store.size", aliases: &["ss"], shown: true, right: true, about: "size" },
-        Column { name: "note", aliases: &[], shown: false, right: false, about: "a note" },
-    ];
+    struct Index(&'static str, &'static str, Cell, Cell);
 
-    fn table() -> Table {
-        let row = |health: &str, index: &str, docs: Cell, size: Cell| {
-            vec![health.into(), index.into(), docs, size, "x".into()]
-        };
+    impl Row for Index {}
+
+    fn columns() -> Vec<Column<Index>> {
+        vec![
+            left("health", &["h"], "colour", |row: &Index| row.0.into()),
+            left("index", &["i", "idx"], "name", |row: &Index| row.1.into()),
+            right("docs.count", &["dc"], "docs", |row: &Index| row.2.clone()),
+            right("store.size", &["ss"], "size", |row: &Index| row.3.clone()),
+            hidden(left("note", &[], "a note", |_| "x".into())),
+            hidden(right("time", &[], "a time", |_| Cell::Nanos(1_500_000))),
+        ]
+    }
+
+    fn table() -> Table<Index> {
         Table {
-            columns: COLUMNS,
+            columns: columns(),
             rows: vec![
-                row("green", "b", Cell::Count(5), Cell::Bytes(16_179)),
-                row("yellow", "alpha", Cell::Count(1_000), Cell::Bytes(225)),
-                row("green", "c", Cell::Empty, Cell::Empty),
+                Index("green", "b", Cell::Count(5), Cell::Bytes(16_179)),
+                Index("yellow", "alpha", Cell::Count(1_000), Cell::Bytes(225)),
+                Index("green", "c", Cell::Empty, Cell::Empty),
             ],
         }
     }
@@ -371,6 +459,6 @@ mod tests {
 
     #[test]
     fn help_names_every_column() {
-        assert_eq!(help(COLUMNS).lines().nth(1), Some("index      | i,idx | name  "));
+        assert_eq!(help(&columns()).lines().nth(1), Some("index      | i,idx | name  "));
     }
 }

@@ -20,8 +20,53 @@ pub fn bytes(count: u64) -> String {
 
 /// `count` in whole units of this name; `None` for a name that is none.
 pub fn bytes_in(count: u64, unit: &str) -> Option<u64> {
-    let power = ["b", "kb", "mb", "gb", "tb", "pb"].iter().position(|name| *name == unit)?;
+    let power = match unit {
+        "b" => 0,
+        "k" | "kb" => 1,
+        "m" | "mb" => 2,
+        "g" | "gb" => 3,
+        "t" | "tb" => 4,
+        "p" | "pb" => 5,
+        _ => return None,
+    };
     Some(count >> (10 * power))
+}
+
+/// Nanoseconds in whole units of this name; `None` for a name that is none.
+pub fn nanos_in(count: u64, unit: &str) -> Option<u64> {
+    let size = match unit {
+        "nanos" => 1,
+        "micros" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    Some(count / size)
+}
+
+/// `0s`, `740nanos`, `25.3micros`, `7.6ms`, `1.2s`: one decimal, cut off.
+pub fn nanos(count: u64) -> String {
+    const UNITS: [(u64, &str); 6] = [
+        (86_400_000_000_000, "d"),
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "m"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "micros"),
+    ];
+    if count == 0 {
+        return "0s".to_owned();
+    }
+    let Some((size, unit)) = UNITS.iter().find(|(size, _)| count >= *size) else {
+        return format!("{count}nanos");
+    };
+    match u128::from(count) * 10 / u128::from(*size) % 10 {
+        0 => format!("{}{unit}", count / size),
+        tenth => format!("{}.{tenth}{unit}", count / size),
+    }
 }
 
 /// `0s`, `25ms`, `1.2s`, `7.6m`: one decimal, cut off.
@@ -38,6 +83,21 @@ pub fn millis(count: u64) -> String {
         0 => format!("{}{unit}", count / size),
         tenth => format!("{}.{tenth}{unit}", count / size),
     }
+}
+
+/// `_0`, `_a`, `_10`: the number of a segment as Lucene names it, in base 36.
+pub fn segment_name(id: u64) -> String {
+    let mut digits = Vec::new();
+    let mut rest = id;
+    loop {
+        digits.push(char::from_digit((rest % 36) as u32, 36).unwrap_or('0'));
+        rest /= 36;
+        if rest == 0 {
+            break;
+        }
+    }
+    digits.push('_');
+    digits.iter().rev().collect()
 }
 
 /// `50.0%`.
@@ -109,6 +169,17 @@ mod tests {
         {
             assert_eq!(millis(count), text);
         }
+    }
+
+    #[test]
+    fn nanoseconds_take_the_unit_that_fits() {
+        for (count, text) in
+            [(0, "0s"), (740, "740nanos"), (7_600_000, "7.6ms"), (u64::MAX, "213503.9d")]
+        {
+            assert_eq!(nanos(count), text);
+        }
+        assert_eq!(nanos_in(1_999_999, "ms"), Some(1));
+        assert_eq!(nanos_in(1, "x"), None);
     }
 
     #[test]

@@ -56,6 +56,8 @@ async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
         started_ms: 1_000,
         build_hash: "abc".into(),
         build_date: "2026-11-20T00:00:00Z".into(),
+        attributes: vec![("rack".into(), "r1".into())],
+        ..NodeInfo::default()
     };
     let (shared, inboxes) = prepare(Config {
         cores: 2,

@@ -1,0 +1,455 @@
+//! Statistics of shards, for `_stats`, `_nodes/stats`, `_cluster/stats` and `_cat`: counted where
+//! the work is done, summed up here.
+//!
+//! Always true
+//! 1. Every figure was counted; what nobody counts is not here.
+//! 2. Asking costs each shard's home one message; all are asked before the first answer is awaited.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::ShardId;
+use cluster::Index;
+use env::Env;
+use env::meter::Span;
+
+pub use shard::SegmentStats as Segment;
+pub use shard::Stats as Counts;
+pub use shard::stats::Work;
+
+use super::IndicesOptions;
+use super::observe::Health;
+use crate::core::{Core, Sent};
+use crate::error::Result;
+use crate::gate::Gate;
+use crate::host::call::ShardCall;
+use crate::index::resolve::Call;
+use crate::node::Entry;
+
+/// How often something was done, how long it took, and how much of it is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Times done.
+    pub count: u64,
+    /// Microseconds in all.
+    pub time_us: u64,
+    /// Under way now.
+    pub current: u64,
+}
+
+impl Usage {
+    fn of(span: &Span) -> Self {
+        Self {
+            count: span.ended.count.get(),
+            time_us: span.ended.time_us.get(),
+            current: span.current(),
+        }
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.time_us += other.time_us;
+        self.current += other.current;
+    }
+}
+
+/// Counts of a shard, or of several together.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Shards that were counted.
+    pub shards: u64,
+    /// What their homes count.
+    pub shard: shard::Stats,
+    /// Query phases of searches.
+    pub query: Usage,
+    /// Fetch phases of searches.
+    pub fetch: Usage,
+    /// Suggesters.
+    pub suggest: Usage,
+    /// Pages of scrolls.
+    pub scroll: Usage,
+    /// Batches of writes.
+    pub bulk: Usage,
+    /// Bytes of the sources in those.
+    pub bulk_bytes: u64,
+}
+
+impl Stats {
+    fn of(reader: &shard::Reader, shard: shard::Stats) -> Self {
+        let uses = reader.uses();
+        Self {
+            shards: 1,
+            shard,
+            query: Usage::of(&uses.query),
+            fetch: Usage::of(&uses.fetch),
+            suggest: Usage::of(&uses.suggest),
+            scroll: Usage::of(&uses.scroll),
+            bulk: Usage::of(&uses.bulk),
+            bulk_bytes: uses.bulk_bytes.get(),
+        }
+    }
+
+    /// The sum of several.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut sum = Self::default();
+        for one in all {
+            sum += one;
+        }
+        sum
+    }
+}
+
+impl std::ops::AddAssign<&Stats> for Stats {
+    fn add_assign(&mut self, other: &Self) {
+        self.shards += other.shards;
+        self.shard += &other.shard;
+        self.query += other.query;
+        self.fetch += other.fetch;
+        self.suggest += other.suggest;
+        self.scroll += other.scroll;
+        self.bulk += other.bulk;
+        self.bulk_bytes += other.bulk_bytes;
+    }
+}
+
+/// How a shard does.
+#[derive(Clone, Debug)]
+pub enum Standing {
+    /// It serves; its counts.
+    Started(Box<Stats>),
+    /// It replays.
+    Initializing,
+    /// It serves no more; why.
+    Failed(Arc<str>),
+    /// Its index is closed: its files are there, and nobody reads them.
+    Closed,
+}
+
+impl Standing {
+    /// Its counts, where it serves.
+    pub fn stats(&self) -> Option<&Stats> {
+        match self {
+            Self::Started(stats) => Some(stats),
+            _ => None,
+        }
+    }
+
+    /// Elasticsearch's word.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Started(_) | Self::Closed => "STARTED",
+            Self::Initializing => "INITIALIZING",
+            Self::Failed(_) => "UNASSIGNED",
+        }
+    }
+}
+
+/// One primary shard.
+#[derive(Clone, Debug)]
+pub struct ShardStats {
+    /// Its number.
+    pub number: u32,
+    /// How it does.
+    pub standing: Standing,
+}
+
+/// One index.
+#[derive(Clone, Debug)]
+pub struct IndexStats {
+    /// The index.
+    pub index: Arc<Index>,
+    /// Its colour.
+    pub health: Health,
+    /// Its primary shards, by number. A node alone holds no replica.
+    pub shards: Vec<ShardStats>,
+}
+
+impl IndexStats {
+    /// Counts of all shards that serve.
+    pub fn sum(&self) -> Stats {
+        Stats::sum(self.shards.iter().filter_map(|shard| shard.standing.stats()))
+    }
+
+    /// Shards that serve.
+    pub fn started_count(&self) -> usize {
+        self.shards.iter().filter(|shard| shard.standing.stats().is_some()).count()
+    }
+}
+
+/// Segments of one shard.
+#[derive(Clone, Debug)]
+pub struct SegmentRows {
+    /// Its index.
+    pub index: Arc<Index>,
+    /// Its number.
+    pub number: u32,
+    /// The segments.
+    pub segments: Vec<shard::SegmentStats>,
+}
+
+/// How one shard came to be open.
+#[derive(Clone, Debug)]
+pub struct RecoveryRow {
+    /// Its index.
+    pub index: Arc<Index>,
+    /// Its number.
+    pub number: u32,
+    /// It was there before; else it was made, empty.
+    pub existing: bool,
+    /// It serves.
+    pub done: bool,
+    /// When opening it began, in milliseconds since 1970.
+    pub begin_ms: u64,
+    /// Microseconds until it served.
+    pub took_us: u64,
+    /// Files of its segments.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Operations replayed out of the log.
+    pub replayed: u64,
+}
+
+/// Copies of shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardCounts {
+    /// Those that have a place.
+    pub assigned: u64,
+    /// Those that have none.
+    pub unassigned: u64,
+}
+
+/// What is done with closed indices that are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// They are shown.
+    Show,
+    /// They are an error.
+    Forbid,
+}
+
+impl<E: Env> Core<E> {
+    /// Statistics of the named indices, sorted by name.
+    ///
+    /// # Errors
+    /// A missing index; a closed one where that is forbidden; what the gate says.
+    pub async fn index_stats(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        expression: &str,
+        options: IndicesOptions,
+        closed: Closed,
+    ) -> Result<Vec<IndexStats>> {
+        let call = Call { forbid_closed: closed == Closed::Forbid, ..Call::new(options) };
+        let mut indices = self.indices(gate, action, expression, call)?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(self.ask_stats(indices).await)
+    }
+
+    /// Counts of all shards of this node together. The gate has been asked.
+    pub async fn node_stats(self: &Rc<Self>) -> Stats {
+        let indices = self.state().indices.values().cloned().collect();
+        let rows = self.ask_stats(indices).await;
+        let mut sum = Stats::default();
+        for row in &rows {
+            sum += &row.sum();
+        }
+        sum
+    }
+
+    /// Segments of the named indices, sorted by name and shard; of shards that serve.
+    ///
+    /// # Errors
+    /// A missing or closed index; what the gate says.
+    pub async fn segment_rows(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<SegmentRows>> {
+        let action = "indices:monitor/segments";
+        let mut indices = self.indices(gate, action, expression, Call::new(options))?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut under_way = Vec::new();
+        for index in indices {
+            for number in 0..index.settings.shard_count() {
+                let shard = ShardId { index: index.uuid, number };
+                let sent = self.send(shard, |reply| ShardCall::Segments { reply });
+                under_way.push((Arc::clone(&index), number, sent));
+            }
+        }
+        let mut rows = Vec::with_capacity(under_way.len());
+        for (index, number, sent) in under_way {
+            if let Ok(segments) = sent.answer().await {
+                rows.push(SegmentRows { index, number, segments });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// How the shards of the named indices came to be open, sorted by name and number. A closed
+    /// index shows its shards as they lie: nothing was recovered since.
+    ///
+    /// # Errors
+    /// A missing index; what the gate says.
+    pub fn recovery_rows(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<RecoveryRow>> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let mut indices = self.indices(gate, "indices:monitor/recovery", expression, call)?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let directory = self.directory();
+        let mut rows = Vec::new();
+        for index in indices {
+            for number in 0..index.settings.shard_count() {
+                let shard = ShardId { index: index.uuid, number };
+                let mut row = RecoveryRow {
+                    index: Arc::clone(&index),
+                    number,
+                    existing: true,
+                    done: true,
+                    begin_ms: u64::try_from(index.created_ms).unwrap_or(0),
+                    took_us: 0,
+                    files: 0,
+                    bytes: 0,
+                    replayed: 0,
+                };
+                match directory.shards.get(&shard) {
+                    Some(Entry::Open(reader)) => {
+                        let opening = reader.opening();
+                        row.existing = opening.existing.get() == 1;
+                        row.begin_ms = opening.begin_ms.get();
+                        row.took_us = opening.took_us.get();
+                        row.files = opening.files.get();
+                        row.bytes = opening.bytes.get();
+                        row.replayed = opening.replayed.get();
+                    }
+                    Some(Entry::Failed(_)) => continue,
+                    Some(Entry::Opening) => row.done = false,
+                    None if index.open => continue,
+                    None => {}
+                }
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// How many copies of shards have a place, and how many have none.
+    pub fn shard_counts(&self) -> ShardCounts {
+        let (state, directory) = (self.state(), self.directory());
+        let mut counts = ShardCounts::default();
+        for index in state.indices.values() {
+            let primaries = index.settings.shard_count();
+            counts.unassigned += u64::from(primaries) * u64::from(index.settings.replica_count());
+            for number in 0..primaries {
+                match directory.shards.get(&ShardId { index: index.uuid, number }) {
+                    Some(Entry::Open(_) | Entry::Opening) => counts.assigned += 1,
+                    None if !index.open => counts.assigned += 1,
+                    Some(Entry::Failed(_)) | None => counts.unassigned += 1,
+                }
+            }
+        }
+        counts
+    }
+
+    /// The named indices, sorted by name; closed ones too.
+    ///
+    /// # Errors
+    /// A missing index; what the gate says.
+    pub fn named_indices(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<Index>>> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let mut indices = self.indices(gate, action, expression, call)?;
+        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(indices)
+    }
+
+    async fn ask_stats(self: &Rc<Self>, indices: Vec<Arc<Index>>) -> Vec<IndexStats> {
+        enum Asked {
+            Open(shard::Reader, Sent<shard::Stats>),
+            Not(Standing),
+        }
+        let directory = self.directory();
+        let mut under_way = Vec::with_capacity(indices.len());
+        for index in indices {
+            let asked: Vec<Asked> = (0..index.settings.shard_count())
+                .map(|number| {
+                    let shard = ShardId { index: index.uuid, number };
+                    match directory.shards.get(&shard) {
+                        _ if !index.open => Asked::Not(Standing::Closed),
+                        Some(Entry::Open(reader)) => {
+                            let sent = self.send(shard, |reply| ShardCall::Stats { reply });
+                            Asked::Open(reader.clone(), sent)
+                        }
+                        Some(Entry::Failed(why)) => Asked::Not(Standing::Failed(Arc::clone(why))),
+                        Some(Entry::Opening) | None => Asked::Not(Standing::Initializing),
+                    }
+                })
+                .collect();
+            under_way.push((index, asked));
+        }
+        let mut rows = Vec::with_capacity(under_way.len());
+        for (index, asked) in under_way {
+            let mut shards = Vec::with_capacity(asked.len());
+            for (number, asked) in (0..).zip(asked) {
+                let standing = match asked {
+                    Asked::Not(standing) => standing,
+                    Asked::Open(reader, sent) => match sent.answer().await {
+                        Ok(counts) => Standing::Started(Box::new(Stats::of(&reader, counts))),
+                        Err(down) => {
+                            let error = down.error(&index.name, number);
+                            Standing::Failed(error.reason.into())
+                        }
+                    },
+                };
+                shards.push(ShardStats { number, standing });
+            }
+            let health = health_of(&index, &shards);
+            rows.push(IndexStats { index, health, shards });
+        }
+        rows
+    }
+}
+
+fn health_of(index: &Index, shards: &[ShardStats]) -> Health {
+    let lost =
+        |shard: &ShardStats| matches!(shard.standing, Standing::Failed(_) | Standing::Initializing);
+    match () {
+        () if shards.iter().any(lost) => Health::Red,
+        () if index.settings.replica_count() > 0 => Health::Yellow,
+        () => Health::Green,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn sums_add_every_figure() {
+        let span = Span::default();
+        span.begun.add(3);
+        span.ended.add(Duration::from_millis(2));
+        let query = Usage::of(&span);
+        assert_eq!(query, Usage { count: 1, time_us: 2_000, current: 2 });
+        let counts = shard::Stats { docs_count: 4, merge_current: 1, ..shard::Stats::default() };
+        let one = Stats { shards: 1, shard: counts, query, bulk_bytes: 7, ..Stats::default() };
+        let sum = Stats::sum([&one, &one]);
+        assert_eq!((sum.shards, sum.shard.docs_count, sum.shard.merge_current), (2, 8, 2));
+        assert_eq!((sum.query.time_us, sum.query.current, sum.bulk_bytes), (4_000, 4, 14));
+    }
+}

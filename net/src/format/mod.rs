@@ -1,0 +1,268 @@
+//! Other encodings of JSON's data: YAML, CBOR, Smile. Bodies become JSON before a handler sees
+//! them, answers cease to be JSON after it has written them.
+//!
+//! Always true
+//! 1. What is read is bounded: by the body's own size, by [`DEPTH_MAX`], and by the size of the JSON
+//!    that it becomes. Nothing is read twice: there are no aliases and no references beyond names.
+//! 2. Written and read again, a value is the same, but that numbers keep their value, not their
+//!    text.
+
+mod cbor;
+mod smile;
+mod yaml;
+
+use std::fmt;
+
+use json::Value;
+
+/// What is written.
+type Tree = Value;
+
+/// Values inside each other; JSON's own bound.
+pub const DEPTH_MAX: usize = 1_000;
+
+/// JSON may be so many times as long as what it is made of: escapes are, at six bytes each.
+const GROWTH_MAX: usize = 8;
+
+/// An encoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// RFC 8259.
+    #[default]
+    Json,
+    /// YAML 1.2, of which JSON's data.
+    Yaml,
+    /// RFC 8949.
+    Cbor,
+    /// Jackson's.
+    Smile,
+}
+
+impl Encoding {
+    /// The last part of its media type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+            Self::Cbor => "cbor",
+            Self::Smile => "smile",
+        }
+    }
+
+    /// By that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Json, Self::Yaml, Self::Cbor, Self::Smile]
+            .into_iter()
+            .find(|encoding| encoding.name() == name)
+    }
+}
+
+/// Why a body cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Where it went wrong, in bytes.
+    pub at: usize,
+    /// What was wrong.
+    pub what: String,
+}
+
+impl Malformed {
+    fn new(at: usize, what: impl Into<String>) -> Self {
+        Self { at, what: what.into() }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.what, self.at)
+    }
+}
+
+/// A body as JSON.
+///
+/// # Errors
+/// Where it is none of this encoding, or holds what JSON cannot.
+pub fn to_json(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut out = Out { json: Vec::with_capacity(body.len()), most: room(body.len()) };
+    match encoding {
+        Encoding::Json => out.json.extend_from_slice(body),
+        Encoding::Yaml => yaml::read(body, &mut out)?,
+        Encoding::Cbor => cbor::read(body, &mut out)?,
+        Encoding::Smile => smile::read(body, &mut out)?,
+    }
+    Ok(out.json)
+}
+
+/// An answer out of JSON; `None` where it is no JSON.
+pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
+    if encoding == Encoding::Json {
+        return Some(json.to_vec());
+    }
+    let value = json::parse(json).ok()?;
+    let mut out = Vec::with_capacity(json.len());
+    match encoding {
+        Encoding::Json => {}
+        Encoding::Yaml => yaml::write(&value, &mut out),
+        Encoding::Cbor => cbor::write(&value, &mut out),
+        Encoding::Smile => smile::write(&value, &mut out),
+    }
+    Some(out)
+}
+
+fn room(len: usize) -> usize {
+    len.saturating_mul(GROWTH_MAX).saturating_add(1_024)
+}
+
+/// JSON that is being made.
+struct Out {
+    json: Vec<u8>,
+    most: usize,
+}
+
+impl Out {
+    fn check(&self, at: usize) -> Result<(), Malformed> {
+        if self.json.len() > self.most {
+            return Err(Malformed::new(at, "the body grows too much"));
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) {
+        json::Writer::new(&mut self.json).str(text);
+    }
+
+    fn raw(&mut self, text: &str) {
+        self.json.extend_from_slice(text.as_bytes());
+    }
+
+    /// A number with fraction; JSON knows no infinities.
+    fn float(&mut self, at: usize, value: f64) -> Result<(), Malformed> {
+        if !value.is_finite() {
+            return Err(Malformed::new(at, "a number that JSON does not know"));
+        }
+        json::Writer::new(&mut self.json).f64(value);
+        Ok(())
+    }
+
+    /// Drops the comma that stands last, where one does.
+    fn uncomma(&mut self) {
+        if self.json.last() == Some(&b',') {
+            self.json.pop();
+        }
+    }
+}
+
+/// The bytes that are being read.
+struct In<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> In<'a> {
+    fn byte(&mut self) -> Result<u8, Malformed> {
+        let byte = self.bytes.get(self.at).copied();
+        self.at += 1;
+        byte.ok_or_else(|| Malformed::new(self.bytes.len(), "unexpected end"))
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
+        let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len());
+        let end = end.ok_or_else(|| Malformed::new(self.bytes.len(), "unexpected end"))?;
+        let taken = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn text(&mut self, len: usize) -> Result<&'a str, Malformed> {
+        let at = self.at;
+        let bytes = self.take(len)?;
+        std::str::from_utf8(bytes).map_err(|_| Malformed::new(at, "a text that is no UTF-8"))
+    }
+}
+
+/// Base64, as Jackson shows bytes.
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// A number in the form that holds it best.
+enum Number {
+    Int(i64),
+    Float(f64),
+}
+
+fn number(number: &json::Number) -> Number {
+    match number.as_i64() {
+        Some(int) if number.is_integer() => Number::Int(int),
+        _ => Number::Float(number.as_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLES: &[&str] = &[
+        "{}",
+        "[]",
+        "null",
+        r#"{"a":[1,-1,0,15,16,-17,255,65536,-4294967296,9223372036854775807,-9223372036854775808]}"#,
+        r#"{"f":[0.5,-2.25,1e300],"t":true,"n":null,"e":"","o":{},"l":[]}"#,
+        r#"{"kurz":"käse","long":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#,
+        r##"{"true":"true","0":"0","a b":" x","#x":"- y","x: y":"{","q\"":"\n\t\\","é":"😀"}"##,
+        r#"[{"a":[[1,2],[],[{"b":[{}]}]]},"x"]"#,
+        r#"{"same":1,"other":{"same":2,"same2":[{"same":3},{"same":4}]}}"#,
+    ];
+
+    #[test]
+    fn written_and_read_again_a_value_is_the_same() {
+        for encoding in [Encoding::Yaml, Encoding::Cbor, Encoding::Smile] {
+            for sample in SAMPLES {
+                let written = of_json(encoding, sample.as_bytes()).expect("JSON");
+                let read = to_json(encoding, &written).expect(sample);
+                let (one, two) = (json::parse(sample.as_bytes()), json::parse(&read));
+                let (one, two) = (one.expect("JSON"), two.expect("JSON"));
+                assert_eq!(json::to_string(&one), json::to_string(&two), "{encoding:?}: {sample}");
+            }
+        }
+    }
+
+    #[test]
+    fn cut_and_garbled_bodies_never_panic() {
+        for encoding in [Encoding::Yaml, Encoding::Cbor, Encoding::Smile] {
+            for sample in SAMPLES {
+                let written = of_json(encoding, sample.as_bytes()).expect("JSON");
+                for len in 0..written.len() {
+                    let _ = to_json(encoding, &written[..len]);
+                }
+                for at in 0..written.len() {
+                    for bit in 0..8 {
+                        let mut garbled = written.clone();
+                        garbled[at] ^= 1 << bit;
+                        if let Ok(json) = to_json(encoding, &garbled) {
+                            assert!(json.len() <= room(garbled.len()) + 64);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = vec![0x81; 100_000];
+        assert!(to_json(Encoding::Cbor, &deep).is_err());
+        let mut deep = b":)\n\0".to_vec();
+        deep.resize(100_000, 0xf8);
+        assert!(to_json(Encoding::Smile, &deep).is_err());
+        assert!(to_json(Encoding::Yaml, "[".repeat(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn names_are_those_of_the_parameter() {
+        assert_eq!(Encoding::of_name("cbor"), Some(Encoding::Cbor));
+        assert_eq!(Encoding::of_name("xml"), None);
+        assert!(matches!(number(&json::Number::from_text("1").expect("one")), Number::Int(1)));
+    }
+}

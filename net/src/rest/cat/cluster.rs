@@ -1,0 +1,390 @@
+//! `_cat` tables of the cluster's state: health, count, aliases, templates, tasks.
+
+use cluster::TemplateKind;
+use engine::Result;
+use engine::ops::IndicesOptions;
+use engine::ops::observe::{HealthReply, HealthWait, NodeInfo};
+use engine::ops::search::SearchCall;
+use engine::task::{TaskRow, TaskSpec};
+use env::{Clock, Env};
+use json::Value;
+use json::path::glob;
+
+use super::{answer, wish};
+use crate::call::Call;
+use crate::params::flag;
+use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
+use crate::render::units;
+use crate::reply::Reply;
+use crate::rest::cluster::Counts;
+
+/// The cluster's health.
+struct HealthLine {
+    cluster: String,
+    now_ms: i64,
+    counts: Counts,
+    reply: HealthReply,
+}
+
+impl Row for HealthLine {}
+
+fn health_table() -> Vec<Column<HealthLine>> {
+    #[rustfmt::skip]
+    let table = vec![
+        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &HealthLine| l.now_ms.div_euclid(1_000).to_string().into()),
+        left("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS", |l| units::time_of_day(l.now_ms).into()),
+        left("cluster", &["cl"], "cluster name", |l| l.cluster.as_str().into()),
+        left("status", &["st"], "health status", |l| l.reply.status.as_str().into()),
+        right("node.total", &["nt", "nodeTotal"], "total number of nodes", |_| 1u64.into()),
+        right("node.data", &["nd", "nodeData"], "number of nodes that can store data", |_| 1u64.into()),
+        right("shards", &["t", "sh", "shards.total", "shardsTotal"], "total number of shards", |l| l.counts.active.into()),
+        right("pri", &["p", "shards.primary", "shardsPrimary"], "number of primary shards", |l| l.counts.active.into()),
+        right("relo", &["r", "shards.relocating", "shardsRelocating"], "number of relocating nodes", |_| 0u64.into()),
+        right("init", &["i", "shards.initializing", "shardsInitializing"], "number of initializing nodes", |l| l.counts.initializing.into()),
+        right("unassign", &["u", "shards.unassigned", "shardsUnassigned"], "number of unassigned shards", |l| l.counts.unassigned.into()),
+        right("unassign.pri", &["up", "shards.unassigned.primary", "shardsUnassignedPrimary"], "number of unassigned primary shards", |l| l.counts.unassigned_primaries.into()),
+        right("pending_tasks", &["pt", "pendingTasks"], "number of pending tasks", |_| 0u64.into()),
+        right("max_task_wait_time", &["mtwt", "maxTaskWaitTime"], "wait time of longest task pending", |_| "-".into()),
+        right("active_shards_percent", &["asp", "activeShardsPercent"], "active number of shards in percent", |l| units::percent(l.counts.active, l.counts.total()).into()),
+    ];
+    table
+}
+
+/// `GET /_cat/health`.
+pub(in crate::rest) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let mut columns = health_table();
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let all =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let reply = call.core.cluster_health(call.gate, "", all, &HealthWait::default()).await?;
+    let row = HealthLine {
+        cluster: call.core.shared().config.info.cluster_name.clone(),
+        now_ms: call.core.env().clock().unix_ms(),
+        counts: Counts::all(&reply.indices),
+        reply,
+    };
+    if !call.params.text("ts").map_or(Ok(true), flag)? {
+        columns.drain(..2);
+    }
+    answer(call, &Table { columns, rows: vec![row] }, &wish)
+}
+
+/// A count, and when it was counted.
+struct CountLine {
+    now_ms: i64,
+    count: u64,
+}
+
+impl Row for CountLine {}
+
+/// `GET /_cat/count`, `/_cat/count/{index}`.
+pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &CountLine| l.now_ms.div_euclid(1_000).to_string().into()),
+        left("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS", |l| units::time_of_day(l.now_ms).into()),
+        left("count", &["dc", "docs.count", "docsCount"], "the document count", |l| l.count.to_string().into()),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let search = SearchCall {
+        indices: call.indices().to_owned(),
+        options: call.params.indices_options(IndicesOptions::default())?,
+        body: call.content()?,
+        partial_results: true,
+        ..SearchCall::default()
+    };
+    let reply = call.core.count(call.gate, &search).await?;
+    let row = CountLine { now_ms: call.core.env().clock().unix_ms(), count: reply.count };
+    answer(call, &Table { columns, rows: vec![row] }, &wish)
+}
+
+/// An alias of one index.
+struct AliasLine {
+    alias: String,
+    index: String,
+    facts: cluster::Alias,
+}
+
+impl Row for AliasLine {}
+
+fn or_dash(text: Option<&str>) -> Cell {
+    text.unwrap_or("-").into()
+}
+
+/// `GET /_cat/aliases`, `/_cat/aliases/{name}`.
+pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("alias", &["a"], "alias name", |l: &AliasLine| l.alias.as_str().into()),
+        left("index", &["i", "idx"], "index alias points to", |l| l.index.as_str().into()),
+        left("filter", &["f", "fi"], "filter", |l| if l.facts.filter.is_some() { "*" } else { "-" }.into()),
+        left("routing.index", &["ri", "routingIndex"], "index routing", |l| or_dash(l.facts.index_routing.as_deref())),
+        left("routing.search", &["rs", "routingSearch"], "search routing", |l| or_dash(l.facts.search_routing.as_deref())),
+        left("is_write_index", &["w", "isWriteIndex"], "write index", |l| or_dash(l.facts.is_write_index.map(|flag| if flag { "true" } else { "false" }))),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let base =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    let names = call.path.get("name").unwrap_or("*");
+    let indices = call.core.named_indices(call.gate, "indices:admin/aliases/get", "*", options)?;
+    let mut rows = Vec::new();
+    for index in indices {
+        for (alias, facts) in index.aliases.iter() {
+            if chosen(names, alias) {
+                rows.push(AliasLine {
+                    alias: alias.to_string(),
+                    index: index.name.to_string(),
+                    facts: facts.clone(),
+                });
+            }
+        }
+    }
+    answer(call, &Table { columns, rows }, &wish)
+}
+
+/// Does a comma list of names and wildcards, with exclusions, name this?
+pub(super) fn chosen(list: &str, name: &str) -> bool {
+    let mut chosen = false;
+    for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        match part.strip_prefix('-') {
+            Some(out) if glob(out.as_bytes(), name.as_bytes()) => chosen = false,
+            _ if part == "_all" || glob(part.as_bytes(), name.as_bytes()) => chosen = true,
+            _ => {}
+        }
+    }
+    chosen
+}
+
+/// A template.
+struct TemplateLine {
+    name: String,
+    patterns: String,
+    order: String,
+    version: String,
+    composed_of: Cell,
+}
+
+impl Row for TemplateLine {}
+
+/// `GET /_cat/templates`, `/_cat/templates/{name}`.
+pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("name", &["n"], "template name", |l: &TemplateLine| l.name.as_str().into()),
+        left("index_patterns", &["t"], "template index patterns", |l| l.patterns.as_str().into()),
+        left("order", &["o", "p"], "template application order/priority number", |l| l.order.as_str().into()),
+        left("version", &["v"], "version", |l| l.version.as_str().into()),
+        left("composed_of", &["c"], "component templates comprising index template", |l| l.composed_of.clone()),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let names = call.path.get("name").unwrap_or("*");
+    let mut rows = Vec::new();
+    for (kind, order) in [(TemplateKind::Legacy, "order"), (TemplateKind::Index, "priority")] {
+        let found = call.core.templates(call.gate, kind, "")?;
+        for (name, body) in found.into_iter().filter(|(name, _)| chosen(names, name)) {
+            let composed_of = match kind {
+                TemplateKind::Legacy => "".into(),
+                _ => format!("[{}]", texts(&body, "composed_of").join(", ")).into(),
+            };
+            rows.push(TemplateLine {
+                name,
+                patterns: format!("[{}]", texts(&body, "index_patterns").join(", ")),
+                order: number(&body, order),
+                version: number(&body, "version"),
+                composed_of,
+            });
+        }
+    }
+    answer(call, &Table { columns, rows }, &wish)
+}
+
+/// A list of texts, or one.
+fn texts(body: &Value, key: &str) -> Vec<String> {
+    match body.get(key) {
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        Some(Value::String(one)) => vec![one.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// A number as it stands; nothing where there is none.
+fn number(body: &Value, key: &str) -> String {
+    body.get(key).and_then(Value::as_number).map_or_else(String::new, |it| it.text().to_owned())
+}
+
+/// A component template.
+struct ComponentLine {
+    name: String,
+    version: String,
+    body: Value,
+    included_in: Vec<String>,
+}
+
+impl Row for ComponentLine {}
+
+/// Keys of an object below `template`, as deep as leaves.
+fn leaves(body: &Value, path: &[&str]) -> Cell {
+    fn count(value: &Value) -> u64 {
+        match value {
+            Value::Object(object) => object.values().map(count).sum(),
+            _ => 1,
+        }
+    }
+    body.at(path).map_or(0, count).into()
+}
+
+fn keys(body: &Value, path: &[&str]) -> Cell {
+    let object = body.at(path).and_then(Value::as_object);
+    object.map_or(0, |object| object.len() as u64).into()
+}
+
+/// `GET /_cat/component_templates`, `/_cat/component_templates/{name}`.
+pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("name", &["n"], "component template name", |l: &ComponentLine| l.name.as_str().into()),
+        left("version", &["v"], "version", |l| l.version.as_str().into()),
+        left("alias_count", &["a"], "number of aliases", |l| keys(&l.body, &["template", "aliases"])),
+        left("mapping_count", &["m"], "number of mappings", |l| keys(&l.body, &["template", "mappings", "properties"])),
+        left("settings_count", &["s"], "number of settings", |l| leaves(&l.body, &["template", "settings"])),
+        left("metadata_count", &["me"], "number of metadata", |l| keys(&l.body, &["_meta"])),
+        left("included_in", &["i"], "index templates that hold it", |l| format!("[{}]", l.included_in.join(", ")).into()),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let names = call.path.get("name").unwrap_or("*");
+    let templates = call.core.templates(call.gate, TemplateKind::Index, "")?;
+    let rows = call
+        .core
+        .templates(call.gate, TemplateKind::Component, "")?
+        .into_iter()
+        .filter(|(name, _)| chosen(names, name))
+        .map(|(name, body)| ComponentLine {
+            version: number(&body, "version"),
+            included_in: templates
+                .iter()
+                .filter(|(_, body)| texts(body, "composed_of").contains(&name))
+                .map(|(name, _)| name.clone())
+                .collect(),
+            name,
+            body,
+        })
+        .collect();
+    answer(call, &Table { columns, rows }, &wish)
+}
+
+/// Nothing: changes of the cluster state are not queued for long enough to be seen.
+struct PendingLine;
+
+impl Row for PendingLine {}
+
+/// `GET /_cat/pending_tasks`.
+pub(in crate::rest) async fn pending_tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        right("insertOrder", &["o"], "task insertion order", |_: &PendingLine| Cell::Empty),
+        right("timeInQueue", &["t"], "how long task has been in queue", |_| Cell::Empty),
+        left("priority", &["p"], "task priority", |_| Cell::Empty),
+        left("source", &["s"], "task source", |_| Cell::Empty),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    call.gate.cluster("cluster:monitor/task")?;
+    answer(call, &Table { columns, rows: Vec::new() }, &wish)
+}
+
+/// A task.
+struct TaskLine {
+    node: NodeInfo,
+    row: TaskRow,
+}
+
+impl Row for TaskLine {}
+
+impl TaskLine {
+    fn id(&self, number: u64) -> String {
+        format!("{}:{number}", self.node.id)
+    }
+
+    fn opaque_id(&self) -> Option<&str> {
+        let headers = &self.row.spec.headers;
+        let named = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("x-opaque-id");
+        headers.iter().find(named).map(|(_, value)| value.as_str())
+    }
+}
+
+/// `GET /_cat/tasks`.
+pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let detailed = call.params.flag("detailed", false)?;
+    #[rustfmt::skip]
+    let mut columns: Vec<Column<TaskLine>> = vec![
+        hidden(left("id", &[], "id of the task with the node", |l: &TaskLine| l.row.number.to_string().into())),
+        left("action", &["ac"], "task action", |l| l.row.spec.action.into()),
+        left("task_id", &["ti"], "unique task id", |l| l.id(l.row.number).into()),
+        left("parent_task_id", &["pti"], "parent task id", |l| or_dash(l.row.spec.parent.map(|parent| l.id(parent)).as_deref())),
+        left("type", &["ty"], "task type", |l| l.row.spec.kind.into()),
+        left("start_time", &["start"], "start time in ms", |l| l.row.start_ms.to_string().into()),
+        left("timestamp", &["ts", "hms", "hhmmss"], "start time in HH:MM:SS", |l| units::time_of_day(l.row.start_ms).into()),
+        hidden(left("running_time_ns", &["time"], "running time ns", |l| l.row.running_ns.to_string().into())),
+        left("running_time", &["time"], "running time", |l| Cell::Nanos(l.row.running_ns)),
+        hidden(left("node_id", &["ni"], "unique node id", |l| l.node.id.as_str().into())),
+        left("ip", &["i"], "ip address", |l| super::nodes::host(&l.node.transport_address).into()),
+        hidden(left("port", &["po"], "bound transport port", |l| super::nodes::port(&l.node.transport_address).into())),
+        left("node", &["n"], "node name", |l| l.node.name.as_str().into()),
+        hidden(left("version", &["v"], "es version", |_| crate::rest::info::VERSION.into())),
+        hidden(left("x_opaque_id", &["x"], "X-Opaque-ID header", |l| or_dash(l.opaque_id()))),
+    ];
+    if detailed {
+        columns.push(left("description", &["desc"], "task description", |l: &TaskLine| {
+            l.row.spec.description.as_str().into()
+        }));
+    }
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    call.gate.cluster("cluster:monitor/tasks/lists")?;
+    let actions = call.params.text("actions").unwrap_or("*");
+    let node = &call.core.shared().config.info;
+    let headers = call.head.text("x-opaque-id");
+    // This request is one of them.
+    let running = call.core.begin_task(TaskSpec {
+        kind: "transport",
+        action: "cluster:monitor/tasks/lists",
+        headers: headers.map(|id| ("X-Opaque-Id".to_owned(), id.to_owned())).into_iter().collect(),
+        ..TaskSpec::default()
+    });
+    let rows = call.core.tasks().await;
+    drop(running);
+    let parent = call.params.text("parent_task_id");
+    let rows = rows
+        .into_iter()
+        .filter(|row| chosen(actions, row.spec.action))
+        .map(|row| TaskLine { node: node.clone(), row })
+        .filter(|line| {
+            parent.is_none_or(|wanted| {
+                line.row.spec.parent.is_some_and(|parent| line.id(parent) == wanted)
+            })
+        })
+        .collect();
+    answer(call, &Table { columns, rows }, &wish)
+}

@@ -1,0 +1,55 @@
+//! `_cat`: tables for people, and for scripts that people wrote.
+
+mod cluster;
+mod columns;
+mod indices;
+mod nodes;
+mod shards;
+mod small;
+
+use engine::Result;
+use env::Env;
+
+use crate::call::Call;
+use crate::render::cat::{Column, Row, Table, Wish, help};
+use crate::reply::Reply;
+use crate::table::{Api, ROUTES};
+
+pub(super) use cluster::{
+    aliases, component_templates, count, health, pending_tasks, tasks, templates,
+};
+pub(super) use indices::indices;
+pub(super) use nodes::{allocation, master, nodeattrs, nodes, thread_pool};
+pub(super) use shards::{recovery, segments, shards};
+pub(super) use small::{fielddata, plugins, repositories, snapshots};
+
+/// `GET /_cat`: every table there is.
+pub(super) fn list() -> Reply {
+    let mut text = String::from("=^.^=\n");
+    let tables = ROUTES.iter().filter(|route| route.path.starts_with("/_cat/"));
+    for route in tables {
+        text.push_str(route.path);
+        text.push('\n');
+    }
+    Reply::text(200, text)
+}
+
+/// What was asked for; or, for `help`, the answer.
+fn wish<E: Env, R>(
+    call: &Call<'_, E>,
+    columns: &[Column<R>],
+) -> Result<std::result::Result<Wish, Reply>> {
+    debug_assert!(call.route.api != Api::Cat, "the list is no table");
+    let wish = Wish::read(call.params)?;
+    Ok(if wish.wants_help() { Err(Reply::text(200, help(columns))) } else { Ok(wish) })
+}
+
+/// The answer: text, or what was asked for by name.
+fn answer<E: Env, R: Row>(call: &Call<'_, E>, table: &Table<R>, wish: &Wish) -> Result<Reply> {
+    if call.wanted.structured {
+        let mut body = Vec::new();
+        table.json(wish, &mut json::Writer::new(&mut body))?;
+        return Ok(Reply::json(200, body));
+    }
+    Ok(Reply::text(200, table.text(wish)?))
+}

@@ -1,0 +1,280 @@
+//! `_cat` tables of shards: shards, segments, recovery.
+
+use cluster::Index;
+use engine::Result;
+use engine::ops::IndicesOptions;
+use engine::ops::stats::{Closed, Counts, RecoveryRow, Segment, SegmentRows, Standing, Stats};
+use env::Env;
+
+use super::columns::{For, columns};
+use super::nodes::host;
+use super::{answer, wish};
+use crate::call::Call;
+use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
+use crate::render::units;
+use crate::reply::Reply;
+
+/// One copy of a shard; `standing` is `None` for a replica, which has no place.
+struct Line {
+    index: std::sync::Arc<Index>,
+    number: u32,
+    standing: Option<Standing>,
+    node: NodeWords,
+    data: String,
+}
+
+/// What a line says of the node.
+#[derive(Clone)]
+struct NodeWords {
+    id: String,
+    ip: String,
+    name: String,
+}
+
+impl NodeWords {
+    fn of<E: Env>(call: &Call<'_, E>) -> Self {
+        let info = &call.core.shared().config.info;
+        Self { id: info.id.clone(), ip: host(&info.transport_address), name: info.name.clone() }
+    }
+}
+
+impl Row for Line {
+    fn stats(&self) -> Option<&Stats> {
+        self.standing.as_ref()?.stats()
+    }
+}
+
+impl Line {
+    fn count(&self, count: fn(&Counts) -> Cell) -> Cell {
+        self.stats().map_or(Cell::Empty, |stats| count(&stats.shard))
+    }
+
+    /// A word about the node, where the copy has one.
+    fn at_node(&self, word: fn(&Self) -> Cell) -> Cell {
+        match &self.standing {
+            None | Some(Standing::Failed(_)) => Cell::Empty,
+            Some(_) => word(self),
+        }
+    }
+
+    /// A word about why the copy has no place, where it has none.
+    fn unassigned(&self, word: fn(&Self) -> Cell) -> Cell {
+        match &self.standing {
+            None | Some(Standing::Failed(_)) => word(self),
+            Some(_) => Cell::Empty,
+        }
+    }
+}
+
+fn reason(line: &Line) -> &'static str {
+    if line.standing.is_some() { "ALLOCATION_FAILED" } else { "INDEX_CREATED" }
+}
+
+fn details(line: &Line) -> Cell {
+    match &line.standing {
+        Some(Standing::Failed(why)) => (&**why).into(),
+        _ => Cell::Empty,
+    }
+}
+
+fn shard_table() -> Vec<Column<Line>> {
+    #[rustfmt::skip]
+    let mut table: Vec<Column<Line>> = vec![
+        left("index", &["i", "idx"], "index name", |l: &Line| (&*l.index.name).into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.number.to_string().into()),
+        left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |l| if l.standing.is_some() { "p" } else { "r" }.into()),
+        left("state", &["st"], "shard state", |l| l.standing.as_ref().map_or("UNASSIGNED", Standing::as_str).into()),
+        right("docs", &["d", "dc"], "number of docs in shard", |l| l.count(|c| c.docs_count.into())),
+        right("store", &["sto"], "store size of shard (how much disk it uses)", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
+        right("dataset", &[], "total size of dataset", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
+        left("ip", &[], "ip of node where it lives", |l| l.at_node(|l| l.node.ip.as_str().into())),
+        hidden(left("id", &[], "unique id of node where it lives", |l| l.at_node(|l| l.node.id.as_str().into()))),
+        left("node", &["n"], "name of node where it lives", |l| l.at_node(|l| l.node.name.as_str().into())),
+        hidden(left("sync_id", &[], "sync id", |_| Cell::Empty)),
+        hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| l.unassigned(|l| reason(l).into()))),
+        hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| l.unassigned(|l| units::date(l.index.created_ms).into()))),
+        hidden(left("unassigned.for", &["uf"], "time has been unassigned", |_| Cell::Empty)),
+        hidden(left("unassigned.details", &["ud"], "additional details as to why the shard became unassigned", details)),
+        hidden(left("recoverysource.type", &["rs"], "recovery source type", |l| if l.standing.is_some() { Cell::Empty } else { "peer".into() })),
+    ];
+    table.extend(columns(For::Shards));
+    #[rustfmt::skip]
+    table.extend([
+        hidden(right("seq_no.max", &["sqm", "maxSeqNo"], "max sequence number", |l: &Line| l.count(|c| Cell::option(c.seq_no_max)))),
+        hidden(right("seq_no.local_checkpoint", &["sql", "localCheckpoint"], "local checkpoint", |l| l.count(|c| Cell::option(c.seq_no_applied)))),
+        hidden(right("seq_no.global_checkpoint", &["sqg", "globalCheckpoint"], "global checkpoint", |l| l.count(|c| Cell::option(c.seq_no_applied)))),
+        hidden(right("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |l| l.count(|_| 0u64.into()))),
+        hidden(right("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |l| l.count(|_| 0u64.into()))),
+        hidden(right("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |l| l.count(|_| Cell::Nanos(0)))),
+        hidden(left("path.data", &["pd", "dataPath"], "shard data path", |l| l.at_node(|l| l.data.as_str().into()))),
+        hidden(left("path.state", &["ps", "statsPath"], "shard state path", |l| l.at_node(|l| l.data.as_str().into()))),
+        hidden(right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in shard", |l| l.count(|c| c.docs_deleted.into()))),
+    ]);
+    table
+}
+
+/// `GET /_cat/shards`, `/_cat/shards/{index}`.
+pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let columns = shard_table();
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let options =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let action = "indices:monitor/stats";
+    let indices =
+        call.core.index_stats(call.gate, action, call.indices(), options, Closed::Show).await?;
+    let (node, data) = (NodeWords::of(call), &call.core.shared().config.data);
+    let mut rows = Vec::new();
+    for one in indices {
+        let replicas = one.index.settings.replica_count();
+        let folder = data.join("indices").join(one.index.uuid_text());
+        for shard in one.shards {
+            let line = |standing| Line {
+                index: std::sync::Arc::clone(&one.index),
+                number: shard.number,
+                standing,
+                node: node.clone(),
+                data: folder.join(shard.number.to_string()).display().to_string(),
+            };
+            rows.push(line(Some(shard.standing)));
+            rows.extend((0..replicas).map(|_| line(None)));
+        }
+    }
+    answer(call, &Table { columns, rows }, &wish)
+}
+
+/// One segment.
+struct SegmentLine {
+    index: String,
+    shard: u32,
+    segment: Segment,
+    node: NodeWords,
+}
+
+impl Row for SegmentLine {}
+
+/// Lucene's name of a segment: its number in base 36.
+pub(in crate::rest) fn segment_name(id: u64) -> String {
+    let mut digits = Vec::new();
+    let mut left = id;
+    loop {
+        digits.push(char::from_digit((left % 36) as u32, 36).unwrap_or('0'));
+        left /= 36;
+        if left == 0 {
+            break;
+        }
+    }
+    digits.push('_');
+    digits.iter().rev().collect()
+}
+
+fn flag(flag: bool) -> Cell {
+    if flag { "true" } else { "false" }.into()
+}
+
+/// `GET /_cat/segments`, `/_cat/segments/{index}`.
+pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("index", &["i", "idx"], "index name", |l: &SegmentLine| l.index.as_str().into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.shard.to_string().into()),
+        left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |_| "p".into()),
+        left("ip", &[], "ip of node where it lives", |l| l.node.ip.as_str().into()),
+        hidden(left("id", &[], "unique id of node where it lives", |l| l.node.id.as_str().into())),
+        left("segment", &["seg"], "segment name", |l| segment_name(l.segment.id).into()),
+        right("generation", &["g", "gen"], "segment generation", |l| l.segment.id.into()),
+        right("docs.count", &["dc", "docsCount"], "number of docs in segment", |l| l.segment.docs_count.into()),
+        right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in segment", |l| l.segment.docs_deleted.into()),
+        right("size", &["si"], "segment size in bytes", |l| Cell::Bytes(l.segment.bytes)),
+        right("size.memory", &["sm", "sizeMemory"], "segment memory in bytes", |_| Cell::Count(0)),
+        left("committed", &["ic", "isCommitted"], "is segment committed", |l| flag(l.segment.committed)),
+        left("searchable", &["is", "isSearchable"], "is segment searched", |_| flag(true)),
+        left("version", &["v", "ver"], "version", |_| crate::rest::info::LUCENE.into()),
+        left("compound", &["ico", "isCompound"], "is segment compound", |_| flag(true)),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let rows = call.core.segment_rows(call.gate, call.indices(), options).await?;
+    let node = NodeWords::of(call);
+    let lines = |row: SegmentRows| {
+        let (index, node) = (row.index.name.to_string(), node.clone());
+        row.segments.into_iter().map(move |segment| SegmentLine {
+            index: index.clone(),
+            shard: row.number,
+            segment,
+            node: node.clone(),
+        })
+    };
+    let rows = rows.into_iter().flat_map(lines).collect();
+    answer(call, &Table { columns, rows }, &wish)
+}
+
+/// One recovery.
+struct RecoveryLine {
+    row: RecoveryRow,
+    node: NodeWords,
+}
+
+impl Row for RecoveryLine {}
+
+fn date(ms: u64) -> Cell {
+    units::date(i64::try_from(ms).unwrap_or(0)).into()
+}
+
+fn source(line: &RecoveryLine, word: &str) -> Cell {
+    if line.row.existing { "n/a" } else { word }.into()
+}
+
+/// `GET /_cat/recovery`, `/_cat/recovery/{index}`.
+pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("index", &["i", "idx"], "index name", |l: &RecoveryLine| (&*l.row.index.name).into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.row.number.to_string().into()),
+        hidden(left("start_time", &["start"], "recovery start time", |l| date(l.row.begin_ms))),
+        hidden(left("start_time_millis", &["start_millis"], "recovery start time in epoch milliseconds", |l| l.row.begin_ms.to_string().into())),
+        hidden(left("stop_time", &["stop"], "recovery stop time", |l| date(l.row.begin_ms + l.row.took_us / 1_000))),
+        hidden(left("stop_time_millis", &["stop_millis"], "recovery stop time in epoch milliseconds", |l| (l.row.begin_ms + l.row.took_us / 1_000).to_string().into())),
+        left("time", &["t", "ti"], "recovery time", |l| units::millis(l.row.took_us / 1_000).into()),
+        left("type", &["ty"], "recovery type", |l| if l.row.existing { "existing_store" } else { "empty_store" }.into()),
+        left("stage", &["st"], "recovery stage", |l| if l.row.done { "done" } else { "translog" }.into()),
+        left("source_host", &["shost"], "source host", |l| source(l, "n/a")),
+        left("source_node", &["snode"], "source node name", |l| source(l, "n/a")),
+        left("target_host", &["thost"], "target host", |l| l.node.ip.as_str().into()),
+        left("target_node", &["tnode"], "target node name", |l| l.node.name.as_str().into()),
+        left("repository", &["rep"], "repository", |_| "n/a".into()),
+        left("snapshot", &["snap"], "snapshot", |_| "n/a".into()),
+        left("files", &["f"], "number of files to recover", |_| "0".into()),
+        left("files_recovered", &["fr"], "files recovered", |_| "0".into()),
+        left("files_percent", &["fp"], "percent of files recovered", |l| if l.row.files > 0 { "100.0%" } else { "0.0%" }.into()),
+        left("files_total", &["tf"], "total number of files", |l| l.row.files.to_string().into()),
+        left("bytes", &["b"], "number of bytes to recover", |_| Cell::Bytes(0)),
+        left("bytes_recovered", &["br"], "bytes recovered", |_| Cell::Bytes(0)),
+        left("bytes_percent", &["bp"], "percent of bytes recovered", |l| if l.row.bytes > 0 { "100.0%" } else { "0.0%" }.into()),
+        left("bytes_total", &["tb"], "total number of bytes", |l| Cell::Bytes(l.row.bytes)),
+        left("translog_ops", &["to"], "number of translog ops to recover", |l| l.row.replayed.to_string().into()),
+        left("translog_ops_recovered", &["tor"], "translog ops recovered", |l| l.row.replayed.to_string().into()),
+        left("translog_ops_percent", &["top"], "percent of translog ops recovered", |_| "100.0%".into()),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    let options =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let active_only = call.params.flag("active_only", false)?;
+    let named = call.params.text("index").unwrap_or_else(|| call.indices());
+    let rows = call.core.recovery_rows(call.gate, named, options)?;
+    let node = NodeWords::of(call);
+    let rows = rows
+        .into_iter()
+        .filter(|row| !active_only || !row.done)
+        .map(|row| RecoveryLine { row, node: node.clone() })
+        .collect();
+    answer(call, &Table { columns, rows }, &wish)
+}

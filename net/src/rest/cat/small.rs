@@ -1,0 +1,85 @@
+//! `_cat` tables that are empty here, and why: no field data, no plugins, no repositories.
+
+use engine::Result;
+use env::Env;
+
+use super::{answer, wish};
+use crate::call::Call;
+use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
+use crate::reply::Reply;
+
+/// A row that never is.
+enum Never {}
+
+impl Row for Never {}
+
+async fn empty<E: Env>(
+    call: &Call<'_, E>,
+    action: &'static str,
+    columns: Vec<Column<Never>>,
+) -> Result<Reply> {
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    call.gate.cluster(action)?;
+    answer(call, &Table { columns, rows: Vec::new() }, &wish)
+}
+
+/// `GET /_cat/fielddata`: sorting and aggregating read columns of segments; nothing is loaded.
+pub(in crate::rest) async fn fielddata<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("id", &[], "node id", |_: &Never| Cell::Empty),
+        left("host", &["h"], "host name", |_| Cell::Empty),
+        left("ip", &[], "ip address", |_| Cell::Empty),
+        left("node", &["n"], "node name", |_| Cell::Empty),
+        left("field", &["f"], "field name", |_| Cell::Empty),
+        left("size", &["s"], "field data usage", |_| Cell::Empty),
+    ];
+    empty(call, "cluster:monitor/nodes/stats", columns).await
+}
+
+/// `GET /_cat/plugins`: all that there is stands in the program.
+pub(in crate::rest) async fn plugins<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        hidden(left("id", &[], "unique node id", |_: &Never| Cell::Empty)),
+        left("name", &["n"], "node name", |_| Cell::Empty),
+        left("component", &["c"], "component", |_| Cell::Empty),
+        left("version", &["v"], "component version", |_| Cell::Empty),
+        hidden(left("description", &["d"], "plugin details", |_| Cell::Empty)),
+    ];
+    empty(call, "cluster:monitor/nodes/info", columns).await
+}
+
+/// `GET /_cat/repositories`: there are no snapshots yet.
+pub(in crate::rest) async fn repositories<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("id", &["id", "repoId"], "unique repository id", |_: &Never| Cell::Empty),
+        left("type", &["t", "type"], "repository type", |_| Cell::Empty),
+    ];
+    empty(call, "cluster:admin/repository/get", columns).await
+}
+
+/// `GET /_cat/snapshots`: none, for there are no repositories.
+pub(in crate::rest) async fn snapshots<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("id", &["id", "snapshot"], "unique snapshot", |_: &Never| Cell::Empty),
+        left("repository", &["re", "repo"], "repository name", |_| Cell::Empty),
+        left("status", &["s", "status"], "snapshot name", |_| Cell::Empty),
+        left("start_epoch", &["ste", "startEpoch"], "start time in seconds since 1970-01-01 00:00:00", |_| Cell::Empty),
+        left("start_time", &["sti", "startTime"], "start time in HH:MM:SS", |_| Cell::Empty),
+        left("end_epoch", &["ete", "endEpoch"], "end time in seconds since 1970-01-01 00:00:00", |_| Cell::Empty),
+        left("end_time", &["eti", "endTime"], "end time in HH:MM:SS", |_| Cell::Empty),
+        right("duration", &["dur", "duration"], "duration", |_| Cell::Empty),
+        right("indices", &["i", "indices"], "number of indices", |_| Cell::Empty),
+        right("successful_shards", &["ss"], "number of successful shards", |_| Cell::Empty),
+        right("failed_shards", &["fs"], "number of failed shards", |_| Cell::Empty),
+        right("total_shards", &["ts"], "number of total shards", |_| Cell::Empty),
+        hidden(left("reason", &["r", "reason"], "reason for failures", |_| Cell::Empty)),
+    ];
+    empty(call, "cluster:admin/snapshot/get", columns).await
+}

@@ -1,0 +1,79 @@
+//! `_cluster/settings`.
+
+use cluster::cluster_settings::{Layer, render, set_by};
+use engine::{Error, Result};
+use env::Env;
+use json::Value;
+
+use super::nodes::settings as node_settings;
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// What Elasticsearch says of settings that do not outlive a restart.
+const TRANSIENT: &str = "[transient settings removal] Updating cluster settings through \
+                         transientSettings is deprecated. Use persistent settings instead.";
+
+/// `GET /_cluster/settings`.
+pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster("cluster:monitor/settings")?;
+    let flat = call.params.flag("flat_settings", false)?;
+    let defaults = call.params.flag("include_defaults", false)?;
+    let settings = &call.core.state().settings;
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field("persistent", &render(settings.persistent(), flat))
+            .field("transient", &render(settings.transient(), flat));
+        if defaults {
+            // What this node was given stands before the table.
+            let mut layer = settings.defaults();
+            let given = node_settings(&call.core.shared().config.info, true);
+            for (name, value) in given.as_object().into_iter().flat_map(json::Object::iter) {
+                layer.insert(name.to_owned(), value.clone());
+            }
+            writer.field("defaults", &render(&layer, flat));
+        }
+        writer.end_object();
+    }))
+}
+
+/// `PUT /_cluster/settings`.
+pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let body = call.required_map()?;
+    let mut layers = [Value::Null, Value::Null];
+    for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
+        let at = match key {
+            "persistent" => 0,
+            "transient" => 1,
+            _ => {
+                return Err(Error::new(
+                    400,
+                    "x_content_parse_exception",
+                    format!("[1:2] [cluster_update_settings_request] unknown field [{key}]"),
+                ));
+            }
+        };
+        layers[at] = value.clone();
+    }
+    let [persistent, transient] = layers;
+    let is_empty = |value: &Value| value.as_object().is_none_or(json::Object::is_empty);
+    if is_empty(&persistent) && is_empty(&transient) {
+        return Err(Error::validation(&["no settings to update"]));
+    }
+    let shown = |value: &Value| -> Result<Layer> {
+        set_by(value).map_err(|error| Error::illegal_argument(error.to_string()))
+    };
+    let (set_persistent, set_transient) = (shown(&persistent)?, shown(&transient)?);
+    let warned = !set_transient.is_empty();
+    call.core.put_cluster_settings(call.gate, persistent, transient).await?;
+    let reply = call.json(200, |writer| {
+        writer
+            .begin_object()
+            .field_bool("acknowledged", true)
+            .field("persistent", &render(&set_persistent, flat))
+            .field("transient", &render(&set_transient, flat))
+            .end_object();
+    });
+    Ok(if warned { reply.warn(TRANSIENT) } else { reply })
+}

@@ -1,0 +1,431 @@
+//! `_cluster/state`: the state that all cores agree on, and where the shards are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::ShardId;
+use cluster::{Index, State};
+use engine::Result;
+use engine::node::Entry;
+use engine::ops::IndicesOptions;
+use env::{Clock, Env};
+use json::Writer;
+
+use super::nodes::attributes;
+use crate::call::Call;
+use crate::params::time_ms;
+use crate::render::units;
+use crate::reply::Reply;
+
+/// What may be asked for.
+const METRICS: [&str; 8] = [
+    "version",
+    "master_node",
+    "blocks",
+    "nodes",
+    "metadata",
+    "routing_table",
+    "routing_nodes",
+    "customs",
+];
+
+/// What is wanted.
+struct Wish<'a> {
+    metrics: &'a str,
+    indices: Vec<Arc<Index>>,
+    /// Only some indices were named.
+    narrowed: bool,
+    flat: bool,
+}
+
+impl Wish<'_> {
+    fn has(&self, metric: &str) -> bool {
+        self.metrics.split(',').any(|part| part == metric || part == "_all")
+    }
+}
+
+/// `GET /_cluster/state`, `/_cluster/state/{metric}`, `/_cluster/state/{metric}/{index}`.
+pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster("cluster:monitor/state")?;
+    let wait = call.params.long("wait_for_metadata_version")?;
+    let limit = match call.params.text("wait_for_timeout") {
+        None => 60_000,
+        Some(text) => time_ms("wait_for_timeout", text)?.unwrap_or(u64::from(u32::MAX)),
+    };
+    if let Some(version) = wait {
+        if version < 1 {
+            return Err(engine::Error::validation(&[
+                "waitForMetadataVersion should be >= 1 but instead is ".to_owned()
+                    + &version.to_string(),
+            ]));
+        }
+        if !reached(call, version as u64, Duration::from_millis(limit)).await {
+            let name = call.core.shared().config.info.cluster_name.clone();
+            return Ok(call.json(200, |writer| {
+                writer
+                    .begin_object()
+                    .field_str("cluster_name", &name)
+                    .field_bool("wait_for_timed_out", true)
+                    .end_object();
+            }));
+        }
+    }
+    let metrics = call.path.get("metric").unwrap_or("_all");
+    let expression = call.indices();
+    let base = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
+    let all = IndicesOptions { expand_closed: true, ..base };
+    let narrowed = !matches!(expression, "" | "_all" | "*");
+    let options = call.params.indices_options(if narrowed { base } else { all })?;
+    let action = "cluster:monitor/state";
+    let indices = call.core.named_indices(call.gate, action, expression, options)?;
+    let flat = call.params.flag("flat_settings", false)?;
+    let wish = Wish { metrics, indices, narrowed, flat };
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
+        writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
+        body(call, writer, &wish);
+        writer.end_object();
+    }))
+}
+
+/// Waits for the metadata to reach a version.
+async fn reached<E: Env>(call: &Call<'_, E>, version: u64, limit: Duration) -> bool {
+    const POLL: Duration = Duration::from_millis(5);
+    let clock = call.core.env().clock();
+    let begin = clock.monotonic();
+    while call.core.state().version < version {
+        if clock.monotonic().saturating_sub(begin) >= limit {
+            return false;
+        }
+        clock.sleep(POLL).await;
+    }
+    true
+}
+
+fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+    let state = call.core.state();
+    let info = &call.core.shared().config.info;
+    for metric in METRICS.into_iter().filter(|metric| wish.has(metric)) {
+        match metric {
+            "version" => {
+                writer.field_u64("version", state.version);
+                writer.field_str("state_uuid", &state_uuid(&state));
+            }
+            "master_node" => {
+                writer.field_str("master_node", &info.id);
+            }
+            "blocks" => blocks(writer, &state, wish),
+            "nodes" => {
+                writer
+                    .key("nodes")
+                    .begin_object()
+                    .key(&info.id)
+                    .begin_object()
+                    .field_str("name", &info.name)
+                    .field_str("ephemeral_id", &info.id)
+                    .field_str("transport_address", &info.transport_address)
+                    .field_str("external_id", &info.name);
+                attributes(writer, info);
+                writer.key("roles").begin_array();
+                for role in super::nodes::ROLES {
+                    writer.str(role);
+                }
+                writer
+                    .end_array()
+                    .field_str("version", super::info::VERSION)
+                    .field_u64("min_index_version", 7_000_099)
+                    .field_u64("max_index_version", 8_536_000)
+                    .end_object()
+                    .end_object();
+            }
+            "metadata" => metadata(call, writer, &state, wish),
+            "routing_table" => {
+                writer.key("routing_table").begin_object().key("indices").begin_object();
+                for index in &wish.indices {
+                    writer.key(&index.name).begin_object().key("shards").begin_object();
+                    for number in 0..index.settings.shard_count() {
+                        writer.key(&number.to_string()).begin_array();
+                        copies(call, writer, index, number, Which::All);
+                        writer.end_array();
+                    }
+                    writer.end_object().end_object();
+                }
+                writer.end_object().end_object();
+            }
+            "routing_nodes" => routing_nodes(call, writer, wish),
+            _ => {}
+        }
+    }
+}
+
+/// A text that is another for each version of each cluster.
+fn state_uuid(state: &State) -> String {
+    let mut uuid = state.uuid;
+    for (byte, other) in uuid.iter_mut().zip(state.version.to_be_bytes()) {
+        *byte ^= other;
+    }
+    cluster::state::uuid_text(uuid)
+}
+
+/// A block that a setting sets: the setting's last part, id, words, levels.
+type Block = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+const BLOCKS: [Block; 5] = [
+    ("read_only", "5", "index read-only (api)", &["write", "metadata_write"]),
+    ("read", "7", "index read (api)", &["read"]),
+    ("write", "8", "index write (api)", &["write"]),
+    ("metadata", "9", "index metadata (api)", &["metadata_write", "metadata_read"]),
+    (
+        "read_only_allow_delete",
+        "12",
+        "disk usage exceeded flood-stage watermark, index has read-only-allow-delete block",
+        &["write", "metadata_write"],
+    ),
+];
+
+const GLOBAL_BLOCKS: [Block; 2] = [
+    ("cluster.blocks.read_only", "6", "cluster read-only (api)", &["write", "metadata_write"]),
+    (
+        "cluster.blocks.read_only_allow_delete",
+        "13",
+        "cluster read-only / allow delete (api)",
+        &["write", "metadata_write"],
+    ),
+];
+
+fn block(writer: &mut Writer<'_>, (_, id, words, levels): Block) {
+    writer.key(id).begin_object().field_str("description", words);
+    writer.field_bool("retryable", false).key("levels").begin_array();
+    for level in levels {
+        writer.str(level);
+    }
+    writer.end_array().end_object();
+}
+
+fn blocks(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+    writer.key("blocks").begin_object();
+    let global: Vec<Block> =
+        GLOBAL_BLOCKS.into_iter().filter(|block| state.settings.flag(block.0)).collect();
+    if !global.is_empty() {
+        writer.key("global").begin_object();
+        global.into_iter().for_each(|one| block(writer, one));
+        writer.end_object();
+    }
+    let of_index = |index: &Index| -> Vec<Block> {
+        let closed = ("", "4", "index closed", &["read", "write"][..]);
+        let set = BLOCKS
+            .into_iter()
+            .filter(|block| index.settings.flag(&format!("index.blocks.{}", block.0)));
+        (!index.open).then_some(closed).into_iter().chain(set).collect()
+    };
+    let blocked: Vec<(&Arc<Index>, Vec<Block>)> = wish
+        .indices
+        .iter()
+        .map(|index| (index, of_index(index)))
+        .filter(|(_, blocks)| !blocks.is_empty())
+        .collect();
+    if !blocked.is_empty() {
+        writer.key("indices").begin_object();
+        for (index, blocks) in blocked {
+            writer.key(&index.name).begin_object();
+            blocks.into_iter().for_each(|one| block(writer, one));
+            writer.end_object();
+        }
+        writer.end_object();
+    }
+    writer.end_object();
+}
+
+fn metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+    let info = &call.core.shared().config.info;
+    writer
+        .key("metadata")
+        .begin_object()
+        .field_str("cluster_uuid", &info.cluster_uuid)
+        .field_bool("cluster_uuid_committed", true)
+        .key("cluster_coordination")
+        .begin_object()
+        .field_u64("term", 1);
+    for key in ["last_committed_config", "last_accepted_config"] {
+        writer.key(key).begin_array().str(&info.id).end_array();
+    }
+    writer.key("voting_config_exclusions").begin_array();
+    for (id, name) in state.voting_exclusions.iter() {
+        writer.begin_object().field_str("node_id", id).field_str("node_name", name).end_object();
+    }
+    writer.end_array().end_object();
+    if !state.settings.persistent().is_empty() && !wish.narrowed {
+        writer.field(
+            "settings",
+            &cluster::cluster_settings::render(state.settings.persistent(), wish.flat),
+        );
+    }
+    writer.key("templates").begin_object().end_object();
+    writer.key("indices").begin_object();
+    for index in &wish.indices {
+        writer.key(&index.name);
+        index_metadata(writer, index, wish.flat);
+    }
+    writer.end_object().key("index-graveyard").begin_object();
+    writer.key("tombstones").begin_array().end_array().end_object().end_object();
+}
+
+fn index_metadata(writer: &mut Writer<'_>, index: &Index, flat: bool) {
+    let settings = if flat { index.settings.to_flat() } else { index.settings.to_nested() };
+    writer
+        .begin_object()
+        .field_u64("version", index.mapping.version())
+        .field_u64("mapping_version", index.mapping.version())
+        .field_u64("settings_version", 1)
+        .field_u64("aliases_version", 1)
+        .field_u64("routing_num_shards", u64::from(index.settings.routing_shard_count()))
+        .field_str("state", if index.open { "open" } else { "close" })
+        .field("settings", &settings)
+        .key("mappings")
+        .begin_object()
+        .field("_doc", &index.mapping.to_json())
+        .end_object()
+        .key("aliases")
+        .begin_array();
+    for alias in index.aliases.keys() {
+        writer.str(alias);
+    }
+    writer.end_array().key("primary_terms").begin_object();
+    for number in 0..index.settings.shard_count() {
+        writer.field_u64(&number.to_string(), 1);
+    }
+    writer.end_object().key("in_sync_allocations").begin_object();
+    for number in 0..index.settings.shard_count() {
+        writer.key(&number.to_string()).begin_array();
+        writer.str(&allocation_id(index, number)).end_array();
+    }
+    writer
+        .end_object()
+        .key("rollover_info")
+        .begin_object()
+        .end_object()
+        .field_bool("system", false)
+        .end_object();
+}
+
+/// A copy of a shard is named by its shard: there is never a second one.
+pub(super) fn allocation_id(index: &Index, number: u32) -> String {
+    let mut uuid = index.uuid;
+    for (byte, other) in uuid.iter_mut().rev().zip(number.to_le_bytes()) {
+        *byte ^= other;
+    }
+    cluster::state::uuid_text(uuid)
+}
+
+/// Which copies are meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    Assigned,
+    Unassigned,
+}
+
+/// The copies of a shard.
+fn copies<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    index: &Index,
+    number: u32,
+    which: Which,
+) {
+    let info = &call.core.shared().config.info;
+    let directory = call.core.directory();
+    let entry = directory.shards.get(&ShardId { index: index.uuid, number });
+    let standing = match entry {
+        _ if !index.open => Some("STARTED"),
+        Some(Entry::Open(_)) => Some("STARTED"),
+        Some(Entry::Opening) => Some("INITIALIZING"),
+        Some(Entry::Failed(_)) | None => None,
+    };
+    if which != Which::Unassigned || standing.is_none() {
+        if let (Some(state), true) = (standing, which != Which::Unassigned) {
+            writer
+                .begin_object()
+                .field_str("state", state)
+                .field_bool("primary", true)
+                .field_str("node", &info.id)
+                .key("relocating_node")
+                .null()
+                .field_u64("shard", u64::from(number))
+                .field_str("index", &index.name)
+                .key("allocation_id")
+                .begin_object()
+                .field_str("id", &allocation_id(index, number))
+                .end_object()
+                .field_str("relocation_failure_info", "none")
+                .end_object();
+        } else if standing.is_none() && which != Which::Assigned {
+            unassigned(writer, index, number, true);
+        }
+    }
+    if which != Which::Assigned {
+        for _ in 0..index.settings.replica_count() {
+            unassigned(writer, index, number, false);
+        }
+    }
+}
+
+fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, primary: bool) {
+    let source = if primary { "EXISTING_STORE" } else { "PEER" };
+    writer
+        .begin_object()
+        .field_str("state", "UNASSIGNED")
+        .field_bool("primary", primary)
+        .key("node")
+        .null()
+        .key("relocating_node")
+        .null()
+        .field_u64("shard", u64::from(number))
+        .field_str("index", &index.name)
+        .key("recovery_source")
+        .begin_object()
+        .field_str("type", source)
+        .end_object()
+        .key("unassigned_info")
+        .begin_object()
+        .field_str("reason", if primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" })
+        .field_str("at", &units::date(index.created_ms))
+        .field_bool("delayed", false)
+        .field_str("allocation_status", "no_attempt")
+        .end_object()
+        .end_object();
+}
+
+fn routing_nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+    let info = &call.core.shared().config.info;
+    let all = |writer: &mut Writer<'_>, which| {
+        for index in &wish.indices {
+            for number in 0..index.settings.shard_count() {
+                copies(call, writer, index, number, which);
+            }
+        }
+    };
+    writer.key("routing_nodes").begin_object().key("unassigned").begin_array();
+    all(writer, Which::Unassigned);
+    writer.end_array().key("nodes").begin_object().key(&info.id).begin_array();
+    all(writer, Which::Assigned);
+    writer.end_array().end_object().end_object();
+}
+
+/// The state that `_cluster/reroute` shows.
+pub(super) fn write_rerouted<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    metrics: &str,
+) -> Result<()> {
+    let options =
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    let indices = call.core.named_indices(call.gate, "cluster:admin/reroute", "*", options)?;
+    let wish = Wish { metrics, indices, narrowed: false, flat: false };
+    writer.key("state").begin_object();
+    writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
+    body(call, writer, &wish);
+    writer.end_object();
+    Ok(())
+}

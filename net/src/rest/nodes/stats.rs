@@ -1,0 +1,442 @@
+//! `_nodes/stats`: every figure measured; what tools look for and nothing here has (a heap, its
+//! collectors) is told by the memory budget or as 0 (`docs/api/no-effect.md`).
+
+use engine::ops::observe::NodeInfo;
+use engine::ops::stats::Stats;
+use engine::{Error, Result};
+use env::Env;
+use env::machine::{Cgroup, Sample, Volume};
+use json::Writer;
+
+use super::{attributes, frame, host, is_chosen, pools_of, unknown_metric};
+use crate::call::Call;
+use crate::render::stats::{Figures, SECTIONS, Sections, sections};
+use crate::render::units;
+use crate::reply::Reply;
+
+/// Sections, in the order in which they are printed.
+const METRICS: [&str; 17] = [
+    "indices",
+    "os",
+    "process",
+    "jvm",
+    "thread_pool",
+    "fs",
+    "transport",
+    "http",
+    "breaker",
+    "script",
+    "discovery",
+    "ingest",
+    "adaptive_selection",
+    "script_cache",
+    "indexing_pressure",
+    "repositories",
+    "allocations",
+];
+
+/// What is asked for of each node.
+struct Wish<'a> {
+    metrics: Vec<&'a str>,
+    sections: Sections,
+    level: &'a str,
+    file_sizes: bool,
+}
+
+/// `GET /_nodes/stats` and its kin.
+pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster("cluster:monitor/nodes/stats")?;
+    let wish = wish(call)?;
+    let info = &call.core.shared().config.info;
+    let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
+    let sample = call.core.machine().await;
+    let counts = call.core.node_stats().await;
+    Ok(call.json(200, |writer| {
+        frame(call, writer, chosen, |writer, info| {
+            writer.key("timestamp").i64(call.now_ms());
+            writer
+                .field_str("name", &info.name)
+                .field_str("transport_address", &info.transport_address)
+                .field_str("host", host(&info.transport_address))
+                .field_str("ip", &info.transport_address)
+                .key("roles")
+                .begin_array();
+            for role in super::ROLES {
+                writer.str(role);
+            }
+            writer.end_array();
+            attributes(writer, info);
+            for metric in &wish.metrics {
+                section(call, writer, metric, &wish, (info, &sample, &counts));
+            }
+        });
+    }))
+}
+
+fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
+    let asked = call.path.get("metric").unwrap_or("_all");
+    let known = |part: &str| METRICS.contains(&part) || part == "breakers" || part == "_all";
+    if let Some(unknown) = asked.split(',').find(|part| !known(part)) {
+        return Err(unknown_metric(call, unknown, &METRICS));
+    }
+    let all = asked.split(',').any(|part| part == "_all");
+    if all && asked != "_all" {
+        return Err(Error::illegal_argument(format!(
+            "request [{}] contains _all and individual metrics [{asked}]",
+            String::from_utf8_lossy(http::Target::new(call.head.target()).path()),
+        )));
+    }
+    let named = |metric: &str| {
+        asked.split(',').any(|part| part == metric || (part == "breakers" && metric == "breaker"))
+    };
+    let metrics: Vec<&str> = METRICS.into_iter().filter(|metric| all || named(metric)).collect();
+    let sections = match call.path.get("index_metric") {
+        None => Sections::ALL,
+        Some(_) if !metrics.contains(&"indices") => {
+            return Err(Error::illegal_argument(format!(
+                "request [{}] contains index metrics [{}] but indices stats not requested",
+                String::from_utf8_lossy(http::Target::new(call.head.target()).path()),
+                call.segment("index_metric"),
+            )));
+        }
+        Some(list) => Sections::of(list.split(',')).map_err(|unknown| {
+            let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+            unknown_metric(call, unknown, &known)
+        })?,
+    };
+    let level = call.params.text("level").unwrap_or("node");
+    if !["node", "indices", "shards"].contains(&level) {
+        return Err(Error::illegal_argument(format!(
+            "level parameter must be one of [node] or [indices] or [shards] but was [{level}]"
+        )));
+    }
+    let file_sizes = call.params.flag("include_segment_file_sizes", false)?;
+    Ok(Wish { metrics, sections, level, file_sizes })
+}
+
+fn section<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    metric: &str,
+    wish: &Wish<'_>,
+    (info, sample, counts): (&NodeInfo, &Sample, &Stats),
+) {
+    let now_ms = call.now_ms();
+    match metric {
+        "indices" => {
+            writer.key("indices").begin_object();
+            sections(writer, counts, wish.sections, call.human);
+            writer.end_object();
+        }
+        "os" => os(writer, sample, now_ms, call.human),
+        "process" => process(writer, sample, now_ms, call.human),
+        "jvm" => jvm(call, writer, info, sample),
+        "thread_pool" => {
+            writer.key("thread_pool").begin_object();
+            for pool in pools_of(call, sample, counts) {
+                writer
+                    .key(pool.name)
+                    .begin_object()
+                    .field_u64("threads", pool.threads)
+                    .field_u64("queue", pool.waiting)
+                    .field_u64("active", pool.active)
+                    .field_u64("rejected", pool.rejected)
+                    .field_u64("largest", pool.threads)
+                    .field_u64("completed", pool.completed)
+                    .end_object();
+            }
+            writer.end_object();
+        }
+        "fs" => fs(call, writer, sample, now_ms),
+        "transport" => {
+            let mut out = Figures::new(writer, call.human);
+            out.begin("transport").count("server_open", 0).count("total_outbound_connections", 0);
+            out.count("rx_count", 0).bytes("rx_size", 0).count("tx_count", 0).bytes("tx_size", 0);
+            out.end();
+        }
+        "http" => {
+            let sums = call.core.shared().meters.sums();
+            writer
+                .key("http")
+                .begin_object()
+                .field_u64("current_open", sums.connections_open)
+                .field_u64("total_opened", sums.connections_opened)
+                .key("clients")
+                .begin_array()
+                .end_array()
+                .key("routes")
+                .begin_object()
+                .end_object()
+                .end_object();
+        }
+        "breaker" => breakers(call, writer),
+        "script" => {
+            let mut out = Figures::new(writer, call.human);
+            out.begin("script").count("compilations", 0).count("cache_evictions", 0);
+            out.count("compilation_limit_triggered", 0).end();
+        }
+        "discovery" => discovery(call, writer),
+        "ingest" => {
+            let mut out = Figures::new(writer, call.human);
+            out.begin("ingest").begin("total").count("count", 0).millis("time", 0);
+            out.count("current", 0).count("failed", 0).end().begin("pipelines").end().end();
+        }
+        "script_cache" => {
+            let mut out = Figures::new(writer, call.human);
+            out.begin("script_cache").begin("sum").count("compilations", 0);
+            out.count("cache_evictions", 0).count("compilation_limit_triggered", 0).end().end();
+        }
+        "indexing_pressure" => indexing_pressure(call, writer),
+        // Nothing is chosen between copies, kept elsewhere, or moved: all of these are empty.
+        _ => {
+            writer.key(metric).begin_object().end_object();
+        }
+    }
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { part.saturating_mul(100) / whole }
+}
+
+fn os(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
+    let os = &sample.os;
+    writer.key("os").begin_object().key("timestamp").i64(now_ms).key("cpu").begin_object();
+    if let Some(percent) = os.cpu_percent {
+        writer.field_u64("percent", percent);
+    }
+    if let Some([one, five, fifteen]) = os.load {
+        writer.key("load_average").begin_object();
+        writer.key("1m").f64(one).key("5m").f64(five).key("15m").f64(fifteen).end_object();
+    }
+    writer.end_object();
+    let (total, free) = (os.memory_total_bytes, os.memory_free_bytes);
+    let used = total.saturating_sub(free);
+    let mut out = Figures::new(writer, human);
+    out.begin("mem")
+        .bytes("total", total)
+        .bytes("adjusted_total", total)
+        .bytes("free", free)
+        .bytes("used", used)
+        .count("free_percent", percent(free, total))
+        .count("used_percent", percent(used, total))
+        .end();
+    out.begin("swap")
+        .bytes("total", os.swap_total_bytes)
+        .bytes("free", os.swap_free_bytes)
+        .bytes("used", os.swap_total_bytes.saturating_sub(os.swap_free_bytes))
+        .end();
+    if let Some(group) = &os.cgroup {
+        cgroup(writer, group);
+    }
+    writer.end_object();
+}
+
+fn cgroup(writer: &mut Writer<'_>, group: &Cgroup) {
+    writer
+        .key("cgroup")
+        .begin_object()
+        .key("cpuacct")
+        .begin_object()
+        .field_str("control_group", &group.name)
+        .field_u64("usage_nanos", group.cpu_usage_ns)
+        .end_object()
+        .key("cpu")
+        .begin_object()
+        .field_str("control_group", &group.name)
+        .field_u64("cfs_period_micros", group.cpu_period_us)
+        .key("cfs_quota_micros")
+        .i64(group.cpu_quota_us)
+        .key("stat")
+        .begin_object()
+        .field_u64("number_of_elapsed_periods", group.periods)
+        .field_u64("number_of_times_throttled", group.throttled)
+        .field_u64("time_throttled_nanos", group.throttled_ns)
+        .end_object()
+        .end_object()
+        .key("memory")
+        .begin_object()
+        .field_str("control_group", &group.name)
+        .field_str("limit_in_bytes", &group.memory_limit)
+        .field_str("usage_in_bytes", &group.memory_usage)
+        .end_object()
+        .end_object();
+}
+
+fn process(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
+    let process = &sample.process;
+    writer
+        .key("process")
+        .begin_object()
+        .key("timestamp")
+        .i64(now_ms)
+        .field_u64("open_file_descriptors", process.files_open)
+        .field_u64("max_file_descriptors", process.files_max);
+    let mut out = Figures::new(writer, human);
+    out.begin("cpu");
+    if let Some(percent) = process.cpu_percent {
+        out.count("percent", percent);
+    }
+    out.millis("total", process.cpu_total_ms).end();
+    out.begin("mem").bytes("total_virtual", process.virtual_bytes).end().end();
+}
+
+/// The memory of a JVM: what is told instead.
+fn write_jvm_memory<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample) {
+    let budget = &call.core.shared().budget;
+    let (used, total) = (budget.leased_bytes() as u64, budget.total_bytes() as u64);
+    let outside = sample.process.resident_bytes.saturating_sub(used);
+    let mut out = Figures::new(writer, call.human);
+    out.bytes("heap_used", used)
+        .count("heap_used_percent", percent(used, total))
+        .bytes("heap_committed", total)
+        .bytes("heap_max", total)
+        .bytes("non_heap_used", outside)
+        .bytes("non_heap_committed", outside);
+}
+
+fn jvm<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, info: &NodeInfo, sample: &Sample) {
+    let now_ms = call.now_ms();
+    let uptime = u64::try_from(now_ms - info.started_ms).unwrap_or(0);
+    writer.key("jvm").begin_object().key("timestamp").i64(now_ms);
+    Figures::new(writer, call.human).millis("uptime", uptime);
+    writer.key("mem").begin_object();
+    write_jvm_memory(call, writer, sample);
+    let mut out = Figures::new(writer, call.human);
+    out.begin("pools");
+    for pool in ["young", "survivor", "old"] {
+        out.begin(pool).bytes("used", 0).bytes("max", 0).bytes("peak_used", 0);
+        out.bytes("peak_max", 0).end();
+    }
+    out.end().end();
+    out.begin("threads")
+        .count("count", sample.process.threads)
+        .count("peak_count", sample.process.threads_peak)
+        .end();
+    out.begin("gc").begin("collectors");
+    for collector in ["young", "old"] {
+        out.begin(collector).count("collection_count", 0).millis("collection_time", 0).end();
+    }
+    out.end().end();
+    out.begin("buffer_pools");
+    for pool in ["mapped", "direct"] {
+        out.begin(pool).count("count", 0).bytes("used", 0).bytes("total_capacity", 0).end();
+    }
+    out.end();
+    out.begin("classes").count("current_loaded_count", 0).count("total_loaded_count", 0);
+    out.count("total_unloaded_count", 0).end().end();
+}
+
+fn fs<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, now_ms: i64) {
+    let volume = &sample.volume;
+    writer.key("fs").begin_object().key("timestamp").i64(now_ms).key("total").begin_object();
+    sizes(writer, volume, call.human);
+    writer.end_object().key("data").begin_array().begin_object();
+    let path = call.core.shared().config.data.display().to_string();
+    writer
+        .field_str("path", &path)
+        .field_str("mount", &volume.mount)
+        .field_str("type", &volume.kind);
+    sizes(writer, volume, call.human);
+    let share = |percent: u64| volume.total_bytes / 100 * (100 - percent);
+    Figures::new(writer, call.human)
+        .bytes("low_watermark_free_space", share(85))
+        .bytes("high_watermark_free_space", share(90))
+        .bytes("flood_stage_free_space", share(95));
+    writer.end_object().end_array();
+    if !sample.devices.is_empty() {
+        devices(writer, sample);
+    }
+    writer.end_object();
+}
+
+fn sizes(writer: &mut Writer<'_>, volume: &Volume, human: bool) {
+    Figures::new(writer, human)
+        .bytes("total", volume.total_bytes)
+        .bytes("free", volume.free_bytes)
+        .bytes("available", volume.available_bytes);
+}
+
+fn devices(writer: &mut Writer<'_>, sample: &Sample) {
+    let mut total = env::machine::Device::default();
+    writer.key("io_stats").begin_object().key("devices").begin_array();
+    for device in &sample.devices {
+        writer.begin_object().field_str("device_name", &device.name);
+        operations(writer, device);
+        writer.end_object();
+        total.reads += device.reads;
+        total.writes += device.writes;
+        total.read_kib += device.read_kib;
+        total.written_kib += device.written_kib;
+        total.busy_ms += device.busy_ms;
+    }
+    writer.end_array().key("total").begin_object();
+    operations(writer, &total);
+    writer.end_object().end_object();
+}
+
+fn operations(writer: &mut Writer<'_>, device: &env::machine::Device) {
+    writer
+        .field_u64("operations", device.reads + device.writes)
+        .field_u64("read_operations", device.reads)
+        .field_u64("write_operations", device.writes)
+        .field_u64("read_kilobytes", device.read_kib)
+        .field_u64("write_kilobytes", device.written_kib)
+        .field_u64("io_time_in_millis", device.busy_ms);
+}
+
+/// One budget bounds all: each breaker has its limit, and the parent tells what is taken.
+fn breakers<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let budget = &call.core.shared().budget;
+    let (used, total) = (budget.leased_bytes() as u64, budget.total_bytes() as u64);
+    writer.key("breakers").begin_object();
+    for (name, estimated, tripped) in [
+        ("request", 0, 0),
+        ("fielddata", 0, 0),
+        ("inflight_requests", 0, 0),
+        ("parent", used, budget.refused_count() as u64),
+    ] {
+        writer
+            .key(name)
+            .begin_object()
+            .field_u64("limit_size_in_bytes", total)
+            .field_str("limit_size", &units::bytes(total))
+            .field_u64("estimated_size_in_bytes", estimated)
+            .field_str("estimated_size", &units::bytes(estimated))
+            .key("overhead")
+            .f64(1.0)
+            .field_u64("tripped", tripped)
+            .end_object();
+    }
+    writer.end_object();
+}
+
+/// Changes of the cluster state are done one after the other, and are then in force everywhere.
+fn discovery<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let version = call.core.state().version;
+    let mut out = Figures::new(writer, call.human);
+    out.begin("discovery").begin("cluster_state_queue");
+    out.count("total", 0).count("pending", 0).count("committed", 0).end();
+    out.begin("published_cluster_states").count("full_states", version);
+    out.count("incompatible_diffs", 0).count("compatible_diffs", 0).end();
+    out.begin("cluster_state_update").end().end();
+}
+
+fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let shared = call.core.shared();
+    let (sums, total) = (shared.meters.sums(), shared.budget.total_bytes() as u64);
+    let mut out = Figures::new(writer, call.human);
+    out.begin("indexing_pressure").begin("memory").begin("current");
+    for part in ["combined_coordinating_and_primary", "coordinating", "primary", "replica", "all"] {
+        out.bytes(part, 0);
+    }
+    out.end().begin("total");
+    for part in ["combined_coordinating_and_primary", "coordinating", "primary", "replica", "all"] {
+        out.bytes(part, if part == "replica" { 0 } else { sums.received_bytes });
+    }
+    out.count("coordinating_rejections", sums.rejected)
+        .count("primary_rejections", 0)
+        .count("replica_rejections", 0)
+        .count("primary_document_rejections", 0)
+        .end();
+    out.bytes("limit", total).end().end();
+}
