@@ -14,6 +14,7 @@
 //! 4. What a slice passes over because of the shared score scores strictly less.
 
 mod merge;
+mod rescore;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ use crate::plan::weigh::{Node, Plan};
 use crate::request::TrackTotal;
 use crate::result::{Partial, Ranked};
 
-pub use merge::merge;
+pub use merge::{best_of_shard, merge};
+pub use rescore::rescore;
 
 /// Work of one step: about 300 µs of documents looked at.
 pub const STEP_WORK: u32 = 50_000;

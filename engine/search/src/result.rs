@@ -122,6 +122,8 @@ pub struct Hit {
     pub source: Option<Bytes>,
     /// `fields`: name and values, each as JSON text.
     pub fields: Vec<(String, Vec<String>)>,
+    /// Hits inside this one, by name.
+    pub inner_hits: Vec<(String, SearchResult)>,
     /// `matched_queries`.
     pub matched_queries: Vec<String>,
     /// Values it was ordered by.

@@ -6,6 +6,7 @@
 pub mod admin;
 pub mod alias;
 pub mod analyze;
+mod around;
 pub mod bulk;
 pub mod by_query;
 mod cluster_settings;
@@ -14,6 +15,8 @@ pub mod create;
 pub mod data_stream;
 pub mod document;
 mod failure;
+pub(crate) mod limited;
+pub mod field_caps;
 pub mod get;
 pub mod index_settings;
 mod lookup;

@@ -173,7 +173,10 @@ impl<E: Env> Core<E> {
             scrolling: None,
         };
         let id = self.open_context(context, stays).await?.text();
-        Ok(MomentReply { id, shards: Shards { total: count, successful: count, ..Shards::default() } })
+        Ok(MomentReply {
+            id,
+            shards: Shards { total: count, successful: count, ..Shards::default() },
+        })
     }
 
     /// Closes a point in time; whether it was open.
@@ -233,6 +236,7 @@ impl<E: Env> Core<E> {
         };
         let run = self.run(gate, SEARCH, &shards, &request, call.partial_results, begin).await?;
         let mut reply = self.present(&request, run, call.partial_results, begin).await?;
+        self.expand(gate, &shards, &request, &mut reply.result.hits, begin).await?;
         reply.pit_id = Some(pit.id);
         Ok(reply)
     }
@@ -240,9 +244,8 @@ impl<E: Env> Core<E> {
     /// Contexts end with their indices.
     fn check_there(&self, shards: &[HeldShard], id: ContextId) -> Result<()> {
         let state = self.state();
-        let there = |shard: &HeldShard| {
-            state.index_by_uuid(shard.index).is_some_and(|index| index.open)
-        };
+        let there =
+            |shard: &HeldShard| state.index_by_uuid(shard.index).is_some_and(|index| index.open);
         if shards.iter().all(there) { Ok(()) } else { Err(context::missing(id)) }
     }
 }

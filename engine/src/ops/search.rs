@@ -25,7 +25,7 @@ use super::context::HeldShard;
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{Gate, Limits};
 use crate::host::call::{Called, Down, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, resolve};
@@ -109,6 +109,8 @@ enum State {
 #[derive(Clone)]
 struct Meaning {
     bound: Arc<Bound>,
+    /// What gives second scores.
+    second: Arc<[Arc<Bound>]>,
     columns: Arc<Columns>,
 }
 
@@ -160,7 +162,8 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let mut request = dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
+        let mut request =
+            dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
         if let Some(scroll) = &call.scroll {
             return self.begin_scroll(gate, call, scroll, request, begin).await;
         }
@@ -174,7 +177,9 @@ impl<E: Env> Core<E> {
         }
         let held = self.hold(gate, SEARCH, call).await?;
         let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
-        self.present(&request, run, call.partial_results, begin).await
+        let mut reply = self.present(&request, run, call.partial_results, begin).await?;
+        self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
+        Ok(reply)
     }
 
     /// Counts.
@@ -237,14 +242,18 @@ impl<E: Env> Core<E> {
         begin: Duration,
     ) -> Result<Run> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
+        let here = held.first().map_or("", |held| &*held.name);
+        let request = &*self.looked_up(gate, here, request).await?;
         let mut targets = self.targets_of(gate, action, held, request)?;
         let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
+        let mut second = Vec::new();
         for (at, target) in targets.iter_mut().enumerate() {
             match &target.state {
                 State::Ready(view, meaning) => match self.weigh(&meaning.bound, view) {
                     Ok(plan) => {
                         plans.push((at as u32, Arc::clone(&plan)));
+                        second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
                         target.state = State::Planned(plan, Arc::clone(&meaning.columns));
                     }
                     Err(error) => target.fail(&mut shards, damaged(&error)),
@@ -280,8 +289,40 @@ impl<E: Env> Core<E> {
             return Err(failure::of_all_shards(&shards.failures));
         }
         partials.sort_by_key(|(target, _)| *target);
+        if !request.rescore.is_empty() {
+            for (at, view, bounds) in second {
+                self.rescore(request, &mut partials, at, &view, &bounds)
+                    .map_err(|error| damaged(&error))?;
+                self.env.spawn().yield_if_needed().await;
+            }
+        }
         let merged = search::phase::merge(request, partials);
         Ok(Run { targets, shards, merged })
+    }
+
+    /// Gives the best hits of one shard second scores.
+    fn rescore(
+        &self,
+        request: &SearchRequest,
+        partials: &mut [(u32, search::result::Partial)],
+        at: u32,
+        view: &Arc<View>,
+        bounds: &[Arc<Bound>],
+    ) -> std::result::Result<(), segment::Error> {
+        let mut own: Vec<&mut search::result::Partial> = partials
+            .iter_mut()
+            .filter(|(target, _)| *target == at)
+            .map(|(_, partial)| partial)
+            .collect();
+        let mut hits = search::phase::best_of_shard(request.window(), &mut own);
+        for (asked, bound) in request.rescore.iter().zip(bounds) {
+            let plan = self.weigh(bound, view)?;
+            search::phase::rescore(asked, &plan, &mut hits)?;
+        }
+        if let Some(first) = own.first_mut() {
+            first.hits = hits;
+        }
+        Ok(())
     }
 
     /// The shards that names lead to, sorted by index and number, each with what a search of it sees
@@ -334,15 +375,8 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
-            if limits.fields.is_some() {
-                return Err(Error::new(
-                    403,
-                    "security_exception",
-                    format!("fields of [{}] are limited for this caller", first.name),
-                ));
-            }
             let filter = filter_of(&first.filters, limits.filter.as_deref())?;
-            let meaning = self.bind(index, request, filter.as_ref());
+            let meaning = self.bind(index, request, filter.as_ref(), &limits);
             for shard in of_index {
                 let state = match (&meaning, &shard.view) {
                     (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
@@ -359,18 +393,35 @@ impl<E: Env> Core<E> {
         index: &Index,
         request: &SearchRequest,
         filter: Option<&Query>,
+        limits: &Limits,
     ) -> Result<Meaning> {
+        let mapping = match &limits.fields {
+            Some(fields) => Arc::new(index.mapping.visible(&|path| fields.permits(path))),
+            None => Arc::clone(&index.mapping),
+        };
         let settings = &index.settings;
+        let default_fields = settings.list("index.query.default_field");
+        let state = self.state();
         let context = plan::Context {
+            default_fields: &default_fields,
+            regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
+            expensive: state.settings.flag("search.allow_expensive_queries"),
             filter,
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms())
         };
-        let bound = plan::bind(request, &index.mapping, &context);
+        check_rescore(request, index)?;
+        let bound = plan::bind(request, &mapping, &context);
         let meaning = bound.and_then(|bound| {
-            let columns = fetch::bind_columns(request, &index.mapping, &context)?;
-            Ok(Meaning { bound, columns: Arc::new(columns) })
+            let mut columns = fetch::bind_columns(request, &mapping, &context)?;
+            columns.visible = limits.fields.clone();
+            let second = request.rescore.iter().map(|one| {
+                let asked = SearchRequest { query: Some(one.query.clone()), ..Default::default() };
+                plan::bind(&asked, &mapping, &plan::Context { filter: None, ..context })
+            });
+            let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
+            Ok(Meaning { bound, second, columns: Arc::new(columns) })
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);
@@ -382,6 +433,31 @@ impl<E: Env> Core<E> {
             error.meta.push(("index".into(), (&*index.name).into()));
             error
         })
+    }
+
+    /// The first hit of one shard, as it sees itself now; the filter knows all fields.
+    pub(super) async fn search_one(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        number: u32,
+        request: &SearchRequest,
+        filter: Option<&Query>,
+    ) -> Result<Option<Hit>> {
+        let meaning = self.bind(index, request, filter, &Limits::default())?;
+        let shard = ShardId { index: index.uuid, number };
+        let view = self.view(shard).await.map_err(|down| down.error(&index.name, number))?;
+        let plan = self.weigh(&meaning.bound, &view).map_err(|error| damaged(&error))?;
+        let mut partials = Vec::new();
+        for (at, found) in self.run_plans(&[(0, Arc::clone(&plan))], None).await? {
+            partials.push((at, found.map_err(|damage| damaged(&damage))?));
+        }
+        if let Some(damage) = fault(&plan.view) {
+            return Err(damaged(&damage));
+        }
+        let merged = search::phase::merge(request, partials);
+        let state = State::Planned(plan, Arc::clone(&meaning.columns));
+        let target = Target { index: Arc::clone(index), number, state };
+        merged.winners.first().map(|winner| hit(request, &target, &winner.ranked)).transpose()
     }
 
     /// What a search of the shard sees now; a shard that slept is woken.
@@ -417,6 +493,38 @@ impl<E: Env> Core<E> {
     }
 }
 
+/// What a rescorer cannot go with.
+pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()> {
+    if request.collapse.is_some() {
+        if request.scrolls {
+            return Err(Error::illegal_argument("cannot use `collapse` in a scroll context"));
+        }
+        if !request.rescore.is_empty() {
+            return Err(Error::illegal_argument(
+                "cannot use `collapse` in conjunction with `rescore`",
+            ));
+        }
+    }
+    if request.rescore.is_empty() {
+        return Ok(());
+    }
+    if !request.ranks_by_score() {
+        return Err(Error::illegal_argument(
+            "Cannot use [sort] option in conjunction with [rescore].",
+        ));
+    }
+    let limit = index.settings.int("index.max_rescore_window").unwrap_or(10_000);
+    match request.rescore.iter().find(|one| u64::from(one.window) > limit as u64) {
+        None => Ok(()),
+        Some(one) => Err(Error::illegal_argument(format!(
+            "Rescore window [{}] is too large. It must be less than [{limit}]. This prevents \
+             allocating massive heaps for storing the results to be rescored. This limit can be set \
+             by changing the [index.max_rescore_window] index level setting.",
+            one.window
+        ))),
+    }
+}
+
 /// Reads a search without doing it.
 ///
 /// # Errors
@@ -426,7 +534,7 @@ pub fn check(call: &SearchCall) -> Result<()> {
 }
 
 /// The filters of the aliases that led here (any of them), and the caller's own.
-fn filter_of(filters: &[json::Value], limit: Option<&json::Value>) -> Result<Option<Query>> {
+pub(super) fn filter_of(filters: &[json::Value], limit: Option<&json::Value>) -> Result<Option<Query>> {
     let mut clauses = json::Object::new();
     if !filters.is_empty() {
         clauses.insert("should", json::Value::Array(filters.to_vec()));

@@ -3,7 +3,7 @@
 use engine::ops::Shards;
 use engine::ops::search::{CountReply, SearchReply};
 use json::Writer;
-use search::result::{Explanation, Hit, Key, Number, Relation, Total};
+use search::result::{Explanation, Hit, Key, Number, Relation, SearchResult, Total};
 
 use super::document::failures;
 use crate::fail::Trace;
@@ -39,16 +39,25 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
         writer.field_bool("terminated_early", early);
     }
     shards(writer, &reply.shards, manner);
+    if reply.shards.total == 0 {
+        let none = SearchResult { max_score: Some(0.0), ..reply.result.clone() };
+        hits(writer, &none, manner.total_as_int);
+    } else {
+        hits(writer, &reply.result, manner.total_as_int);
+    }
+}
+
+/// `"hits":{…}`.
+fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
     writer.key("hits").begin_object();
-    total(writer, reply.result.total, manner.total_as_int);
+    total(writer, found.total, total_as_int);
     writer.key("max_score");
-    match reply.result.max_score {
-        _ if reply.shards.total == 0 => writer.f32(0.0),
+    match found.max_score {
         Some(score) if !score.is_nan() => writer.f32(score),
         _ => writer.null(),
     };
     writer.key("hits").begin_array();
-    for hit in &reply.result.hits {
+    for hit in &found.hits {
         self::hit(writer, hit);
     }
     writer.end_array().end_object();
@@ -155,6 +164,15 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit) {
     if let Some(explained) = &hit.explanation {
         writer.key("_explanation");
         explanation(writer, explained);
+    }
+    if !hit.inner_hits.is_empty() {
+        writer.key("inner_hits").begin_object();
+        for (name, found) in &hit.inner_hits {
+            writer.key(name).begin_object();
+            hits(writer, found, false);
+            writer.end_object();
+        }
+        writer.end_object();
     }
     writer.end_object();
 }

@@ -93,6 +93,18 @@ pub fn hit(
             None => hit.fields.push((name, values)),
         }
     }
+    if let Some(collapse) = &plan.bound.order.collapse
+        && let (Some(request), Some(value)) = (&request.collapse, ranked.keys.last())
+    {
+        let value = match value {
+            Key::Long(number) => collapse.field.format_value(*number),
+            Key::Term(term) => collapse.field.show_term(term),
+            _ => json::Value::Null,
+        };
+        if !hit.fields.iter().any(|(name, _)| *name == request.field) {
+            hit.fields.push((request.field.clone(), vec![json::to_string(&value)]));
+        }
+    }
     let Some(matched) = matched_queries(plan, ranked, missing) else { return Ok(None) };
     hit.matched_queries = matched;
     order(&mut hit, request, plan, ranked);

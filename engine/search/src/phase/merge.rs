@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use base::hash::Set;
 
 use crate::request::{self, SearchRequest, TrackTotal};
-use crate::result::{Key, Merged, Partial, Relation, Total, Winner};
+use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
 
 /// Merges what the slices of all shards found. Parts of one target come in the order of its
 /// slices; targets are numbered in the order of indices and shards.
@@ -46,6 +46,20 @@ pub fn merge(request: &SearchRequest, partials: Vec<(u32, Partial)>) -> Merged {
     all.truncate(request.size as usize);
     merged.winners = all;
     merged
+}
+
+/// The best hits by score of one shard's slices, as many as a page or a rescorer needs; they are
+/// taken out of the partials.
+pub fn best_of_shard(window: usize, partials: &mut [&mut Partial]) -> Vec<Ranked> {
+    let mut all: Vec<Ranked> = Vec::new();
+    for partial in partials {
+        all.append(&mut partial.hits);
+    }
+    all.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then((a.segment, a.doc).cmp(&(b.segment, b.doc)))
+    });
+    all.truncate(window);
+    all
 }
 
 /// One hit for each value: the last key tells it.

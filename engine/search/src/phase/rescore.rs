@@ -1,0 +1,77 @@
+//! Second scores for the best hits of a shard.
+//!
+//! As Lucene's `QueryRescorer`: the first hits are scored again, what they score becomes one with
+//! their first score; hits that the second query does not match, and those behind the window, keep
+//! their first score times its weight. Then all are ordered anew.
+
+use segment::Missing;
+
+use crate::iter::build::{self, Context};
+use crate::iter::{NO_MATCH, Turn};
+use crate::plan::weigh::Plan;
+use crate::request::{Rescore, ScoreMode};
+use crate::result::Ranked;
+
+/// Orders `hits` (of the view of `plan`, best first) anew by the scores of `plan`.
+///
+/// # Errors
+/// Where a segment is damaged.
+pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Result<()> {
+    let window = (asked.window as usize).min(hits.len());
+    let mut second = vec![NO_MATCH; window];
+    for number in 0..plan.view.segments.len() {
+        let segment = &plan.view.segments[number].segment;
+        let mut places: Vec<(u32, usize)> = hits[..window]
+            .iter()
+            .enumerate()
+            .filter(|(_, hit)| hit.segment as usize == number)
+            .map(|(at, hit)| (hit.doc.get(), at))
+            .collect();
+        if places.is_empty() {
+            continue;
+        }
+        places.sort_unstable();
+        let Some(mut scorer) = build::scorer(&plan.root, Context { segment, number }) else {
+            continue;
+        };
+        let docs: Vec<u32> = places.iter().map(|(doc, _)| *doc).collect();
+        let mut scores = vec![NO_MATCH; docs.len()];
+        let mut missing = Missing::new();
+        loop {
+            let mut turn = Turn::new(&mut missing, u32::MAX, segment.file().is_resident());
+            if scorer.prepare_probe(&docs, &mut turn) {
+                break;
+            }
+            missing.fetch();
+        }
+        scorer.probe(&docs, &mut scores);
+        for ((_, at), score) in places.into_iter().zip(scores) {
+            second[at] = score;
+        }
+        if let Some(fault) = segment.fault() {
+            return Err(fault.clone());
+        }
+    }
+    for (at, hit) in hits.iter_mut().enumerate() {
+        let first = hit.score * asked.query_weight;
+        let score = second.get(at).copied().filter(|score| *score != NO_MATCH);
+        hit.score = match score {
+            Some(score) => combine(asked.mode, first, score * asked.rescore_weight),
+            None => first,
+        };
+    }
+    hits.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then((a.segment, a.doc).cmp(&(b.segment, b.doc)))
+    });
+    Ok(())
+}
+
+fn combine(mode: ScoreMode, first: f32, second: f32) -> f32 {
+    match mode {
+        ScoreMode::Total => first + second,
+        ScoreMode::Multiply => first * second,
+        ScoreMode::Avg => (first + second) / 2.0,
+        ScoreMode::Max => first.max(second),
+        ScoreMode::Min => first.min(second),
+    }
+}

@@ -1,0 +1,71 @@
+//! What a search does around its hits: second scores, and the hits inside a hit.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use env::Env;
+use search::ast::{self, Node, Query, Scalar};
+use search::request::{InnerHits, SearchRequest};
+use search::result::Hit;
+
+use super::context::HeldShard;
+use super::search::SEARCH;
+use crate::core::Core;
+use crate::error::Result;
+use crate::gate::Gate;
+
+impl<E: Env> Core<E> {
+    /// Looks up the hits that stand for the same value as each of `hits`, in the views that these
+    /// were found in.
+    pub(super) async fn expand(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        held: &[HeldShard],
+        request: &SearchRequest,
+        hits: &mut [Hit],
+        begin: Duration,
+    ) -> Result<()> {
+        let Some(collapse) = &request.collapse else { return Ok(()) };
+        for inner in &collapse.inner_hits {
+            for hit in hits.iter_mut() {
+                let asked = of_group(request, &collapse.field, inner, hit);
+                // Boxed: this search never expands again, but its type could.
+                let run = self.run(gate, SEARCH, held, &asked, true, begin).await?;
+                let found = Box::pin(self.present(&asked, run, true, begin)).await?;
+                let name = inner.name.clone().unwrap_or_else(|| collapse.field.clone());
+                hit.inner_hits.push((name, found.result));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The search for all hits of the value that `hit` stands for.
+fn of_group(request: &SearchRequest, field: &str, inner: &InnerHits, hit: &Hit) -> SearchRequest {
+    let value = hit.fields.iter().find(|(name, _)| name == field);
+    let value = value.and_then(|(_, values)| values.first());
+    let value = value.and_then(|text| json::parse(text.as_bytes()).ok());
+    let scalar = match value {
+        Some(json::Value::String(text)) => Some(Scalar::String(text)),
+        Some(json::Value::Number(number)) => Some(Scalar::Number(number.text().to_owned())),
+        Some(json::Value::Bool(flag)) => Some(Scalar::Bool(flag)),
+        _ => None,
+    };
+    let mut joined = ast::Bool {
+        must: vec![request.query.clone().unwrap_or_else(Query::all)],
+        ..ast::Bool::default()
+    };
+    match scalar {
+        Some(value) => {
+            let term = ast::Term { field: field.to_owned(), value, case_insensitive: false };
+            joined.filter.push(Query::new(Node::Term(term)));
+        }
+        None => joined.must_not.push(Query::new(Node::Exists(field.to_owned()))),
+    }
+    SearchRequest {
+        query: Some(Query::new(Node::Bool(joined))),
+        post_filter: request.post_filter.clone(),
+        min_score: request.min_score,
+        ..(*inner.request).clone()
+    }
+}
