@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::hash::Map;
 use base::{CoreId, ShardId};
 use consensus::Reserve;
 use env::budget::Lease;
@@ -19,6 +20,7 @@ use crate::host::call::{Called, Down, Message, ShardCall};
 use crate::host::keeper::Keeper;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
+use crate::ops::limited::ViewKey;
 use crate::node::{Directory, Entry, Inbox, Shared};
 use crate::ops::context::Contexts;
 use crate::task::Tasks;
@@ -48,6 +50,8 @@ pub struct Core<E: Env> {
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
     pub(crate) blocks: RefCell<BlockCache>,
+    /// Mappings as callers with limits see them.
+    pub(crate) views: RefCell<Map<ViewKey, Arc<mapping::Mapping>>>,
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
     pub(crate) tasks: RefCell<Tasks>,
     pub(crate) contexts: RefCell<Contexts>,
@@ -81,6 +85,7 @@ impl<E: Env> Core<E> {
             shards: RefCell::default(),
             keeper: RefCell::default(),
             parser: RefCell::default(),
+            views: RefCell::default(),
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             tasks: RefCell::default(),
             contexts: RefCell::default(),

@@ -18,7 +18,7 @@ use shard::WriteError;
 
 use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
 use super::prepare::{Aim, Group, Rest};
-use super::{Refresh, failure};
+use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -111,13 +111,19 @@ impl<E: Env> Core<E> {
         action: &'static str,
         request: &BulkRequest,
     ) -> Vec<(Option<String>, Result<Written>)> {
-        let items = &request.items;
-        let mut results: Vec<Option<Result<Written>>> = items.iter().map(|_| None).collect();
-        let targets = self.targets(gate, action, items).await;
+        let mut results: Vec<Option<Result<Written>>> =
+            request.items.iter().map(|_| None).collect();
+        let targets = self.targets(gate, action, &request.items).await;
+        let admitted = self.admit(gate, &request.items, &targets, &mut results).await;
+        let items = admitted.as_deref().unwrap_or(&request.items);
         let mut groups: Vec<Group> = Vec::new();
         let mut by_shard: Map<ShardId, usize> = Map::default();
         let mut aims: Vec<Option<Aim>> = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
+            if results[at].is_some() {
+                aims.push(None);
+                continue;
+            }
             match self.aim(item, &targets, &mut groups, &mut by_shard) {
                 Ok(aim) => {
                     groups[aim.group].members.push(at);
@@ -199,9 +205,7 @@ impl<E: Env> Core<E> {
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
                 results[at] = Some(match (answer, &mut rest) {
-                    (Ok(done), _) => {
-                        written(&group.index, &items[at], id, done, forced_refresh)
-                    }
+                    (Ok(done), _) => written(&group.index, &items[at], id, done, forced_refresh),
                     (Err(WriteError::NeedsFields(delta)), None) => {
                         rest = Some(Rest { group: group_at, delta: *delta, members: vec![at] });
                         continue;
@@ -218,6 +222,40 @@ impl<E: Env> Core<E> {
             rests.extend(rest);
         }
         rests
+    }
+
+    /// Asks the gate for each item what it stands for. Items of a caller with limits are judged, and
+    /// come back with the conditions that keep the judgement true; those refused are answered.
+    async fn admit(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        items: &[WriteItem],
+        targets: &BTreeMap<(&str, bool, bool), Result<Target>>,
+        results: &mut [Option<Result<Written>>],
+    ) -> Option<Vec<WriteItem>> {
+        let mut changed: Option<Vec<WriteItem>> = None;
+        for (at, item) in items.iter().enumerate() {
+            let makes =
+                item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
+            let key = (item.index.as_str(), item.require_alias, makes);
+            let Some(Ok(target)) = targets.get(&key) else { continue };
+            let limits = match limited::ask(gate, item.action, &target.index.name) {
+                Ok(None) => continue,
+                Ok(Some(limits)) => limits,
+                Err(error) => {
+                    results[at] = Some(Err(error));
+                    continue;
+                }
+            };
+            let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
+            let routing = item.routing.clone().or_else(|| target.routing.clone());
+            let admitted =
+                self.admit_write(&target.index, routing.as_deref(), &limits, own).await;
+            if let Err(error) = admitted {
+                results[at] = Some(Err(error));
+            }
+        }
+        changed
     }
 
     /// The index behind each name of the request, made where it is missing.
@@ -273,6 +311,7 @@ impl<E: Env> Core<E> {
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
                 gate.index(action, &name)?;
+                gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
                 self.auto_create(&name).await?;
                 // A template may have made a data stream of it.

@@ -12,7 +12,7 @@ use super::bulk::routing_missing;
 use super::document::{Found, GetReply, GetRequest, SourceFilter};
 use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
@@ -22,6 +22,7 @@ use crate::index::route::shard_of;
 struct Aim {
     index: Arc<Index>,
     number: u32,
+    limits: Limits,
 }
 
 impl<E: Env> Core<E> {
@@ -31,7 +32,7 @@ impl<E: Env> Core<E> {
     /// A missing index, a version that is not the one asked for, a shard that does not serve.
     pub async fn get(self: &Rc<Self>, gate: &dyn Gate, request: &GetRequest) -> Result<GetReply> {
         let (aim, sent) = self.begin_get(gate, "indices:data/read/get", request).await?;
-        finish_get(&aim, request, sent).await
+        self.finish_get(&aim, request, sent).await
     }
 
     /// Reads several, at the same time; each stands alone.
@@ -47,7 +48,7 @@ impl<E: Env> Core<E> {
         let mut replies = Vec::with_capacity(requests.len());
         for (request, begun) in requests.iter().zip(under_way) {
             replies.push(match begun {
-                Ok((aim, sent)) => finish_get(&aim, request, sent).await,
+                Ok((aim, sent)) => self.finish_get(&aim, request, sent).await,
                 Err(error) => Err(error),
             });
         }
@@ -71,15 +72,6 @@ impl<E: Env> Core<E> {
                 }
             };
         let limits = gate.index(action, &name)?;
-        if !limits.is_unlimited() {
-            return Err(Error::new(
-                403,
-                "security_exception",
-                format!(
-                    "[{name}] is limited for this caller, and a single document cannot be read"
-                ),
-            ));
-        }
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));
         };
@@ -103,7 +95,7 @@ impl<E: Env> Core<E> {
             index.settings.routing_shard_count(),
         );
         let shard = ShardId { index: index.uuid, number };
-        let aim = Aim { index: Arc::clone(index), number };
+        let aim = Aim { index: Arc::clone(index), number, limits };
         self.settled(shard).await.map_err(|down| down.error(&aim.index.name, number))?;
         let sent = self.send(shard, |reply| ShardCall::Get {
             id: request.id.clone(),
@@ -113,35 +105,48 @@ impl<E: Env> Core<E> {
         });
         Ok((aim, sent))
     }
-}
 
-async fn finish_get(
-    aim: &Aim,
-    request: &GetRequest,
-    sent: Sent<Option<shard::Found>>,
-) -> Result<GetReply> {
-    let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
-    if let (Some(found), Some(wanted)) = (&found, request.version) {
-        let current = found.version as i64;
-        // Whoever counts the versions: a read wants exactly the one it names.
-        if current != wanted {
-            return Err(Error::new(
-                409,
-                "version_conflict_engine_exception",
-                format!(
-                    "[{}]: version conflict, current version [{current}] is different than the one \
-                     provided [{wanted}]",
-                    request.id
-                ),
-            )
-            .at_shard(&aim.index.uuid_text(), aim.number, &aim.index.name));
+    async fn finish_get(
+        self: &Rc<Self>,
+        aim: &Aim,
+        request: &GetRequest,
+        sent: Sent<Option<shard::Found>>,
+    ) -> Result<GetReply> {
+        let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
+        let mut found = found;
+        if let Some(one) = &mut found
+            && !aim.limits.is_unlimited()
+        {
+            let seq_no = one.seq_no.get();
+            if !self.is_seen(&aim.index, aim.number, &aim.limits, &request.id, seq_no).await? {
+                found = None;
+            } else if let Some(fields) = &aim.limits.fields {
+                one.source = Bytes::from(fields.reduce_text(&one.source));
+                one.ignored.retain(|path| fields.permits(path));
+            }
         }
+        if let (Some(found), Some(wanted)) = (&found, request.version) {
+            let current = found.version as i64;
+            // Whoever counts the versions: a read wants exactly the one it names.
+            if current != wanted {
+                return Err(Error::new(
+                    409,
+                    "version_conflict_engine_exception",
+                    format!(
+                        "[{}]: version conflict, current version [{current}] is different than the one \
+                         provided [{wanted}]",
+                        request.id
+                    ),
+                )
+                .at_shard(&aim.index.uuid_text(), aim.number, &aim.index.name));
+            }
+        }
+        Ok(GetReply {
+            index: aim.index.name.to_string(),
+            id: request.id.clone(),
+            found: found.map(|found| present(found, &request.source)).transpose()?,
+        })
     }
-    Ok(GetReply {
-        index: aim.index.name.to_string(),
-        id: request.id.clone(),
-        found: found.map(|found| present(found, &request.source)).transpose()?,
-    })
 }
 
 fn present(found: shard::Found, filter: &SourceFilter) -> Result<Found> {
