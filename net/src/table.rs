@@ -66,6 +66,7 @@ pub enum Api {
     ClearCache,
     ResolveIndex,
     SearchShards,
+    FieldCaps,
     Resize(engine::ops::resize::Resize),
     Rollover,
     CreateDataStream,
@@ -434,6 +435,14 @@ const CLEAR_CACHE: &[Known] = &[
     text("index"),
 ];
 
+const FIELD_CAPS: &[Known] = &[
+    text("fields"),
+    flag("include_unmapped"),
+    text("filters"),
+    text("types"),
+    flag("include_empty_fields").idle(),
+];
+
 const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), flag("local").idle()];
 
 const SHARD_STORES: &[Known] = &[own("status")];
@@ -737,6 +746,8 @@ pub const ROUTES: &[Route] = &[
     route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),
+    route(Api::FieldCaps, &[Get, Post], "/_field_caps", "indices:data/read/field_caps", &[FIELD_CAPS, INDICES]),
+    route(Api::FieldCaps, &[Get, Post], "/{index}/_field_caps", "indices:data/read/field_caps", &[FIELD_CAPS, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/{index}/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::Resize(Clone), &[Put, Post], "/{index}/_clone/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),

@@ -13,6 +13,7 @@ mod cluster_stats;
 mod copies;
 mod data_stream;
 mod document;
+mod field_caps;
 mod index_stats;
 mod indices;
 mod info;
@@ -103,6 +104,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ShardStores => index_stats::shard_stores(call),
         Api::ClearCache => indices::clear_cache(call),
         Api::ResolveIndex => resolve::index(call),
+        Api::FieldCaps => field_caps::get(call).await,
         Api::SearchShards => resolve::search_shards(call),
         Api::Resize(kind) => resize::resize(call, kind).await,
         Api::Rollover => resize::rollover(call).await,
