@@ -27,6 +27,12 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// SHA-256.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().try_into().expect("a SHA-256 has 32 bytes")
+}
+
 /// Whether two byte strings are equal, in time that tells nothing about where they differ.
 pub fn is_equal(a: &[u8], b: &[u8]) -> bool {
     // Comparing tags under any key does it: `verify` is constant in time, and equal tags mean

@@ -21,6 +21,8 @@ pub struct Security<E: Env> {
     pub authenticator: Authenticator<E>,
     /// Changes to users.
     pub keeper: authz::Keeper,
+    /// The OAuth half; none where it is switched off.
+    pub oauth: Option<crate::oauth::Oauth>,
 }
 
 /// A caller who may pass.

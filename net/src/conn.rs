@@ -53,6 +53,7 @@ const CHUNKED_STEP_BYTES: usize = 256 * 1024;
 pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, door: Rc<Door<E, S>>) {
     let place = door.enter();
     let mut connection = Connection {
+        peer: Rc::from(stream.peer()),
         stream,
         input: Input::new(),
         finder: Finder::default(),
@@ -101,6 +102,8 @@ struct Incoming {
 }
 
 struct Connection<T, E: Env, S> {
+    /// Address of the other side.
+    peer: Rc<str>,
     stream: T,
     door: Rc<Door<E, S>>,
     number: u64,
@@ -236,7 +239,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             unreachable!("looked at above")
         };
         let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
-        Ok(Some(Request { head, body, memory }))
+        Ok(Some(Request { head, body, memory, peer: Rc::clone(&self.peer) }))
     }
 
     fn next_head(&mut self) -> Result<Option<Incoming>, Refusal> {

@@ -1,5 +1,7 @@
 //! A request, whole: what the connection hands to a service.
 
+use std::rc::Rc;
+
 use env::Bytes;
 use env::budget::Taken;
 use http::{Head, Method};
@@ -13,6 +15,8 @@ pub struct Request {
     pub body: Bytes,
     /// The memory that the body takes, given back with the request.
     pub memory: Option<Taken>,
+    /// Address of the other side, as `host:port`.
+    pub peer: Rc<str>,
 }
 
 impl Request {

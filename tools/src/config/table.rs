@@ -15,8 +15,31 @@ pub const NAMES: &[&str] = &[
     "node.attr.",
     "node.name",
     "node.processors",
+    "oauth.access_token.ttl",
+    "oauth.code.ttl",
+    "oauth.device.enabled",
     "oauth.enabled",
     "oauth.issuer",
+    "oauth.limit.client_auth",
+    "oauth.limit.device",
+    "oauth.limit.login",
+    "oauth.limit.login_failures",
+    "oauth.limit.par",
+    "oauth.limit.register",
+    "oauth.limit.token",
+    "oauth.par.required",
+    "oauth.pkce.require_all",
+    "oauth.refresh_token.absolute_ttl",
+    "oauth.refresh_token.idle_ttl",
+    "oauth.refresh_token.reuse_interval",
+    "oauth.registration.mode",
+    "oauth.registration.token",
+    "oauth.session.absolute_ttl",
+    "oauth.session.idle_ttl",
+    "oauth.strict_redirect_uri",
+    "oauth.ttl.access_token",
+    "oauth.ttl.code",
+    "oauth.ttl.refresh_token",
     "path.data",
     "path.logs",
     "path.repo",
@@ -90,6 +113,13 @@ mod tests {
         assert!(is_known("node.attr.rack"));
         assert!(!is_known("node.attr."));
         assert!(!is_known("http"));
+    }
+
+    #[test]
+    fn names_of_the_oauth_half_are_known() {
+        for name in net::oauth::Settings::NAMES {
+            assert!(is_known(name), "{name}");
+        }
     }
 
     #[test]

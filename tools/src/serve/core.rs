@@ -48,6 +48,8 @@ pub struct Seed {
     pub authz: PathBuf,
     /// The secret from which the keys of tokens follow.
     pub pepper: Vec<u8>,
+    /// The OAuth half; none where it is off.
+    pub oauth: Option<net::oauth::Oauth>,
     /// The operator's file of users.
     pub users: PathBuf,
     /// Password of `elastic` at the first start; only core 0 has it.
@@ -63,8 +65,8 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
-    let Seed { shared, inbox, mut orders, sockets, events, security, authz, pepper, users, preset } =
-        seed;
+    let Seed { shared, inbox, mut orders, sockets, events, security, authz, .. } = seed;
+    let Seed { pepper, oauth, users, preset, .. } = seed;
     let env = core.env.clone();
     // Authz state wakes beside cluster state: both wait for the disk.
     let waking = (core.id == KEEPER).then(|| {
@@ -108,7 +110,7 @@ pub async fn run(core: Core, seed: Seed) {
                     let security = keeper.map(|keeper| {
                         let file = FileRealm::new(users.clone());
                         let authenticator = Authenticator::new(env.clone(), keeper.clone(), file);
-                        net::Security { authenticator, keeper }
+                        net::Security { authenticator, keeper, oauth: oauth.clone() }
                     });
                     // Packing secrets beside a stranger's text would tell their lengths through
                     // TLS; Elasticsearch leaves it off there too.

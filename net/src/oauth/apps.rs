@@ -1,0 +1,344 @@
+//! `/apps`: developers register applications, change them, and see id and secret.
+
+use std::sync::Arc;
+
+use authz::Command;
+use authz::pages::apps::{self, App, Refused, Row};
+use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
+use authz::record::key::Salted;
+use authz::token::text::{self, Kind};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use env::{Env, Random};
+
+use super::form::Form;
+use super::multipart::{self, Parts};
+use super::token::DEVICE;
+use super::visit::{SignedIn, Visit, see_other};
+use super::{consent, profile};
+use crate::reply::Reply;
+
+/// The old secret goes on for so long beside a new one.
+const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Letters of a reference number.
+const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/// `GET /apps`.
+pub fn list<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let state = visit.state();
+    let own = state.clients.values().filter(|client| is_owner(client, signed_in));
+    let rows: Vec<Row> = own
+        .map(|client| Row {
+            reference: client.reference.clone(),
+            name: client.profile.name.clone(),
+            logo: logo(client),
+            status: client.status.as_str(),
+            changing: client.proposal.is_some(),
+        })
+        .collect();
+    visit.page(200, apps::list(&signed_in.person(), &rows))
+}
+
+fn is_owner(client: &Client, signed_in: &SignedIn) -> bool {
+    client.owner.as_deref() == Some(signed_in.user.name.as_str())
+}
+
+/// Where an application's logo is, for its owner.
+pub fn logo(client: &Client) -> Option<String> {
+    client.profile.logo.as_ref().map(|_| format!("/apps/{}/logo", client.reference))
+}
+
+fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
+    visit.token_of(&signed_in.session.id, "apps")
+}
+
+/// `GET /apps/new`.
+pub fn new<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let fields = apps::Fields {
+        application_type: "web".into(),
+        require_pkce: true,
+        ..apps::Fields::default()
+    };
+    let csrf = token(visit, signed_in);
+    visit.page(200, apps::new(&signed_in.person(), &csrf, &fields, None))
+}
+
+/// The posted form, with its files.
+fn parts<E: Env>(visit: &Visit<'_, E>) -> Option<Parts> {
+    let kind = visit.head.text("content-type")?;
+    match multipart::boundary(kind) {
+        Some(boundary) => multipart::parse(visit.body, boundary),
+        None => visit.posted().map(|form| Parts { form, files: Vec::new() }),
+    }
+}
+
+/// Reads the form; `before` keeps its logo where none is sent.
+fn read<E: Env>(
+    visit: &Visit<'_, E>,
+    parts: &Parts,
+    before: Option<&Profile>,
+) -> Result<Profile, Refused> {
+    let logo = match parts.files.iter().find(|file| file.field == "logo") {
+        Some(file) => Some(profile::logo(file)?),
+        None => before.and_then(|before| before.logo.clone()),
+    };
+    let fields = profile::fields(&parts.form);
+    profile::check(&fields, logo, &visit.settings.origin())
+}
+
+/// `POST /apps/new`.
+pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let Some(parts) = parts(visit) else { return visit.foreign_form() };
+    let csrf = token(visit, signed_in);
+    if !visit.is_own_form(&parts.form, &csrf) || parts.form.repeated(&[]).is_some() {
+        return visit.foreign_form();
+    }
+    let profile = match read(visit, &parts, None) {
+        Ok(profile) => profile,
+        Err(refused) => {
+            let fields = profile::fields(&parts.form);
+            return visit.page(400, apps::new(&signed_in.person(), &csrf, &fields, Some(&refused)));
+        }
+    };
+    let client = Client {
+        reference: reference(visit),
+        client_id: None,
+        status: Status::Pending,
+        owner: Some(signed_in.user.name.clone()),
+        auth_method: auth_method(&profile).to_owned(),
+        grant_types: grant_types(&profile),
+        default_scope: Vec::new(),
+        profile,
+        proposal: None,
+        secrets: Vec::new(),
+        allow_insecure_redirect: false,
+        require_par: false,
+        web_origins: Vec::new(),
+        details_types: vec![authz::oauth::details::INDEX_ACCESS.to_owned()],
+        service_account: None,
+        unreviewed: false,
+        registration: None,
+        note: None,
+        created: visit.now(),
+        version: 0,
+        grants_from: 0,
+    };
+    let location = format!("/apps/{}", client.reference);
+    match visit.ask(Command::PutClient { client, version: 0 }).await {
+        Ok(_) => see_other(&location),
+        Err(_) => visit.down(),
+    }
+}
+
+/// How a client of this kind says who it is.
+pub fn auth_method(profile: &Profile) -> &'static str {
+    if profile.confidential { "client_secret_basic" } else { "none" }
+}
+
+/// What a reviewed client of this kind may do.
+pub fn grant_types(profile: &Profile) -> Vec<String> {
+    let kinds: &[&str] = match profile.application_type {
+        ApplicationType::Service => &["client_credentials"],
+        ApplicationType::Native => &["authorization_code", "refresh_token", DEVICE],
+        _ => &["authorization_code", "refresh_token"],
+    };
+    kinds.iter().map(|kind| (*kind).to_owned()).collect()
+}
+
+/// A number that a person can read to another.
+pub fn reference<E: Env>(visit: &Visit<'_, E>) -> String {
+    let letters = visit.random();
+    let letters = letters[..10].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+    format!("R-{}", letters.collect::<String>())
+}
+
+/// A client's id: 128 random bits.
+pub fn client_id<E: Env>(visit: &Visit<'_, E>) -> String {
+    let mut bytes = [0; 16];
+    visit.core.env().random().fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A new secret, as text for its owner and as it is kept.
+pub fn secret<E: Env>(visit: &Visit<'_, E>) -> (String, ClientSecret) {
+    let shown = text::write(Kind::Secret, &visit.random());
+    let secret = Salted::new(visit.random(), shown.as_bytes());
+    (shown, ClientSecret { secret, end: None })
+}
+
+/// The secrets of a client after one more: the newest before goes on for a day.
+pub fn with_secret(before: &[ClientSecret], new: ClientSecret, now: u64) -> Vec<ClientSecret> {
+    let kept = before.iter().rev().find(|one| one.end.is_none_or(|end| end > now)).cloned();
+    let kept = kept.map(|one| ClientSecret {
+        end: Some(one.end.unwrap_or(u64::MAX).min(now + OVERLAP_MS)),
+        ..one
+    });
+    kept.into_iter().chain([new]).collect()
+}
+
+/// The application of this number, if the person may see it.
+fn of<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Option<Arc<Client>> {
+    let state = visit.state();
+    state.clients.get(reference).filter(|client| is_owner(client, signed_in)).cloned()
+}
+
+/// `GET /apps/{reference}`.
+pub fn get<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Reply {
+    match of(visit, reference, signed_in) {
+        Some(client) => show(visit, 200, &client, signed_in, None, None, None),
+        None => nothing(visit),
+    }
+}
+
+fn nothing<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    visit.problem(
+        404,
+        "There is no such application",
+        "Or it belongs to somebody else.",
+        "Look at the list of your applications.",
+    )
+}
+
+fn show<E: Env>(
+    visit: &Visit<'_, E>,
+    status: u16,
+    client: &Client,
+    signed_in: &SignedIn,
+    secret: Option<&str>,
+    refused: Option<Refused>,
+    posted: Option<&Form>,
+) -> Reply {
+    let has_secret =
+        client.profile.confidential && client.client_id.is_some() && client.is_approved();
+    let csrf = token(visit, signed_in);
+    let shown = client.proposal.as_ref().unwrap_or(&client.profile);
+    let page = apps::app(&App {
+        person: signed_in.person(),
+        csrf: &csrf,
+        reference: &client.reference,
+        name: &client.profile.name,
+        logo: logo(client),
+        status: client.status.as_str(),
+        changing: client.proposal.is_some(),
+        note: client.note.as_deref(),
+        client_id: client.client_id.as_deref(),
+        secret,
+        may_show: has_secret && client.secrets.is_empty(),
+        may_rotate: has_secret && !client.secrets.is_empty(),
+        fields: posted.map_or_else(|| profile::shown(shown), profile::fields),
+        refused,
+    });
+    visit.page(status, page)
+}
+
+/// `POST /apps/{reference}`.
+pub async fn post<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Reply {
+    let Some(parts) = parts(visit) else { return visit.foreign_form() };
+    if !visit.is_own_form(&parts.form, &token(visit, signed_in)) {
+        return visit.foreign_form();
+    }
+    let Some(client) = of(visit, reference, signed_in) else { return nothing(visit) };
+    match parts.form.text("action") {
+        "show_secret" | "rotate_secret" => renew(visit, &client, signed_in, &parts.form).await,
+        _ => change(visit, &client, signed_in, &parts).await,
+    }
+}
+
+/// Shows a new secret: the first one, or one that replaces it.
+async fn renew<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Arc<Client>,
+    signed_in: &SignedIn,
+    form: &Form,
+) -> Reply {
+    let is_first = client.secrets.is_empty();
+    let wants_first = form.text("action") == "show_secret";
+    let may = client.profile.confidential && client.client_id.is_some() && client.is_approved();
+    if !may || is_first != wants_first {
+        return show(visit, 200, client, signed_in, None, None, None);
+    }
+    let (shown, kept) = secret(visit);
+    let secrets = with_secret(&client.secrets, kept, visit.now());
+    let changed = Client { secrets, ..(**client).clone() };
+    let command = Command::PutClient { client: changed.clone(), version: client.version };
+    match visit.ask(command).await {
+        Ok(_) => show(visit, 200, &changed, signed_in, Some(&shown), None, None),
+        // Two tabs at once: one of them has shown it.
+        Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
+        Err(_) => visit.down(),
+    }
+}
+
+/// Takes a change: at once where nobody relies on it, else for review.
+async fn change<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Arc<Client>,
+    signed_in: &SignedIn,
+    parts: &Parts,
+) -> Reply {
+    let after = match read(visit, parts, Some(&client.profile)) {
+        Ok(after) => after,
+        Err(refused) => {
+            return show(visit, 400, client, signed_in, None, Some(refused), Some(&parts.form));
+        }
+    };
+    let mut changed = (**client).clone();
+    let is_trusted = matches!(client.status, Status::Approved | Status::Suspended);
+    if is_trusted && profile::needs_review(&client.profile, &after) {
+        changed.proposal = Some(after);
+    } else {
+        if client.status == Status::Rejected {
+            changed.status = Status::Pending;
+        }
+        changed.auth_method = auth_method(&after).to_owned();
+        changed.profile = after;
+        changed.proposal = None;
+    }
+    changed.note = None;
+    match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
+        Ok(_) => see_other(&format!("/apps/{}", client.reference)),
+        Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
+        Err(_) => visit.down(),
+    }
+}
+
+/// `GET /apps/{reference}/logo`, for owner and reviewers. `?proposed` is the one under review.
+pub fn own_logo<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Reply {
+    let state = visit.state();
+    let client = state
+        .clients
+        .get(reference)
+        .filter(|client| is_owner(client, signed_in) || signed_in.reviews);
+    let proposed = visit.query == b"proposed";
+    let profile = client.and_then(|client| match proposed {
+        true => client.proposal.as_ref(),
+        false => Some(&client.profile),
+    });
+    picture(visit, profile)
+}
+
+/// `GET /logo/{client_id}`, for the consent page.
+pub fn public_logo<E: Env>(visit: &Visit<'_, E>, client_id: &str) -> Reply {
+    let state = visit.state();
+    let client = state.client(client_id).filter(|client| client.is_approved());
+    debug_assert!(client.is_none_or(
+        |client| consent::logo(client, client_id).is_some() == client.profile.logo.is_some()
+    ));
+    picture(visit, client.map(|client| &client.profile))
+}
+
+/// A logo with the type that it was recognised as, and no way to be anything else.
+fn picture<E: Env>(visit: &Visit<'_, E>, profile: Option<&Profile>) -> Reply {
+    let logo = profile.and_then(|profile| profile.logo.as_ref());
+    let Some((logo, bytes)) = logo.and_then(|logo| Some((logo, STANDARD.decode(&logo.data).ok()?)))
+    else {
+        return nothing(visit);
+    };
+    let mut reply = Reply { status: 200, body: bytes, ..Reply::default() };
+    reply.content_type = Some(logo.kind.clone().into());
+    reply
+        .field("X-Content-Type-Options", "nosniff")
+        .field("Content-Security-Policy", "default-src 'none'; sandbox")
+        .field("Cache-Control", "private, max-age=300")
+}

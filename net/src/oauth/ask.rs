@@ -1,0 +1,286 @@
+//! An authorization request: read and checked in the order of the specification.
+//!
+//! Two kinds of refusal are kept apart by type: a [`Stop`] is told to the person on a page, for
+//! nobody knows yet whether the redirect URI is the client's; a [`Refusal`] goes back to the client.
+
+use std::sync::Arc;
+
+use authz::State;
+use authz::oauth::{details, scope};
+use authz::record::client::{ApplicationType, Client};
+use json::Value;
+
+use super::form::Form;
+use super::redirect;
+use super::settings::Settings;
+
+/// Longest `state`.
+const STATE_BYTES_MAX: usize = 2048;
+
+/// Parameters that may come more than once.
+const REPEATABLE: &[&str] = &["resource", "audience"];
+
+/// Why the person is told, and nobody is redirected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// No such client, or it may not ask; one page for all of them.
+    Client,
+    /// The redirect URI is not one of the client's.
+    Redirect,
+    /// The client did not say where to go, and has several places.
+    RedirectMissing,
+    /// The handle is unknown, over, used, or another client's.
+    Handle,
+    /// The client must push its requests.
+    HandleMissing,
+}
+
+/// What goes back to the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The word of the standard.
+    pub error: &'static str,
+    /// A sentence for the developer.
+    pub description: &'static str,
+}
+
+impl Refusal {
+    const fn new(error: &'static str, description: &'static str) -> Self {
+        Self { error, description }
+    }
+
+    const fn request(description: &'static str) -> Self {
+        Self::new("invalid_request", description)
+    }
+}
+
+/// To whom the answer goes.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The client.
+    pub client: Arc<Client>,
+    /// Its id.
+    pub client_id: String,
+    /// Where the answer goes.
+    pub redirect: String,
+    /// The request named that place.
+    pub redirect_sent: bool,
+}
+
+/// What `prompt` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Show nothing.
+    pub none: bool,
+    /// Ask for the password again.
+    pub login: bool,
+    /// Ask for consent again.
+    pub consent: bool,
+}
+
+/// A request that may be put before a person.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What is asked.
+    pub scopes: Vec<String>,
+    /// Entries of `authorization_details`.
+    pub details: Vec<Value>,
+    /// For which resources.
+    pub resource: Vec<String>,
+    /// The PKCE challenge.
+    pub challenge: Option<String>,
+    /// What is to be shown.
+    pub prompt: Prompt,
+    /// A login within so many seconds counts.
+    pub max_age: Option<u64>,
+    /// A name for the login form.
+    pub hint: Option<String>,
+}
+
+/// The client of a request, if it may ask.
+pub fn client<'s>(state: &'s State, form: &Form) -> Result<(&'s Arc<Client>, String), Stop> {
+    let id = form.one("client_id").map_err(|_| Stop::Client)?.ok_or(Stop::Client)?;
+    let client = state.client(id).filter(|client| client.is_approved()).ok_or(Stop::Client)?;
+    Ok((client, id.to_owned()))
+}
+
+/// Client and redirect URI: the checks after which a redirect is safe.
+pub fn target(client: &Arc<Client>, client_id: String, form: &Form) -> Result<Target, Stop> {
+    let sent = form.one("redirect_uri").map_err(|_| Stop::Redirect)?;
+    let registered = &client.profile.redirect_uris;
+    let native = client.profile.application_type == ApplicationType::Native;
+    let redirect = match (sent, registered.as_slice()) {
+        (Some(sent), _) if redirect::is_registered(registered, sent, native) => sent,
+        (Some(_), _) => return Err(Stop::Redirect),
+        (None, [only]) => only,
+        (None, _) => return Err(Stop::RedirectMissing),
+    };
+    if redirect::is_insecure(redirect) && !client.allow_insecure_redirect {
+        return Err(Stop::Redirect);
+    }
+    Ok(Target {
+        client: Arc::clone(client),
+        client_id,
+        redirect: redirect.to_owned(),
+        redirect_sent: sent.is_some(),
+    })
+}
+
+/// Everything else.
+pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked, Refusal> {
+    if form.repeated(REPEATABLE).is_some() {
+        return Err(Refusal::request("A parameter appears more than once"));
+    }
+    if form.first("state").is_some_and(|state| state.len() > STATE_BYTES_MAX) {
+        return Err(Refusal::request("The state is too long"));
+    }
+    match form.first("response_type") {
+        None => return Err(Refusal::request("The response_type is missing")),
+        Some("code") => {}
+        Some(_) => {
+            return Err(Refusal::new(
+                "unsupported_response_type",
+                "The only response_type is code",
+            ));
+        }
+    }
+    if !client.may("authorization_code") {
+        return Err(Refusal::new("unauthorized_client", "This client may not use the code grant"));
+    }
+    if form.first("response_mode").is_some_and(|mode| mode != "query") {
+        return Err(Refusal::request("The only response_mode is query"));
+    }
+    let challenge = challenge(settings, client, form)?;
+    let (scopes, details) = wanted(settings, client, form)?;
+    let resource: Vec<String> = form.all("resource").map(str::to_owned).collect();
+    if resource.iter().any(|resource| !is_ours(settings, resource)) {
+        return Err(Refusal::new("invalid_target", "The resource is unknown"));
+    }
+    if form.first("request").is_some() {
+        return Err(Refusal::new("request_not_supported", "Request objects are not supported"));
+    }
+    if form.first("request_uri").is_some() {
+        return Err(Refusal::new(
+            "request_uri_not_supported",
+            "Only handles of pushed requests are supported",
+        ));
+    }
+    if form.first("dpop_jkt").is_some() {
+        return Err(Refusal::request("DPoP is not supported"));
+    }
+    let max_age = match form.first("max_age") {
+        None => None,
+        Some(text) => Some(
+            text.parse().map_err(|_| Refusal::request("The max_age is no number of seconds"))?,
+        ),
+    };
+    Ok(Asked {
+        scopes,
+        details,
+        resource,
+        challenge,
+        prompt: prompt(form.text("prompt"))?,
+        max_age,
+        hint: form.first("login_hint").map(|hint| hint.chars().take(256).collect()),
+    })
+}
+
+/// `resource` names the store: the issuer, with or without a slash.
+pub fn is_ours(settings: &Settings, resource: &str) -> bool {
+    resource.strip_suffix('/').unwrap_or(resource) == settings.issuer
+}
+
+fn prompt(text: &str) -> Result<Prompt, Refusal> {
+    let mut prompt = Prompt::default();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match word {
+            "none" => prompt.none = true,
+            "login" => prompt.login = true,
+            "consent" => prompt.consent = true,
+            _ => return Err(Refusal::request("The prompt is unknown")),
+        }
+    }
+    if prompt.none && (prompt.login || prompt.consent) {
+        return Err(Refusal::request("The prompt none stands alone"));
+    }
+    Ok(prompt)
+}
+
+/// PKCE: `S256` and nothing else (RFC 7636).
+fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option<String>, Refusal> {
+    let method = form.first("code_challenge_method");
+    let Some(challenge) = form.first("code_challenge") else {
+        if method.is_some() {
+            return Err(Refusal::request("The code_challenge is missing"));
+        }
+        let must = !client.profile.confidential
+            || client.unreviewed
+            || client.profile.require_pkce
+            || settings.pkce_required;
+        return match must {
+            true => Err(Refusal::request("PKCE is required: the code_challenge is missing")),
+            false => Ok(None),
+        };
+    };
+    if method != Some("S256") {
+        return Err(Refusal::request("The only code_challenge_method is S256"));
+    }
+    let is_legal = challenge.len() == 43
+        && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if !is_legal {
+        return Err(Refusal::request("The code_challenge is malformed"));
+    }
+    Ok(Some(challenge.to_owned()))
+}
+
+/// Scopes and details, within the client's ceiling.
+fn wanted(
+    settings: &Settings,
+    client: &Client,
+    form: &Form,
+) -> Result<(Vec<String>, Vec<Value>), Refusal> {
+    const SCOPE: Refusal = Refusal::new(
+        "invalid_scope",
+        "A scope is malformed, unknown or not allowed for this client",
+    );
+    const DETAILS: Refusal = Refusal::new(
+        "invalid_authorization_details",
+        "The authorization_details are malformed or not allowed for this client",
+    );
+    let ceiling = scope::stored(&client.profile.scopes);
+    let details = match form.first("authorization_details") {
+        None => Vec::new(),
+        Some(text) => {
+            if !client.details_types.iter().any(|kind| kind == details::INDEX_ACCESS) {
+                return Err(DETAILS);
+            }
+            let entries = details::parse(text, &settings.issuer).map_err(|()| DETAILS)?;
+            if !entries.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry))) {
+                return Err(DETAILS);
+            }
+            entries
+        }
+    };
+    let scopes = match form.first("scope") {
+        Some(text) => {
+            let scopes = scope::parse_list(text).map_err(|()| SCOPE)?;
+            if !scopes.iter().all(|one| is_within(&ceiling, client, one)) {
+                return Err(SCOPE);
+            }
+            scopes.iter().map(ToString::to_string).collect()
+        }
+        None if !details.is_empty() => Vec::new(),
+        None if client.default_scope.is_empty() => vec!["self".to_owned()],
+        None => client.default_scope.clone(),
+    };
+    Ok((scopes, details))
+}
+
+/// Everybody may learn who is there; refresh tokens are for who may use them.
+pub fn is_within(ceiling: &[scope::Scope], client: &Client, wanted: &scope::Scope) -> bool {
+    match wanted {
+        scope::Scope::Own => true,
+        scope::Scope::Offline => client.may("refresh_token"),
+        _ => ceiling.iter().any(|own| own.holds(wanted)),
+    }
+}

@@ -1,0 +1,377 @@
+//! `GET /authorize`: from a client's request to a person's decision.
+//!
+//! It never shows a form: it leads to the login or the consent page, or back to the client. What
+//! leads back is decided only after client and redirect URI were found good.
+
+use std::sync::Arc;
+
+use authz::oauth::scope::{self, Scope};
+use authz::privilege::fits;
+use authz::record::client::Client;
+use authz::record::grant::{Code, Consent, Pending};
+use authz::token::text::{self, Kind};
+use authz::{Command, Principal};
+use env::Env;
+use json::Value;
+
+use super::ask::{self, Asked, Refusal, Stop, Target};
+use super::form::Form;
+use super::visit::{SignedIn, Visit, see_other};
+use super::{answer, cookie, redirect};
+use crate::reply::Reply;
+
+/// What handles of pushed requests begin with.
+pub const HANDLE: &str = "urn:ietf:params:oauth:request_uri:";
+
+/// A request waits so long for its person.
+const PENDING_MS: u64 = 600_000;
+
+/// Answers a request.
+pub async fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Ok(form) = Form::parse(visit.query) else {
+        return visit.problem(
+            400,
+            "This request cannot be read",
+            "The address that the application sent you to is malformed.",
+            "Tell the people who make the application.",
+        );
+    };
+    match read(visit, &form) {
+        Ok((target, asked, state, handle)) => go_on(visit, target, asked, state, handle).await,
+        Err(Trouble::Stop(stop)) => stopped(visit, stop),
+        Err(Trouble::Refusal(target, refusal, state)) => {
+            refused(visit, &target, refusal, state.as_deref())
+        }
+    }
+}
+
+/// Why a request does not go on.
+enum Trouble {
+    Stop(Stop),
+    Refusal(Target, Refusal, Option<String>),
+}
+
+type Read = (Target, Asked, Option<String>, Option<authz::form::Hash>);
+
+fn read<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Read, Trouble> {
+    let state = visit.state();
+    let (client, id) = ask::client(&state, form).map_err(Trouble::Stop)?;
+    let sent = form.one("request_uri").map_err(|_| Trouble::Stop(Stop::Handle))?;
+    let handle = sent.filter(|sent| sent.starts_with(HANDLE));
+    let (form, handle) = match handle {
+        Some(text) => {
+            let hash = visit.hash("par", text);
+            let pushed = state
+                .pushed
+                .get(&hash)
+                .filter(|pushed| pushed.client == id && visit.now() < pushed.end)
+                .ok_or(Trouble::Stop(Stop::Handle))?;
+            (Form::of(pushed.params.clone()), Some(hash))
+        }
+        None if client.require_par || visit.settings.par_required => {
+            return Err(Trouble::Stop(Stop::HandleMissing));
+        }
+        None => (form.clone(), None),
+    };
+    let target = ask::target(client, id, &form).map_err(Trouble::Stop)?;
+    // A state that came twice is nobody's.
+    let opaque = form.one("state").ok().flatten().map(str::to_owned);
+    match ask::check(visit.settings, client, &form) {
+        Ok(asked) => Ok((target, asked, opaque, handle)),
+        Err(refusal) => Err(Trouble::Refusal(target, refusal, opaque)),
+    }
+}
+
+fn stopped<E: Env>(visit: &Visit<'_, E>, stop: Stop) -> Reply {
+    let (title, sentence) = match stop {
+        Stop::Client => (
+            "This application is not known",
+            "It is not registered here, or may not ask for access at this time.",
+        ),
+        Stop::Redirect => (
+            "This application sent you with a wrong return address",
+            "The address to which you would return is not one that the application registered.",
+        ),
+        Stop::RedirectMissing => (
+            "This application did not say where to return",
+            "It has registered several return addresses, so it has to name one.",
+        ),
+        Stop::Handle => (
+            "This request is over",
+            "The application's request is unknown, too old, or was used already.",
+        ),
+        Stop::HandleMissing => (
+            "This application asked in a wrong way",
+            "It has to send its request to this server before it sends you.",
+        ),
+    };
+    let todo = "You were not sent on, for your safety. Go back to the application and begin again, or \
+                tell the people who make it.";
+    visit.problem(400, title, sentence, todo)
+}
+
+/// Tells the client; a client that nobody reviewed is told on a page, so that strangers cannot use
+/// us to send people anywhere.
+fn refused<E: Env>(
+    visit: &Visit<'_, E>,
+    target: &Target,
+    refusal: Refusal,
+    state: Option<&str>,
+) -> Reply {
+    if target.client.unreviewed {
+        return visit.problem(
+            400,
+            "This application asked for something impossible",
+            refusal.description,
+            "Tell the people who make the application.",
+        );
+    }
+    let issuer = &visit.settings.issuer;
+    answer::error(&target.redirect, refusal.error, refusal.description, state, issuer)
+}
+
+/// The request is good: who is there, and was it decided before?
+async fn go_on<E: Env>(
+    visit: &Visit<'_, E>,
+    target: Target,
+    asked: Asked,
+    state: Option<String>,
+    handle: Option<authz::form::Hash>,
+) -> Reply {
+    let now = visit.now();
+    let prompt = asked.prompt;
+    let signed_in = visit.signed_in().filter(|signed_in| {
+        let age = now.saturating_sub(signed_in.session.auth_time);
+        !prompt.login && asked.max_age.is_none_or(|most| age <= most.saturating_mul(1000))
+    });
+    let silent = |error: &'static str, description: &'static str| {
+        refused(visit, &target, Refusal { error, description }, state.as_deref())
+    };
+    if prompt.none {
+        let Some(signed_in) = &signed_in else {
+            return silent("login_required", "Nobody is signed in");
+        };
+        let known = remembered(
+            visit,
+            &target.client,
+            &target.client_id,
+            &target.redirect,
+            &asked.scopes,
+            &asked.details,
+            signed_in,
+        );
+        if !known {
+            return silent("consent_required", "The owner has to be asked");
+        }
+    }
+    let (anchor, set_cookie) = match visit.anchor() {
+        Some(anchor) => (anchor, None),
+        None => {
+            let value = visit.random_text();
+            (visit.hash("browser", &value), Some(cookie::set(cookie::ANCHOR, &value)))
+        }
+    };
+    let request = visit.random_text();
+    let pending = Pending {
+        id: visit.hash("pending", &request),
+        browser: anchor,
+        client: target.client_id.clone(),
+        redirect: target.redirect.clone(),
+        redirect_sent: target.redirect_sent,
+        scopes: asked.scopes,
+        details: asked.details,
+        resource: asked.resource,
+        state: state.clone(),
+        challenge: asked.challenge,
+        handle,
+        relogin: prompt.login,
+        reconsent: prompt.consent,
+        max_age: asked.max_age,
+        hint: asked.hint,
+        created: now,
+        end: now + PENDING_MS,
+    };
+    let pending = Arc::new(pending);
+    if visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await.is_err() {
+        return refused(visit, &target, TEMPORARY, state.as_deref());
+    }
+    let mut reply = match &signed_in {
+        None => see_other(&format!("/login?request={request}")),
+        Some(signed_in) if is_remembered(visit, &pending, signed_in) => {
+            let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
+            allow(visit, &pending, signed_in, scopes, details, false).await
+        }
+        Some(_) => see_other(&format!("/consent?request={request}")),
+    };
+    if let Some(set_cookie) = set_cookie {
+        reply = reply.field("Set-Cookie", set_cookie);
+    }
+    reply
+}
+
+/// State cannot be written: a page with 503 could not be led back.
+const TEMPORARY: Refusal = Refusal {
+    error: "temporarily_unavailable",
+    description: "The server cannot keep its state at this moment",
+};
+
+/// Whether an earlier decision covers a request that waits.
+pub fn is_remembered<E: Env>(
+    visit: &Visit<'_, E>,
+    pending: &Pending,
+    signed_in: &SignedIn,
+) -> bool {
+    let state = visit.state();
+    let Some(client) = state.client(&pending.client) else { return false };
+    !pending.reconsent
+        && remembered(
+            visit,
+            client,
+            &pending.client,
+            &pending.redirect,
+            &pending.scopes,
+            &pending.details,
+            signed_in,
+        )
+}
+
+fn remembered<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Client,
+    client_id: &str,
+    redirect: &str,
+    scopes: &[String],
+    details: &[Value],
+    signed_in: &SignedIn,
+) -> bool {
+    let state = visit.state();
+    let user = &signed_in.user;
+    let Some(known) = state.consents.get(&(user.name.clone(), client_id.to_owned())) else {
+        return false;
+    };
+    let (granted, wanted) = (scope::stored(&known.scopes), scope::stored(scopes));
+    known.uid == user.uid
+        && known.version == client.version
+        && known.origin == redirect::origin(redirect)
+        && may_remember(client, redirect)
+        && details.is_empty()
+        && wanted.len() == scopes.len()
+        && scope::holds_all(&granted, &wanted)
+}
+
+/// Whether a decision may be remembered: only for clients that can prove who they are.
+pub fn may_remember(client: &Client, redirect: &str) -> bool {
+    client.profile.confidential && !client.unreviewed && redirect::remote_host(redirect).is_some()
+}
+
+/// Carries out "allow": what the owner cannot give falls away; nothing left is a refusal.
+pub async fn allow<E: Env>(
+    visit: &Visit<'_, E>,
+    pending: &Pending,
+    signed_in: &SignedIn,
+    scopes: Vec<String>,
+    details: Vec<Value>,
+    remember: bool,
+) -> Reply {
+    let state = visit.state();
+    let now = visit.now();
+    let user = &signed_in.user;
+    let (scopes, details) = within_reach(&state, user, scopes, details);
+    if scopes.is_empty() && details.is_empty() {
+        return deny(visit, pending).await;
+    }
+    let Some(client) = state.client(&pending.client) else { return visit.dead_request(403) };
+    let code = text::write(Kind::Code, &visit.random());
+    let consent =
+        (remember && details.is_empty() && may_remember(client, &pending.redirect)).then(|| {
+            Consent {
+                user: user.name.clone(),
+                uid: user.uid,
+                client: pending.client.clone(),
+                version: client.version,
+                origin: redirect::origin(&pending.redirect),
+                scopes: scopes.clone(),
+            }
+        });
+    let kept = Code {
+        hash: visit.hash("code", &code),
+        client: pending.client.clone(),
+        redirect: pending.redirect.clone(),
+        redirect_sent: pending.redirect_sent,
+        user: user.name.clone(),
+        uid: user.uid,
+        scopes,
+        details,
+        resource: pending.resource.clone(),
+        challenge: pending.challenge.clone(),
+        end: now + visit.settings.code,
+        spent: None,
+        burnt: false,
+    };
+    let command = Command::Decide { pending: pending.id, code: Some(kept), consent, now };
+    let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
+    match visit.ask(command).await {
+        Ok(_) => answer::code(&pending.redirect, &code, opaque, issuer),
+        Err(authz::Error::Gone) => visit.dead_request(403),
+        Err(_) => {
+            let Refusal { error, description } = TEMPORARY;
+            answer::error(&pending.redirect, error, description, opaque, issuer)
+        }
+    }
+}
+
+/// Carries out "deny".
+pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Reply {
+    let now = visit.now();
+    let command = Command::Decide { pending: pending.id, code: None, consent: None, now };
+    let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
+    match visit.ask(command).await {
+        Ok(_) => {
+            answer::error(&pending.redirect, "access_denied", "The owner refused", opaque, issuer)
+        }
+        Err(authz::Error::Gone) => visit.dead_request(403),
+        Err(_) => visit.down(),
+    }
+}
+
+/// Scopes and details of which the owner holds at least a part today.
+fn within_reach(
+    state: &authz::State,
+    user: &Arc<authz::record::user::User>,
+    scopes: Vec<String>,
+    details: Vec<Value>,
+) -> (Vec<String>, Vec<Value>) {
+    let roles = Principal::user_of(Arc::clone(user), state).roles(state);
+    let reaches = |one: &Scope| match one {
+        Scope::Index { pattern, action } => {
+            roles.iter().flat_map(|role| &role.indices).any(|grant| {
+                let names =
+                    grant.names.iter().any(|name| fits(name, pattern) || fits(pattern, name));
+                names
+                    && PROBES
+                        .iter()
+                        .any(|probe| action.actions().hold(probe) && grant.actions.hold(probe))
+            })
+        }
+        _ => true,
+    };
+    let scopes = scopes
+        .into_iter()
+        .filter(|text| Scope::parse(text).is_some_and(|scope| reaches(&scope)))
+        .collect();
+    let details = details
+        .into_iter()
+        .filter(|entry| authz::oauth::details::scopes(entry).iter().any(reaches))
+        .collect();
+    (scopes, details)
+}
+
+/// One action for each thing that a scope may allow.
+const PROBES: &[&str] = &[
+    "indices:data/read/search",
+    "indices:data/read/get",
+    "indices:data/write/index",
+    "indices:data/write/delete",
+    "indices:admin/create",
+    "indices:admin/get",
+];

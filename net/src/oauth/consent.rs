@@ -1,0 +1,157 @@
+//! `/consent`: the owner sees what is asked, and decides once.
+
+use std::sync::Arc;
+
+use authz::oauth::{details, scope};
+use authz::pages::consent::{self, Consent, Detail};
+use authz::pages::words::{self, Weight};
+use authz::record::client::Client;
+use authz::record::grant::Pending;
+use env::Env;
+use json::Value;
+
+use super::form::Form;
+use super::login::pending;
+use super::visit::{SignedIn, Visit, see_other};
+use super::{authorize, redirect};
+use crate::reply::Reply;
+
+/// `GET /consent`.
+pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request(400) };
+    let request = form.text("request");
+    let Some(pending) = pending(visit, request) else { return visit.dead_request(400) };
+    let Some(signed_in) = present(visit, &pending) else {
+        return see_other(&format!("/login?request={request}"));
+    };
+    show(visit, request, &pending, &signed_in)
+}
+
+/// Who is signed in, recently enough for this request.
+fn present<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Option<SignedIn> {
+    visit.signed_in().filter(|signed_in| {
+        let at = signed_in.session.auth_time;
+        let is_new = at >= pending.created;
+        let age = visit.now().saturating_sub(at);
+        (is_new || !pending.relogin)
+            && (is_new || pending.max_age.is_none_or(|most| age <= most.saturating_mul(1000)))
+    })
+}
+
+fn show<E: Env>(
+    visit: &Visit<'_, E>,
+    request: &str,
+    pending: &Pending,
+    signed_in: &SignedIn,
+) -> Reply {
+    let state = visit.state();
+    let Some(client) = state.client(&pending.client) else { return visit.dead_request(400) };
+    let profile = &client.profile;
+    let csrf = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
+    let links = [
+        ("home", &profile.client_uri),
+        ("privacy", &profile.policy_uri),
+        ("terms", &profile.tos_uri),
+    ];
+    let shown = Consent {
+        person: signed_in.person(),
+        csrf: &csrf,
+        request,
+        app: &profile.name,
+        logo: logo(client, &pending.client),
+        description: profile.description.as_deref(),
+        links: links.iter().filter_map(|(name, uri)| Some((*name, uri.as_deref()?))).collect(),
+        publisher: client.owner.as_deref(),
+        reviewed: !client.unreviewed,
+        host: redirect::remote_host(&pending.redirect),
+        insecure: redirect::is_insecure(&pending.redirect),
+        scopes: in_words(visit, &pending.scopes),
+        details: pending.details.iter().map(|entry| detail(visit, entry)).collect(),
+        swallows: swallows(pending),
+        may_remember: pending.details.is_empty()
+            && authorize::may_remember(client, &pending.redirect),
+        lasting: client.may("refresh_token"),
+    };
+    // Some browsers hold the redirect that follows a form to its policy.
+    let target = redirect::origin(&pending.redirect);
+    visit.page_to(200, consent::render(&shown), Some(&target))
+}
+
+/// Where a client's logo is.
+pub fn logo(client: &Arc<Client>, client_id: &str) -> Option<String> {
+    client.profile.logo.as_ref().map(|_| format!("/logo/{client_id}"))
+}
+
+/// Scopes with what they mean today.
+pub fn in_words<E: Env>(visit: &Visit<'_, E>, scopes: &[String]) -> Vec<(String, words::Words)> {
+    let today = |pattern: &str| visit.indices_today(pattern);
+    scopes.iter().map(|scope| (scope.clone(), words::of(scope, today))).collect()
+}
+
+/// An entry of details with what it means today.
+pub fn detail<E: Env>(visit: &Visit<'_, E>, entry: &Value) -> Detail {
+    let scopes = details::scopes(entry);
+    let today = |pattern: &str| visit.indices_today(pattern);
+    let told: Vec<words::Words> =
+        scopes.iter().map(|scope| words::of(&scope.to_string(), today)).collect();
+    let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();
+    let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
+    Detail {
+        sentence: sentences.join("; "),
+        filter: entry.get("query").map(json::to_string),
+        fields: fields.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
+    }
+}
+
+/// A scope gives without a filter what an entry would give with one.
+fn swallows(pending: &Pending) -> bool {
+    let scopes = scope::stored(&pending.scopes);
+    pending
+        .details
+        .iter()
+        .filter(|entry| entry.get("query").is_some() || entry.get("fields").is_some())
+        .flat_map(details::scopes)
+        .any(|part| scopes.iter().any(|scope| scope.holds(&part)))
+}
+
+/// `POST /consent`.
+pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Some(form) = visit.posted() else { return visit.foreign_form() };
+    let request = form.text("request").to_owned();
+    let Some(pending) = pending(visit, &request) else { return visit.dead_request(403) };
+    let Some(signed_in) = present(visit, &pending) else {
+        return see_other(&format!("/login?request={request}"));
+    };
+    let token = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
+    if !visit.is_own_form(&form, &token) || form.repeated(&["scope", "detail"]).is_some() {
+        return visit.foreign_form();
+    }
+    match form.text("decision") {
+        "allow" => {
+            let (scopes, details) = ticked(&form, &pending);
+            let remember = form.first("remember").is_some();
+            authorize::allow(visit, &pending, &signed_in, scopes, details, remember).await
+        }
+        "deny" => authorize::deny(visit, &pending).await,
+        _ => visit.foreign_form(),
+    }
+}
+
+/// What was asked and ticked; anything else that was posted is ignored.
+fn ticked(form: &Form, pending: &Pending) -> (Vec<String>, Vec<Value>) {
+    let scopes = pending
+        .scopes
+        .iter()
+        .filter(|asked| form.all("scope").any(|ticked| ticked == asked.as_str()))
+        .cloned()
+        .collect();
+    let details = pending
+        .details
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| form.all("detail").any(|ticked| ticked == at.to_string()))
+        .map(|(_, entry)| entry.clone())
+        .collect();
+    (scopes, details)
+}

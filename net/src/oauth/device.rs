@@ -1,0 +1,120 @@
+//! `/device`: a person types the code that a device shows, and decides.
+
+use std::time::Duration;
+
+use authz::Command;
+use authz::oauth::scope;
+use authz::pages::device::{self, Confirm};
+use authz::record::grant::{Device, DeviceState};
+use env::Env;
+
+use super::consent;
+use super::form::Form;
+use super::limit::{Of, host};
+use super::push::{shown, typed};
+use super::visit::{SignedIn, Visit};
+use crate::reply::Reply;
+
+/// Wrong codes that one session may type in ten minutes.
+const WRONG_MAX: u64 = 5;
+
+fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
+    visit.token_of(&signed_in.session.id, "device")
+}
+
+/// `GET /device`: the form; a code in the address only fills it in.
+pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let code =
+        Form::parse(visit.query).map(|form| typed(form.text("user_code"))).unwrap_or_default();
+    let code = if code.is_empty() { code } else { shown(&code) };
+    visit.page(200, device::ask(&signed_in.person(), &token(visit, signed_in), &code, None))
+}
+
+/// `POST /device`: the code, or the decision.
+pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let Some(form) = visit.posted() else { return visit.foreign_form() };
+    if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&["scope"]).is_some() {
+        return visit.foreign_form();
+    }
+    let now = visit.monotonic();
+    let session: String = signed_in.session.id.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    if let Some(seconds) = visit.limiter.is_over(Of::Device, &session, WRONG_MAX - 1, now) {
+        return slow(visit, signed_in, seconds);
+    }
+    let minute = Duration::from_secs(60);
+    let limit = visit.settings.limits.device;
+    if let Some(seconds) = visit.limiter.count(Of::Device, host(visit.peer), limit, minute, now) {
+        return slow(visit, signed_in, seconds);
+    }
+    let code = typed(form.text("user_code"));
+    let state = visit.state();
+    let waiting = state
+        .user_codes
+        .get(&code)
+        .and_then(|id| state.devices.get(id))
+        .filter(|device| device.state == DeviceState::Waiting && visit.now() < device.end);
+    let Some(waiting) = waiting else {
+        // Nobody guesses for long; `count` answers only from the next one on.
+        visit.limiter.count(Of::Device, &session, WRONG_MAX - 1, minute * 10, now);
+        return unknown(visit, signed_in);
+    };
+    let decision = match form.text("decision") {
+        "" => return confirm(visit, signed_in, waiting),
+        "allow" => true,
+        "deny" => false,
+        _ => return visit.foreign_form(),
+    };
+    let ticked: Vec<String> = waiting
+        .scopes
+        .iter()
+        .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
+        .cloned()
+        .collect();
+    let allowed = decision && !scope::stored(&ticked).is_empty();
+    let command = Command::DecideDevice {
+        user_code: code,
+        user: signed_in.user.name.clone(),
+        uid: signed_in.user.uid,
+        scopes: allowed.then_some(ticked),
+        now: visit.now(),
+    };
+    match visit.ask(command).await {
+        Ok(_) => visit.page(200, device::done(&signed_in.person(), allowed)),
+        Err(authz::Error::Gone) => unknown(visit, signed_in),
+        Err(_) => visit.down(),
+    }
+}
+
+fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) -> Reply {
+    let state = visit.state();
+    let Some(client) = state.client(&device.client).filter(|client| client.is_approved()) else {
+        return unknown(visit, signed_in);
+    };
+    let csrf = token(visit, signed_in);
+    let code = shown(&device.user_code);
+    let page = device::confirm(&Confirm {
+        person: signed_in.person(),
+        csrf: &csrf,
+        code: &code,
+        app: &client.profile.name,
+        logo: consent::logo(client, &device.client),
+        reviewed: !client.unreviewed,
+        scopes: consent::in_words(visit, &device.scopes),
+    });
+    visit.page(200, page)
+}
+
+/// One page for codes that are unknown, spent, or over.
+fn unknown<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let csrf = token(visit, signed_in);
+    let trouble = "This code is not known, was used, or is over. Look at your device again.";
+    visit.page(400, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
+}
+
+fn slow<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, seconds: u64) -> Reply {
+    let csrf = token(visit, signed_in);
+    let trouble = "Too many codes. Please wait a little.";
+    visit
+        .page(429, device::ask(&signed_in.person(), &csrf, "", Some(trouble)))
+        .field("Retry-After", seconds.to_string())
+}

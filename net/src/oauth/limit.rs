@@ -1,0 +1,210 @@
+//! How often: counters that all cores share, bounded in number, forgotten when their time is over.
+//!
+//! They are no part of the replicated state: a restart forgives. One lock guards them; it is held
+//! for a look-up and an addition, on paths that hash or write a log beside it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use base::hash::Map;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Of {
+    /// Requests of a client at the token endpoint.
+    Token,
+    /// Failed client authentications.
+    ClientAuth,
+    /// Pushed requests and device requests of a client.
+    Push,
+    /// Registrations.
+    Register,
+    /// Sign-ins from an address.
+    Login,
+    /// Device codes typed.
+    Device,
+}
+
+/// Counters that are kept at most; beyond, those whose time is over go, then all of them.
+const COUNTERS_MAX: usize = 100_000;
+
+/// Longest delay of an account in seconds.
+const DELAY_MAX_S: u64 = 60;
+
+/// After so long without a failure an account's counter begins anew.
+const FORGIVEN: Duration = Duration::from_secs(15 * 60);
+
+#[derive(Clone, Copy)]
+struct Window {
+    count: u64,
+    end: Duration,
+}
+
+#[derive(Clone, Copy)]
+struct Failures {
+    count: u64,
+    until: Duration,
+    last: Duration,
+}
+
+/// All counters.
+#[derive(Default)]
+pub struct Limiter {
+    windows: Mutex<Map<(Of, String), Window>>,
+    failures: Mutex<Map<String, Failures>>,
+}
+
+impl std::fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Limiter(..)")
+    }
+}
+
+impl Limiter {
+    /// Counts one more; where that is above `most` in this window, answers the seconds to wait.
+    pub fn count(
+        &self,
+        of: Of,
+        key: &str,
+        most: u64,
+        window: Duration,
+        now: Duration,
+    ) -> Option<u64> {
+        if most == 0 {
+            return None;
+        }
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        make_room(&mut windows, |window| window.end > now);
+        let entry =
+            windows.entry((of, key.to_owned())).or_insert(Window { count: 0, end: now + window });
+        if entry.end <= now {
+            *entry = Window { count: 0, end: now + window };
+        }
+        entry.count += 1;
+        (entry.count > most).then(|| seconds(entry.end.saturating_sub(now)))
+    }
+
+    /// Is it above `most` already? Counts nothing.
+    pub fn is_over(&self, of: Of, key: &str, most: u64, now: Duration) -> Option<u64> {
+        if most == 0 {
+            return None;
+        }
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = windows.get(&(of, key.to_owned()))?;
+        let is_over = window.end > now && window.count > most;
+        is_over.then(|| seconds(window.end.saturating_sub(now)))
+    }
+
+    /// Seconds that an account has to wait before its next attempt is looked at.
+    pub fn delay(&self, account: &str, now: Duration) -> Option<u64> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = failures.get(account)?;
+        (known.until > now).then(|| seconds(known.until.saturating_sub(now)))
+    }
+
+    /// An attempt failed: after `free` of them delays of 1, 2, 4 … 60 s begin.
+    pub fn failed(&self, account: &str, free: u64, now: Duration) {
+        if free == 0 {
+            return;
+        }
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        make_room(&mut failures, |known| known.last + FORGIVEN > now);
+        let known = failures.entry(account.to_owned()).or_insert(Failures {
+            count: 0,
+            until: now,
+            last: now,
+        });
+        if known.last + FORGIVEN <= now {
+            known.count = 0;
+        }
+        known.count += 1;
+        known.last = now;
+        if known.count >= free {
+            let doublings = (known.count - free).min(6);
+            known.until = now + Duration::from_secs((1 << doublings).min(DELAY_MAX_S));
+        }
+    }
+
+    /// An attempt succeeded.
+    pub fn succeeded(&self, account: &str) {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
+    }
+}
+
+fn make_room<K: std::hash::Hash + Eq, V>(map: &mut Map<K, V>, is_live: impl Fn(&V) -> bool) {
+    if map.len() >= COUNTERS_MAX {
+        map.retain(|_, value| is_live(value));
+        if map.len() >= COUNTERS_MAX {
+            map.clear();
+        }
+    }
+}
+
+/// Whole seconds, at least one.
+fn seconds(time: Duration) -> u64 {
+    time.as_millis().div_ceil(1000).max(1) as u64
+}
+
+/// What stands for the neighbourhood of an address: its /24, or its /64.
+pub fn neighbourhood(address: &str) -> String {
+    match host(address).parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(ip)) => {
+            let [a, b, c, _] = ip.octets();
+            format!("{a}.{b}.{c}.0/24")
+        }
+        Ok(std::net::IpAddr::V6(ip)) => {
+            let [a, b, c, d, ..] = ip.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+        }
+        Err(_) => host(address).to_owned(),
+    }
+}
+
+/// The host of `host:port`.
+pub fn host(address: &str) -> &str {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_window_ends_and_begins_anew() {
+        let limiter = Limiter::default();
+        let count = |now| limiter.count(Of::Login, "a", 2, S * 60, now);
+        assert_eq!([count(S), count(S), count(S * 2)], [None, None, Some(59)]);
+        assert_eq!(limiter.is_over(Of::Login, "a", 2, S * 3), Some(58));
+        assert_eq!(limiter.count(Of::Login, "b", 2, S * 60, S), None, "others are others");
+        assert_eq!(count(S * 61), None);
+        assert_eq!(limiter.count(Of::Login, "a", 0, S, S), None, "0 is off");
+    }
+
+    #[test]
+    fn delays_double_up_to_a_minute_and_are_forgiven() {
+        let limiter = Limiter::default();
+        let mut now = S;
+        let mut delays = Vec::new();
+        for _ in 0..12 {
+            limiter.failed("ann", 5, now);
+            let delay = limiter.delay("ann", now).unwrap_or(0);
+            delays.push(delay);
+            now += S * delay as u32;
+        }
+        assert_eq!(delays, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
+        limiter.succeeded("ann");
+        assert_eq!(limiter.delay("ann", now), None);
+        limiter.failed("bob", 1, now);
+        limiter.failed("bob", 1, now + FORGIVEN);
+        assert_eq!(limiter.delay("bob", now + FORGIVEN), Some(1));
+    }
+
+    #[test]
+    fn neighbours_share_a_counter() {
+        assert_eq!(neighbourhood("10.1.2.3:99"), "10.1.2.0/24");
+        assert_eq!(neighbourhood("[2001:db8:1:2:3::4]:99"), "2001:db8:1:2::/64");
+    }
+}

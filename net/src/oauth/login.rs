@@ -1,0 +1,224 @@
+//! `/login` and `/logout`.
+//!
+//! One message and one time for an unknown name, a wrong password, a locked and a disabled account.
+//! No account is locked for good: anyone could lock anyone. Delays grow instead, and a browser that
+//! signed in before has a counter of its own, so that a stranger cannot keep its person out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use authz::pages::login::{self, Login, Trouble};
+use authz::pages::problem;
+use authz::record::session::Session;
+use authz::{AuthError, Command, Secret};
+use env::Env;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::authorize;
+use super::cookie;
+use super::form::Form;
+use super::limit::{Of, host, neighbourhood};
+use super::visit::{SignedIn, Visit, see_other};
+use crate::reply::Reply;
+
+/// A browser that signed in before.
+const DEVICE: &str = "__Host-dev";
+
+/// A neighbourhood has many people: its delays begin later.
+const NEIGHBOURS: u64 = 6;
+
+/// `GET /login`.
+pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Ok(form) = Form::parse(visit.query) else { return visit.dead_request(400) };
+    let request = form.text("request").to_owned();
+    if !request.is_empty() && pending(visit, &request).is_none() {
+        return visit.dead_request(400);
+    }
+    let hint =
+        pending(visit, &request).and_then(|pending| pending.hint.clone()).unwrap_or_default();
+    show(visit, 200, &request, &hint, Trouble::None)
+}
+
+/// The request of this browser that waits under this id.
+pub fn pending<E: Env>(
+    visit: &Visit<'_, E>,
+    request: &str,
+) -> Option<Arc<authz::record::grant::Pending>> {
+    let state = visit.state();
+    let pending = state.pending.get(&visit.hash("pending", request))?;
+    let is_ours = visit.anchor() == Some(pending.browser) && visit.now() < pending.end;
+    // Its client may have been suspended since.
+    let is_open = state.client(&pending.client).is_some_and(|client| client.is_approved());
+    (is_ours && is_open).then(|| Arc::clone(pending))
+}
+
+/// The form; a browser without an anchor gets one.
+fn show<E: Env>(
+    visit: &Visit<'_, E>,
+    status: u16,
+    request: &str,
+    username: &str,
+    trouble: Trouble,
+) -> Reply {
+    let (anchor, set_cookie) = match visit.anchor() {
+        Some(anchor) => (anchor, None),
+        None => {
+            let value = visit.random_text();
+            (visit.hash("browser", &value), Some(cookie::set(cookie::ANCHOR, &value)))
+        }
+    };
+    let state = visit.state();
+    let app = pending(visit, request).and_then(|pending| {
+        state.client(&pending.client).map(|client| client.profile.name.clone())
+    });
+    let csrf = visit.token_of(&anchor, &format!("login {request}"));
+    let html =
+        login::render(&Login { csrf: &csrf, request, username, app: app.as_deref(), trouble });
+    let mut reply = visit.page(status, html);
+    if let Trouble::Wait(seconds) = trouble {
+        reply = reply.field("Retry-After", seconds.to_string());
+    }
+    if trouble == Trouble::Busy {
+        reply = reply.field("Retry-After", "1");
+    }
+    match set_cookie {
+        Some(set_cookie) => reply.field("Set-Cookie", set_cookie),
+        None => reply,
+    }
+}
+
+/// `POST /login`.
+pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Some(form) = visit.posted() else { return visit.foreign_form() };
+    let request = form.text("request").to_owned();
+    let Some(anchor) = visit.anchor() else { return visit.foreign_form() };
+    if !visit.is_own_form(&form, &visit.token_of(&anchor, &format!("login {request}"))) {
+        return visit.foreign_form();
+    }
+    if form.repeated(&[]).is_some() || (!request.is_empty() && pending(visit, &request).is_none()) {
+        return visit.dead_request(403);
+    }
+    let (name, password) = (form.text("username"), form.text("password"));
+    let key = counter(visit, name);
+    let near = format!("near {}", neighbourhood(visit.peer));
+    let now = visit.monotonic();
+    let limits = visit.settings.limits;
+    let waits = [visit.limiter.delay(&key, now), visit.limiter.delay(&near, now)];
+    if let Some(seconds) = waits.into_iter().flatten().max() {
+        return show(visit, 429, &request, name, Trouble::Wait(seconds));
+    }
+    let minute = Duration::from_secs(60);
+    if let Some(seconds) =
+        visit.limiter.count(Of::Login, host(visit.peer), limits.login, minute, now)
+    {
+        return show(visit, 429, &request, name, Trouble::Wait(seconds));
+    }
+    let checked = visit
+        .security
+        .authenticator
+        .password(name.to_owned(), Secret::new(password.to_owned()))
+        .await;
+    let principal = match checked {
+        Ok(principal) => principal,
+        Err(AuthError::Busy) => return show(visit, 503, &request, name, Trouble::Busy),
+        Err(_) => {
+            visit.limiter.failed(&key, limits.login_failures, visit.monotonic());
+            visit.limiter.failed(&near, limits.login_failures * NEIGHBOURS, visit.monotonic());
+            return show(visit, 400, &request, name, Trouble::Wrong);
+        }
+    };
+    visit.limiter.succeeded(&key);
+    begin(visit, principal.user_record(), &request).await
+}
+
+/// Begins a session, with a new id, and goes on where the person was led from.
+async fn begin<E: Env>(
+    visit: &Visit<'_, E>,
+    user: &Arc<authz::record::user::User>,
+    request: &str,
+) -> Reply {
+    let value = visit.random_text();
+    let now = visit.now();
+    let old = visit.signed_in().map(|signed_in| signed_in.session.id);
+    let session = Session {
+        id: visit.hash("session", &value),
+        user: user.name.clone(),
+        uid: user.uid,
+        auth_time: now,
+        seen: now,
+        end: now + visit.settings.session_absolute,
+        agent: visit.head.text("user-agent").map(|agent| agent.chars().take(200).collect()),
+        address: Some(visit.address()),
+    };
+    let command = Command::PutSession { session: session.clone(), instead_of: old, now };
+    if visit.ask(command).await.is_err() {
+        return visit.down();
+    }
+    let session = Arc::new(session);
+    let signed_in =
+        SignedIn { session, user: Arc::clone(user), reviews: false, sign_out: String::new() };
+    let reply = match pending(visit, request) {
+        None => see_other("/account/apps"),
+        Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
+            let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
+            let mut reply =
+                authorize::allow(visit, &pending, &signed_in, scopes, details, false).await;
+            if reply.status == 302 {
+                // A password was posted: the browser must not post it again.
+                reply.status = 303;
+            }
+            reply
+        }
+        Some(_) => see_other(&format!("/consent?request={request}")),
+    };
+    let device = visit.random_text();
+    let mark = device_mark(visit, &account(&user.name), &device);
+    let remembered =
+        format!("{}; Max-Age=31536000", cookie::set(DEVICE, &format!("{device}.{mark}")));
+    reply.field("Set-Cookie", cookie::set(cookie::SESSION, &value)).field("Set-Cookie", remembered)
+}
+
+/// `GET /logout`: only a button.
+pub fn ask_out<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match visit.signed_in() {
+        Some(signed_in) => visit.page(200, problem::sign_out(&signed_in.person())),
+        None => see_other("/login"),
+    }
+}
+
+/// `POST /logout`.
+pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let Some(signed_in) = visit.signed_in() else { return see_other("/login") };
+    let Some(form) = visit.posted() else { return visit.foreign_form() };
+    if !visit.is_own_form(&form, &signed_in.sign_out) {
+        return visit.foreign_form();
+    }
+    let ids = vec![signed_in.session.id];
+    if visit.ask(Command::EndSessions { ids }).await.is_err() {
+        return visit.down();
+    }
+    see_other("/login").field("Set-Cookie", cookie::clear(cookie::SESSION))
+}
+
+/// Name under which an account's failures are counted, also where it does not exist.
+fn account(name: &str) -> String {
+    name.trim().nfkc().flat_map(char::to_lowercase).take(512).collect()
+}
+
+/// The counter of an attempt: the account's, or the browser's own where it signed in before.
+fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
+    let account = account(name);
+    let device = cookie::value(visit.head, DEVICE).and_then(|value| value.split_once('.'));
+    if let Some((device, mark)) = device {
+        let expected = device_mark(visit, &account, device);
+        if authz::secret::is_equal(mark.as_bytes(), expected.as_bytes()) {
+            return format!("device {device} {account}");
+        }
+    }
+    format!("account {account}")
+}
+
+fn device_mark<E: Env>(visit: &Visit<'_, E>, account: &str, device: &str) -> String {
+    let of = visit.hash("device", device);
+    visit.token_of(&of, account)
+}

@@ -1,0 +1,339 @@
+//! The OAuth half of HTTP: pages for people, endpoints for programs.
+//!
+//! A request whose path begins with one of [`RESERVED`] is answered here and never reaches the
+//! store; a session's cookie opens pages and nothing else. Decisions are authz's: an endpoint
+//! reads and checks its request, has one command carried out on the core that keeps the state, and
+//! answers when that is durable.
+//!
+//! | file | is |
+//! |---|---|
+//! | [`settings`], [`limit`] | how it is set up, how often something may be done |
+//! | [`form`], [`multipart`], [`cookie`] | what browsers send |
+//! | [`visit`], [`answer`], [`fail`] | one request; answers through the browser; refusals to programs |
+//! | [`ask`], [`redirect`], [`profile`] | rules: a request, an address, what a client says of itself |
+//! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
+//! | [`token`], [`revoke`], [`push`], [`register`], [`metadata`] | endpoints for programs |
+//! | [`client_auth`] | who calls them |
+//! | [`admin`] | `/_oauth/…` |
+
+pub mod account;
+pub mod admin;
+pub mod answer;
+pub mod apps;
+pub mod ask;
+pub mod authorize;
+pub mod client_auth;
+pub mod consent;
+pub mod cookie;
+pub mod device;
+pub mod fail;
+pub mod form;
+pub mod limit;
+pub mod login;
+pub mod metadata;
+pub mod multipart;
+pub mod profile;
+pub mod push;
+pub mod redirect;
+pub mod register;
+pub mod review;
+pub mod revoke;
+pub mod settings;
+pub mod token;
+pub mod visit;
+
+use std::sync::Arc;
+
+use env::Env;
+use http::target::{Plus, decode};
+use http::{Method, Target};
+
+use fail::Fail;
+pub use limit::Limiter;
+pub use settings::Settings;
+use visit::{SignedIn, Visit, see_other};
+
+use crate::reply::Reply;
+
+/// First segments of paths that are answered here; no index may be called so.
+pub const RESERVED: &[&str] = &[
+    ".well-known",
+    "_oauth",
+    "account",
+    "admin",
+    "apps",
+    "authorize",
+    "consent",
+    "device",
+    "device_authorization",
+    "introspect",
+    "login",
+    "logo",
+    "logout",
+    "par",
+    "register",
+    "revoke",
+    "token",
+];
+
+/// Body of a form.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// Body of a form with a logo.
+const UPLOAD_BYTES_MAX: usize = 512 << 10;
+
+/// What all cores share of this half.
+#[derive(Clone, Debug)]
+pub struct Oauth {
+    /// How it is set up.
+    pub settings: Arc<Settings>,
+    /// Counters.
+    pub limiter: Arc<Limiter>,
+}
+
+impl Oauth {
+    /// Set up so, with fresh counters.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings: Arc::new(settings), limiter: Arc::default() }
+    }
+
+    /// Whether a path is answered here.
+    pub fn owns(target: &Target<'_>) -> bool {
+        let first = target.segments().next().unwrap_or_default();
+        RESERVED.iter().any(|known| known.as_bytes() == first)
+    }
+}
+
+/// What an endpoint is, for wrong methods and for faults.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A page.
+    Page,
+    /// An endpoint for programs.
+    Machine,
+}
+
+/// The methods of a path, and what it is; none for a path that is not there.
+fn known(path: &[&str]) -> Option<(Kind, &'static [Method])> {
+    use Method::{Delete, Get, Post, Put};
+    const GET: &[Method] = &[Get];
+    const POST: &[Method] = &[Post];
+    const BOTH: &[Method] = &[Get, Post];
+    Some(match path {
+        ["authorize"] | ["login", "style.css"] | ["apps", _, "logo"] | ["logo", _] => {
+            (Kind::Page, GET)
+        }
+        ["login" | "consent" | "logout" | "device"]
+        | ["account", "apps" | "sessions" | "security"]
+        | ["admin", "apps"]
+        | ["apps", _] => (Kind::Page, BOTH),
+        ["apps"] => (Kind::Page, GET),
+        ["token" | "revoke" | "introspect" | "par" | "device_authorization" | "register"] => {
+            (Kind::Machine, POST)
+        }
+        ["register", _] => (Kind::Machine, &[Get, Put, Delete]),
+        [".well-known", "oauth-authorization-server" | "oauth-protected-resource", ..] => {
+            (Kind::Machine, GET)
+        }
+        _ => return None,
+    })
+}
+
+/// Answers a request of this half.
+pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    let target = Target::new(visit.head.target());
+    let segments: Option<Vec<String>> = target
+        .path()
+        .strip_prefix(b"/")
+        .unwrap_or_default()
+        .split(|byte| *byte == b'/')
+        .map(|segment| decode(segment, Plus::Plus).ok().map(std::borrow::Cow::into_owned))
+        .collect();
+    let Some(segments) = segments else {
+        return visit.problem(400, "This address cannot be read", "It is malformed.", "Check it.");
+    };
+    if segments.first().is_some_and(|first| first == "_oauth") {
+        return admin::answer(visit, &segments[1..]).await;
+    }
+    let path: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let Some((kind, methods)) = known(&path) else {
+        return visit.problem(
+            404,
+            "There is nothing here",
+            "This address leads nowhere.",
+            "Go back, or begin at your account.",
+        );
+    };
+    let method = visit.head.method();
+    if method == Method::Options && kind == Kind::Machine {
+        return preflight(visit, &path);
+    }
+    if !methods.contains(&method) {
+        return wrong_method(visit, kind, methods);
+    }
+    if let Some(reply) = too_large(visit, &path, kind) {
+        return reply;
+    }
+    let reply = match kind {
+        Kind::Machine => machine(visit, &path).await,
+        Kind::Page => page(visit, &path).await,
+    };
+    with_cors(visit, &path, reply)
+}
+
+/// 405; `HEAD` changes nothing, so it is not offered at all.
+fn wrong_method<E: Env>(visit: &Visit<'_, E>, kind: Kind, methods: &[Method]) -> Reply {
+    let names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
+    let reply = match kind {
+        Kind::Machine => Fail::request("This method is not allowed here").status(405).reply(),
+        Kind::Page => {
+            visit.problem(405, "This cannot be done here", "The method is not allowed.", "Go back.")
+        }
+    };
+    reply.field("Allow", names.join(", "))
+}
+
+fn too_large<E: Env>(visit: &Visit<'_, E>, path: &[&str], kind: Kind) -> Option<Reply> {
+    let most = if path.first() == Some(&"apps") { UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
+    if visit.body.len() <= most {
+        return None;
+    }
+    Some(match kind {
+        Kind::Machine => Fail::request("The body is too large").status(413).reply(),
+        Kind::Page => visit.problem(
+            413,
+            "This is too large",
+            "What was sent is larger than this page takes.",
+            "Go back and send less; a logo may have 256 KiB.",
+        ),
+    })
+}
+
+async fn machine<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
+    match path {
+        ["token"] => token::post(visit).await,
+        ["revoke"] => revoke::revoke(visit).await,
+        ["introspect"] => revoke::introspect(visit).await,
+        ["par"] => push::par(visit).await,
+        ["device_authorization"] if visit.settings.device => push::device(visit).await,
+        ["device_authorization"] => Fail::request("There is no such endpoint").status(404).reply(),
+        ["register"] => register::create(visit).await,
+        ["register", id] => register::manage(visit, id).await,
+        [_, "oauth-authorization-server", ..] => metadata::server(visit),
+        _ => metadata::resource(visit),
+    }
+}
+
+async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
+    let posts = visit.head.method() == Method::Post;
+    match (path, posts) {
+        (["authorize"], _) => return authorize::get(visit).await,
+        (["login", "style.css"], _) => return style(),
+        (["login"], false) => return login::get(visit),
+        (["login"], true) => return login::post(visit).await,
+        (["logout"], false) => return login::ask_out(visit),
+        (["logout"], true) => return login::out(visit).await,
+        (["consent"], false) => return consent::get(visit),
+        (["consent"], true) => return consent::post(visit).await,
+        (["logo", id], _) => return apps::public_logo(visit, id),
+        _ => {}
+    }
+    let Some(signed_in) = visit.signed_in() else { return see_other("/login") };
+    visit.see(&signed_in).await;
+    own_page(visit, path, posts, &signed_in).await
+}
+
+/// Pages of somebody who is signed in.
+async fn own_page<E: Env>(
+    visit: &Visit<'_, E>,
+    path: &[&str],
+    posts: bool,
+    signed_in: &SignedIn,
+) -> Reply {
+    match (path, posts) {
+        (["account", "apps"], false) => account::apps(visit, signed_in),
+        (["account", "apps"], true) => account::revoke(visit, signed_in).await,
+        (["account", "sessions"], false) => account::sessions(visit, signed_in),
+        (["account", "sessions"], true) => account::end_sessions(visit, signed_in).await,
+        (["account", _], false) => account::security(visit, signed_in),
+        (["account", _], true) => account::change_password(visit, signed_in).await,
+        (["device"], _) if !visit.settings.device => {
+            visit.problem(404, "There is nothing here", "Devices are not let in here.", "Go back.")
+        }
+        (["device"], false) => device::get(visit, signed_in),
+        (["device"], true) => device::post(visit, signed_in).await,
+        (["apps"], _) => apps::list(visit, signed_in),
+        (["apps", "new"], false) => apps::new(visit, signed_in),
+        (["apps", "new"], true) => apps::create(visit, signed_in).await,
+        (["apps", reference], false) => apps::get(visit, reference, signed_in),
+        (["apps", reference], true) => apps::post(visit, reference, signed_in).await,
+        (["apps", reference, _], _) => apps::own_logo(visit, reference, signed_in),
+        _ if !signed_in.reviews => visit.problem(
+            403,
+            "This page is for reviewers",
+            "Your account may not decide about applications.",
+            "Ask an administrator for the role oauth_admin.",
+        ),
+        (_, false) => review::get(visit, signed_in),
+        (_, true) => review::post(visit, signed_in).await,
+    }
+}
+
+/// The sheet of all pages: public, the same for everybody.
+fn style() -> Reply {
+    let body = authz::pages::STYLE.as_bytes().to_vec();
+    let mut reply = Reply { status: 200, body, ..Reply::default() };
+    reply.content_type = Some("text/css;charset=UTF-8".into());
+    reply.field("X-Content-Type-Options", "nosniff").field("Cache-Control", "public, max-age=3600")
+}
+
+/// Endpoints that scripts in a browser may call.
+const FOR_SCRIPTS: &[&str] = &["token", "revoke", "par", "device_authorization"];
+
+/// The origin of a request, where a client has registered it; before a request the browser does not
+/// say which client it is, so any approved public client's will do.
+fn script_origin<'v, E: Env>(visit: &'v Visit<'_, E>, public_only: bool) -> Option<&'v str> {
+    let origin = visit.head.text("origin")?;
+    let state = visit.state();
+    let is_of = |client: &authz::record::client::Client| {
+        client.is_approved()
+            && (!public_only || !client.profile.confidential)
+            && (client.web_origins.iter().any(|known| known == origin)
+                || client.profile.redirect_uris.iter().any(|uri| redirect::origin(uri) == origin))
+    };
+    state.clients.values().any(|client| is_of(client)).then_some(origin)
+}
+
+fn preflight<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
+    let first = path.first().copied().unwrap_or_default();
+    if first == ".well-known" {
+        return Reply::empty(204)
+            .field("Access-Control-Allow-Origin", "*")
+            .field("Access-Control-Allow-Methods", "GET");
+    }
+    if FOR_SCRIPTS.contains(&first)
+        && let Some(origin) = script_origin(visit, true)
+    {
+        return Reply::empty(204)
+            .field("Access-Control-Allow-Origin", origin.to_owned())
+            .field("Access-Control-Allow-Methods", "POST")
+            .field("Access-Control-Allow-Headers", "authorization, content-type")
+            .field("Access-Control-Max-Age", "600")
+            .field("Vary", "Origin");
+    }
+    let methods = known(path).map_or(&[][..], |(_, methods)| methods);
+    wrong_method(visit, Kind::Machine, methods)
+}
+
+/// Lets the script of a registered origin read the answer.
+fn with_cors<E: Env>(visit: &Visit<'_, E>, path: &[&str], reply: Reply) -> Reply {
+    let first = path.first().copied().unwrap_or_default();
+    if !FOR_SCRIPTS.contains(&first) {
+        return reply;
+    }
+    let reply = reply.field("Vary", "Origin");
+    match script_origin(visit, false) {
+        Some(origin) => reply.field("Access-Control-Allow-Origin", origin.to_owned()),
+        None => reply,
+    }
+}

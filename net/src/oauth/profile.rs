@@ -1,0 +1,411 @@
+//! What a client may say of itself: one set of rules for the form, for the API and for dynamic
+//! registration.
+
+use authz::oauth::scope;
+use authz::pages::apps::{Fields, Refused};
+use authz::record::client::{ApplicationType, Logo, Profile};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::form::Form;
+use super::multipart::File;
+use super::redirect::{self, Rules};
+
+/// Characters of a name.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// Bytes of a text for people.
+const TEXT_BYTES_MAX: usize = 4000;
+
+/// Callback addresses of one client.
+const REDIRECTS_MAX: usize = 20;
+
+/// Bytes of a logo.
+const LOGO_BYTES_MAX: usize = 256 << 10;
+
+/// Pixels of a logo's side.
+const LOGO_SIDE_MAX: usize = 1024;
+
+/// Makes a refusal.
+pub fn refused(field: &'static str, why: &str) -> Refused {
+    Refused { field, why: why.to_owned() }
+}
+
+/// What stands in the form's fields, as it was posted.
+pub fn fields(form: &Form) -> Fields {
+    let text = |name: &str| form.text(name).to_owned();
+    Fields {
+        application_type: text("application_type"),
+        client_name: text("client_name"),
+        redirect_uris: text("redirect_uris"),
+        client_uri: text("client_uri"),
+        description: text("description"),
+        policy_uri: text("policy_uri"),
+        tos_uri: text("tos_uri"),
+        contacts: text("contacts"),
+        scope: text("scope"),
+        scope_reason: text("scope_reason"),
+        public: form.text("confidential") == "public",
+        require_pkce: form.first("require_pkce").is_some(),
+    }
+}
+
+/// What a client says of itself, for the form's fields.
+pub fn shown(profile: &Profile) -> Fields {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Fields {
+        application_type: profile.application_type.as_str().to_owned(),
+        client_name: profile.name.clone(),
+        redirect_uris: profile.redirect_uris.join("\n"),
+        client_uri: text(&profile.client_uri),
+        description: text(&profile.description),
+        policy_uri: text(&profile.policy_uri),
+        tos_uri: text(&profile.tos_uri),
+        contacts: profile.contacts.join(" "),
+        scope: profile.scopes.join(" "),
+        scope_reason: text(&profile.scope_reason),
+        public: !profile.confidential,
+        require_pkce: profile.require_pkce,
+    }
+}
+
+/// Checks the fields of the form.
+///
+/// # Errors
+/// The field that is refused, and why.
+pub fn check(fields: &Fields, logo: Option<Logo>, own_origin: &str) -> Result<Profile, Refused> {
+    let application_type = ApplicationType::of(&fields.application_type)
+        .ok_or_else(|| refused("application_type", "choose one of the four kinds"))?;
+    let confidential = !fields.public;
+    if application_type == ApplicationType::Browser && confidential {
+        return Err(refused("confidential", "a program in a browser cannot keep a secret"));
+    }
+    let optional = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
+    let redirect_uris: Vec<String> = fields
+        .redirect_uris
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect();
+    check_redirects(&redirect_uris, application_type, confidential, own_origin)?;
+    if redirect_uris.is_empty() && application_type != ApplicationType::Service {
+        return Err(refused("redirect_uris", "at least one callback address is needed"));
+    }
+    for (field, text) in
+        [("description", &fields.description), ("scope_reason", &fields.scope_reason)]
+    {
+        check_text(field, text)?;
+    }
+    Ok(Profile {
+        application_type,
+        name: name(&fields.client_name).map_err(|why| refused("client_name", why))?,
+        redirect_uris,
+        logo,
+        client_uri: page("client_uri", &fields.client_uri)?,
+        description: optional(&fields.description),
+        policy_uri: page("policy_uri", &fields.policy_uri)?,
+        tos_uri: page("tos_uri", &fields.tos_uri)?,
+        contacts: contacts(&fields.contacts)?,
+        scopes: scopes(fields.scope.trim()).ok_or_else(|| {
+            refused("scope", "a scope is malformed or unknown; they look like index:orders-*:read")
+        })?,
+        scope_reason: optional(&fields.scope_reason),
+        confidential,
+        require_pkce: fields.require_pkce || !confidential,
+    })
+}
+
+/// Checks callback addresses.
+pub fn check_redirects(
+    uris: &[String],
+    application_type: ApplicationType,
+    confidential: bool,
+    own_origin: &str,
+) -> Result<(), Refused> {
+    if uris.len() > REDIRECTS_MAX {
+        return Err(refused("redirect_uris", "there are more than 20"));
+    }
+    let rules = Rules {
+        native: application_type == ApplicationType::Native,
+        plain_http: confidential,
+        own_origin,
+    };
+    for (at, uri) in uris.iter().enumerate() {
+        if let Some(why) = redirect::refusal(uri, rules) {
+            return Err(refused("redirect_uris", &format!("line {}: {why}", at + 1)));
+        }
+    }
+    Ok(())
+}
+
+/// A name: 1 to 64 characters after NFC that are what they look like.
+pub fn name(text: &str) -> Result<String, &'static str> {
+    let name: String = text.trim().nfc().collect();
+    if !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) {
+        return Err("1 to 64 characters");
+    }
+    if name.chars().any(is_unseen) {
+        return Err("no control, direction or invisible characters");
+    }
+    Ok(name)
+}
+
+/// Characters that change others, or are not seen at all.
+fn is_unseen(char: char) -> bool {
+    char.is_control()
+        || matches!(char,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A page of the client's: https, nothing but an address.
+fn page(field: &'static str, text: &str) -> Result<Option<String>, Refused> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let is_page = redirect::split(text).is_some_and(|parts| parts.scheme == "https");
+    if is_page {
+        Ok(Some(text.to_owned()))
+    } else {
+        Err(refused(field, "an https address is needed"))
+    }
+}
+
+fn check_text(field: &'static str, text: &str) -> Result<(), Refused> {
+    let bad = |char: char| {
+        is_unseen(char)
+            && !matches!(char, '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' | '\u{fe0f}')
+    };
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(refused(field, "it is longer than 4000 bytes"));
+    }
+    if text.contains(bad) {
+        return Err(refused(field, "no control, direction or invisible characters"));
+    }
+    Ok(())
+}
+
+/// Mail addresses, separated by spaces or commas.
+fn contacts(text: &str) -> Result<Vec<String>, Refused> {
+    let contacts: Vec<String> = text
+        .split([' ', ',', '\n', '\r', '\t'])
+        .filter(|one| !one.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let is_contact =
+        |one: &String| one.len() <= 254 && one.contains('@') && !one.chars().any(is_unseen);
+    if contacts.len() > 10 || !contacts.iter().all(is_contact) {
+        return Err(refused("contacts", "up to ten mail addresses, separated by spaces"));
+    }
+    Ok(contacts)
+}
+
+/// A list of scopes; nothing is an empty list.
+pub fn scopes(text: &str) -> Option<Vec<String>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let list = scope::parse_list(text).ok()?;
+    Some(list.iter().map(ToString::to_string).collect())
+}
+
+/// A logo, by its content: PNG, JPEG or WebP of bounded size.
+pub fn logo(file: &File) -> Result<Logo, Refused> {
+    const WRONG: &str = "a PNG, JPEG or WebP image is needed";
+    if file.bytes.len() > LOGO_BYTES_MAX {
+        return Err(refused("logo", "it is larger than 256 KiB"));
+    }
+    let kind = match imagesize::image_type(&file.bytes) {
+        Ok(imagesize::ImageType::Png) => "image/png",
+        Ok(imagesize::ImageType::Jpeg) => "image/jpeg",
+        Ok(imagesize::ImageType::Webp) => "image/webp",
+        _ => return Err(refused("logo", WRONG)),
+    };
+    let size = imagesize::blob_size(&file.bytes).map_err(|_| refused("logo", WRONG))?;
+    if !(1..=LOGO_SIDE_MAX).contains(&size.width) || !(1..=LOGO_SIDE_MAX).contains(&size.height) {
+        return Err(refused("logo", "it is larger than 1024×1024"));
+    }
+    Ok(Logo { kind: kind.to_owned(), data: STANDARD.encode(&file.bytes) })
+}
+
+/// Does a change need another review? Anything that owners trust, and anything that widens.
+pub fn needs_review(before: &Profile, after: &Profile) -> bool {
+    let (ceiling, wanted) = (scope::stored(&before.scopes), scope::stored(&after.scopes));
+    let is_wider = !scope::holds_all(&ceiling, &wanted);
+    let is_new = |uri: &String| !before.redirect_uris.contains(uri);
+    before.name != after.name
+        || before.logo != after.logo
+        || after.redirect_uris.iter().any(is_new)
+        || before.application_type != after.application_type
+        || before.confidential != after.confidential
+        || (before.require_pkce && !after.require_pkce)
+        || is_wider
+}
+
+/// Names that people could take for one another: equal after letters that look alike are made
+/// one, or one change apart.
+pub fn is_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (skeleton(a), skeleton(b));
+    if a == b {
+        return true;
+    }
+    a.chars().count() > 4 && is_one_change(&a, &b)
+}
+
+/// A name as the eye takes it: no case, no marks, no spaces, letters that look alike made one.
+fn skeleton(name: &str) -> String {
+    let plain: String = name
+        .nfkd()
+        .filter(|char| {
+            !unicode_normalization::char::is_combining_mark(*char) && char.is_alphanumeric()
+        })
+        .flat_map(char::to_lowercase)
+        .map(look)
+        .collect();
+    plain.replace("rn", "m").replace("vv", "w").replace("cl", "d")
+}
+
+/// Letters of other scripts, and digits, that look like Latin ones.
+fn look(char: char) -> char {
+    match char {
+        'а' | 'α' | 'ɑ' => 'a',
+        'ь' | 'в' | 'β' | '8' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ε' | 'є' | '3' => 'e',
+        'ɡ' | '9' => 'g',
+        'һ' | 'н' => 'h',
+        'і' | 'ι' | 'ı' | '1' | 'l' | '|' | 'ӏ' | 'ј' | 'j' => 'i',
+        'к' | 'κ' => 'k',
+        'м' | 'μ' => 'm',
+        'п' | 'η' => 'n',
+        'о' | 'ο' | 'σ' | '0' | 'օ' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'г' => 'r',
+        'ѕ' | '5' => 's',
+        'т' | 'τ' | '7' => 't',
+        'υ' | 'ս' => 'u',
+        'ν' => 'v',
+        'ш' | 'ω' | 'ѡ' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' => 'y',
+        'ᴢ' | '2' => 'z',
+        other => other,
+    }
+}
+
+/// One letter more, less or other.
+fn is_one_change(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
+    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let most = a.len().min(b.len()) - front;
+    let back = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+    a.len().max(b.len()) - front - back <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> Fields {
+        Fields {
+            application_type: "web".into(),
+            client_name: " Chart ".into(),
+            redirect_uris: "https://app.example/cb\r\n\r\nhttps://app.example/two\r\n".into(),
+            scope: "index:orders-*:read self".into(),
+            contacts: "a@b.example, c@d.example".into(),
+            require_pkce: true,
+            ..Fields::default()
+        }
+    }
+
+    #[test]
+    fn a_good_form_becomes_a_profile() {
+        let profile = check(&good(), None, "https://store.example").expect("good");
+        assert_eq!(profile.name, "Chart");
+        assert_eq!(profile.redirect_uris, ["https://app.example/cb", "https://app.example/two"]);
+        assert_eq!(profile.contacts, ["a@b.example", "c@d.example"]);
+        assert!(profile.confidential && profile.require_pkce);
+        assert_eq!(shown(&profile).scope, "index:orders-*:read self");
+    }
+
+    #[test]
+    fn each_bad_field_is_named() {
+        let bad = |change: fn(&mut Fields)| {
+            let mut fields = good();
+            change(&mut fields);
+            check(&fields, None, "https://store.example").expect_err("refused").field
+        };
+        assert_eq!(bad(|f| f.application_type = "tv".into()), "application_type");
+        assert_eq!(bad(|f| f.client_name = "a\u{202e}b".into()), "client_name");
+        assert_eq!(bad(|f| f.client_name = "x".repeat(65)), "client_name");
+        assert_eq!(bad(|f| f.client_name = "  ".into()), "client_name");
+        assert_eq!(bad(|f| f.redirect_uris = String::new()), "redirect_uris");
+        assert_eq!(bad(|f| f.redirect_uris = "https://app.example/#x".into()), "redirect_uris");
+        assert_eq!(bad(|f| f.client_uri = "http://app.example".into()), "client_uri");
+        assert_eq!(bad(|f| f.contacts = "nobody".into()), "contacts");
+        assert_eq!(bad(|f| f.scope = "everything".into()), "scope");
+        assert_eq!(bad(|f| f.description = "x".repeat(4001)), "description");
+        assert_eq!(bad(|f| f.application_type = "browser".into()), "confidential");
+    }
+
+    #[test]
+    fn logos_are_known_by_their_content() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x06\0\0\0";
+        let file = |bytes: &[u8]| File { field: "logo".into(), bytes: bytes.to_vec() };
+        assert_eq!(logo(&file(png)).map(|logo| logo.kind), Ok("image/png".to_owned()));
+        let mut huge = png.to_vec();
+        huge[18] = 0xff;
+        assert!(logo(&file(&huge)).is_err());
+        for bad in [
+            &b"<svg xmlns='http://www.w3.org/2000/svg'/>"[..],
+            b"GIF89a\x01\0\x01\0",
+            b"",
+            b"\x89PNG",
+        ] {
+            assert!(logo(&file(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn look_alikes_are_seen() {
+        for (a, b) in [
+            ("PayPal", "PаyPal"),
+            ("Google", "G00gle"),
+            ("Chart", "C h a r t"),
+            ("modern", "modem"),
+            ("Corelode", "Corelodes"),
+            ("Corelode", "Coreloder"),
+            ("Twitter", "Twltter"),
+        ] {
+            assert!(is_alike(a, b), "{a} {b}");
+        }
+        for (a, b) in [("Chart", "Orders"), ("Ann", "Bob"), ("abc", "abd")] {
+            assert!(!is_alike(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn changes_that_owners_rely_on_are_reviewed() {
+        let before = check(&good(), None, "https://store.example").expect("good");
+        let change = |change: fn(&mut Profile)| {
+            let mut after = before.clone();
+            change(&mut after);
+            needs_review(&before, &after)
+        };
+        assert!(change(|p| p.name = "Other".into()));
+        assert!(change(|p| p.redirect_uris.push("https://b.example/".into())));
+        assert!(change(|p| p.scopes = vec!["index:*:read".into()]));
+        assert!(!change(|p| p.scopes = vec!["index:orders-1:read".into()]));
+        assert!(!change(|p| p.description = Some("x".into())));
+    }
+}

@@ -1,0 +1,212 @@
+//! `POST /par` (RFC 9126) and `POST /device_authorization` (RFC 8628): requests that a client sends
+//! itself.
+
+use std::time::Duration;
+
+use authz::record::grant::{Device, DeviceState, Pushed};
+use authz::token::text::{self, Kind};
+use authz::{Command, Outcome};
+use env::{Env, Random};
+use json::Writer;
+
+use super::ask;
+use super::authorize::HANDLE;
+use super::client_auth::{self, Proven};
+use super::fail::{Fail, answer, of_state};
+use super::form::Form;
+use super::limit::Of;
+use super::token::{DEVICE, form};
+use super::visit::Visit;
+use crate::reply::Reply;
+
+/// Life of a handle.
+const HANDLE_MS: u64 = 60_000;
+
+/// Life of a device code.
+const DEVICE_MS: u64 = 600_000;
+
+/// Seconds between a device's questions.
+const INTERVAL_S: u64 = 5;
+
+/// Letters of a user code: no vowels, so that no words come out; none that look alike.
+const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
+
+fn paced<E: Env>(visit: &Visit<'_, E>, client: &Proven) -> Result<(), Fail> {
+    let (limit, second) = (visit.settings.limits.par, Duration::from_secs(1));
+    match visit.limiter.count(Of::Push, &client.id, limit, second, visit.monotonic()) {
+        Some(seconds) => Err(Fail::slow(seconds)),
+        None => Ok(()),
+    }
+}
+
+/// `POST /par`.
+pub async fn par<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match try_par(visit).await {
+        Ok(reply) => reply,
+        Err(fail) => fail.reply(),
+    }
+}
+
+async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
+    let form = form(visit, &["resource", "audience"])?;
+    let client = client_auth::prove(visit, &form)?;
+    paced(visit, &client)?;
+    if form.first("request_uri").is_some() {
+        return Err(Fail::request("A pushed request cannot contain a request_uri"));
+    }
+    ask::target(&client.client, client.id.clone(), &form)
+        .map_err(|_| Fail::request("The redirect_uri is missing or not registered"))?;
+    ask::check(visit.settings, &client.client, &form)
+        .map_err(|refusal| Fail::new(refusal.error, refusal.description))?;
+    let handle = format!("{HANDLE}{}", visit.random_text());
+    let now = visit.now();
+    let pushed = Pushed {
+        id: visit.hash("par", &handle),
+        client: client.id.clone(),
+        params: without_secrets(&form, &client.id),
+        end: now + HANDLE_MS,
+    };
+    visit.ask(Command::PutPushed { pushed, now }).await.map_err(|error| down(&error))?;
+    let mut body = Vec::with_capacity(128);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().field_str("request_uri", &handle);
+    writer.key("expires_in").u64(HANDLE_MS / 1000).end_object();
+    Ok(answer(201, body))
+}
+
+fn down(error: &authz::Error) -> Fail {
+    match of_state(error) {
+        fail if fail.status == 503 => fail,
+        _ => Fail::down(),
+    }
+}
+
+/// The parameters of the request alone.
+fn without_secrets(form: &Form, client: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = form
+        .pairs()
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "client_id" | "client_secret" | "secret"))
+        .cloned()
+        .collect();
+    pairs.push(("client_id".to_owned(), client.to_owned()));
+    pairs
+}
+
+/// `POST /device_authorization`.
+pub async fn device<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match try_device(visit).await {
+        Ok(reply) => reply,
+        Err(fail) => fail.reply(),
+    }
+}
+
+async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
+    let form = form(visit, &["resource", "audience"])?;
+    let client = client_auth::prove(visit, &form)?;
+    paced(visit, &client)?;
+    if !client.client.may(DEVICE) {
+        return Err(Fail::new("unauthorized_client", "This client may not use the device grant"));
+    }
+    const SCOPE: Fail =
+        Fail::new("invalid_scope", "A scope is malformed, unknown or not allowed for this client");
+    let scopes = match form.first("scope") {
+        None if client.client.default_scope.is_empty() => vec!["self".to_owned()],
+        None => client.client.default_scope.clone(),
+        Some(text) => {
+            let wanted = authz::oauth::scope::parse_list(text).map_err(|()| SCOPE)?;
+            let ceiling = authz::oauth::scope::stored(&client.client.profile.scopes);
+            if !wanted.iter().all(|one| ask::is_within(&ceiling, &client.client, one)) {
+                return Err(SCOPE);
+            }
+            wanted.iter().map(ToString::to_string).collect()
+        }
+    };
+    let code = text::write(Kind::Device, &visit.random());
+    for _ in 0..8 {
+        let user_code = user_code(visit);
+        let now = visit.now();
+        let device = Device {
+            id: visit.hash("device code", &code),
+            user_code: user_code.clone(),
+            client: client.id.clone(),
+            scopes: scopes.clone(),
+            resource: Vec::new(),
+            state: DeviceState::Waiting,
+            user: None,
+            uid: 0,
+            interval: INTERVAL_S,
+            polled: None,
+            end: now + DEVICE_MS,
+        };
+        match visit.ask(Command::PutDevice { device, now }).await.map_err(|error| down(&error))? {
+            // Somebody has this code at this moment: draw another.
+            Outcome::Unchanged => {}
+            _ => return Ok(told(visit, &code, &user_code)),
+        }
+    }
+    Err(Fail::down())
+}
+
+fn told<E: Env>(visit: &Visit<'_, E>, code: &str, user_code: &str) -> Reply {
+    let issuer = &visit.settings.issuer;
+    let shown = shown(user_code);
+    let mut body = Vec::with_capacity(320);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().field_str("device_code", code).field_str("user_code", &shown);
+    writer.field_str("verification_uri", &format!("{issuer}/device"));
+    let complete = format!("{issuer}/device?user_code={shown}");
+    writer.field_str("verification_uri_complete", &complete);
+    writer.key("expires_in").u64(DEVICE_MS / 1000).key("interval").u64(INTERVAL_S).end_object();
+    answer(200, body)
+}
+
+/// Eight letters, each as likely as any other.
+fn user_code<E: Env>(visit: &Visit<'_, E>) -> String {
+    let mut code = String::new();
+    let mut bytes = [0; 32];
+    while code.len() < 8 {
+        visit.core.env().random().fill(&mut bytes);
+        // 240 is the highest multiple of 20 in a byte.
+        let letters = bytes.iter().filter(|byte| **byte < 240);
+        code.extend(letters.map(|byte| char::from(LETTERS[usize::from(byte % 20)])));
+    }
+    code.truncate(8);
+    code
+}
+
+/// As it is shown: `XXXX-XXXX`.
+pub fn shown(code: &str) -> String {
+    match code.split_at_checked(4) {
+        Some((first, second)) => format!("{first}-{second}"),
+        None => code.to_owned(),
+    }
+}
+
+/// As it is kept, from whatever a person typed; empty where it can be none.
+pub fn typed(text: &str) -> String {
+    let code: String = text
+        .chars()
+        .filter(|char| !matches!(char, '-' | ' '))
+        .flat_map(char::to_uppercase)
+        .take(16)
+        .collect();
+    let is_code = code.len() == 8 && code.bytes().all(|byte| LETTERS.contains(&byte));
+    if is_code { code } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_read_as_people_type_them() {
+        for text in ["BCDF-GHJK", "bcdfghjk", " bcdf ghjk ", "b-c-d-f-g-h-j-k"] {
+            assert_eq!(typed(text), "BCDFGHJK", "{text}");
+        }
+        for text in ["", "BCDF", "BCDF-GHJA", "BCDFGHJKL", "ÄÄÄÄ-ÄÄÄÄ"] {
+            assert_eq!(typed(text), "", "{text}");
+        }
+        assert_eq!(shown("BCDFGHJK"), "BCDF-GHJK");
+    }
+}

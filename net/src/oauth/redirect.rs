@@ -1,0 +1,297 @@
+//! Redirect URIs: which may be registered, and which one a request means.
+//!
+//! Matching is byte for byte. The one exception is RFC 8252's: on a loopback address the port is
+//! free, for a program on a person's machine cannot choose it ahead.
+
+/// Longest URI.
+const BYTES_MAX: usize = 2048;
+
+/// The parts of a URI that matter here; borrowed, nothing decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts<'a> {
+    /// Scheme, in lower case as it must be written.
+    pub scheme: &'a str,
+    /// Host, with brackets where it is an IPv6 address; empty for private schemes.
+    pub host: &'a str,
+    /// Port as written.
+    pub port: Option<&'a str>,
+    /// Path and query.
+    pub rest: &'a str,
+}
+
+/// What kind of URI may be registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules<'a> {
+    /// Programs on a person's machine may use schemes of their own.
+    pub native: bool,
+    /// A client that keeps a secret may ask for plain HTTP; a reviewer then decides.
+    pub plain_http: bool,
+    /// Our own origin, which is never a client's.
+    pub own_origin: &'a str,
+}
+
+/// Splits a URI; `None` where it has parts that no redirect URI has.
+pub fn split(uri: &str) -> Option<Parts<'_>> {
+    let legal = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#*".contains(&byte);
+    if uri.is_empty() || uri.len() > BYTES_MAX || !uri.bytes().all(legal) {
+        return None;
+    }
+    let (scheme, after) = uri.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
+        && scheme.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
+        });
+    if !is_scheme {
+        return None;
+    }
+    let (host, port, rest) = match after.strip_prefix("//") {
+        Some(after) => {
+            let end = after.find(['/', '?']).unwrap_or(after.len());
+            let (authority, rest) = after.split_at(end);
+            let (host, port) = host_and_port(authority)?;
+            (host, port, rest)
+        }
+        None => ("", None, after),
+    };
+    let path = rest.split('?').next().unwrap_or("");
+    if !is_escaped(rest) || path.split('/').any(is_dots) {
+        return None;
+    }
+    Some(Parts { scheme, host, port, rest })
+}
+
+fn host_and_port(authority: &str) -> Option<(&str, Option<&str>)> {
+    if authority.contains('@') {
+        return None;
+    }
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(inside) => {
+            let end = inside.find(']')? + 2;
+            inside[..end - 2].parse::<std::net::Ipv6Addr>().ok()?;
+            let (host, after) = authority.split_at(end);
+            match after {
+                "" => (host, None),
+                after => (host, Some(after.strip_prefix(':')?)),
+            }
+        }
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    let legal =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    if host.is_empty() || (!host.starts_with('[') && !host.bytes().all(legal)) {
+        return None;
+    }
+    if let Some(port) = port {
+        let number: u32 = port.parse().ok()?;
+        if !(1..=65_535).contains(&number) || port.starts_with(['0', '+']) {
+            return None;
+        }
+    }
+    Some((host, port))
+}
+
+/// Percent signs are escapes.
+fn is_escaped(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (0..bytes.len()).filter(|at| bytes[*at] == b'%').all(|at| {
+        bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
+/// A segment that means "here" or "up", written plainly or with escapes.
+fn is_dots(segment: &str) -> bool {
+    let plain = segment.replace("%2e", ".").replace("%2E", ".");
+    plain == "." || plain == ".."
+}
+
+/// Why a URI may not be registered; `None` where it may.
+pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
+    let Some(parts) = split(uri) else {
+        return Some("it is no absolute URI without fragment, user, wildcard and dot segments");
+    };
+    let origin_end = uri.len() - parts.rest.len();
+    if parts.host.is_empty() {
+        let is_private = parts.scheme.contains('.') && parts.rest.starts_with('/');
+        return match (rules.native, is_private) {
+            (true, true) => None,
+            (false, true) => Some("schemes of their own are for native applications"),
+            _ => Some("its scheme is not allowed"),
+        };
+    }
+    if uri[..origin_end] == *rules.own_origin {
+        return Some("it leads to this server");
+    }
+    match parts.scheme {
+        "https" => None,
+        "http" if is_loopback(parts.host) || rules.plain_http => None,
+        "http" => Some("plain HTTP is only for loopback addresses"),
+        _ => Some("its scheme is not allowed"),
+    }
+}
+
+/// Plain HTTP to another machine.
+pub fn is_insecure(uri: &str) -> bool {
+    split(uri).is_some_and(|parts| parts.scheme == "http" && !is_loopback(parts.host))
+}
+
+/// The host to which a URI leads; none for this computer.
+pub fn remote_host(uri: &str) -> Option<&str> {
+    let parts = split(uri)?;
+    (!parts.host.is_empty() && !is_loopback(parts.host)).then_some(parts.host)
+}
+
+fn is_loopback(host: &str) -> bool {
+    matches!(host, "127.0.0.1" | "[::1]" | "localhost")
+}
+
+/// Origin of a URI, as a content policy names it; the scheme alone for private ones.
+pub fn origin(uri: &str) -> String {
+    match split(uri) {
+        Some(parts) if parts.host.is_empty() => format!("{}:", parts.scheme),
+        Some(parts) => uri[..uri.len() - parts.rest.len()].to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Whether `sent` is one of the registered URIs. `native`: `localhost` too may have any port.
+pub fn is_registered(registered: &[String], sent: &str, native: bool) -> bool {
+    registered.iter().any(|known| known == sent || is_same_but_port(known, sent, native))
+}
+
+fn is_same_but_port(known: &str, sent: &str, native: bool) -> bool {
+    let (Some(known), Some(sent)) = (split(known), split(sent)) else { return false };
+    let is_free =
+        matches!(known.host, "127.0.0.1" | "[::1]") || (native && known.host == "localhost");
+    is_free
+        && known.scheme == "http"
+        && sent.scheme == "http"
+        && known.host == sent.host
+        && known.rest == sent.rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules<'_> =
+        Rules { native: false, plain_http: false, own_origin: "https://store.example:9200" };
+
+    #[test]
+    fn good_uris_may_be_registered() {
+        for good in [
+            "https://app.example/cb",
+            "https://app.example",
+            "https://app.example:8443/cb?x=%20y",
+            "http://127.0.0.1/cb",
+            "http://[::1]:8080/cb",
+            "http://localhost/cb",
+            "https://xn--bcher-kva.example/cb",
+            "https://store.example/cb",
+        ] {
+            assert_eq!(refusal(good, RULES), None, "{good}");
+        }
+        let native = Rules { native: true, ..RULES };
+        assert_eq!(refusal("com.example.app:/cb", native), None);
+        assert!(refusal("com.example.app:/cb", RULES).is_some());
+        assert_eq!(refusal("http://app.example/cb", Rules { plain_http: true, ..RULES }), None);
+    }
+
+    #[test]
+    fn tricks_are_refused() {
+        let native = Rules { native: true, plain_http: true, ..RULES };
+        for bad in [
+            "",
+            "cb",
+            "//app.example/cb",
+            "https:///cb",
+            "https://",
+            "https://app.example/cb#f",
+            "https://user@app.example/cb",
+            "https://app.example@evil.example/",
+            "https://App.example/cb",
+            "https://app.example/../cb",
+            "https://app.example/%2e%2E/cb",
+            "https://app.example/./cb",
+            "https://app.example/c b",
+            "https://app.example\\@evil/",
+            "https://*.example/cb",
+            "https://app.example/%zz",
+            "https://app.example:0/",
+            "https://app.example:65536/",
+            "https://app.example:+80/",
+            "https://app.example:/",
+            "HTTPS://app.example/",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "blob:https://a/b",
+            "about:blank",
+            "myapp:/cb",
+            "https://store.example:9200/cb",
+            "https://bücher.example/",
+            "https://[::g]/",
+            "com.example.app:cb",
+        ] {
+            assert!(refusal(bad, native).is_some(), "{bad}");
+        }
+        assert!(refusal("http://app.example/cb", RULES).is_some());
+        assert!(refusal(&format!("https://a.example/{}", "x".repeat(2048)), RULES).is_some());
+    }
+
+    #[test]
+    fn matching_is_exact_but_for_loopback_ports() {
+        let known = [
+            "https://app.example/cb".to_owned(),
+            "http://127.0.0.1/cb".to_owned(),
+            "http://localhost:1/cb".to_owned(),
+        ];
+        let fits = |sent: &str| is_registered(&known, sent, false);
+        for good in [
+            "https://app.example/cb",
+            "http://127.0.0.1/cb",
+            "http://127.0.0.1:51004/cb",
+            "http://localhost:1/cb",
+        ] {
+            assert!(fits(good), "{good}");
+        }
+        for bad in [
+            "https://app.example/cb/",
+            "https://app.example/cb?x",
+            "https://app.example.evil/cb",
+            "https://app.example/CB",
+            "https://app.example:443/cb",
+            "https://app.example/%63b",
+            "https://app.example@evil/cb",
+            "http://127.0.0.1:51004/cb2",
+            "http://127.0.0.1:99999/cb",
+            "http://127.0.0.2/cb",
+            "http://0.0.0.0/cb",
+            "http://2130706433/cb",
+            "http://localhost:2/cb",
+            "https://127.0.0.1/cb",
+            "http://127.0.0.1:0/cb",
+            "https://app.example/cb#",
+            "",
+        ] {
+            assert!(!fits(bad), "{bad}");
+        }
+        assert!(
+            is_registered(&known, "http://localhost:2/cb", true),
+            "native programs write localhost"
+        );
+    }
+
+    #[test]
+    fn a_page_names_where_it_leads() {
+        assert_eq!(remote_host("https://app.example:8443/cb"), Some("app.example"));
+        assert_eq!(remote_host("http://127.0.0.1:1/cb"), None);
+        assert_eq!(remote_host("com.example.app:/cb"), None);
+        assert_eq!(origin("https://app.example:8443/cb?x"), "https://app.example:8443");
+        assert_eq!(origin("com.example.app:/cb"), "com.example.app:");
+        assert!(is_insecure("http://app.example/cb") && !is_insecure("http://[::1]/cb"));
+    }
+}

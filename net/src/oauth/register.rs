@@ -1,0 +1,407 @@
+//! `/register`: clients that register by themselves (RFC 7591, 7592), where the operator lets them.
+//!
+//! Mode `open` takes anyone; such a client is not reviewed, so it must use PKCE, may only read, is
+//! asked about every time, and wears a banner. Mode `token` wants the operator's token first.
+
+use std::time::Duration;
+
+use authz::Command;
+use authz::form::Hash;
+use authz::oauth::scope::{self, Action, Scope};
+use authz::record::client::{ApplicationType, Client, Profile, Status};
+use env::Env;
+use json::{Value, Writer};
+
+use super::fail::{Fail, answer};
+use super::limit::{Of, host};
+use super::settings::Registration;
+use super::token::{DEVICE, GRANT_TYPES};
+use super::visit::Visit;
+use super::{apps, profile};
+use crate::reply::Reply;
+
+/// Body of a registration.
+const BODY_BYTES_MAX: usize = 64 << 10;
+
+const URIS: Fail = Fail::new("invalid_redirect_uri", "A redirect URI is missing or not allowed");
+
+const fn metadata(description: &'static str) -> Fail {
+    Fail::new("invalid_client_metadata", description)
+}
+
+/// `POST /register`.
+pub async fn create<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match try_create(visit).await {
+        Ok(reply) => reply,
+        Err(refusal) => refusal,
+    }
+}
+
+async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
+    let hour = Duration::from_secs(3600);
+    let limit = visit.settings.limits.register;
+    let now = visit.monotonic();
+    if let Some(seconds) = visit.limiter.count(Of::Register, host(visit.peer), limit, hour, now) {
+        return Err(Fail::slow(seconds).reply());
+    }
+    let is_open = match visit.settings.registration {
+        Registration::Closed => {
+            return Err(Fail::request("There is no such endpoint").status(404).reply());
+        }
+        Registration::Open => true,
+        Registration::Token => {
+            let wanted = visit.settings.registration_token.as_deref().unwrap_or_default();
+            let given = bearer(visit).unwrap_or_default();
+            if wanted.is_empty() || !authz::secret::is_equal(wanted.as_bytes(), given.as_bytes()) {
+                return Err(stranger());
+            }
+            false
+        }
+    };
+    let asked = read(visit, is_open).map_err(Fail::reply)?;
+    let manage = visit.random_text();
+    let mut client = Client {
+        reference: apps::reference(visit),
+        client_id: Some(apps::client_id(visit)),
+        status: Status::Approved,
+        owner: None,
+        auth_method: asked.auth_method,
+        grant_types: asked.grant_types,
+        default_scope: Vec::new(),
+        profile: asked.profile,
+        proposal: None,
+        secrets: Vec::new(),
+        allow_insecure_redirect: false,
+        require_par: asked.require_par,
+        web_origins: Vec::new(),
+        details_types: Vec::new(),
+        service_account: None,
+        unreviewed: is_open,
+        registration: Some(visit.hash("registration", &manage)),
+        note: None,
+        created: visit.now(),
+        version: 0,
+        grants_from: 0,
+    };
+    let secret = client.profile.confidential.then(|| {
+        let (shown, kept) = apps::secret(visit);
+        client.secrets = vec![kept];
+        shown
+    });
+    let command = Command::PutClient { client: client.clone(), version: 0 };
+    visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    Ok(told(visit, 201, &client, secret.as_deref(), Some(&manage)))
+}
+
+/// What was asked, checked.
+struct Registered {
+    profile: Profile,
+    auth_method: String,
+    grant_types: Vec<String>,
+    require_par: bool,
+}
+
+fn read<E: Env>(visit: &Visit<'_, E>, is_open: bool) -> Result<Registered, Fail> {
+    const BODY: Fail = metadata("The body must be a JSON object of at most 64 KiB");
+    if visit.body.len() > BODY_BYTES_MAX {
+        return Err(BODY.status(413));
+    }
+    let value = json::parse(visit.body).map_err(|_| BODY)?;
+    if value.as_object().is_none() {
+        return Err(BODY);
+    }
+    of_json(visit, &value, is_open)
+}
+
+fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result<Registered, Fail> {
+    let texts = |name: &'static str, wrong: Fail| -> Result<Option<Vec<String>>, Fail> {
+        let Some(list) = value.get(name) else { return Ok(None) };
+        let list = list.as_array().ok_or(wrong)?;
+        let texts: Option<Vec<String>> =
+            list.iter().map(|one| one.as_str().map(str::to_owned)).collect();
+        texts.map(Some).ok_or(wrong)
+    };
+    let text = |name: &'static str| -> Result<Option<&str>, Fail> {
+        match value.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(_) => Err(metadata("A field is not of the type that the standard wants")),
+        }
+    };
+    let application_type = match text("application_type")?.unwrap_or("web") {
+        "web" => ApplicationType::Web,
+        "native" => ApplicationType::Native,
+        _ => return Err(metadata("The application_type is web or native")),
+    };
+    let auth_method = text("token_endpoint_auth_method")?.unwrap_or("client_secret_basic");
+    if !matches!(auth_method, "client_secret_basic" | "client_secret_post" | "none") {
+        return Err(metadata("The token_endpoint_auth_method is not offered"));
+    }
+    let confidential = auth_method != "none";
+    const GRANTS: Fail = metadata("A grant type is not offered");
+    let grant_types =
+        texts("grant_types", GRANTS)?.unwrap_or_else(|| vec!["authorization_code".to_owned()]);
+    let offered = |kind: &String| {
+        GRANT_TYPES.contains(&kind.as_str())
+            && kind != "client_credentials"
+            && (kind != DEVICE || visit.settings.device)
+    };
+    if grant_types.is_empty() || !grant_types.iter().all(offered) {
+        return Err(GRANTS);
+    }
+    const RESPONSES: Fail = metadata("The only response type is code");
+    let response_types = texts("response_types", RESPONSES)?;
+    if response_types.is_some_and(|types| types != ["code"]) {
+        return Err(RESPONSES);
+    }
+    if ["jwks", "jwks_uri"].iter().any(|name| value.get(name).is_some_and(|keys| !keys.is_null())) {
+        return Err(metadata("Keys are of no use here: private_key_jwt is not offered"));
+    }
+    if text("software_statement")?.is_some() {
+        return Err(Fail::new(
+            "unapproved_software_statement",
+            "No software statement is trusted here",
+        ));
+    }
+    if value.get("dpop_bound_access_tokens").and_then(Value::as_bool) == Some(true) {
+        return Err(metadata("DPoP is not offered"));
+    }
+    let redirect_uris = texts("redirect_uris", URIS)?.unwrap_or_default();
+    let needs_uri = grant_types.iter().any(|kind| kind == "authorization_code");
+    if redirect_uris.is_empty() && needs_uri {
+        return Err(URIS);
+    }
+    let origin = visit.settings.origin();
+    // Nobody looks at plain HTTP here, so it is for loopback addresses alone.
+    profile::check_redirects(&redirect_uris, application_type, false, &origin).map_err(|_| URIS)?;
+    let scopes = profile::scopes(text("scope")?.unwrap_or_default())
+        .ok_or(metadata("A scope is malformed or unknown"))?;
+    if is_open && !scope::stored(&scopes).iter().all(is_read) {
+        return Err(metadata("Clients that register by themselves may only read"));
+    }
+    let page = |name: &'static str| -> Result<Option<String>, Fail> {
+        let Some(text) = text(name)? else { return Ok(None) };
+        let is_page = super::redirect::split(text).is_some_and(|parts| parts.scheme == "https");
+        if is_page {
+            Ok(Some(text.to_owned()))
+        } else {
+            Err(metadata("An https address is needed"))
+        }
+    };
+    let name = match text("client_name")? {
+        Some(name) => profile::name(name).map_err(metadata)?,
+        None => "An application without a name".to_owned(),
+    };
+    let profile = Profile {
+        application_type,
+        name,
+        redirect_uris,
+        logo: None,
+        client_uri: page("client_uri")?,
+        description: None,
+        policy_uri: page("policy_uri")?,
+        tos_uri: page("tos_uri")?,
+        contacts: texts("contacts", metadata("The contacts are texts"))?
+            .unwrap_or_default()
+            .into_iter()
+            .take(10)
+            .collect(),
+        scopes,
+        scope_reason: None,
+        confidential,
+        require_pkce: is_open || !confidential,
+    };
+    let par = value.get("require_pushed_authorization_requests").and_then(Value::as_bool);
+    Ok(Registered {
+        profile,
+        auth_method: auth_method.to_owned(),
+        grant_types,
+        require_par: par.unwrap_or(false),
+    })
+}
+
+fn is_read(scope: &Scope) -> bool {
+    match scope {
+        Scope::Index { action, .. } => *action == Action::Read,
+        Scope::Own | Scope::Offline => true,
+        Scope::Monitor => false,
+    }
+}
+
+fn bearer<'v, E: Env>(visit: &'v Visit<'_, E>) -> Option<&'v str> {
+    let (scheme, token) = visit.head.text("authorization")?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
+}
+
+/// 401 for whoever has no right to register or to look.
+fn stranger() -> Reply {
+    let fail = Fail {
+        status: 401,
+        error: "invalid_token",
+        description: "The token is missing or invalid",
+        retry_after: None,
+        challenge: Some("Bearer error=\"invalid_token\""),
+    };
+    fail.reply()
+}
+
+/// `GET`, `PUT` and `DELETE /register/{client_id}`.
+pub async fn manage<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
+    if visit.settings.registration == Registration::Closed {
+        return Fail::request("There is no such endpoint").status(404).reply();
+    }
+    let state = visit.state();
+    let given = visit.hash("registration", bearer(visit).unwrap_or_default());
+    let known = state.client(id).filter(|client| is_keeper(client.registration.as_ref(), &given));
+    let Some(client) = known else { return stranger() };
+    match visit.head.method() {
+        http::Method::Get => told(visit, 200, client, None, None),
+        http::Method::Delete => {
+            let reference = client.reference.clone();
+            match visit.ask(Command::DeleteClient { reference }).await {
+                Ok(_) => {
+                    let mut reply = answer(204, Vec::new());
+                    reply.content_type = None;
+                    reply
+                }
+                Err(_) => Fail::down().reply(),
+            }
+        }
+        _ => match replace(visit, client, id).await {
+            Ok(reply) | Err(reply) => reply,
+        },
+    }
+}
+
+fn is_keeper(known: Option<&Hash>, given: &Hash) -> bool {
+    known.is_some_and(|known| authz::secret::is_equal(&known.0, &given.0))
+}
+
+async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Result<Reply, Reply> {
+    const BODY: Fail = metadata("The body must be a JSON object of at most 64 KiB");
+    if visit.body.len() > BODY_BYTES_MAX {
+        return Err(BODY.status(413).reply());
+    }
+    let value = json::parse(visit.body).map_err(|_| BODY.reply())?;
+    if value.get("client_id").and_then(Value::as_str) != Some(id) {
+        return Err(metadata("The client_id must be repeated").reply());
+    }
+    const OURS: [&str; 4] = [
+        "registration_access_token",
+        "registration_client_uri",
+        "client_secret_expires_at",
+        "client_id_issued_at",
+    ];
+    if OURS.iter().any(|name| value.get(name).is_some()) {
+        return Err(metadata("A field that only the server sets is there").reply());
+    }
+    let asked = of_json(visit, &value, client.unreviewed).map_err(Fail::reply)?;
+    if !client.unreviewed && profile::needs_review(&client.profile, &asked.profile) {
+        let changed = Client { proposal: Some(asked.profile), ..client.clone() };
+        let command = Command::PutClient { client: changed.clone(), version: client.version };
+        visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+        return Ok(told(visit, 200, &changed, None, None));
+    }
+    let mut changed = Client {
+        profile: asked.profile,
+        auth_method: asked.auth_method,
+        grant_types: asked.grant_types,
+        require_par: asked.require_par,
+        ..client.clone()
+    };
+    let mut secret = None;
+    if changed.profile.confidential && changed.secrets.is_empty() {
+        let (shown, kept) = apps::secret(visit);
+        changed.secrets = vec![kept];
+        secret = Some(shown);
+    }
+    let command = Command::PutClient { client: changed.clone(), version: client.version };
+    visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    Ok(told(visit, 200, &changed, secret.as_deref(), None))
+}
+
+/// What is registered, in the words of RFC 7591.
+fn told<E: Env>(
+    visit: &Visit<'_, E>,
+    status: u16,
+    client: &Client,
+    secret: Option<&str>,
+    manage: Option<&str>,
+) -> Reply {
+    let mut body = Vec::with_capacity(1024);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object();
+    let id = client.client_id.as_deref().unwrap_or_default();
+    writer.field_str("client_id", id).key("client_id_issued_at").u64(client.created / 1000);
+    if let Some(secret) = secret {
+        writer.field_str("client_secret", secret).key("client_secret_expires_at").u64(0);
+    }
+    if let Some(manage) = manage {
+        writer.field_str("registration_access_token", manage);
+        let uri = format!("{}/register/{id}", visit.settings.issuer);
+        writer.field_str("registration_client_uri", &uri);
+    }
+    write(&mut writer, client);
+    writer.end_object();
+    answer(status, body)
+}
+
+/// The metadata of a client.
+pub fn write(writer: &mut Writer<'_>, client: &Client) {
+    let profile = &client.profile;
+    let list = |writer: &mut Writer<'_>, name: &str, values: &[String]| {
+        writer.key(name).begin_array();
+        for value in values {
+            writer.str(value);
+        }
+        writer.end_array();
+    };
+    writer.field_str("client_name", &profile.name);
+    writer.field_str("application_type", profile.application_type.as_str());
+    list(writer, "redirect_uris", &profile.redirect_uris);
+    writer.field_str("token_endpoint_auth_method", &client.auth_method);
+    list(writer, "grant_types", &client.grant_types);
+    list(writer, "response_types", &["code".to_owned()]);
+    writer.field_str("scope", &profile.scopes.join(" "));
+    let pages = [
+        ("client_uri", &profile.client_uri),
+        ("policy_uri", &profile.policy_uri),
+        ("tos_uri", &profile.tos_uri),
+    ];
+    for (name, page) in pages {
+        if let Some(page) = page {
+            writer.field_str(name, page);
+        }
+    }
+    if !profile.contacts.is_empty() {
+        list(writer, "contacts", &profile.contacts);
+    }
+    writer.field_bool("require_pushed_authorization_requests", client.require_par);
+}
+
+#[cfg(test)]
+mod tests {
+    use authz::token::text::{self, Kind};
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+    use super::*;
+
+    #[test]
+    fn strangers_may_only_read() {
+        let reads = |text: &str| scope::parse_list(text).expect(text).iter().all(is_read);
+        assert!(reads("index:a*:read self offline_access"));
+        for text in ["index:a:write", "index:a:all", "cluster:monitor", "index:a:manage"] {
+            assert!(!reads(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_management_token_is_not_a_token_of_another_kind() {
+        let text = URL_SAFE_NO_PAD.encode([7; 32]);
+        assert!(
+            text::read(&text).is_none()
+                && text::read(&text::write(Kind::Secret, &[7; 32])).is_some()
+        );
+    }
+}

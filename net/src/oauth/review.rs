@@ -1,0 +1,147 @@
+//! `/admin/apps`: reviewers approve or reject applications, and changes of them.
+
+use authz::Command;
+use authz::pages::review::{self, Callback, Entry, Fact};
+use authz::record::client::{Client, Profile, Status};
+use env::Env;
+
+use super::visit::{SignedIn, Visit, see_other};
+use super::{apps, consent, profile, redirect};
+use crate::reply::Reply;
+
+/// Characters of a note.
+const NOTE_CHARACTERS_MAX: usize = 1000;
+
+/// `GET /admin/apps`.
+pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let state = visit.state();
+    let mut waiting: Vec<_> = state
+        .clients
+        .values()
+        .filter(|client| client.status == Status::Pending || client.proposal.is_some())
+        .collect();
+    waiting.sort_by_key(|client| client.created);
+    let approved: Vec<(&str, &str)> = state
+        .clients
+        .values()
+        .filter(|client| client.is_approved())
+        .map(|client| (client.reference.as_str(), client.profile.name.as_str()))
+        .collect();
+    let entries: Vec<Entry> =
+        waiting.iter().map(|client| entry(visit, client, &approved)).collect();
+    let csrf = visit.token_of(&signed_in.session.id, "review");
+    visit.page(200, review::render(&signed_in.person(), &csrf, &entries))
+}
+
+fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)]) -> Entry {
+    let now = client.proposal.as_ref().unwrap_or(&client.profile);
+    let before = client.proposal.as_ref().map(|_| &client.profile);
+    let callbacks = now.redirect_uris.iter().map(|uri| Callback {
+        uri: uri.clone(),
+        host: redirect::remote_host(uri).unwrap_or("this computer").to_owned(),
+        insecure: redirect::is_insecure(uri),
+    });
+    let alike = approved.iter().filter(|(reference, name)| {
+        *reference != client.reference && profile::is_alike(name, &now.name)
+    });
+    Entry {
+        reference: client.reference.clone(),
+        name: now.name.clone(),
+        logo: now.logo.as_ref().map(|_| {
+            let proposed = if before.is_some() { "?proposed" } else { "" };
+            format!("/apps/{}/logo{proposed}", client.reference)
+        }),
+        owner: client.owner.clone().unwrap_or_else(|| "an administrator".to_owned()),
+        change: before.is_some(),
+        confidential: now.confidential,
+        pkce: now.require_pkce,
+        callbacks: callbacks.collect(),
+        scopes: consent::in_words(visit, &now.scopes),
+        reason: now.scope_reason.clone(),
+        facts: facts(before, now),
+        alike: alike.map(|(_, name)| (*name).to_owned()).collect(),
+    }
+}
+
+fn facts(before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
+    type Part = fn(&Profile) -> String;
+    let parts: [(&'static str, Part); 10] = [
+        ("Name", |profile| profile.name.clone()),
+        ("Kind", |profile| profile.application_type.as_str().to_owned()),
+        ("Callbacks", |profile| profile.redirect_uris.join(" ")),
+        ("Scopes", |profile| profile.scopes.join(" ")),
+        ("Keeps a secret", |profile| if profile.confidential { "yes" } else { "no" }.to_owned()),
+        ("Its page", |profile| profile.client_uri.clone().unwrap_or_default()),
+        ("Description", |profile| profile.description.clone().unwrap_or_default()),
+        ("Privacy", |profile| profile.policy_uri.clone().unwrap_or_default()),
+        ("Terms", |profile| profile.tos_uri.clone().unwrap_or_default()),
+        ("Contact", |profile| profile.contacts.join(" ")),
+    ];
+    parts
+        .into_iter()
+        .map(|(name, part)| Fact { name, before: before.map(part), now: part(now) })
+        .filter(|fact| !fact.now.is_empty() || fact.before.is_some())
+        .collect()
+}
+
+/// `POST /admin/apps`.
+pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    let Some(form) = visit.posted() else { return visit.foreign_form() };
+    let csrf = visit.token_of(&signed_in.session.id, "review");
+    if !visit.is_own_form(&form, &csrf) || form.repeated(&[]).is_some() {
+        return visit.foreign_form();
+    }
+    let state = visit.state();
+    let waiting = state
+        .clients
+        .get(form.text("app"))
+        .filter(|client| client.status == Status::Pending || client.proposal.is_some());
+    let Some(client) = waiting else {
+        return visit.problem(
+            404,
+            "Nothing to decide",
+            "This application does not wait for a reviewer any more.",
+            "Look at the queue again.",
+        );
+    };
+    let note: String = form.text("note").chars().take(NOTE_CHARACTERS_MAX).collect();
+    let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
+    let changed = match form.text("decision") {
+        "approve" => Client { note, ..approved(visit, client) },
+        "reject" => Client { note, ..rejected(client) },
+        _ => return visit.foreign_form(),
+    };
+    match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
+        // Somebody else decided at the same moment: the queue shows what is left.
+        Ok(_) | Err(authz::Error::Changed) => see_other("/admin/apps"),
+        Err(_) => visit.down(),
+    }
+}
+
+/// The client as it is after approval: its id comes into being.
+pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
+    let mut client = client.clone();
+    if let Some(proposal) = client.proposal.take() {
+        client.auth_method = apps::auth_method(&proposal).to_owned();
+        if client.profile.application_type != proposal.application_type {
+            client.grant_types = apps::grant_types(&proposal);
+        }
+        client.profile = proposal;
+    }
+    client.status = Status::Approved;
+    client.allow_insecure_redirect |=
+        client.profile.redirect_uris.iter().any(|uri| redirect::is_insecure(uri));
+    if client.client_id.is_none() {
+        client.client_id = Some(apps::client_id(visit));
+    }
+    client
+}
+
+/// The client as it is after a refusal: what was approved before goes on.
+pub fn rejected(client: &Client) -> Client {
+    let mut client = client.clone();
+    if client.proposal.take().is_none() {
+        client.status = Status::Rejected;
+    }
+    client
+}

@@ -1,0 +1,218 @@
+//! `POST /revoke` (RFC 7009) and `POST /introspect` (RFC 7662).
+
+use std::sync::Arc;
+
+use authz::authenticate::bearer;
+use authz::record::grant::Grant;
+use authz::record::user::User;
+use authz::token::text::Kind;
+use authz::{Command, Secret};
+use env::Env;
+use json::{Value, Writer};
+
+use super::client_auth::{self, basic};
+use super::fail::{Fail, answer, of_state};
+use super::form::Form;
+use super::token::{form, opened};
+use super::visit::Visit;
+use crate::reply::Reply;
+
+/// `POST /revoke`. An unknown, dead or foreign token is no error: nobody learns what exists.
+pub async fn revoke<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match try_revoke(visit).await {
+        Ok(()) => {
+            let mut reply = answer(200, Vec::new());
+            reply.content_type = None;
+            reply
+        }
+        Err(fail) => fail.reply(),
+    }
+}
+
+async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
+    let form = form(visit, &[])?;
+    let client = client_auth::prove(visit, &form)?;
+    let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
+    let state = visit.state();
+    let is_own = |grant: &Arc<Grant>| grant.client.as_deref() == Some(client.id.as_str());
+    let command = if let Some(content) = opened(visit, token, Kind::Refresh) {
+        let Some(grant) = state.grant(content.grant).filter(|grant| is_own(grant)) else {
+            return Ok(());
+        };
+        Command::Revoke { grants: vec![grant.id], consents: false }
+    } else if let Some(content) = opened(visit, token, Kind::Access) {
+        let Some(grant) = state.grant(content.grant).filter(|grant| is_own(grant)) else {
+            return Ok(());
+        };
+        Command::RevokeAccess {
+            grant: grant.id,
+            serial: content.serial,
+            end: content.end,
+            now: visit.now(),
+        }
+    } else {
+        return Ok(());
+    };
+    match visit.ask(command).await.map_err(|error| of_state(&error)) {
+        Err(fail) if fail.status == 503 => Err(fail),
+        _ => Ok(()),
+    }
+}
+
+/// Who asks about a token.
+enum Asker {
+    /// A client, about its own.
+    Client(String),
+    /// A resource server: a store user with `introspect_token`.
+    Server,
+}
+
+/// `POST /introspect`.
+pub async fn introspect<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match try_introspect(visit).await {
+        Ok(body) => answer(200, body),
+        Err(fail) => fail.reply(),
+    }
+}
+
+/// The action of a resource server.
+const INTROSPECT: &str = "cluster:admin/oauth/introspect";
+
+async fn try_introspect<E: Env>(visit: &Visit<'_, E>) -> Result<Vec<u8>, Fail> {
+    let form = form(visit, &[])?;
+    let asker = asker(visit, &form).await?;
+    let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
+    let mut body = Vec::with_capacity(256);
+    match active(visit, token, &asker) {
+        Some(active) => write(visit, &mut body, &active, &asker),
+        None => body.extend_from_slice(br#"{"active":false}"#),
+    }
+    Ok(body)
+}
+
+async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail> {
+    let header = visit.head.text("authorization");
+    let is_client = match header.and_then(basic) {
+        Some((name, _)) => visit.state().client(&name).is_some(),
+        None => header.is_none(),
+    };
+    if is_client {
+        let proven = client_auth::prove(visit, form)?;
+        return match proven.client.profile.confidential {
+            true => Ok(Asker::Client(proven.id)),
+            false => Err(Fail::client()),
+        };
+    }
+    // A store credential of any kind but an OAuth token, which may not call this half.
+    let principal = match header.and_then(plain_basic) {
+        Some((name, password)) => {
+            visit.security.authenticator.password(name, Secret::new(password)).await
+        }
+        None => visit.security.authenticator.authenticate(header).await,
+    };
+    let principal = principal.map_err(|error| match error {
+        authz::AuthError::Busy => Fail::down(),
+        _ => Fail::client(),
+    })?;
+    let is_oauth = matches!(principal.via(), authz::principal::Via::Oauth { .. });
+    if is_oauth || principal.gate().cluster(INTROSPECT).is_err() {
+        return Err(Fail::client());
+    }
+    Ok(Asker::Server)
+}
+
+/// Name and password of a store user: no encoding inside.
+fn plain_basic(header: &str) -> Option<(String, String)> {
+    use base64::Engine as _;
+    let (scheme, rest) = header.trim().split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("Basic") {
+        return None;
+    }
+    let decoded = base64::engine::general_purpose::STANDARD.decode(rest.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (name, password) = text.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+/// A token that is good now.
+struct Active {
+    grant: Arc<Grant>,
+    user: Arc<User>,
+    kind: Kind,
+    end_s: u64,
+    serial: u32,
+}
+
+fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Active> {
+    let state = visit.state();
+    let is_seen = |grant: &Grant| match asker {
+        Asker::Client(id) => grant.client.as_deref() == Some(id.as_str()),
+        Asker::Server => true,
+    };
+    if let Some(content) = opened(visit, token, Kind::Access) {
+        let (grant, user) = bearer::live(&state, content)?;
+        let (end_s, serial) = (u64::from(content.end), content.serial);
+        let is_fresh = visit.now() < end_s * 1000 && grant.client.is_some();
+        return (is_fresh && is_seen(&grant)).then_some(Active {
+            grant,
+            user,
+            kind: Kind::Access,
+            end_s,
+            serial,
+        });
+    }
+    let content = opened(visit, token, Kind::Refresh)?;
+    let grant = Arc::clone(state.grant(content.grant)?);
+    // A refresh token is its own client's business alone.
+    let own = matches!(asker, Asker::Client(_)) && is_seen(&grant);
+    let end = grant.idle_end.min(grant.absolute_end);
+    let user = Arc::clone(state.user(&grant.user)?);
+    let client = state.client(grant.client.as_deref()?)?;
+    let is_live = content.serial == grant.counter
+        && visit.now() < end
+        && user.enabled
+        && user.uid == grant.uid
+        && client.is_approved();
+    (own && is_live).then_some(Active {
+        grant,
+        user,
+        kind: Kind::Refresh,
+        end_s: end / 1000,
+        serial: content.serial,
+    })
+}
+
+fn write<E: Env>(visit: &Visit<'_, E>, body: &mut Vec<u8>, active: &Active, asker: &Asker) {
+    let Active { grant, user, kind, end_s, serial } = active;
+    let mut writer = Writer::new(body);
+    writer.begin_object().field_bool("active", true);
+    writer.field_str("scope", &grant.scopes.join(" "));
+    if let Some(client) = &grant.client {
+        writer.field_str("client_id", client);
+    }
+    if matches!(asker, Asker::Server) {
+        writer.field_str("username", &user.name);
+    }
+    writer.field_str("sub", &subject(visit, user));
+    if *kind == Kind::Access {
+        writer.field_str("token_type", "Bearer");
+    }
+    writer.key("exp").u64(*end_s);
+    let begun = match kind {
+        Kind::Access => end_s.saturating_sub(visit.settings.access_token / 1000),
+        _ => grant.rotated / 1000,
+    };
+    writer.key("iat").u64(begun).key("nbf").u64(begun);
+    writer.field_str("aud", &visit.settings.issuer).field_str("iss", &visit.settings.issuer);
+    writer.field_str("jti", &format!("{}-{serial}", grant.id));
+    if !grant.details.is_empty() {
+        writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
+    }
+    writer.end_object();
+}
+
+/// A stable name of a user that is not the login name.
+fn subject<E: Env>(visit: &Visit<'_, E>, user: &User) -> String {
+    let hash = visit.keys().hash("subject", &user.uid.to_be_bytes());
+    hash.0[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}

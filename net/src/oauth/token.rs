@@ -1,0 +1,320 @@
+//! `POST /token`: codes, refresh tokens, device codes and clients' own rights become access tokens.
+//!
+//! Order: form, grant type, rate, client, grant type allowed, parameters; only then is anything
+//! looked up, and one command decides, durably, before the answer leaves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use authz::command::Waiting;
+use authz::oauth::{details, scope};
+use authz::record::client::ApplicationType;
+use authz::record::grant::{Grant, GrantKind};
+use authz::token::Content;
+use authz::token::text::{self, Kind};
+use authz::{Command, Outcome};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use env::Env;
+use json::{Value, Writer};
+
+use super::ask;
+use super::client_auth::{self, Proven};
+use super::fail::{Fail, answer, of_state};
+use super::form::Form;
+use super::limit::Of;
+use super::visit::Visit;
+use crate::reply::Reply;
+
+/// The device grant's name.
+pub const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// Grant types there are.
+pub const GRANT_TYPES: &[&str] =
+    &["authorization_code", "refresh_token", "client_credentials", DEVICE];
+
+/// Answers a request.
+pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    match grant(visit).await {
+        Ok(reply) => reply,
+        Err(fail) => fail.reply(),
+    }
+}
+
+/// The form of a request to an endpoint for programs.
+pub fn form<E: Env>(visit: &Visit<'_, E>, repeatable: &[&str]) -> Result<Form, Fail> {
+    if !visit.query.is_empty() {
+        return Err(Fail::request("Parameters belong into the body"));
+    }
+    let form = visit.posted().ok_or(Fail::request("The body must be a form, in UTF-8"))?;
+    match form.repeated(repeatable) {
+        Some(_) => Err(Fail::request("A parameter appears more than once")),
+        None => Ok(form),
+    }
+}
+
+async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
+    let form = form(visit, &["resource", "audience"])?;
+    let kind = form.first("grant_type").ok_or(Fail::request("The grant_type is missing"))?;
+    // The client is not proven yet: its rate is that of whoever uses its name from this address.
+    let name = form.first("client_id").unwrap_or("basic");
+    let key = format!("{name} {}", visit.address());
+    let limit = visit.settings.limits.token.saturating_mul(2);
+    let window = Duration::from_secs(2);
+    if let Some(seconds) = visit.limiter.count(Of::Token, &key, limit, window, visit.monotonic()) {
+        return Err(Fail::slow(seconds));
+    }
+    let client = client_auth::prove(visit, &form)?;
+    if !GRANT_TYPES.contains(&kind) || (kind == DEVICE && !visit.settings.device) {
+        return Err(Fail::new("unsupported_grant_type", "This grant_type does not exist here"));
+    }
+    if !client.client.may(kind) {
+        return Err(Fail::new("unauthorized_client", "This client may not use this grant_type"));
+    }
+    let outcome = match kind {
+        "authorization_code" => code(visit, &form, &client).await?,
+        "refresh_token" => return refresh(visit, &form, &client).await,
+        "client_credentials" => own(visit, &form, &client).await?,
+        _ => device(visit, &form, &client).await?,
+    };
+    let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
+    Ok(tokens(visit, &grant, serial, &grant, true))
+}
+
+/// An authorization code.
+async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Result<Outcome, Fail> {
+    let code = form.first("code").ok_or(Fail::request("The code is missing"))?;
+    let verifier = form.first("code_verifier").map(challenge_of).transpose()?;
+    let resource = resources(visit, form)?;
+    let settings = visit.settings;
+    let confidential = client.client.profile.confidential;
+    let command = Command::Redeem {
+        code: visit.hash("code", code),
+        client: client.id.clone(),
+        redirect: form.first("redirect_uri").map(str::to_owned),
+        may_omit_redirect: confidential && !settings.strict_redirect,
+        verifier,
+        resource,
+        refreshes: client.client.may("refresh_token"),
+        idle: settings.refresh_idle,
+        absolute: settings.refresh_absolute,
+        life: settings.access_token,
+        address: Some(visit.address()),
+        now: visit.now(),
+    };
+    visit.ask(command).await.map_err(|error| of_state(&error))
+}
+
+/// The challenge that follows from a verifier (RFC 7636).
+fn challenge_of(verifier: &str) -> Result<String, Fail> {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if !(43..=128).contains(&verifier.len()) || !verifier.bytes().all(legal) {
+        return Err(Fail::request("The code_verifier is malformed"));
+    }
+    Ok(URL_SAFE_NO_PAD.encode(authz::secret::sha256(verifier.as_bytes())))
+}
+
+fn resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Vec<String>, Fail> {
+    let resources: Vec<String> = form.all("resource").map(str::to_owned).collect();
+    match resources.iter().all(|one| ask::is_ours(visit.settings, one)) {
+        true => Ok(Vec::new()),
+        false => Err(Fail::new("invalid_target", "The resource is unknown")),
+    }
+}
+
+/// A refresh token.
+async fn refresh<E: Env>(
+    visit: &Visit<'_, E>,
+    form: &Form,
+    client: &Proven,
+) -> Result<Reply, Fail> {
+    let token = form.first("refresh_token").ok_or(Fail::request("The refresh_token is missing"))?;
+    resources(visit, form)?;
+    let state = visit.state();
+    let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
+    let known = state.grant(content.grant).cloned().ok_or(Fail::grant())?;
+    if known.client.as_deref() != Some(client.id.as_str()) {
+        return Err(Fail::grant());
+    }
+    let wanted = match form.first("scope") {
+        None => None,
+        Some(text) => {
+            const SCOPE: Fail =
+                Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
+            let wanted = scope::parse_list(text).map_err(|()| SCOPE)?;
+            if !scope::holds_all(&scope::stored(&known.scopes), &wanted) {
+                return Err(SCOPE);
+            }
+            let words: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+            (words != known.scopes).then_some(words)
+        }
+    };
+    let settings = visit.settings;
+    let command = Command::Refresh {
+        grant: content.grant,
+        counter: content.serial,
+        client: Some(client.id.clone()),
+        narrowed: wanted,
+        idle: settings.refresh_idle,
+        life: settings.access_token,
+        window: settings.reuse_interval,
+        now: visit.now(),
+    };
+    let outcome = visit.ask(command).await.map_err(|error| of_state(&error))?;
+    let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
+    // A narrowed access token has a grant of its own; the refresh token stays the family's.
+    let family = match grant.parent {
+        None => Arc::clone(&grant),
+        Some(parent) => visit.state().grant(parent).cloned().ok_or(Fail::grant())?,
+    };
+    Ok(tokens(visit, &grant, serial, &family, true))
+}
+
+/// A client that acts for itself.
+async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Result<Outcome, Fail> {
+    let record = &client.client;
+    let is_service =
+        record.profile.confidential && record.profile.application_type == ApplicationType::Service;
+    let state = visit.state();
+    let account = record.service_account.as_ref().and_then(|name| state.user(name));
+    let (Some(account), true) = (account.filter(|user| user.enabled), is_service) else {
+        return Err(Fail::new("unauthorized_client", "This client acts for nobody of its own"));
+    };
+    resources(visit, form)?;
+    let scopes = match form.first("scope") {
+        None if record.default_scope.is_empty() => record.profile.scopes.clone(),
+        None => record.default_scope.clone(),
+        Some(text) => {
+            const SCOPE: Fail = Fail::new(
+                "invalid_scope",
+                "A scope is malformed, unknown or not allowed for this client",
+            );
+            let wanted = scope::parse_list(text).map_err(|()| SCOPE)?;
+            let ceiling = scope::stored(&record.profile.scopes);
+            let is_fine = |one: &scope::Scope| {
+                *one != scope::Scope::Offline && ask::is_within(&ceiling, record, one)
+            };
+            if !wanted.iter().all(is_fine) {
+                return Err(SCOPE);
+            }
+            wanted.iter().map(ToString::to_string).collect()
+        }
+    };
+    let now = visit.now();
+    let end = now + visit.settings.access_token;
+    let grant = Grant {
+        id: 0,
+        kind: GrantKind::Client,
+        user: account.name.clone(),
+        uid: account.uid,
+        client: Some(client.id.clone()),
+        scopes,
+        details: Vec::new(),
+        resource: Vec::new(),
+        created: now,
+        last_used: Some(now),
+        last_address: Some(visit.address()),
+        code: None,
+        refreshes: false,
+        counter: 0,
+        rotated: now,
+        idle_end: end,
+        absolute_end: end,
+        serial: 0,
+        revoked: Vec::new(),
+        parent: None,
+        address: None,
+    };
+    visit.ask(Command::Mint { grant, now }).await.map_err(|error| of_state(&error))
+}
+
+/// A device that asks whether its person has answered.
+async fn device<E: Env>(
+    visit: &Visit<'_, E>,
+    form: &Form,
+    client: &Proven,
+) -> Result<Outcome, Fail> {
+    let code = form.first("device_code").ok_or(Fail::request("The device_code is missing"))?;
+    let settings = visit.settings;
+    let command = Command::PollDevice {
+        id: visit.hash("device code", code),
+        client: client.id.clone(),
+        refreshes: client.client.may("refresh_token"),
+        idle: settings.refresh_idle,
+        absolute: settings.refresh_absolute,
+        life: settings.access_token,
+        now: visit.now(),
+    };
+    match visit.ask(command).await.map_err(|error| of_state(&error))? {
+        Outcome::Wait(waiting) => Err(match waiting {
+            Waiting::Pending => Fail::new("authorization_pending", "Nobody has answered yet"),
+            Waiting::TooFast => Fail::new("slow_down", "Ask less often: five seconds more"),
+            Waiting::Refused => Fail::new("access_denied", "The owner refused"),
+            Waiting::Expired => Fail::new("expired_token", "The device code has expired"),
+        }),
+        outcome => Ok(outcome),
+    }
+}
+
+/// What a sealed token says, where it is one of ours of this kind.
+pub fn opened<E: Env>(visit: &Visit<'_, E>, token: &str, kind: Kind) -> Option<Content> {
+    let read = text::read(token).filter(|read| read.kind == kind)?;
+    match kind {
+        Kind::Access => visit.keys().access(visit.state().epoch).open(&read.body),
+        Kind::Refresh => visit.keys().refresh().open(&read.body),
+        _ => None,
+    }
+}
+
+/// The answer with the tokens of a grant.
+fn tokens<E: Env>(
+    visit: &Visit<'_, E>,
+    grant: &Grant,
+    serial: u32,
+    family: &Grant,
+    refreshed: bool,
+) -> Reply {
+    let now_s = visit.now() / 1000;
+    let life_s = visit.settings.access_token / 1000;
+    let end_s = (now_s + life_s).min(family.absolute_end.div_ceil(1000));
+    let end = u32::try_from(end_s).unwrap_or(u32::MAX);
+    let sealed =
+        visit.keys().access(visit.state().epoch).seal(Content { grant: grant.id, end, serial });
+    let access = text::write(Kind::Access, &sealed);
+    let mut body = Vec::with_capacity(320);
+    let mut writer = Writer::new(&mut body);
+    writer.begin_object().field_str("access_token", &access).field_str("token_type", "Bearer");
+    writer.key("expires_in").u64(end_s.saturating_sub(now_s));
+    if refreshed && family.refreshes {
+        let content = Content { grant: family.id, end: 0, serial: family.counter };
+        let sealed = visit.keys().refresh().seal(content);
+        writer.field_str("refresh_token", &text::write(Kind::Refresh, &sealed));
+    }
+    writer.field_str("scope", &grant.scopes.join(" "));
+    if !grant.details.is_empty() {
+        writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
+        debug_assert!(
+            grant.details.iter().all(|entry| entry.get("type").is_some()),
+            "{}",
+            details::INDEX_ACCESS
+        );
+    }
+    writer.end_object();
+    answer(200, body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verifier_gives_the_challenge_of_the_standard() {
+        assert_eq!(
+            challenge_of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
+            Ok("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned())
+        );
+        for bad in ["", "short", &"x".repeat(129), &format!("{}!", "x".repeat(50))] {
+            assert!(challenge_of(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! One request at the OAuth half: who knocks, with which cookies, and what every answer carries.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use authz::form::Hash;
+use authz::pages::layout::Person;
+use authz::pages::problem;
+use authz::record::session::Session;
+use authz::record::user::User;
+use authz::token::Keys;
+use authz::{Command, Error, Outcome, State};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::Core;
+use env::{Clock, Env, Random};
+use http::Head;
+
+use super::cookie;
+use super::form::Form;
+use super::limit::Limiter;
+use super::settings::Settings;
+use crate::admit::Security;
+use crate::reply::Reply;
+
+/// Sessions are noted as seen at most this often.
+const SEEN_EVERY_MS: u64 = 60_000;
+
+/// A request.
+pub struct Visit<'a, E: Env> {
+    /// The engine: which indices are there.
+    pub core: &'a Rc<Core<E>>,
+    /// Users, clients, grants.
+    pub security: &'a Security<E>,
+    /// How this half is set up.
+    pub settings: &'a Settings,
+    /// Counters.
+    pub limiter: &'a Limiter,
+    /// Head of the request.
+    pub head: &'a Head,
+    /// Its query.
+    pub query: &'a [u8],
+    /// Its body.
+    pub body: &'a [u8],
+    /// Address of the other side, as `host:port`.
+    pub peer: &'a str,
+}
+
+/// Somebody who is signed in.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// The session.
+    pub session: Arc<Session>,
+    /// Who.
+    pub user: Arc<User>,
+    /// May review applications and administer clients.
+    pub reviews: bool,
+    /// Token of the form that signs out.
+    pub sign_out: String,
+}
+
+impl SignedIn {
+    /// For the bar of a page.
+    pub fn person(&self) -> Person<'_> {
+        Person { name: &self.user.name, csrf: &self.sign_out, reviews: self.reviews }
+    }
+}
+
+/// The action that reviewers and administrators of clients may do.
+pub const MANAGE: &str = "cluster:admin/oauth/manage";
+
+impl<E: Env> Visit<'_, E> {
+    /// Authz state as it is now.
+    pub fn state(&self) -> Arc<State> {
+        self.security.keeper.state()
+    }
+
+    /// The keys of this node.
+    pub fn keys(&self) -> &Keys {
+        self.security.keeper.keys()
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        u64::try_from(self.core.env().clock().unix_ms()).unwrap_or(0)
+    }
+
+    /// The clock that counters go by.
+    pub fn monotonic(&self) -> Duration {
+        self.core.env().clock().monotonic()
+    }
+
+    /// Host of the other side.
+    pub fn address(&self) -> String {
+        super::limit::host(self.peer).to_owned()
+    }
+
+    /// Thirty-two bytes that nobody can guess.
+    pub fn random(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.core.env().random().fill(&mut bytes);
+        bytes
+    }
+
+    /// The same as text for a URL or a cookie.
+    pub fn random_text(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.random())
+    }
+
+    /// How a value handed out is kept.
+    pub fn hash(&self, purpose: &str, value: &str) -> Hash {
+        self.keys().hash(purpose, value.as_bytes())
+    }
+
+    /// Has a change of state made, durably.
+    ///
+    /// # Errors
+    /// What the state refuses, or why it cannot be written.
+    pub async fn ask(&self, command: Command) -> Result<Outcome, Error> {
+        match self.security.keeper.ask(command).await? {
+            Outcome::Refused(error) => Err(error),
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Who is signed in in this browser.
+    pub fn signed_in(&self) -> Option<SignedIn> {
+        let value = cookie::value(self.head, cookie::SESSION)?;
+        let id = self.hash("session", value);
+        let (state, now) = (self.state(), self.now());
+        let session = Arc::clone(state.sessions.get(&id)?);
+        let idle_end = session.seen.saturating_add(self.settings.session_idle);
+        if now >= session.end || now >= idle_end {
+            return None;
+        }
+        let user = Arc::clone(state.user(&session.user)?);
+        if !user.enabled || user.uid != session.uid {
+            return None;
+        }
+        let reviews =
+            authz::Principal::user_of(Arc::clone(&user), &state).gate().cluster(MANAGE).is_ok();
+        let sign_out = self.token_of(&id, "sign out");
+        Some(SignedIn { session, user, reviews, sign_out })
+    }
+
+    /// Notes that a session was seen, at most once a minute.
+    pub async fn see(&self, signed_in: &SignedIn) {
+        let (id, seen, now) = (signed_in.session.id, signed_in.session.seen, self.now());
+        if now >= seen + SEEN_EVERY_MS.min(self.settings.session_idle / 4) {
+            // The next request notes it again where this one could not.
+            self.ask(Command::SeeSession { id, now }).await.ok();
+        }
+    }
+
+    /// What this browser is called before somebody signs in.
+    pub fn anchor(&self) -> Option<Hash> {
+        cookie::value(self.head, cookie::ANCHOR).map(|value| self.hash("browser", value))
+    }
+
+    /// Token of a form on a page of this session or browser, for one purpose.
+    pub fn token_of(&self, of: &Hash, purpose: &str) -> String {
+        let mut bytes = of.0.to_vec();
+        bytes.extend_from_slice(purpose.as_bytes());
+        URL_SAFE_NO_PAD.encode(self.keys().hash("csrf", &bytes).0)
+    }
+
+    /// Whether a form was posted from a page of ours that carried this token.
+    pub fn is_own_form(&self, form: &Form, token: &str) -> bool {
+        let given = form.text("csrf_token");
+        self.is_own_origin() && authz::secret::is_equal(given.as_bytes(), token.as_bytes())
+    }
+
+    /// Whether the browser says that the request comes from a page of ours.
+    fn is_own_origin(&self) -> bool {
+        match (self.head.text("origin"), self.head.text("sec-fetch-site")) {
+            (Some(origin), _) => origin == self.settings.origin(),
+            (None, Some(site)) => site == "same-origin",
+            (None, None) => false,
+        }
+    }
+
+    /// How many indices a pattern matches now.
+    pub fn indices_today(&self, pattern: &str) -> usize {
+        let state = self.core.state();
+        let names = state.indices.keys().filter(|name| !name.starts_with('.'));
+        names.filter(|name| authz::privilege::fits(pattern, name)).count()
+    }
+
+    /// The body as a form.
+    pub fn posted(&self) -> Option<Form> {
+        let kind = self.head.text("content-type")?.split(';').next()?.trim();
+        if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            return None;
+        }
+        Form::parse(self.body).ok()
+    }
+
+    /// A page.
+    pub fn page(&self, status: u16, html: String) -> Reply {
+        self.page_to(status, html, None)
+    }
+
+    /// A page from whose form the browser may be led on to `target`.
+    pub fn page_to(&self, status: u16, html: String, target: Option<&str>) -> Reply {
+        let target = target.map(|target| format!(" {target}")).unwrap_or_default();
+        let policy = format!(
+            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; \
+             form-action 'self'{target}; frame-ancestors 'none'; base-uri 'none'"
+        );
+        let mut reply = Reply { status, body: html.into_bytes(), ..Reply::default() };
+        reply.content_type = Some("text/html;charset=UTF-8".into());
+        reply = guarded(reply)
+            .field("Content-Security-Policy", policy)
+            .field("X-Frame-Options", "DENY")
+            .field("X-Content-Type-Options", "nosniff")
+            .field("Cross-Origin-Opener-Policy", "same-origin")
+            .field("Permissions-Policy", PERMISSIONS);
+        if !self.settings.is_address() {
+            reply = reply.field("Strict-Transport-Security", "max-age=31536000");
+        }
+        reply
+    }
+
+    /// A page that says what went wrong.
+    pub fn problem(&self, status: u16, title: &str, sentence: &str, todo: &str) -> Reply {
+        let signed_in = self.signed_in();
+        let person = signed_in.as_ref().map(SignedIn::person);
+        self.page(status, problem::render(title, sentence, todo, person.as_ref()))
+    }
+
+    /// The page for a form that did not come from a page of ours.
+    pub fn foreign_form(&self) -> Reply {
+        self.problem(
+            403,
+            "This form is not valid",
+            "It did not come from a page of this server, or it was open for too long.",
+            "Go back, load the page again, and send it once more.",
+        )
+    }
+
+    /// The page for state that cannot be written.
+    pub fn down(&self) -> Reply {
+        self.problem(
+            503,
+            "Not now",
+            "The server cannot keep its state at this moment. Nothing was changed.",
+            "Please try again in a few seconds.",
+        )
+        .field("Retry-After", "1")
+    }
+
+    /// The page for a request that is unknown, over, or decided already.
+    pub fn dead_request(&self, status: u16) -> Reply {
+        self.problem(
+            status,
+            "This request is over",
+            "It took too long, was decided already, or belongs to another browser.",
+            "Go back to the application and begin again.",
+        )
+    }
+}
+
+/// Everything off but what pages of ours may use.
+const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscope=(), magnetometer=(), \
+                           microphone=(), payment=(), usb=(), publickey-credentials-get=(self)";
+
+/// Leads the browser on, after a form.
+pub fn see_other(location: &str) -> Reply {
+    guarded(Reply::empty(303).field("Location", location.to_owned()))
+}
+
+/// Leads the browser back to a client.
+pub fn found(location: String) -> Reply {
+    guarded(Reply::empty(302).field("Location", location))
+}
+
+/// Nothing of it stays in caches or goes on in referrers.
+fn guarded(reply: Reply) -> Reply {
+    reply
+        .field("Cache-Control", "no-store")
+        .field("Pragma", "no-cache")
+        .field("Referrer-Policy", "no-referrer")
+}
