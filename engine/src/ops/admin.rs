@@ -54,6 +54,14 @@ impl<E: Env> Core<E> {
         let state = self.state();
         Ok(indices
             .into_iter()
+            .map(|index| match gate.index(action, &index.name) {
+                // A caller with limits sees the fields that it may see.
+                Ok(limits) if limits.fields.is_some() => {
+                    let mapping = self.mapping_of(&index, &limits);
+                    Arc::new(cluster::Index { mapping, ..(*index).clone() })
+                }
+                _ => index,
+            })
             .map(|index| IndexInfo {
                 name: index.name.to_string(),
                 aliases: index.aliases_json(),

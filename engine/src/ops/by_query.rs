@@ -342,6 +342,19 @@ impl<E: Env> Core<E> {
         request.version = true;
         request.seq_no_primary_term = true;
         let held = self.hold(gate, SEARCH, search).await?;
+        if matches!(call.work, Work::Update) {
+            for shard in &held {
+                // What is written again is what was read: hidden fields would be lost.
+                if gate.index(SEARCH, &shard.name)?.fields.is_some() {
+                    return Err(Error::new(
+                        403,
+                        "security_exception",
+                        "Can't execute an update request if field or document level security is \
+                         enabled",
+                    ));
+                }
+            }
+        }
         if let Work::Reindex(to) = &call.work {
             self.check_destination(to, &held)?;
         }
@@ -380,8 +393,7 @@ impl<E: Env> Core<E> {
             }
             request.size = size as u32;
             let begun = self.env.clock().monotonic();
-            let run =
-                self.run(part.gate, SEARCH, &part.held, &request, false, part.begin).await?;
+            let run = self.run(part.gate, SEARCH, &part.held, &request, false, part.begin).await?;
             if let Some(last) = run.merged.winners.last() {
                 request.resume = Some(last.ranked.keys.as_slice().into());
             }
@@ -419,8 +431,7 @@ impl<E: Env> Core<E> {
             let outcomes = self.bulk(part.gate, request).await.items;
             todo = Vec::new();
             for (outcome, item) in outcomes.into_iter().zip(kept) {
-                let rejected =
-                    matches!(&outcome.result, Err(error) if error.status == 429);
+                let rejected = matches!(&outcome.result, Err(error) if error.status == 429);
                 if rejected && round < RETRIES_MAX && part.control.cancelled().is_none() {
                     todo.push(item);
                 } else {
