@@ -141,12 +141,19 @@ pub fn unmapped_term(binder: &Binder<'_>, field: &str, value: &Scalar) -> Result
             let same = Wildcard::new(value.text(), false).matches(binder.context.index);
             Ok(if same { Node::All } else { Node::None })
         }
+        "_ignored" => Ok(word_of(FieldNo::IGNORED, value.text())),
+        "_routing" => Ok(word_of(FieldNo::ROUTING, value.text())),
         "_seq_no" => match value.text().parse::<i64>() {
             Ok(number) => Ok(numbers(FieldNo::SEQ_NO, COLUMN, vec![(number, number)])),
             Err(_) => Err(Error::number(value.text())),
         },
         _ => Ok(Node::None),
     }
+}
+
+/// A word of a column of the system's.
+fn word_of(field: FieldNo, word: &str) -> Node {
+    Node::Terms { field, access: COLUMN, terms: vec![word.as_bytes().into()] }
 }
 
 /// A column without terms or points.
@@ -264,7 +271,15 @@ pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
         Bounds::Nothing => Ok(Node::None),
         Bounds::Numbers(from, to) => Ok(numbers(field.no, access, vec![(from, to)])),
         Bounds::All => Ok(Node::All),
-        Bounds::Span(span) => span_meets(&field, span, Relation::Intersects),
+        Bounds::Span(span) => span_meets(
+            &field,
+            span,
+            match query.relation {
+                ast::Relation::Intersects => Relation::Intersects,
+                ast::Relation::Contains => Relation::Contains,
+                ast::Relation::Within => Relation::Within,
+            },
+        ),
         Bounds::Terms { lower, upper } => {
             let end = |(term, inclusive): (Vec<u8>, bool)| (term.into(), inclusive);
             pattern(&field, Pattern::Range { lower: lower.map(end), upper: upper.map(end) })
@@ -400,7 +415,9 @@ pub fn check_access(field: &Field) -> Result<Access> {
         check_indexed(field)?;
         return Ok(Access { index: true, column: false });
     }
-    if field.index || field.doc_values {
+    // The mapping itself answers for a field of one value.
+    let is_constant = matches!(field.kind, Type::ConstantKeyword(_));
+    if field.index || field.doc_values || is_constant {
         return Ok(Access { index: field.index, column: field.doc_values });
     }
     Err(Error::illegal(format!(
