@@ -14,6 +14,7 @@ mod addresses;
 mod core;
 mod greeting;
 mod ready;
+mod slow_log;
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
@@ -92,6 +93,7 @@ pub fn run(options: &Serve) -> Result<()> {
         build_date: command::build_date(),
         attributes: settings.node_attributes.clone(),
         settings: settings.shown.clone(),
+        slow_log: Some(Arc::new(slow_log::SlowLog::new(&folder.path().join("logs")))),
         measure: Some(Arc::new(probe.clone())),
     };
     let told = ready::Told {

@@ -15,6 +15,7 @@ pub mod bytes;
 pub mod clock;
 pub mod disk;
 pub mod error;
+pub mod lines;
 pub mod machine;
 pub mod mailbox;
 pub mod meter;

@@ -41,6 +41,8 @@ pub struct NodeInfo {
     pub attributes: Vec<(String, String)>,
     /// Settings that were given at the start, by name, but for secrets.
     pub settings: Vec<(String, String)>,
+    /// Keeps lines about what was slow; `None`: nobody does.
+    pub slow_log: Option<Arc<dyn env::lines::Lines>>,
     /// Measures machine and process; `None`: nobody does.
     pub measure: Option<Arc<dyn env::machine::Measure>>,
 }
@@ -169,7 +171,10 @@ impl<E: Env> Core<E> {
             let (indices, missing) = match named {
                 Ok(indices) => (indices, false),
                 // Health waits for an index that is not there yet, and then says so.
-                Err(error) if error.status == 404 => (Vec::new(), true),
+                Err(error) if error.status == 404 => {
+                    let named = expression.split(',').any(|part| !part.contains('*'));
+                    (Vec::new(), named)
+                }
                 Err(error) => return Err(error),
             };
             let mut rows: Vec<IndexRow> =

@@ -1,0 +1,216 @@
+//! The slow log: searches and writes that took longer than their index's settings allow, a line of
+//! JSON each, with Elasticsearch's names.
+//!
+//! The thresholds are `index.search.slowlog.threshold.{query,fetch}.*` and
+//! `index.indexing.slowlog.threshold.index.*`. Where none is set, looking costs a few look-ups a
+//! shard, and nothing is written.
+//!
+//! A search's time is that of its whole phase, a write's that of the batch in which the document
+//! went to its shard: documents of one batch are decided, logged and answered together.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::ShardId;
+use cluster::{Index, IndexSettings};
+use env::{Clock, Env, Spawn};
+use json::Writer;
+
+use crate::core::Core;
+use crate::node::Entry;
+
+/// Levels, from the most urgent.
+const LEVELS: [&str; 4] = ["WARN", "INFO", "DEBUG", "TRACE"];
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Finding what matches.
+    Query,
+    /// Reading the hits.
+    Fetch,
+    /// Writing.
+    Index,
+}
+
+impl Phase {
+    /// Its settings, in the order of [`LEVELS`].
+    const fn thresholds(self) -> [&'static str; 4] {
+        match self {
+            Self::Query => [
+                "index.search.slowlog.threshold.query.warn",
+                "index.search.slowlog.threshold.query.info",
+                "index.search.slowlog.threshold.query.debug",
+                "index.search.slowlog.threshold.query.trace",
+            ],
+            Self::Fetch => [
+                "index.search.slowlog.threshold.fetch.warn",
+                "index.search.slowlog.threshold.fetch.info",
+                "index.search.slowlog.threshold.fetch.debug",
+                "index.search.slowlog.threshold.fetch.trace",
+            ],
+            Self::Index => [
+                "index.indexing.slowlog.threshold.index.warn",
+                "index.indexing.slowlog.threshold.index.info",
+                "index.indexing.slowlog.threshold.index.debug",
+                "index.indexing.slowlog.threshold.index.trace",
+            ],
+        }
+    }
+
+    const fn dataset(self) -> &'static str {
+        match self {
+            Self::Query => "elasticsearch.index_search_slowlog.query",
+            Self::Fetch => "elasticsearch.index_search_slowlog.fetch",
+            Self::Index => "elasticsearch.index_indexing_slowlog",
+        }
+    }
+
+    /// The level at which `took` is too long.
+    pub(crate) fn level(self, settings: &IndexSettings, took: Duration) -> Option<&'static str> {
+        let over = |name: &&str| {
+            let limit = settings.time(name).flatten();
+            limit.is_some_and(|limit| took > limit)
+        };
+        let at = self.thresholds().iter().position(|name| over(&name))?;
+        Some(LEVELS[at])
+    }
+}
+
+/// What a line tells beside the time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// Bytes of the source that are told.
+    pub(crate) source: Vec<u8>,
+    /// Hits, of a search.
+    pub(crate) total_hits: Option<u64>,
+    /// Shards that were asked, of a search.
+    pub(crate) total_shards: u32,
+    /// Id of the first document, of a write.
+    pub(crate) id: Option<String>,
+    /// Documents of the batch.
+    pub(crate) docs: usize,
+}
+
+/// Counts the phase of a search at each of its shards: begun, and ended when this is dropped.
+pub(crate) struct Watched<E: Env> {
+    env: E,
+    readers: Vec<shard::Reader>,
+    phase: Phase,
+    begun: Duration,
+}
+
+impl<E: Env> Drop for Watched<E> {
+    fn drop(&mut self) {
+        let took = self.env.clock().monotonic().saturating_sub(self.begun);
+        for reader in &self.readers {
+            span(reader, self.phase).ended.add(took);
+        }
+    }
+}
+
+fn span(reader: &shard::Reader, phase: Phase) -> &env::meter::Span {
+    match phase {
+        Phase::Fetch => &reader.uses().fetch,
+        _ => &reader.uses().query,
+    }
+}
+
+impl<E: Env> Core<E> {
+    /// Counts a phase that begins now at these shards.
+    pub(crate) fn watch(
+        &self,
+        shards: impl IntoIterator<Item = ShardId>,
+        phase: Phase,
+    ) -> Watched<E> {
+        let directory = self.directory();
+        let readers: Vec<shard::Reader> = shards
+            .into_iter()
+            .filter_map(|shard| match directory.shards.get(&shard) {
+                Some(Entry::Open(reader)) => Some(reader.clone()),
+                _ => None,
+            })
+            .collect();
+        for reader in &readers {
+            span(reader, phase).begun.add(1);
+        }
+        Watched { env: self.env.clone(), readers, phase, begun: self.env.clock().monotonic() }
+    }
+
+    /// Tells of a phase that took so long at a shard, where that is too long.
+    pub(crate) fn tell_slow(
+        self: &Rc<Self>,
+        phase: Phase,
+        (index, number): (&Arc<Index>, u32),
+        took: Duration,
+        told: impl FnOnce() -> Told,
+    ) {
+        let Some(log) = self.shared.config.info.slow_log.clone() else { return };
+        let Some(level) = phase.level(&index.settings, took) else { return };
+        let line = self.slow_line(phase, level, (&index.name, number), took, &told());
+        let worker = self.env.clone();
+        self.env.spawn().spawn(async move {
+            // Where no worker is free the line is lost: the log must not slow what it watches.
+            let _ = worker.spawn().work_short(move || log.keep(&line)).await;
+        });
+    }
+
+    fn slow_line(
+        &self,
+        phase: Phase,
+        level: &str,
+        (index, number): (&str, u32),
+        took: Duration,
+        told: &Told,
+    ) -> String {
+        let info = &self.shared.config.info;
+        let mut line = Vec::new();
+        let mut writer = Writer::new(&mut line);
+        writer.begin_object().key("@timestamp").i64(self.now_ms());
+        writer
+            .field_str("log.level", level)
+            .field_str("event.dataset", phase.dataset())
+            .field_str("elasticsearch.cluster.name", &info.cluster_name)
+            .field_str("elasticsearch.node.name", &info.name)
+            .field_str("elasticsearch.slowlog.message", &format!("[{index}][{number}]"))
+            .field_str("elasticsearch.slowlog.took", &format!("{}micros", took.as_micros()))
+            .field_u64("elasticsearch.slowlog.took_millis", took.as_millis() as u64);
+        if phase == Phase::Index {
+            writer.field_u64("corelode.slowlog.docs", told.docs as u64);
+        } else {
+            writer
+                .field_str("elasticsearch.slowlog.search_type", "QUERY_THEN_FETCH")
+                .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards));
+        }
+        if let Some(hits) = told.total_hits {
+            writer.field_str("elasticsearch.slowlog.total_hits", &format!("{hits} hits"));
+        }
+        if let Some(id) = &told.id {
+            writer.field_str("elasticsearch.slowlog.id", id);
+        }
+        let source = String::from_utf8_lossy(&told.source);
+        writer.field_str("elasticsearch.slowlog.source", &source).end_object();
+        String::from_utf8_lossy(&line).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_urgent_level_that_was_passed_is_told() {
+        let settings = json::parse(
+            br#"{"index.search.slowlog.threshold.query.warn":"1s",
+                 "index.search.slowlog.threshold.query.info":"100ms",
+                 "index.search.slowlog.threshold.query.debug":"-1"}"#,
+        );
+        let settings = IndexSettings::parse(&settings.expect("JSON")).expect("good settings");
+        let level = |ms| Phase::Query.level(&settings, Duration::from_millis(ms));
+        assert_eq!(level(2_000), Some("WARN"));
+        assert_eq!(level(500), Some("INFO"));
+        assert_eq!(level(100), None);
+        assert_eq!(Phase::Fetch.level(&settings, Duration::from_secs(9)), None);
+    }
+}
