@@ -64,6 +64,7 @@ impl<E: Env> Inner<E> {
         job.taken.borrow_mut().push(taken);
         let mapping = self.mapping.borrow().clone();
         let mut parser = self.parser.borrow_mut();
+        parser.set_routed(routing.is_some());
         let doc = match parser.parse(&mapping, &id, &source, Mode::Strict, &mut updated.arena) {
             Ok(Parsed::Ready(doc)) => doc as u32,
             Ok(Parsed::NeedsMapping(delta)) => {

@@ -156,6 +156,7 @@ impl<E: Env> Core<E> {
             } else if let Some(update) = &item.update {
                 Ok(Kind::Update(Box::new(update.operation())))
             } else {
+                parser.set_routed(aim.routing.is_some());
                 sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| {
                     Kind::Index {
                         create: item.action == WriteAction::Create
@@ -209,6 +210,7 @@ impl<E: Env> Core<E> {
             }
             for &at in &members {
                 let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
+                parser.set_routed(aim.routing.is_some());
                 for text in update.texts() {
                     arena.clear();
                     // Only a guess at what it will need: its own turn tells what is wrong with it.

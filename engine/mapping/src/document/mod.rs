@@ -51,6 +51,8 @@ pub enum Parsed {
 pub struct Parser {
     tape: tape::Parser,
     scratch: Buffers,
+    /// The next documents come without routing.
+    is_unrouted: bool,
 }
 
 /// Memory of a walk, used again for the next one.
@@ -68,6 +70,11 @@ impl Parser {
     /// A parser with empty buffers.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Tells whether the documents that come name their routing, as children of a family must.
+    pub fn set_routed(&mut self, is_routed: bool) {
+        self.is_unrouted = !is_routed;
     }
 
     /// Walks one document. On anything but `Ready` the arena is as it was.
@@ -94,6 +101,7 @@ impl Parser {
         let mark = arena.begin();
         self.scratch.fields.begin(arena.next_entry());
         let mut walk = walk::Walk::new(mapping, id, mode, arena, &mut self.scratch);
+        walk.is_routed = !self.is_unrouted;
         let done = walk.document(root);
         match done {
             Ok(None) => Ok(Parsed::Ready(arena.finish())),

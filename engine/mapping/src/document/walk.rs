@@ -22,6 +22,8 @@ pub(super) struct Walk<'m, 'p, 'd> {
     pub buffers: &'p mut Buffers,
     pub new: New,
     mode: Mode,
+    /// The document names its routing.
+    pub is_routed: bool,
     /// Nested documents that are open, outermost first.
     levels: Vec<Level<'m, 'd>>,
     /// What the document itself gets from nested ones, at its end.
@@ -77,6 +79,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
             buffers,
             new: New::default(),
             mode,
+            is_routed: true,
             levels: Vec::new(),
             later: Vec::new(),
             nested_count: 0,

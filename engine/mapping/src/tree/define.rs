@@ -151,6 +151,11 @@ fn child(
             Child::Object(object(definition, path, nested, settings)?)
         }
         Type::Alias => Child::Alias(Arc::new(alias(first, definition, path)?)),
+        Type::Field("join") if !parent.path.is_empty() => {
+            return Err(Error::illegal_argument(format!(
+                "join field [{path}] cannot be added inside an object or in a multi-field"
+            )));
+        }
         Type::Field(kind) => field(kind, definition, &path, settings)?,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::Mapping;
 use super::node::{Child, Object};
+use crate::types::Kind;
 use crate::{Error, Result, Settings};
 
 /// Objects inside each other that no setting can go beyond: the tree is walked by recursion.
@@ -12,6 +13,13 @@ pub(super) fn check(mapping: &Mapping) -> Result<()> {
     let limits = &mapping.settings().limits;
     if mapping.total_fields() > limits.total_fields {
         return Err(total(limits.total_fields, 0));
+    }
+    let mut joins = mapping.fields().filter(|field| matches!(field.kind, Kind::Join(_)));
+    if let (Some(one), Some(two)) = (joins.next(), joins.next()) {
+        return Err(Error::illegal_argument(format!(
+            "Only one [parent-join] field can be defined per index, got [{}, {}]",
+            one.path, two.path
+        )));
     }
     let nested = mapping.nested_paths().len() as u64;
     if nested > limits.nested_fields {

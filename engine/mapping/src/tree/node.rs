@@ -241,8 +241,10 @@ impl Flat {
 
     fn add_field(&mut self, field: &Arc<Field>) {
         self.fields.push(field.clone());
-        if matches!(field.kind, Kind::Flattened(_)) {
-            self.flattened.push(field.path.clone());
+        if matches!(field.kind, Kind::Flattened(_) | Kind::Join(_)) {
+            if matches!(field.kind, Kind::Flattened(_)) {
+                self.flattened.push(field.path.clone());
+            }
             self.hidden.extend(field.parts.iter().cloned());
         } else {
             self.fields.extend(field.parts.iter().cloned());

@@ -166,7 +166,8 @@ impl Shown {
             Kind::RankFeature(_)
             | Kind::RankFeatures(_)
             | Kind::Completion(_)
-            | Kind::ConstantKeyword(_) => return None,
+            | Kind::ConstantKeyword(_)
+            | Kind::Join(_) => return None,
             _ => Self { index: true, doc_values: true, doc_values_default: true },
         })
     }
@@ -262,6 +263,10 @@ fn special(field: &Field, out: &mut Json) {
             }
         }
         Kind::Flattened(kind) => flattened(kind, out),
+        Kind::Join(join) => {
+            out.insert("eager_global_ordinals", !join.lazy);
+            out.insert("relations", join.to_json());
+        }
         Kind::Binary => {}
     }
 }

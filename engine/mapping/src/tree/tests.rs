@@ -183,7 +183,7 @@ fn a_parameter_not_here_yet_is_one_that_nobody_knows() {
             format!("unknown parameter [{parameter}] on mapper [f] of type [{kind}]")
         );
     }
-    for kind in ["join", "geo_shape", "shape", "point", "percolator", "dense_vector", "sparse_vector"] {
+    for kind in ["geo_shape", "shape", "point", "percolator", "dense_vector", "sparse_vector"] {
         assert!(
             refused(json!({"properties": {"f": {"type": kind}}}))
                 .reason
@@ -436,6 +436,8 @@ fn every_type_is_read_and_shown() {
         json!({"type": "ip_range", "doc_values": false}),
         json!({"type": "nested", "include_in_root": true, "properties": {"a": {"type": "long"}}}),
         json!({"type": "object", "subobjects": false}),
+        json!({"type": "join", "eager_global_ordinals": true,
+               "relations": {"question": ["answer", "vote"], "answer": "comment"}}),
         json!({"type": "keyword", "norms": true, "similarity": "boolean",
                "split_queries_on_whitespace": true}),
         json!({"type": "text", "index_prefixes": {"min_chars": 2, "max_chars": 4},

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::node::{Child, Children, Nested, Object};
 use super::render;
-use crate::types::{ContextKind, Contexts, Field, Kind, NumberKind, TextFlavor};
+use crate::types::{ContextKind, Contexts, Field, Join, Kind, NumberKind, TextFlavor};
 use crate::{Error, ErrorKind, Result};
 
 /// Who asks for the change.
@@ -152,6 +152,38 @@ pub(super) fn merge_child(old: &Child, new: &Child, reason: Reason) -> Result<Ch
     }
 }
 
+/// Families may grow, not shrink: what is kept of documents rests on them.
+fn check_relations(path: &str, old: &Join, new: &Join) -> Result<()> {
+    let conflict = |what: String| {
+        Err(Error::illegal_argument(format!(
+            "Mapper for [{path}] conflicts with existing mapper:\n\tCannot update parameter \
+             [relations]: {what}"
+        )))
+    };
+    for (parent, children) in &old.relations {
+        let Some(kept) = new.children(parent) else {
+            return conflict(format!("Cannot remove parent [{parent}] in join field [{path}]"));
+        };
+        if let Some(gone) = children.iter().find(|child| !kept.contains(child)) {
+            return conflict(format!("Cannot remove child [{gone}] in join field [{path}]"));
+        }
+    }
+    for (parent, children) in &new.relations {
+        if old.children(parent).is_none() && old.parent(parent).is_some() {
+            return conflict(format!(
+                "Cannot create parent [{parent}] from an existing child in join field [{path}]"
+            ));
+        }
+        let known = |child: &&Arc<str>| old.parent(child).is_none() && old.knows(child);
+        if let Some(child) = children.iter().find(known) {
+            return conflict(format!(
+                "Cannot create child [{child}] from an existing parent in join field [{path}]"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The first document says what a `constant_keyword` is.
 fn with_value(old: &Arc<Field>, new: &Arc<Field>) -> Arc<Field> {
     match (&old.kind, &new.kind) {
@@ -172,6 +204,9 @@ fn merge_field(old: &Arc<Field>, new: &Arc<Field>) -> Result<Arc<Field>> {
             old.type_name(),
             new.type_name()
         )));
+    }
+    if let (Kind::Join(old_join), Kind::Join(new_join)) = (&old.kind, &new.kind) {
+        check_relations(&old.path, old_join, new_join)?;
     }
     let conflicts: Vec<String> = fixed(old)
         .into_iter()
@@ -309,7 +344,7 @@ fn fixed(field: &Field) -> Vec<(&'static str, String)> {
         Kind::Flattened(flattened) => {
             list.push(("null_value", named(&flattened.null_value, "null")));
         }
-        Kind::GeoPoint(_) | Kind::Binary => {}
+        Kind::GeoPoint(_) | Kind::Binary | Kind::Join(_) => {}
     }
     list
 }

@@ -61,6 +61,8 @@ pub enum KeywordFlavor {
     Version,
     /// All keys of a `flattened` field: terms are `key\0value`.
     Keyed,
+    /// The ids of parents of a `join` field.
+    Parent,
     /// One key of a `flattened` field; terms begin with it and `\0`.
     OneKey(Arc<str>),
 }
@@ -73,6 +75,7 @@ impl KeywordFlavor {
             Self::Wildcard => "wildcard",
             Self::Version => "version",
             Self::Keyed | Self::OneKey(_) => "flattened",
+            Self::Parent => "parent",
         }
     }
 }

@@ -15,6 +15,7 @@
 //! | rank_feature, rank_features            | a feature, its value as frequency ([`feature`]) | - | -        |
 //! | completion                             | input and surface form ([`completion`]) | - | -                 |
 //! | flattened                              | values; `key\0value` in a field of its own | - | terms, of both |
+//! | join                                   | names; ids of parents in fields of their own ([`join`]) | - | terms, of both |
 //! | binary                                 | -                        | -                | byte strings      |
 //! | constant_keyword                       | nothing: the mapping has it | -             | -                 |
 
@@ -27,6 +28,7 @@ pub mod feature;
 pub mod geo;
 pub mod half;
 pub mod ip;
+pub mod join;
 mod kinds;
 pub mod number;
 mod numeric;
@@ -49,6 +51,7 @@ pub use date_format::DateFormat;
 pub use kinds::{
     Column, ConstantKeyword, Flattened, GeoPoint, Ip, KeywordFlavor, RankFeature, TextFlavor,
 };
+pub use join::Join;
 pub use number::NumberKind;
 pub use query::{Bounds, QueryValue, RangeOptions};
 pub use range::{Range, RangeKind, Relation, Span};
@@ -115,6 +118,8 @@ pub enum Kind {
     ConstantKeyword(ConstantKeyword),
     /// An object whose values are words.
     Flattened(Flattened),
+    /// The place of a document in its family.
+    Join(Join),
 }
 
 /// What the inverted index keeps of a text.
@@ -276,7 +281,7 @@ impl Field {
     pub fn column(&self) -> Column {
         match &self.kind {
             _ if !self.doc_values => Column::None,
-            Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) => Column::Ordinals,
+            Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) | Kind::Join(_) => Column::Ordinals,
             Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) | Kind::GeoPoint(_) => {
                 Column::Numeric
             }
@@ -328,6 +333,7 @@ impl Kind {
             Self::Completion(_) => "completion",
             Self::ConstantKeyword(_) => "constant_keyword",
             Self::Flattened(_) => "flattened",
+            Self::Join(_) => "join",
         }
     }
 }

@@ -99,7 +99,7 @@ impl Field {
                 Some(value) if **value == *scalar.java_text() => QueryValue::All,
                 _ => QueryValue::Nothing,
             },
-            Kind::Flattened(_) => QueryValue::Term(scalar.java_text().into_bytes()),
+            Kind::Flattened(_) | Kind::Join(_) => QueryValue::Term(scalar.java_text().into_bytes()),
             Kind::GeoPoint(_) => {
                 return Err(Error::illegal_argument(format!(
                     "Geometry fields do not support exact searching, use dedicated geometry \
@@ -147,7 +147,11 @@ impl Field {
         options: &RangeOptions<'_>,
     ) -> Result<Bounds> {
         match &self.kind {
-            Kind::Text(_) | Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) => {
+            Kind::Text(_)
+            | Kind::Keyword(_)
+            | Kind::Ip(_)
+            | Kind::Flattened(_)
+            | Kind::Join(_) => {
                 self.term_range(lower, upper)
             }
             Kind::Number(number) => number.range(lower, upper),

@@ -11,8 +11,8 @@ use super::{completion, in_parameter, locale, not_negative};
 use crate::analysis::Analyzer;
 use crate::types::{
     Boolean, ConstantKeyword, Counts, Date, DateFormat, Field, Flattened, GeoPoint, IndexOptions,
-    Ip, Keyword, KeywordFlavor, Kind, Number, NumberKind, Range, RangeKind, RankFeature, Text,
-    TextFlavor, date_format,
+    Ip, Join, Keyword, KeywordFlavor, Kind, Number, NumberKind, Range, RangeKind, RankFeature,
+    Text, TextFlavor, date_format,
 };
 use crate::{Error, Result, Settings};
 
@@ -65,6 +65,7 @@ pub(super) fn default(kind: &str, name: &str, settings: &Settings) -> Result<Kin
         "rank_feature" => Kind::RankFeature(RankFeature::default()),
         "rank_features" => Kind::RankFeatures(RankFeature::default()),
         "completion" => completion::default(settings),
+        "join" => Kind::Join(Join::default()),
         "constant_keyword" => Kind::ConstantKeyword(ConstantKeyword::default()),
         "flattened" => Kind::Flattened(Flattened {
             depth_limit: Flattened::DEPTH,
@@ -182,6 +183,8 @@ pub(super) fn special(
         (Kind::RankFeature(feature) | Kind::RankFeatures(feature), "positive_score_impact") => {
             feature.negative = !flag(value)?;
         }
+        (Kind::Join(join), "relations") => join.relations = relations(value, name)?,
+        (Kind::Join(join), "eager_global_ordinals") => join.lazy = !flag(value)?,
         (Kind::ConstantKeyword(constant), "value") => {
             let scalar = matches!(value, Value::String(_) | Value::Number(_));
             if !scalar {
@@ -353,6 +356,11 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
             )));
         }
         Kind::Completion(completion) => completion::finish(completion, settings)?,
+        Kind::Join(join) => {
+            let parents: Vec<Arc<str>> =
+                join.relations.iter().map(|(parent, _)| parent.clone()).collect();
+            field.parts = parents.iter().map(|parent| parent_part(field, parent)).collect();
+        }
         Kind::Flattened(_) => {
             field.parts = vec![Arc::new(Field {
                 kind: Kind::Keyword(keyword(KeywordFlavor::Keyed)),
@@ -375,6 +383,44 @@ fn part(of: &Field, name: &str) -> Field {
         meta: None,
         ..of.clone()
     }
+}
+
+/// The ids of parents of one name.
+fn parent_part(of: &Field, parent: &str) -> Arc<Field> {
+    Arc::new(Field {
+        path: format!("{}#{parent}", of.path).into(),
+        kind: Kind::Keyword(keyword(KeywordFlavor::Parent)),
+        ..part(of, "")
+    })
+}
+
+/// Names with the names of their children.
+fn relations(value: &Value, field: &str) -> Result<Vec<(Arc<str>, Vec<Arc<str>>)>> {
+    let Value::Object(members) = value else {
+        return Err(Error::mapper_parsing(format!(
+            "[relations] on mapper [{field}] of type [join] must be an object"
+        )));
+    };
+    let mut relations: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+    for (parent, children) in members.iter() {
+        let items = match children {
+            Value::Array(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut names: Vec<Arc<str>> = Vec::new();
+        for item in items {
+            let name = java_text(item);
+            let others = relations.iter().flat_map(|(_, children)| children);
+            if others.chain(&names).any(|known| **known == *name) {
+                return Err(Error::illegal_argument(format!(
+                    "[{name}] cannot have multiple parents"
+                )));
+            }
+            names.push(name.into());
+        }
+        relations.push((parent.into(), names));
+    }
+    Ok(relations)
 }
 
 /// The shingles and prefixes of a `search_as_you_type`.

@@ -150,6 +150,7 @@ impl Common {
             Kind::RankFeatures(_) | Kind::Completion(_) => none,
             Kind::ConstantKeyword(_) => Self { index_default: false, ..none },
             Kind::Flattened(_) => Self { store: false, ..all },
+            Kind::Join(_) => Self { doc_values_default: true, ..none },
             _ => all,
         }
     }
@@ -241,6 +242,11 @@ fn multi_fields(value: &Value, path: &str, settings: &Settings) -> Result<Vec<Ar
             )));
         }
         let path = join(path, multi);
+        if kind == "join" {
+            return Err(Error::illegal_argument(format!(
+                "join field [{path}] cannot be added inside an object or in a multi-field"
+            )));
+        }
         fields.push(Arc::new(read(kind, definition, &path, settings, Level::Multi)?));
     }
     fields.sort_by(|a, b| a.path.cmp(&b.path));
