@@ -51,6 +51,9 @@ pub struct MergeConfig {
     pub floor_bytes: u64,
     /// Share of deleted documents, in percent, that is let stand.
     pub deletes_percent_allowed: f64,
+    /// Share of deleted documents, in percent, up to which a segment is let stand where it is asked
+    /// to drop deletes.
+    pub expunge_percent_allowed: f64,
 }
 
 impl Default for MergeConfig {
@@ -61,6 +64,7 @@ impl Default for MergeConfig {
             segment_bytes_max: 5 << 30,
             floor_bytes: 2 << 20,
             deletes_percent_allowed: 20.0,
+            expunge_percent_allowed: 10.0,
         }
     }
 }

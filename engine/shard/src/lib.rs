@@ -47,6 +47,7 @@ mod versions;
 mod write;
 
 pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
+pub use merge::Aim;
 pub use error::{Conflict, Error, Result, WriteError};
 pub use operation::{
     Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Update, WriteBatch, Written,

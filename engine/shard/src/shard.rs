@@ -28,6 +28,7 @@ use crate::apply::LoggedPart;
 use crate::config::ShardConfig;
 use crate::error::{Error, Result, WriteError};
 use crate::manifest::Manifest;
+use crate::merge::Aim;
 use crate::operation::{Answers, Found, Realtime, WriteBatch};
 use crate::reader::{Reader, Touch};
 use crate::state::State;
@@ -184,8 +185,13 @@ impl<E: Env> Shard<E> {
     /// Merges until at most `segments_max` segments are left (or, where `None`, until the policy is
     /// content). Segments that come meanwhile are not counted.
     pub async fn force_merge(&self, segments_max: Option<usize>) -> Result<()> {
+        self.merge_to(segments_max.map_or(Aim::Tidy, Aim::Count)).await
+    }
+
+    /// Merges until the segments that stand now are as `aim` says.
+    pub async fn merge_to(&self, aim: Aim) -> Result<()> {
         self.inner.check_usable()?;
-        self.inner.force_merge(segments_max).await
+        self.inner.force_merge(aim).await
     }
 
     /// Ends what is under way, flushes, marks the stop as clean, and lets go of the files. Later

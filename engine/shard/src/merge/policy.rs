@@ -106,6 +106,32 @@ pub fn choose_forced(segments: &[Candidate], count_max: usize) -> Option<Vec<usi
     Some(sorted)
 }
 
+/// Some of the segments that hold more deletes than are let stand, where deletes are to be dropped:
+/// the smallest first, as many as one merge may take.
+pub fn choose_expunge(segments: &[Candidate], config: &MergeConfig) -> Option<Vec<usize>> {
+    let mut sorted: Vec<usize> = (0..segments.len())
+        .filter(|at| {
+            let segment = &segments[*at];
+            !segment.merging
+                && segment.deleted_count > 0
+                && segment.deleted_percent() > config.expunge_percent_allowed
+        })
+        .collect();
+    sorted.sort_by_key(|at| (segments[*at].live_bytes(), *at));
+    let mut chosen = Vec::new();
+    let mut bytes = 0u64;
+    for at in sorted {
+        bytes = bytes.saturating_add(segments[at].live_bytes());
+        let full = chosen.len() >= merge_factor(config) || bytes > config.segment_bytes_max;
+        if full && !chosen.is_empty() {
+            break;
+        }
+        chosen.push(at);
+    }
+    chosen.sort_unstable();
+    (!chosen.is_empty()).then_some(chosen)
+}
+
 /// How many segments the staircase of tiers holds.
 fn allowed_count(bytes_total: u64, bytes_least: u64, config: &MergeConfig) -> usize {
     let per_tier = f64::from(config.segments_per_tier.max(2));
@@ -205,6 +231,23 @@ fn score(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn deletes_are_dropped_where_there_are_more_than_are_let_stand() {
+        let config = MergeConfig::default();
+        let segment = |bytes, deleted_count| Candidate {
+            bytes,
+            doc_count: 100,
+            deleted_count,
+            merging: false,
+        };
+        let segments = [segment(900, 5), segment(800, 50), segment(10, 11), segment(7, 0)];
+        assert_eq!(choose_expunge(&segments, &config), Some(vec![1, 2]));
+        let tidy = [segment(900, 10), segment(7, 0)];
+        assert_eq!(choose_expunge(&tidy, &config), None);
+        let large = MergeConfig { segment_bytes_max: 100, ..config };
+        assert_eq!(choose_expunge(&segments, &large), Some(vec![2]), "one above the limit waits");
+    }
 
     const MB: u64 = 1 << 20;
 

@@ -23,7 +23,7 @@ use segment::{Check, DocMap, Live, Segment};
 use crate::error::{Error, Result};
 use crate::flush;
 use crate::held::Held;
-use crate::merge::policy;
+use crate::merge::{Aim, policy};
 use crate::shard::{BUSY_PAUSE, Inner, Phase};
 
 /// A result above this is written to its file at once.
@@ -48,7 +48,7 @@ struct Merged {
 impl<E: Env> Inner<E> {
     /// Merges what the policy wants merged, if anything, without anybody waiting for it.
     pub(crate) fn merge_soon(self: &Rc<Self>) {
-        if self.phase.get() != Phase::Open || self.merge_is_due.get() || self.choose(None).is_none()
+        if self.phase.get() != Phase::Open || self.merge_is_due.get() || self.choose(None, Aim::Tidy).is_none()
         {
             return;
         }
@@ -68,7 +68,7 @@ impl<E: Env> Inner<E> {
     async fn merge_all(self: &Rc<Self>) -> Result<()> {
         let _pass = self.merging.take().await;
         while self.phase.get() == Phase::Open
-            && let Some(chosen) = self.choose(None)
+            && let Some(chosen) = self.choose(None, Aim::Tidy)
         {
             let merged = self.merge_once(&chosen).await;
             merged.inspect_err(|error| self.note_merge_error(error))?;
@@ -76,8 +76,8 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    /// Merges until at most `segments_max` of the segments that stand now are left.
-    pub(crate) async fn force_merge(self: &Rc<Self>, segments_max: Option<usize>) -> Result<()> {
+    /// Merges until the segments that stand now are as `aim` says.
+    pub(crate) async fn force_merge(self: &Rc<Self>, aim: Aim) -> Result<()> {
         let inner = Rc::clone(self);
         self.run(async move {
             inner.refresh().await?;
@@ -88,9 +88,9 @@ impl<E: Env> Inner<E> {
                 if inner.phase.get() != Phase::Open {
                     return Err(Error::Cancelled);
                 }
-                let chosen = match segments_max {
-                    None => inner.choose(None),
-                    Some(count_max) => inner.choose(Some((&scope, count_max))),
+                let chosen = match aim {
+                    Aim::Tidy => inner.choose(None, aim),
+                    Aim::Deletes | Aim::Count(_) => inner.choose(Some(&scope), aim),
                 };
                 let Some(chosen) = chosen else { return Ok(()) };
                 let merged = inner.merge_once(&chosen).await;
@@ -103,21 +103,22 @@ impl<E: Env> Inner<E> {
         .await
     }
 
-    /// The segments to merge next: those of the policy, or of `scope` so that at most so many are
-    /// left of it.
-    fn choose(&self, scope: Option<(&Set<SegmentId>, usize)>) -> Option<Vec<SegmentId>> {
+    /// The segments to merge next, so that those of `scope` become as `aim` says.
+    fn choose(&self, scope: Option<&Set<SegmentId>>, aim: Aim) -> Option<Vec<SegmentId>> {
         let state = self.state.borrow();
         let segments: Vec<&Held> = match scope {
             None => state.segments.iter().collect(),
-            Some((scope, _)) => {
+            Some(scope) => {
                 state.segments.iter().filter(|held| scope.contains(&held.id())).collect()
             }
         };
         let candidates: Vec<policy::Candidate> =
             segments.iter().map(|held| held.candidate()).collect();
-        let chosen = match scope {
-            None => policy::choose(&candidates, &self.config.borrow().merge),
-            Some((_, count_max)) => policy::choose_forced(&candidates, count_max),
+        let config = &self.config.borrow().merge;
+        let chosen = match aim {
+            Aim::Tidy => policy::choose(&candidates, config),
+            Aim::Deletes => policy::choose_expunge(&candidates, config),
+            Aim::Count(count_max) => policy::choose_forced(&candidates, count_max),
         };
         chosen.map(|chosen| chosen.into_iter().map(|at| segments[at].id()).collect())
     }
