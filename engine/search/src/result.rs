@@ -33,6 +33,8 @@ pub enum Key {
     Null,
     /// A long, a date in milliseconds, a boolean as 0 or 1, a place in the index.
     Long(i64),
+    /// A long without sign; only as it is printed.
+    Unsigned(u64),
     /// A double.
     Double(f64),
     /// A float.
@@ -73,6 +75,8 @@ pub struct Partial {
     pub terminated_early: bool,
     /// The deadline stopped it.
     pub timed_out: bool,
+    /// What aggregations found, or why they cannot be answered; absent where none was asked for.
+    pub aggs: Option<std::result::Result<Vec<crate::aggs::Partial>, crate::Error>>,
 }
 
 /// A winner: one ranked document and the place of its shard among those asked.
@@ -122,6 +126,10 @@ pub struct Hit {
     pub source: Option<Bytes>,
     /// `fields`: name and values, each as JSON text.
     pub fields: Vec<(String, Vec<String>)>,
+    /// `highlight`: name and fragments.
+    pub highlight: Vec<(String, Vec<String>)>,
+    /// Why it cannot be shown as it was asked for: its shard has failed.
+    pub failed: Option<crate::Error>,
     /// Hits inside this one, by name.
     pub inner_hits: Vec<(String, SearchResult)>,
     /// `matched_queries`.

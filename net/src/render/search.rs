@@ -58,7 +58,7 @@ fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
     };
     writer.key("hits").begin_array();
     for hit in &found.hits {
-        self::hit(writer, hit);
+        self::hit(writer, hit, total_as_int);
     }
     writer.end_array().end_object();
 }
@@ -104,7 +104,7 @@ fn total(writer: &mut Writer<'_>, total: Option<Total>, as_int: bool) {
     }
 }
 
-fn hit(writer: &mut Writer<'_>, hit: &Hit) {
+fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
     writer.begin_object().field_str("_index", &hit.index);
     if let Some(id) = &hit.id {
         writer.field_str("_id", id);
@@ -147,6 +147,17 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit) {
         }
         writer.end_object();
     }
+    if !hit.highlight.is_empty() {
+        writer.key("highlight").begin_object();
+        for (name, fragments) in &hit.highlight {
+            writer.key(name).begin_array();
+            for fragment in fragments {
+                writer.str(fragment);
+            }
+            writer.end_array();
+        }
+        writer.end_object();
+    }
     if !hit.sort.is_empty() {
         writer.key("sort").begin_array();
         for key in &hit.sort {
@@ -169,7 +180,7 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit) {
         writer.key("inner_hits").begin_object();
         for (name, found) in &hit.inner_hits {
             writer.key(name).begin_object();
-            hits(writer, found, false);
+            hits(writer, found, as_int);
             writer.end_object();
         }
         writer.end_object();
@@ -182,6 +193,7 @@ fn sort_key(writer: &mut Writer<'_>, key: &Key) {
     match key {
         Key::Null => writer.null(),
         Key::Long(value) => writer.i64(*value),
+        Key::Unsigned(value) => writer.u64(*value),
         Key::Double(value) => writer.f64(*value),
         Key::Float(value) | Key::Score(value) => writer.f32(*value),
         Key::Term(bytes) => writer.str(&String::from_utf8_lossy(bytes)),

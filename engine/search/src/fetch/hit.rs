@@ -68,7 +68,8 @@ pub fn hit(
         hit.primary_term = number(FieldNo::PRIMARY_TERM);
     }
     let shown = &fetch.columns.shown;
-    if fetch.source.enabled || !shown.is_empty() {
+    let marks = &fetch.columns.marks;
+    if fetch.source.enabled || !shown.is_empty() || !marks.is_empty() {
         let text = match segment.stored() {
             Some(stored) => Some(stored.get(doc)?),
             None => None,
@@ -82,7 +83,14 @@ pub fn hit(
             if !shown.is_empty() {
                 hit.fields = shown.values(&text);
             }
-            if fetch.source.enabled {
+            if !marks.is_empty() && !text.is_empty() {
+                match marks.of(&text) {
+                    Ok(found) => hit.highlight = found,
+                    Err(error) => hit.failed = Some(error),
+                }
+            }
+            // An empty text is none: the mapping keeps no source.
+            if fetch.source.enabled && !text.is_empty() {
                 hit.source = Some(source(text, &fetch.source));
             }
         }
@@ -123,7 +131,9 @@ fn prepare(
 ) -> segment::Result<bool> {
     let window = window_of(doc.get());
     segment.ids().need_id_of(doc, missing)?;
-    if (fetch.source.enabled || !fetch.columns.shown.is_empty())
+    if (fetch.source.enabled
+        || !fetch.columns.shown.is_empty()
+        || !fetch.columns.marks.is_empty())
         && let Some(stored) = segment.stored()
     {
         stored.need(doc, missing)?;
@@ -216,7 +226,7 @@ fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
     if keys.is_empty() {
         return;
     }
-    if request.tiebreak == Tiebreak::Hidden && request.ranks_by_score() {
+    if request.tiebreak != Tiebreak::Shown && request.ranks_by_score() {
         return;
     }
     let shown = keys.len() - usize::from(request.tiebreak == Tiebreak::Hidden);
@@ -230,6 +240,11 @@ fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
         .zip(&keys[..shown])
         .map(|(value, key)| match (&key.source, value) {
             (Source::Numeric(numeric), value) => numeric.printed(value.clone()),
+            (Source::Ordinals(ordinals), Key::Term(term)) => {
+                let shown = ordinals.shown.as_ref().map(|field| field.show_term(term));
+                let text = shown.as_ref().and_then(json::Value::as_str).map(str::to_owned);
+                Key::Text(text.unwrap_or_else(|| String::from_utf8_lossy(term).into_owned()))
+            }
             (_, Key::Term(term)) => Key::Text(String::from_utf8_lossy(term).into_owned()),
             (_, value) => value.clone(),
         })

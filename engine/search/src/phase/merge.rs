@@ -96,7 +96,7 @@ fn total(track: TrackTotal, count: u64, skipped: bool) -> Option<Total> {
     }
 }
 
-fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> Ordering {
+pub fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> Ordering {
     let place = |winner: &Winner| (winner.target, winner.ranked.segment, winner.ranked.doc);
     if by_score {
         return b.ranked.score.total_cmp(&a.ranked.score).then(place(a).cmp(&place(b)));
@@ -112,7 +112,7 @@ fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) -> O
 }
 
 /// Two keys in the order that one sort asks for.
-fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
+pub fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
     let first = sort.missing == request::Missing::First;
     let order = match (a, b) {
         (Key::Null, Key::Null) => return Ordering::Equal,
@@ -139,6 +139,7 @@ fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
 fn number(key: &Key) -> Option<f64> {
     match key {
         Key::Long(value) => Some(*value as f64),
+        Key::Unsigned(value) => Some(*value as f64),
         Key::Double(value) => Some(*value),
         Key::Float(value) | Key::Score(value) => Some(f64::from(*value)),
         Key::Null | Key::Term(_) | Key::Text(_) => None,

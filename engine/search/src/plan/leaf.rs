@@ -125,6 +125,7 @@ pub fn scored_term(field: &Field, term: &[u8]) -> Result<Node> {
     let access = check_access(field)?;
     let constant = match &field.kind {
         Type::Keyword(keyword) => keyword.flavor == KeywordFlavor::Wildcard,
+        Type::Join(_) => false,
         _ => true,
     };
     if access.index && !constant {

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use json::Value;
+use mapping::types::calendar::Moment;
+use mapping::types::date_format::Round;
+use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, sortable};
-use mapping::{Field, Kind as Type, Mapping, NumberKind};
+use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
@@ -74,6 +77,8 @@ pub struct Numeric {
     pub read: Option<Arc<DateFormat>>,
     /// How they are printed; as milliseconds where absent.
     pub print: Option<Arc<DateFormat>>,
+    /// Dates count nanoseconds.
+    pub nanos: bool,
 }
 
 /// What a sortable number stands for.
@@ -85,6 +90,52 @@ pub enum NumberForm {
     Double,
     /// A float.
     Float,
+    /// A float of 16 bits.
+    Half,
+    /// A long without sign.
+    Unsigned,
+    /// A decimal times a factor, whose bits these are.
+    Scaled(u64),
+}
+
+impl NumberForm {
+    /// The number as a double.
+    fn double(self, value: i64) -> f64 {
+        match self {
+            Self::Long => value as f64,
+            Self::Double => sortable::to_f64(value),
+            Self::Float => f64::from(sortable::to_f32(value)),
+            Self::Half => NumberKind::HalfFloat.double_of(value),
+            Self::Unsigned => sortable::to_u64(value) as f64,
+            Self::Scaled(factor) => value as f64 / f64::from_bits(factor),
+        }
+    }
+
+    /// The number of a double.
+    fn of_double(self, value: f64) -> i64 {
+        match self {
+            Self::Long => value as i64,
+            Self::Double => sortable::from_f64(value),
+            Self::Float => sortable::from_f32(value as f32),
+            Self::Half => NumberKind::HalfFloat.sortable_of(value),
+            Self::Unsigned => sortable::from_u64(value as u64),
+            Self::Scaled(factor) => (value * f64::from_bits(factor)).round() as i64,
+        }
+    }
+
+    /// As what it is compared where the request does not say.
+    const fn compared(self) -> Self {
+        match self {
+            Self::Half => Self::Float,
+            Self::Scaled(_) => Self::Double,
+            other => other,
+        }
+    }
+
+    /// Compared as whole numbers?
+    const fn is_whole(self) -> bool {
+        matches!(self, Self::Long | Self::Unsigned)
+    }
 }
 
 /// A key from a column of terms.
@@ -96,6 +147,8 @@ pub struct Ordinals {
     pub greatest: bool,
     /// Where documents without a value stand.
     pub missing: MissingTerm,
+    /// The field, where its terms are shown otherwise than they are kept.
+    pub shown: Option<Arc<Field>>,
 }
 
 /// Where documents without a term stand.
@@ -126,16 +179,24 @@ impl Numeric {
     /// The number as it crosses cores: it still compares as the number does.
     pub fn comparable(&self, value: i64) -> result::Key {
         match self.form {
-            NumberForm::Long => result::Key::Long(value),
-            NumberForm::Double => result::Key::Double(sortable::to_f64(value)),
+            NumberForm::Long | NumberForm::Unsigned => result::Key::Long(value),
             NumberForm::Float => result::Key::Float(sortable::to_f32(value)),
+            form => result::Key::Double(form.double(value)),
         }
     }
 
     /// A comparable key as it is printed.
     pub fn printed(&self, key: result::Key) -> result::Key {
         match (&self.print, key) {
+            (Some(format), result::Key::Long(nanos)) if self.nanos => {
+                let (seconds, nanos) = (nanos.div_euclid(NANOS), nanos.rem_euclid(NANOS) as u32);
+                let moment = Moment { seconds, nanos };
+                result::Key::Text(format.print(moment, &Zone::UTC))
+            }
             (Some(format), result::Key::Long(ms)) => result::Key::Text(format.print_ms(ms)),
+            (_, result::Key::Long(value)) if self.form == NumberForm::Unsigned => {
+                result::Key::Unsigned(sortable::to_u64(value))
+            }
             (_, key) => key,
         }
     }
@@ -153,7 +214,7 @@ impl Numeric {
             Mode::Min => self.cast(values[0]),
             Mode::Max => self.cast(values[count - 1]),
             Mode::Sum | Mode::Avg => {
-                if self.form == NumberForm::Long {
+                if self.form.is_whole() {
                     let sum = values.iter().fold(0i64, |sum, v| sum.wrapping_add(self.cast(*v)));
                     return match self.mode {
                         Mode::Avg if count > 1 => (sum as f64 / count as f64 + 0.5).floor() as i64,
@@ -169,7 +230,7 @@ impl Numeric {
                     return middle;
                 }
                 let below = self.cast(values[count / 2 - 1]);
-                if self.form == NumberForm::Long {
+                if self.form.is_whole() {
                     return ((below as f64 + middle as f64) / 2.0 + 0.5).floor() as i64;
                 }
                 self.sortable((self.double(below) + self.double(middle)) / 2.0)
@@ -178,37 +239,23 @@ impl Numeric {
     }
 
     fn double(&self, value: i64) -> f64 {
-        match self.form {
-            NumberForm::Long => value as f64,
-            NumberForm::Double => sortable::to_f64(value),
-            NumberForm::Float => f64::from(sortable::to_f32(value)),
-        }
+        self.form.double(value)
     }
 
     fn sortable(&self, value: f64) -> i64 {
-        match self.form {
-            NumberForm::Long => value as i64,
-            NumberForm::Double => sortable::from_f64(value),
-            NumberForm::Float => sortable::from_f32(value as f32),
-        }
+        self.form.of_double(value)
     }
 }
+
+/// Nanoseconds of a second.
+const NANOS: i64 = 1_000_000_000;
 
 /// A number of one form in another.
 fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
     if from == to {
         return value;
     }
-    let double = match from {
-        NumberForm::Long => value as f64,
-        NumberForm::Double => sortable::to_f64(value),
-        NumberForm::Float => f64::from(sortable::to_f32(value)),
-    };
-    match to {
-        NumberForm::Long => double as i64,
-        NumberForm::Double => sortable::from_f64(double),
-        NumberForm::Float => sortable::from_f32(double as f32),
-    }
+    to.of_double(from.double(value))
 }
 
 /// Meets the sort keys of a request with an index.
@@ -324,7 +371,7 @@ fn field(
         }
         _ => {}
     }
-    let Some(field) = mapping.field(name) else {
+    let Some(field) = mapping.lookup(name) else {
         return match &sort.unmapped_type {
             None => Err(Error::shard(format!("No mapping found for [{name}] in order to sort on"))),
             Some(kind) => unmapped(kind, sort, descending),
@@ -342,8 +389,15 @@ fn field(
     }
     match &field.kind {
         _ if field.column() == mapping::Column::Ordinals => {
-            ordinals(Some(field), sort, descending)
+            ordinals(Some(&field), sort, descending)
         }
+        Type::GeoPoint(_) => Err(Error::illegal(
+            "can't sort on geo_point field without using specific sorting feature, like geo_distance",
+        )),
+        _ if field.column() != mapping::Column::Numeric => Err(Error::illegal(format!(
+            "Sorting by [{}] field [{name}] isn't supported",
+            field.type_name()
+        ))),
         Type::Date(date) => {
             let formats = match &sort.format {
                 Some(pattern) => {
@@ -352,7 +406,11 @@ fn field(
                 }
                 None => (Some(Arc::clone(&date.format)), None),
             };
-            numeric(Some(field.no), NumberForm::Long, formats, sort, descending)
+            let source = numeric(Some(field.no), NumberForm::Long, formats, sort, descending)?;
+            Ok(match source {
+                Source::Numeric(numeric) if date.nanos => in_nanos(numeric, sort)?,
+                source => source,
+            })
         }
         kind => {
             if sort.format.is_some() {
@@ -362,6 +420,9 @@ fn field(
                 )));
             }
             let form = match kind {
+                Type::Number(number) if number.number == NumberKind::ScaledFloat => {
+                    NumberForm::Scaled(number.scale.to_bits())
+                }
                 Type::Number(number) => form(number.number),
                 _ => NumberForm::Long,
             };
@@ -386,6 +447,8 @@ fn form(kind: NumberKind) -> NumberForm {
     match kind {
         NumberKind::Double => NumberForm::Double,
         NumberKind::Float => NumberForm::Float,
+        NumberKind::HalfFloat => NumberForm::Half,
+        NumberKind::UnsignedLong => NumberForm::Unsigned,
         _ => NumberForm::Long,
     }
 }
@@ -411,7 +474,7 @@ fn numeric(
     descending: bool,
 ) -> Result<Source> {
     let form = match sort.numeric_type {
-        None => stored,
+        None => stored.compared(),
         Some(NumericType::Long | NumericType::Date) => NumberForm::Long,
         Some(NumericType::Double) => NumberForm::Double,
         Some(NumericType::DateNanos) => {
@@ -429,9 +492,35 @@ fn numeric(
             (NumberForm::Double, false) => sortable::from_f64(f64::INFINITY),
             (NumberForm::Float, true) => sortable::from_f32(f32::NEG_INFINITY),
             (NumberForm::Float, false) => sortable::from_f32(f32::INFINITY),
+            (_, true) => i64::MIN,
+            (_, false) => i64::MAX,
         },
     };
-    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print }))
+    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print, nanos: false }))
+}
+
+/// A key of dates that count nanoseconds.
+fn in_nanos(mut numeric: Numeric, sort: &Sort) -> Result<Source> {
+    if matches!(sort.numeric_type, Some(NumericType::Date)) {
+        return Err(Error::illegal("[numeric_type] date is not supported on a field of nanoseconds"));
+    }
+    numeric.nanos = true;
+    if let Missing::Value(value) = &sort.missing {
+        numeric.missing = read_nanos(&numeric, value)?;
+    }
+    Ok(Source::Numeric(numeric))
+}
+
+/// A value of the request for dates that count nanoseconds.
+fn read_nanos(numeric: &Numeric, value: &Scalar) -> Result<i64> {
+    let (Some(format), Scalar::String(text)) = (&numeric.read, value) else {
+        return number(NumberForm::Long, None, value);
+    };
+    match (format.parse(text, None, Round::Down), text.parse()) {
+        (Ok(moment), _) => moment.to_nanos().ok_or_else(|| Error::illegal("long overflow")),
+        (Err(_), Ok(nanos)) => Ok(nanos),
+        (Err(error), Err(_)) => Err(error.into()),
+    }
 }
 
 /// A value of the request in a key's form.
@@ -456,6 +545,11 @@ fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scalar) -> Resu
         NumberForm::Float => {
             text.parse::<f32>().map(sortable::from_f32).map_err(|_| Error::number(text))
         }
+        NumberForm::Unsigned => match text.parse::<u64>() {
+            Ok(value) => Ok(sortable::from_u64(value)),
+            Err(_) => double().map(|value| form.of_double(value)),
+        },
+        NumberForm::Half | NumberForm::Scaled(_) => double().map(|value| form.of_double(value)),
     }
 }
 
@@ -480,9 +574,22 @@ fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result
     let missing = match &sort.missing {
         Missing::First => MissingTerm::First,
         Missing::Last => MissingTerm::Last,
-        Missing::Value(value) => MissingTerm::Term(value.text().as_bytes().into()),
+        Missing::Value(value) => MissingTerm::Term(term_of(field, value)?),
     };
-    Ok(Source::Ordinals(Ordinals { field: field.map(|field| field.no), greatest, missing }))
+    let shown = field.filter(|field| match &field.kind {
+        Type::Keyword(keyword) => keyword.flavor != KeywordFlavor::Keyword,
+        _ => true,
+    });
+    let shown = shown.cloned();
+    Ok(Source::Ordinals(Ordinals { field: field.map(|field| field.no), greatest, missing, shown }))
+}
+
+/// The term that a value of the request means.
+fn term_of(field: Option<&Arc<Field>>, value: &Scalar) -> Result<Box<[u8]>> {
+    match field {
+        None => Ok(value.text().as_bytes().into()),
+        Some(field) => Ok(field.parse_term(&value_of(value))?.into()),
+    }
 }
 
 fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
@@ -519,10 +626,15 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             Ok(doc) => Ok(Place::Doc(doc)),
             Err(_) => Err(failed(Some(Error::number(scalar.text())))),
         },
+        Source::Numeric(numeric) if numeric.nanos => {
+            read_nanos(numeric, scalar).map(Place::Number).map_err(|error| failed(Some(error)))
+        }
         Source::Numeric(numeric) => number(numeric.form, numeric.read.as_deref(), scalar)
             .map(Place::Number)
             .map_err(|error| failed(Some(error))),
-        Source::Ordinals(_) => Ok(Place::Term(Some(scalar.text().as_bytes().into()))),
+        Source::Ordinals(ordinals) => term_of(ordinals.shown.as_ref(), scalar)
+            .map(|term| Place::Term(Some(term)))
+            .map_err(|error| failed(Some(error))),
     }
 }
 
@@ -532,6 +644,9 @@ fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
     let place = match (&key.source, last) {
         (Source::Score, Last::Score(score)) => Place::Score(*score),
         (Source::Doc | Source::ShardDoc, Last::Long(doc)) => Place::Doc(*doc as u64),
+        (Source::Numeric(numeric), Last::Long(value)) if numeric.form == NumberForm::Unsigned => {
+            Place::Number(*value)
+        }
         (Source::Numeric(numeric), Last::Long(value)) => {
             Place::Number(convert(NumberForm::Long, numeric.form, *value))
         }
