@@ -75,6 +75,8 @@ pub struct Resolved {
     pub filters: Vec<Value>,
     /// Search routing of the aliases that led here; empty where some way led here without one.
     pub routing: Vec<String>,
+    /// The aliases that led here; empty where the index itself was named, too.
+    pub via: Vec<String>,
 }
 
 impl Resolved {
@@ -151,7 +153,7 @@ pub fn resolve(
             after_wildcard = true;
             let before = found.list.len();
             let pattern = if part == "_all" { "*" } else { part };
-            wildcard(names, pattern, call, &sees, &mut found);
+            wildcard(names, pattern, call, &sees, &mut found)?;
             if found.list.len() == before && !call.options.allow_no_indices && found.list.is_empty()
             {
                 return Err(missing(part, call.resource_type));
@@ -314,11 +316,16 @@ struct Found {
 struct Way {
     filter: Option<Value>,
     routing: Option<String>,
+    alias: Option<String>,
 }
 
 impl Way {
-    fn of(target: &AliasTarget) -> Self {
-        Self { filter: target.filter.clone(), routing: target.search_routing.clone() }
+    fn of(alias: &str, target: &AliasTarget) -> Self {
+        Self {
+            filter: target.filter.clone(),
+            routing: target.search_routing.clone(),
+            alias: Some(alias.to_owned()),
+        }
     }
 }
 
@@ -334,9 +341,17 @@ impl Found {
                 index: index.to_owned(),
                 filters: way.filter.into_iter().collect(),
                 routing: values,
+                via: way.alias.into_iter().collect(),
             });
             return;
         };
+        match way.alias {
+            None => known.via.clear(),
+            Some(alias) if !known.via.is_empty() && !known.via.contains(&alias) => {
+                known.via.push(alias);
+            }
+            Some(_) => {}
+        }
         // A way without a filter shows everything; one without routing leads to all shards.
         match way.filter {
             None => known.filters.clear(),
@@ -371,28 +386,37 @@ fn wildcard(
     call: Call,
     sees: &impl Fn(&str) -> bool,
     found: &mut Found,
-) {
+) -> Result<()> {
     let options = call.options;
     // What hides is matched by a pattern that says the dot itself.
     let shows = |name: &str, hidden: bool| {
         let dotted = name.starts_with('.') && pattern.starts_with('.');
         !hidden || options.expand_hidden || dotted
     };
-    let admits = |name: &str, facts: Facts| {
+    let admits = |name: &str, facts: Facts, alias: Option<&str>| {
         let state = if facts.open { options.expand_open } else { options.expand_closed };
-        state && sees(name)
+        // A role may name the alias alone.
+        if !state || !(sees(name) || alias.is_some_and(sees)) {
+            return Ok(false);
+        }
+        match (facts.open || !call.forbid_closed, options.ignore_unavailable) {
+            (true, _) => Ok(true),
+            (false, true) => Ok(false),
+            // Whoever asks for closed ones meets them.
+            (false, false) => Err(closed(name, facts.uuid)),
+        }
     };
     for name in names.indices() {
         if matches(pattern, &name)
             && let Some(facts) = names.index(&name)
             && shows(&name, facts.hidden)
-            && admits(&name, facts)
+            && admits(&name, facts, None)?
         {
             found.add(&name, Way::default());
         }
     }
     if call.ignore_aliases {
-        return;
+        return Ok(());
     }
     for (stream, hidden) in names.streams() {
         if !matches(pattern, &stream) || !shows(&stream, hidden) {
@@ -400,7 +424,7 @@ fn wildcard(
         }
         for name in names.stream(&stream).unwrap_or_default() {
             if let Some(facts) = names.index(&name)
-                && admits(&name, facts)
+                && admits(&name, facts, None)?
             {
                 found.add(&name, Way::default());
             }
@@ -413,12 +437,13 @@ fn wildcard(
         for target in names.alias(&alias).unwrap_or_default() {
             if let Some(facts) = names.index(&target.index)
                 && shows(&alias, target.is_hidden)
-                && admits(&target.index, facts)
+                && admits(&target.index, facts, Some(&alias))?
             {
-                found.add(&target.index, Way::of(&target));
+                found.add(&target.index, Way::of(&alias, &target));
             }
         }
     }
+    Ok(())
 }
 
 fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Result<()> {
@@ -452,7 +477,7 @@ fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Re
         return indices.iter().try_for_each(|index| add(found, index, Way::default()));
     }
     if let Some(targets) = targets {
-        return targets.iter().try_for_each(|target| add(found, &target.index, Way::of(target)));
+        return targets.iter().try_for_each(|target| add(found, &target.index, Way::of(name, target)));
     }
     if call.options.ignore_unavailable {
         return Ok(());

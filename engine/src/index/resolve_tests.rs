@@ -91,7 +91,12 @@ fn a_closed_index_is_refused_by_name_and_skipped_by_wildcard() {
     assert_eq!(names("shut", options).expect_err("closed").kind, "index_closed_exception");
     assert_eq!(names("s*", options), Ok(vec![]));
     let closed_too = IndicesOptions { expand_closed: true, ..options };
-    assert_eq!(names("s*", closed_too), Ok(vec!["shut".into()]));
+    assert_eq!(names("s*", closed_too).expect_err("asked for").kind, "index_closed_exception");
+    let passed = IndicesOptions { ignore_unavailable: true, ..closed_too };
+    assert_eq!(names("s*", passed), Ok(vec![]));
+    let shown = Call { forbid_closed: false, ..Call::new(closed_too) };
+    let list = resolve(&Sample, "s*", shown, 0, |_| true).expect("resolves");
+    assert_eq!(list[0].index, "shut");
 }
 
 #[test]

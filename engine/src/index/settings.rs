@@ -44,6 +44,10 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
                 .text("index.merge.policy.deletes_pct_allowed")
                 .and_then(|text| text.parse::<f64>().ok())
                 .unwrap_or(default.merge.deletes_percent_allowed),
+            expunge_percent_allowed: settings
+                .text("index.merge.policy.expunge_deletes_allowed")
+                .and_then(|text| text.parse::<f64>().ok())
+                .unwrap_or(default.merge.expunge_percent_allowed),
         },
         ..default
     }

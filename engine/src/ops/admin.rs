@@ -7,16 +7,19 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::{Command, Index, Outcome};
-use env::Env;
+use env::{Env, Spawn};
 use json::Value;
 
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::Result;
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, resolve};
+use crate::task::TaskSpec;
+
+pub use shard::Aim;
 
 /// What `GET /{index}` tells of one index.
 #[derive(Clone, Debug)]
@@ -140,22 +143,67 @@ impl<E: Env> Core<E> {
         Ok(self.broadcast(&indices, |reply| ShardCall::Flush { reply }).await)
     }
 
-    /// Merges segments until at most `segments_max` are left in each shard.
+    /// Merges segments until each shard is as `aim` says.
     ///
     /// # Errors
-    /// A missing index.
+    /// A missing index, a block.
     pub async fn force_merge(
         self: &Rc<Self>,
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
-        segments_max: Option<usize>,
+        aim: Aim,
         flush: bool,
     ) -> Result<Shards> {
+        let indices = self.to_merge(gate, expression, options)?;
+        Ok(self.broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply }).await)
+    }
+
+    /// As [`Core::force_merge`], but goes on alone: the number of the task that does it.
+    ///
+    /// # Errors
+    /// As [`Core::force_merge`].
+    pub fn begin_force_merge(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        aim: Aim,
+        flush: bool,
+    ) -> Result<u64> {
+        let indices = self.to_merge(gate, expression, options)?;
+        let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
+        let running = self.begin_task(TaskSpec {
+            kind: "transport",
+            action: "indices:admin/forcemerge",
+            description: format!("Force-merge indices [{}], {aim:?}, flush[{flush}]", names.join(",")),
+            ..TaskSpec::default()
+        });
+        let number = running.control().number();
+        let core = Rc::clone(self);
+        self.env.spawn().spawn(async move {
+            let shards = core
+                .broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply })
+                .await;
+            if let Some(failure) = shards.failures.first() {
+                core.warn(&format!("a forced merge failed: {}", failure.reason));
+            }
+            drop(running);
+        });
+        Ok(number)
+    }
+
+    fn to_merge(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<Index>>> {
         let indices =
             self.indices(gate, "indices:admin/forcemerge", expression, Call::new(options))?;
-        let call = |reply| ShardCall::ForceMerge { segments_max, flush, reply };
-        Ok(self.broadcast(&indices, call).await)
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
+        Ok(indices)
     }
 
     /// Says which shards a clearing of caches would reach; there are none to clear.
@@ -234,10 +282,11 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<Arc<Index>>> {
         let state = self.state();
         let sees = |name: &str| gate.sees(action, name);
-        let resolved = resolve(&*state, expression, call, self.now_ms(), sees)?;
+        let resolved = resolve(&*state, expression, call, self.now_ms(), sees)
+            .map_err(|error| gate::missing(gate, action, error))?;
         let mut indices = Vec::with_capacity(resolved.len());
         for one in resolved {
-            gate.index(action, &one.index)?;
+            gate::ask(gate, action, &one.index, &one.via)?;
             if let Some(index) = state.index(&one.index) {
                 indices.push(Arc::clone(index));
             }

@@ -1,9 +1,10 @@
 //! Data streams: made, shown, taken away.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cluster::{Command, DataStream, Index, NewIndex, Outcome};
+use cluster::{AliasAction, Command, DataStream, Index, NewIndex, Outcome};
 use env::Env;
 
 use super::IndicesOptions;
@@ -38,6 +39,17 @@ pub struct StreamStats {
     pub store_bytes: u64,
     /// Shards of all.
     pub shard_count: u64,
+}
+
+/// One change of `_data_stream/_modify`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamChange {
+    /// Put in; else taken out.
+    pub add: bool,
+    /// The stream.
+    pub stream: String,
+    /// The index.
+    pub index: String,
 }
 
 impl<E: Env> Core<E> {
@@ -89,6 +101,149 @@ impl<E: Env> Core<E> {
             Command::PutDataStream { stream, create: true },
         ]))
         .await
+    }
+
+    /// Makes a data stream of an alias: its indices, hidden now, the one that takes writes last.
+    ///
+    /// # Errors
+    /// No such alias, no template, an index without a date `@timestamp`.
+    pub async fn migrate_alias(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
+        gate.index("indices:admin/data_stream/migrate", name)?;
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let wrong = |text: String| Err(Error::illegal_argument(text));
+        let Some(members) = state.aliases.get(name) else {
+            return wrong(format!("alias [{name}] does not exist"));
+        };
+        let Some((_, template)) =
+            state.templates.find(name, false).filter(|(_, body)| body.data_stream.is_some())
+        else {
+            return wrong(format!("no matching index template found for data stream [{name}]"));
+        };
+        let mut indices: Vec<Arc<Index>> = Vec::new();
+        let mut writer = None;
+        let mut actions = Vec::new();
+        for member in members.iter().filter_map(|member| state.index(member)) {
+            let Some(alias) = member.aliases.get(name) else { continue };
+            if alias.filter.is_some() || alias.index_routing.is_some() || alias.search_routing.is_some()
+            {
+                return wrong(format!(
+                    "alias [{name}] may not have custom filtering or routing for index [{}]",
+                    member.name
+                ));
+            }
+            let dated = member
+                .mapping
+                .field(cluster::data_stream::TIMESTAMP)
+                .is_some_and(|field| matches!(field.type_name(), "date" | "date_nanos"));
+            if !dated {
+                return wrong(format!(
+                    "mapping for index [{}] has no date field [@timestamp]",
+                    member.name
+                ));
+            }
+            if alias.is_write_index == Some(true) || members.len() == 1 {
+                writer = Some(Arc::clone(&member.name));
+            }
+            actions.push(AliasAction::Remove { uuid: member.uuid, name: name.to_owned() });
+            indices.push(Arc::clone(member));
+        }
+        let Some(writer) = writer else {
+            return wrong(format!("alias [{name}] must specify a write index"));
+        };
+        let options = template.data_stream.unwrap_or_default();
+        let mut names: Vec<Arc<str>> = indices
+            .iter()
+            .map(|index| Arc::clone(&index.name))
+            .filter(|name| *name != writer)
+            .collect();
+        names.push(writer);
+        let mut hidden = json::Object::new();
+        hidden.insert("index.hidden", "true");
+        let uuids = indices.iter().map(|index| index.uuid).collect();
+        let stream = DataStream {
+            name: Arc::from(name),
+            generation: 1,
+            indices: names,
+            hidden: options.hidden,
+            allow_custom_routing: options.allow_custom_routing,
+            meta: template.meta.clone(),
+        };
+        self.done(Command::Batch(vec![
+            Command::UpdateAliases { actions },
+            Command::PutSettings {
+                uuids,
+                settings: json::Value::Object(hidden),
+                preserve: false,
+            },
+            Command::PutDataStream { stream, create: true },
+        ]))
+        .await
+    }
+
+    /// Puts indices into data streams, or takes them out; all or none.
+    ///
+    /// # Errors
+    /// A missing stream or index; taking away the index that takes writes.
+    pub async fn modify_streams(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        changes: &[StreamChange],
+    ) -> Result<()> {
+        let state = self.state();
+        block::check_cluster(&state, Level::MetadataWrite)?;
+        let mut streams: BTreeMap<&str, DataStream> = BTreeMap::new();
+        let mut commands = Vec::new();
+        for change in changes {
+            let name = change.stream.as_str();
+            gate.index("indices:admin/data_stream/modify", name)?;
+            let Some(known) = state.data_streams.get(name) else {
+                return Err(Error::illegal_argument(format!("data stream [{name}] not found")));
+            };
+            let Some(index) = state.index(&change.index) else {
+                return Err(Error::index_not_found(&change.index, "index_or_alias"));
+            };
+            gate.index("indices:admin/data_stream/modify", &index.name)?;
+            let stream = streams.entry(name).or_insert_with(|| DataStream::clone(known));
+            let mut hidden = json::Object::new();
+            if change.add {
+                if let Some(other) = state.data_stream_of(&index.name) {
+                    return Err(Error::illegal_argument(format!(
+                        "cannot add index [{}] to data stream [{name}] because it is already a \
+                         backing index on data stream [{}]",
+                        index.name, other.name
+                    )));
+                }
+                // Before all others: the last one takes the writes.
+                stream.indices.insert(0, Arc::clone(&index.name));
+                hidden.insert("index.hidden", "true");
+            } else {
+                if stream.write_index() == &*index.name {
+                    return Err(Error::illegal_argument(format!(
+                        "cannot remove backing index [{}] of data stream [{name}] because it is \
+                         the write index",
+                        index.name
+                    )));
+                }
+                if !stream.indices.contains(&index.name) {
+                    return Err(Error::illegal_argument(format!(
+                        "index [{}] not found",
+                        index.name
+                    )));
+                }
+                stream.indices.retain(|member| *member != index.name);
+                hidden.insert("index.hidden", json::Value::Null);
+            }
+            stream.generation += 1;
+            commands.push(Command::PutSettings {
+                uuids: vec![index.uuid],
+                settings: json::Value::Object(hidden),
+                preserve: false,
+            });
+        }
+        let streams = streams.into_values();
+        commands.extend(streams.map(|stream| Command::PutDataStream { stream, create: false }));
+        self.done(Command::Batch(commands)).await
     }
 
     /// The data streams that an expression names, in order.

@@ -5,6 +5,7 @@
 //! 1. Every figure was counted; what nobody counts is not here.
 //! 2. Asking costs each shard's home one message; all are asked before the first answer is awaited.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub use shard::Stats as Counts;
 pub use shard::stats::Work;
 
 use super::IndicesOptions;
+use super::field_sizes::{self, Loaded};
 use super::observe::Health;
 use crate::core::{Core, Sent};
 use crate::error::Result;
@@ -74,6 +76,8 @@ pub struct Stats {
     pub bulk: Usage,
     /// Bytes of the sources in those.
     pub bulk_bytes: u64,
+    /// What sorting text and completing words keep, by field.
+    pub loaded: BTreeMap<Arc<str>, Loaded>,
 }
 
 impl Stats {
@@ -88,6 +92,7 @@ impl Stats {
             scroll: Usage::of(&uses.scroll),
             bulk: Usage::of(&uses.bulk),
             bulk_bytes: uses.bulk_bytes.get(),
+            loaded: BTreeMap::new(),
         }
     }
 
@@ -111,6 +116,11 @@ impl std::ops::AddAssign<&Stats> for Stats {
         self.scroll += other.scroll;
         self.bulk += other.bulk;
         self.bulk_bytes += other.bulk_bytes;
+        for (field, loaded) in &other.loaded {
+            let known = self.loaded.entry(Arc::clone(field)).or_default();
+            known.fielddata += loaded.fielddata;
+            known.completion += loaded.completion;
+        }
     }
 }
 
@@ -407,7 +417,11 @@ impl<E: Env> Core<E> {
                 let standing = match asked {
                     Asked::Not(standing) => standing,
                     Asked::Open(reader, sent) => match sent.answer().await {
-                        Ok(counts) => Standing::Started(Box::new(Stats::of(&reader, counts))),
+                        Ok(counts) => {
+                            let mut stats = Stats::of(&reader, counts);
+                            stats.loaded = field_sizes::loaded(&index.mapping, &reader.view.load());
+                            Standing::Started(Box::new(stats))
+                        }
                         Err(down) => {
                             let error = down.error(&index.name, number);
                             Standing::Failed(error.reason.into())

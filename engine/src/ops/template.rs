@@ -152,7 +152,7 @@ impl<E: Env> Core<E> {
     }
 
     /// What an index of that name would begin with; `body` is a template that is tried beside
-    /// those that are there.
+    /// those that are there. `None` where no template fits.
     ///
     /// # Errors
     /// A template that is wrong.
@@ -161,7 +161,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         name: &str,
         body: Option<&Value>,
-    ) -> Result<Simulated> {
+    ) -> Result<Option<Simulated>> {
         gate.cluster("indices:admin/index_template/simulate_index")?;
         let state = self.state();
         let mut templates = (*state.templates).clone();
@@ -172,17 +172,11 @@ impl<E: Env> Core<E> {
                 .map_err(failure::of_cluster)?;
             templates.index.insert(Arc::from(tried), Arc::new(template));
         }
-        let Some((found, template)) = templates.find(name, false) else {
-            let legacy = templates.find_legacy(name, false);
-            let composed = Templates::compose_legacy(&legacy);
-            return Ok(Simulated {
-                template: self.shown(name, composed)?,
-                overlapping: Vec::new(),
-            });
-        };
+        // Templates of the old kind are not looked at.
+        let Some((found, template)) = templates.find(name, false) else { return Ok(None) };
         let overlapping = templates.overlapping(found, &template.patterns);
         let composed = templates.compose(template);
-        Ok(Simulated { template: self.shown(name, composed)?, overlapping })
+        Ok(Some(Simulated { template: self.shown(name, composed)?, overlapping }))
     }
 
     /// What a template gives: one that is there (`name`), or one that is tried (`body`), or both.

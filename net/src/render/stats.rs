@@ -3,6 +3,7 @@
 //! What has no meaning here (caches that do not exist, heap of parts of a segment) is printed as 0,
 //! since tools look for the keys; `docs/api/no-effect.md` lists it.
 
+use engine::ops::field_sizes::Loaded;
 use engine::ops::stats::{Counts, Stats, Usage};
 use json::Writer;
 
@@ -139,16 +140,72 @@ impl Sections {
     }
 }
 
+/// Patterns of the fields that are shown one by one.
+#[derive(Clone, Debug, Default)]
+pub struct FieldWish {
+    /// In `fielddata`.
+    pub fielddata: Vec<String>,
+    /// In `completion`.
+    pub completion: Vec<String>,
+}
+
 /// Writes the wanted sections as fields of the object that is open.
 pub fn sections(writer: &mut Writer<'_>, stats: &Stats, wanted: Sections, human: bool) {
+    sections_with(writer, stats, wanted, human, &FieldWish::default());
+}
+
+/// As [`sections`], with the wanted fields one by one.
+pub fn sections_with(
+    writer: &mut Writer<'_>,
+    stats: &Stats,
+    wanted: Sections,
+    human: bool,
+    fields: &FieldWish,
+) {
     let mut out = Figures::new(writer, human);
     for (at, (metric, key)) in SECTIONS.iter().enumerate() {
         if wanted.has(at) {
             out.begin(key);
             section(&mut out, metric, stats);
+            match *metric {
+                "fielddata" => by_field(&mut out, "memory_size", stats, &fields.fielddata, |one| {
+                    one.fielddata
+                }),
+                "completion" => {
+                    by_field(&mut out, "size", stats, &fields.completion, |one| one.completion);
+                }
+                _ => {}
+            }
             out.end();
         }
     }
+}
+
+/// `fields`, where any that is wanted keeps anything.
+fn by_field(
+    out: &mut Figures<'_, '_>,
+    key: &str,
+    stats: &Stats,
+    wanted: &[String],
+    of: fn(&Loaded) -> u64,
+) {
+    let fits = |name: &str| {
+        wanted.iter().any(|pattern| json::path::glob(pattern.as_bytes(), name.as_bytes()))
+    };
+    let found: Vec<(&str, u64)> = stats
+        .loaded
+        .iter()
+        .map(|(name, loaded)| (&**name, of(loaded)))
+        .filter(|(name, bytes)| *bytes > 0 && fits(name))
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    out.begin("fields");
+    for (name, bytes) in found {
+        out.begin(name).bytes(key, bytes).end();
+    }
+    out.end();
 }
 
 fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
@@ -224,11 +281,12 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
             }
         }
         "fielddata" => {
-            out.bytes("memory_size", 0).count("evictions", 0);
+            let bytes = stats.loaded.values().map(|one| one.fielddata).sum();
+            out.bytes("memory_size", bytes).count("evictions", 0);
             out.begin("global_ordinals").millis("build_time", 0).end();
         }
         "completion" => {
-            out.bytes("size", 0);
+            out.bytes("size", stats.loaded.values().map(|one| one.completion).sum());
         }
         "segments" => segments(out, shard),
         "translog" => {

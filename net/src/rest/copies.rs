@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use base::hash::routing_hash;
+use cluster::IndexSettings;
 use engine::{Error, Result};
 use env::{Clock, Env};
 
@@ -14,6 +15,8 @@ use crate::call::Call;
 /// How many copies are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copies {
+    /// As `index.write.wait_for_active_shards` says.
+    Setting,
     /// So many.
     Count(u32),
     /// All that are configured.
@@ -21,12 +24,18 @@ pub(super) enum Copies {
 }
 
 impl Copies {
-    /// The parameter's value; not given, or `index-setting`, means one.
+    /// The parameter's value; not given, or `index-setting`, means what the index's setting says.
     pub(super) fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
         match call.params.text("wait_for_active_shards") {
-            None | Some("index-setting") => Ok(Self::Count(1)),
-            Some("all") => Ok(Self::All),
-            Some(text) => match text.parse::<i64>() {
+            None | Some("index-setting") => Ok(Self::Setting),
+            Some(text) => Self::parse(text),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        match text {
+            "all" => Ok(Self::All),
+            text => match text.parse::<i64>() {
                 Ok(count @ 0..=0x7fff_ffff) => {
                     Ok(Self::Count(u32::try_from(count).expect("in the range")))
                 }
@@ -38,11 +47,22 @@ impl Copies {
         }
     }
 
-    /// How many those are, of a shard with so many replicas.
-    pub(super) fn needed(self, replicas: u32) -> u32 {
+    /// How many those are, of a shard of an index with these settings; of one that is not there
+    /// yet, with the defaults.
+    pub(super) fn needed(self, settings: Option<&IndexSettings>) -> u32 {
+        let replicas = settings.map_or(1, IndexSettings::replica_count);
         match self {
             Self::Count(count) => count,
             Self::All => replicas.saturating_add(1),
+            Self::Setting => {
+                let said =
+                    settings.and_then(|settings| settings.text("index.write.wait_for_active_shards"));
+                match said.map(Self::parse) {
+                    Some(Ok(Self::Count(count))) => count,
+                    Some(Ok(Self::All)) => replicas.saturating_add(1),
+                    _ => 1,
+                }
+            }
         }
     }
 }
@@ -62,9 +82,12 @@ pub(super) async fn wait<E: Env>(
         return Ok(());
     }
     let state = call.core.state();
-    // One that is made by this very write, or an alias, is judged by what it will be.
-    let settings = state.index(index).map(|index| &index.settings);
-    let needed = copies.needed(settings.map_or(1, |settings| settings.replica_count()));
+    // An alias is judged by the first index behind it; what this very write makes, by the defaults.
+    let concrete = state.aliases.get(index).and_then(|indices| indices.first());
+    let settings = state
+        .index(concrete.map_or(index, |name| name))
+        .map(|index| &*index.settings);
+    let needed = copies.needed(settings);
     if needed <= 1 {
         return Ok(());
     }

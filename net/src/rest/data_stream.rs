@@ -1,10 +1,10 @@
 //! Data streams.
 
-use engine::Result;
+use engine::{Error, Result};
 use engine::ops::IndicesOptions;
-use engine::ops::data_stream::StreamView;
+use engine::ops::data_stream::{StreamChange, StreamView};
 use env::Env;
-use json::Writer;
+use json::{Value, Writer};
 
 use crate::call::Call;
 use crate::render::stats::Figures;
@@ -70,6 +70,46 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let base = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
     call.core.delete_streams(call.gate, call.segment("name"), options).await?;
+    Ok(call.acknowledged())
+}
+
+/// `POST /_data_stream/_migrate/{name}`.
+pub(super) async fn migrate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.core.migrate_alias(call.gate, call.segment("name")).await?;
+    Ok(call.acknowledged())
+}
+
+/// `POST /_data_stream/_modify`.
+pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let body = call.required_map()?;
+    let mut changes = Vec::new();
+    let list = body.get("actions").and_then(Value::as_array).unwrap_or_default();
+    for item in list {
+        let members = item.as_object().into_iter().flat_map(json::Object::iter);
+        for (kind, said) in members {
+            let add = match kind {
+                "add_backing_index" => true,
+                "remove_backing_index" => false,
+                other => {
+                    return Err(Error::new(
+                        400,
+                        "x_content_parse_exception",
+                        format!("[1:1] [data_stream_action] unknown field [{other}]"),
+                    ));
+                }
+            };
+            let text = |key: &str| {
+                said.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| {
+                    Error::illegal_argument(format!("Required [{key}]"))
+                })
+            };
+            changes.push(StreamChange { add, stream: text("data_stream")?, index: text("index")? });
+        }
+    }
+    if changes.is_empty() {
+        return Err(Error::validation(&["must specify at least one data stream modification action"]));
+    }
+    call.core.modify_streams(call.gate, &changes).await?;
     Ok(call.acknowledged())
 }
 

@@ -3,6 +3,7 @@
 use base::ShardId;
 use engine::node::Entry;
 use engine::ops::IndicesOptions;
+use engine::ops::field_sizes::FieldSizes;
 use engine::ops::observe::NodeInfo;
 use engine::ops::stats::{Closed, IndexStats, RecoveryRow, ShardStats, Standing, Stats};
 use engine::{Error, Result};
@@ -11,13 +12,13 @@ use json::Writer;
 
 use crate::call::Call;
 use crate::params;
-use crate::render::stats::{Figures, SECTIONS, Sections, sections};
+use crate::render::stats::{FieldWish, Figures, SECTIONS, Sections, sections_with};
 use crate::render::units;
 use crate::reply::Reply;
 
 /// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let wanted = wanted(call)?;
+    let wanted = Wish { sections: wanted(call)?, fields: fields(call), human: call.human };
     let level = call.params.text("level").unwrap_or("indices");
     if !["cluster", "indices", "shards"].contains(&level) {
         return Err(Error::illegal_argument(format!(
@@ -42,7 +43,9 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.begin_object();
         shards(writer, total, started);
         writer.key("_all");
-        twice(writer, &Stats::sum(&sums), wanted, call.human);
+        writer.begin_object();
+        twice(writer, &Stats::sum(&sums), &wanted);
+        writer.end_object();
         if level != "cluster" {
             writer.key("indices").begin_object();
             for (row, sum) in rows.iter().zip(&sums) {
@@ -51,16 +54,12 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                     .field_str("uuid", &row.index.uuid_text())
                     .field_str("health", row.health.as_str())
                     .field_str("status", if row.index.open { "open" } else { "close" });
-                writer.key("primaries").begin_object();
-                sections(writer, sum, wanted, call.human);
-                writer.end_object().key("total").begin_object();
-                sections(writer, sum, wanted, call.human);
-                writer.end_object();
+                twice(writer, sum, &wanted);
                 if level == "shards" {
                     writer.key("shards").begin_object();
                     for shard in &row.shards {
                         writer.key(&shard.number.to_string()).begin_array();
-                        one_shard(writer, row, shard, wanted, info, call.human);
+                        one_shard(writer, row, shard, &wanted, info);
                         writer.end_array();
                     }
                     writer.end_object();
@@ -98,30 +97,51 @@ fn wanted<E: Env>(call: &Call<'_, E>) -> Result<Sections> {
     })
 }
 
+/// What of the figures is shown, and how.
+struct Wish {
+    sections: Sections,
+    fields: FieldWish,
+    human: bool,
+}
+
+impl Wish {
+    fn write(&self, writer: &mut Writer<'_>, stats: &Stats) {
+        sections_with(writer, stats, self.sections, self.human, &self.fields);
+    }
+}
+
+/// Fields that are shown one by one.
+fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
+    let both = call.params.list("fields");
+    let of = |name: &str| {
+        let mut list = call.params.list(name);
+        list.extend(both.iter().cloned());
+        list
+    };
+    FieldWish { fielddata: of("fielddata_fields"), completion: of("completion_fields") }
+}
+
 /// The same figures as `primaries` and as `total`: a node alone holds primaries only.
-fn twice(writer: &mut Writer<'_>, stats: &Stats, wanted: Sections, human: bool) {
-    writer.begin_object();
+fn twice(writer: &mut Writer<'_>, stats: &Stats, wanted: &Wish) {
     for key in ["primaries", "total"] {
         writer.key(key).begin_object();
-        sections(writer, stats, wanted, human);
+        wanted.write(writer, stats);
         writer.end_object();
     }
-    writer.end_object();
 }
 
 fn one_shard(
     writer: &mut Writer<'_>,
     row: &IndexStats,
     shard: &ShardStats,
-    wanted: Sections,
+    wanted: &Wish,
     info: &NodeInfo,
-    human: bool,
 ) {
     writer.begin_object().key("routing").begin_object();
     writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
     writer.field_str("node", &info.id).key("relocating_node").null().end_object();
     if let Standing::Started(stats) = &shard.standing {
-        sections(writer, stats, wanted, human);
+        wanted.write(writer, stats);
         let counts = &stats.shard;
         // What was flushed is named by the shard and by how often that was done.
         let id = cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, counts.flush.count));
@@ -360,6 +380,54 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         writer.end_object().end_object();
     }))
+}
+
+/// `POST /{index}/_disk_usage`.
+pub(super) async fn disk_usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    if !call.params.flag("run_expensive_tasks", false)? {
+        return Err(Error::illegal_argument(
+            "analyzing the disk usage of an index is expensive and resource intensive; the \
+             parameter [run_expensive_tasks] must be set to [true] in order for the task to be \
+             performed",
+        ));
+    }
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let flush = call.params.flag("flush", true)?;
+    let (counts, usages) =
+        call.core.disk_usage(call.gate, call.indices(), options, flush).await?;
+    Ok(call.json(200, |writer| {
+        writer.begin_object();
+        shards(writer, u64::from(counts.total), u64::from(counts.successful));
+        for usage in &usages {
+            writer.key(&usage.index).begin_object();
+            let mut out = Figures::new(writer, true);
+            out.bytes("store_size", usage.store_bytes).begin("all_fields");
+            let mut sum = FieldSizes::default();
+            usage.fields.values().for_each(|sizes| sum += *sizes);
+            sizes(&mut out, &sum);
+            out.end().begin("fields");
+            for (name, one) in &usage.fields {
+                out.begin(name);
+                sizes(&mut out, one);
+                out.end();
+            }
+            out.end().end();
+        }
+        writer.end_object();
+    }))
+}
+
+fn sizes(out: &mut Figures<'_, '_>, sizes: &FieldSizes) {
+    out.bytes("total", sizes.total())
+        .begin("inverted_index")
+        .bytes("total", sizes.inverted)
+        .end()
+        .bytes("stored_fields", sizes.stored)
+        .bytes("doc_values", sizes.doc_values)
+        .bytes("points", sizes.points)
+        .bytes("norms", sizes.norms)
+        .bytes("term_vectors", 0)
+        .bytes("knn_vectors", 0);
 }
 
 /// The node as other answers name it.

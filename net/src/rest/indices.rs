@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::ops::IndicesOptions;
-use engine::ops::admin::IndexInfo;
+use engine::ops::admin::{Aim, IndexInfo};
 use engine::{Error, Result};
 use env::{Clock, Env};
 use json::{Object, Value, Writer};
@@ -22,9 +22,8 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map()?.unwrap_or_else(Value::object);
     let copies = Copies::read(call)?;
     let mut created = call.core.create_index(call.gate, call.indices(), &body).await?;
-    let replicas =
-        call.core.state().index(&created.index).map_or(1, |index| index.settings.replica_count());
-    let needed = copies.needed(replicas);
+    let state = call.core.state();
+    let needed = copies.needed(state.index(&created.index).map(|index| &*index.settings));
     if needed > 1 {
         let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
         call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
@@ -130,24 +129,27 @@ pub(super) async fn force_merge<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
              parameters are mutually exclusive",
         ]));
     }
-    if !call.params.flag("wait_for_completion", true)? {
-        return Err(Error::illegal_argument(
-            "[wait_for_completion] must be [true]: there are no tasks to look after it",
-        ));
-    }
-    let segments_max = match segments {
+    let aim = match segments {
+        _ if expunge => Aim::Deletes,
         // -1 is what Elasticsearch takes for "as the policy says".
-        None | Some(-1) => None,
+        None | Some(-1) => Aim::Tidy,
         Some(count) => {
-            Some(usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
+            Aim::Count(usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
                 Error::illegal_argument(format!("maxNumSegments must be >= 1 (got {count})"))
             })?)
         }
     };
     let flush = call.params.flag("flush", true)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let shards =
-        call.core.force_merge(call.gate, call.indices(), options, segments_max, flush).await?;
+    if !call.params.flag("wait_for_completion", true)? {
+        let task =
+            call.core.begin_force_merge(call.gate, call.indices(), options, aim, flush)?;
+        let node = &call.core.shared().config.info.id;
+        return Ok(call.json(200, |writer| {
+            writer.begin_object().field_str("task", &format!("{node}:{task}")).end_object();
+        }));
+    }
+    let shards = call.core.force_merge(call.gate, call.indices(), options, aim, flush).await?;
     Ok(broadcast(call, &shards))
 }
 

@@ -83,8 +83,12 @@ pub(super) fn simulate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `POST /_index_template/_simulate_index/{name}`.
 pub(super) fn simulate_index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = optional(call)?;
-    let found = call.core.simulate_index(call.gate, call.segment("name"), body.as_ref())?;
-    Ok(simulated(call, &found))
+    match call.core.simulate_index(call.gate, call.segment("name"), body.as_ref())? {
+        Some(found) => Ok(simulated(call, &found)),
+        None => Ok(call.json(200, |writer| {
+            writer.begin_object().end_object();
+        })),
+    }
 }
 
 fn simulated<E: Env>(call: &Call<'_, E>, found: &Simulated) -> Reply {
