@@ -63,6 +63,7 @@ pub enum Api {
     Segments,
     Recovery,
     ShardStores,
+    DiskUsage,
     ClearCache,
     ResolveIndex,
     SearchShards,
@@ -73,6 +74,8 @@ pub enum Api {
     GetDataStream,
     DeleteDataStream,
     DataStreamStats,
+    MigrateToDataStream,
+    ModifyDataStreams,
     Refresh,
     Flush,
     ForceMerge,
@@ -101,7 +104,6 @@ pub enum Api {
     BasicStatus,
     TrialStatus,
     StartBasic,
-    GetPipelines,
     Prometheus,
     Cat,
     CatTable(CatTable),
@@ -234,8 +236,13 @@ const OP_TYPE: &[Known] = &[own("op_type")];
 const SOURCE_FILTER: &[Known] =
     &[text("_source"), text("_source_includes"), text("_source_excludes")];
 
-const READ: &[Known] =
-    &[own("preference").idle(), flag("realtime"), flag("refresh"), text("routing")];
+const READ: &[Known] = &[
+    own("preference").idle(),
+    flag("realtime"),
+    flag("refresh"),
+    text("routing"),
+    text("stored_fields"),
+];
 
 const BULK: &[Known] = &[flag("list_executed_pipelines").idle()];
 
@@ -415,9 +422,9 @@ const SIMULATE: &[Known] = &[
 const INDEX_STATS: &[Known] = &[
     own("level"),
     flag("forbid_closed_indices"),
-    text("fields").idle(),
-    text("completion_fields").idle(),
-    text("fielddata_fields").idle(),
+    text("fields"),
+    text("completion_fields"),
+    text("fielddata_fields"),
     text("groups").idle(),
     flag("include_segment_file_sizes").idle(),
     flag("include_unloaded_segments").idle(),
@@ -444,6 +451,8 @@ const FIELD_CAPS: &[Known] = &[
 ];
 
 const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), flag("local").idle()];
+
+const DISK_USAGE: &[Known] = &[flag("flush"), flag("run_expensive_tasks")];
 
 const SHARD_STORES: &[Known] = &[own("status")];
 
@@ -594,12 +603,13 @@ const XPACK: &[Known] = &[text("categories"), flag("accept_enterprise").idle()];
 
 const START_LICENSE: &[Known] = &[flag("acknowledge").idle(), text("type").idle()];
 
-const PIPELINES: &[Known] = &[time("master_timeout").idle(), flag("summary").idle()];
-
 const LICENSE: &[Known] = &[flag("accept_enterprise").idle(), flag("local").idle()];
 
 /// Security state is no index: there is nothing to refresh.
 const REFRESHED: &[Known] = &[own("refresh").idle()];
+
+/// Where the path names nobody, the query may.
+const NAMED: &[Known] = &[text("name")];
 
 const USERS: &[Known] = &[flag("with_profile_uid").idle()];
 
@@ -743,6 +753,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::Recovery, &[Get], "/{index}/_recovery", "indices:monitor/recovery", &[RECOVERY, INDICES]),
     route(Api::ShardStores, &[Get], "/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::ShardStores, &[Get], "/{index}/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
+    route(Api::DiskUsage, &[Post], "/{index}/_disk_usage", "indices:admin/analyze_disk_usage", &[DISK_USAGE, INDICES]),
     route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),
@@ -759,6 +770,8 @@ pub const ROUTES: &[Route] = &[
     route(Api::GetDataStream, &[Get], "/_data_stream", "indices:admin/data_stream/get", &[DATA_STREAM]),
     route(Api::GetDataStream, &[Get], "/_data_stream/{name}", "indices:admin/data_stream/get", &[DATA_STREAM]),
     route(Api::DeleteDataStream, &[Delete], "/_data_stream/{name}", "indices:admin/data_stream/delete", &[DATA_STREAM]),
+    route(Api::MigrateToDataStream, &[Post], "/_data_stream/_migrate/{name}", "indices:admin/data_stream/migrate", &[MASTER]),
+    route(Api::ModifyDataStreams, &[Post], "/_data_stream/_modify", "indices:admin/data_stream/modify", &[]),
     route(Api::DataStreamStats, &[Get], "/_data_stream/_stats", "indices:monitor/data_stream/stats", &[DATA_STREAM]),
     route(Api::DataStreamStats, &[Get], "/_data_stream/{name}/_stats", "indices:monitor/data_stream/stats", &[DATA_STREAM]),
     route(Api::Refresh, &[Get, Post], "/_refresh", "indices:admin/refresh", &[INDICES]),
@@ -848,8 +861,6 @@ pub const ROUTES: &[Route] = &[
     route(Api::Xpack, &[Get], "/_xpack", "cluster:monitor/xpack/info", &[XPACK]),
     route(Api::XpackUsage, &[Get], "/_xpack/usage", "cluster:monitor/xpack/usage", &[WAITING]),
     route(Api::Features, &[Get], "/_features", "cluster:admin/features/get", &[WAITING]),
-    route(Api::GetPipelines, &[Get], "/_ingest/pipeline", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
-    route(Api::GetPipelines, &[Get], "/_ingest/pipeline/{id}", "cluster:admin/ingest/pipeline/get", &[PIPELINES]),
     route(Api::Prometheus, &[Get], "/_prometheus", "cluster:monitor/nodes/stats", &[]),
 
     route(Api::Security(Op::Authenticate), &[Get], "/_security/_authenticate", "-", &[]),
@@ -862,14 +873,14 @@ pub const ROUTES: &[Route] = &[
     route(Api::Security(Op::EnableUser), &[Put, Post], "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
     route(Api::Security(Op::DisableUser), &[Put, Post], "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
     route(Api::Security(Op::QueryUser), &[Get, Post], "/_security/_query/user", "cluster:admin/xpack/security/user/query", &[]),
-    route(Api::Security(Op::GetRole), &[Get], "/_security/role", "cluster:admin/xpack/security/role/get", &[]),
+    route(Api::Security(Op::GetRole), &[Get], "/_security/role", "cluster:admin/xpack/security/role/get", &[NAMED]),
     route(Api::Security(Op::GetRole), &[Get], "/_security/role/{name}", "cluster:admin/xpack/security/role/get", &[]),
     route(Api::Security(Op::PutRole), &[Put, Post], "/_security/role/{name}", "cluster:admin/xpack/security/role/put", &[REFRESHED]),
     route(Api::Security(Op::DeleteRole), &[Delete], "/_security/role/{name}", "cluster:admin/xpack/security/role/delete", &[REFRESHED]),
     route(Api::Security(Op::BulkPutRole), &[Post], "/_security/role", "cluster:admin/xpack/security/role/bulk_put", &[REFRESHED]),
     route(Api::Security(Op::BulkDeleteRole), &[Delete], "/_security/role", "cluster:admin/xpack/security/role/bulk_delete", &[REFRESHED]),
     route(Api::Security(Op::QueryRole), &[Get, Post], "/_security/_query/role", "cluster:admin/xpack/security/role/query", &[]),
-    route(Api::Security(Op::GetRoleMapping), &[Get], "/_security/role_mapping", "cluster:admin/xpack/security/role_mapping/get", &[]),
+    route(Api::Security(Op::GetRoleMapping), &[Get], "/_security/role_mapping", "cluster:admin/xpack/security/role_mapping/get", &[NAMED]),
     route(Api::Security(Op::GetRoleMapping), &[Get], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/get", &[]),
     route(Api::Security(Op::PutRoleMapping), &[Put, Post], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/put", &[REFRESHED]),
     route(Api::Security(Op::DeleteRoleMapping), &[Delete], "/_security/role_mapping/{name}", "cluster:admin/xpack/security/role_mapping/delete", &[REFRESHED]),

@@ -190,6 +190,19 @@ impl IndexSettings {
         self.flat.get(name).and_then(Value::as_str)
     }
 
+    /// The texts of a setting that may hold several; none where it is not set.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        match self.flat.get(name) {
+            Some(Value::String(text)) => {
+                text.split(',').map(|part| part.trim().to_owned()).collect()
+            }
+            Some(Value::Array(all)) => {
+                all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// `index.number_of_shards`.
     pub fn shard_count(&self) -> u32 {
         self.int("index.number_of_shards").unwrap_or(1) as u32

@@ -8,6 +8,7 @@
 
 mod score;
 mod text;
+mod visit;
 
 pub use score::{
     Decay, DecayForm, DistanceFeature, Factor, Function, FunctionKind, FunctionScore, GeoPoint,

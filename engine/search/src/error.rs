@@ -51,6 +51,14 @@ pub enum Kind {
     TooManyNestedClauses,
     /// An expression that would take too much work.
     TooComplex,
+    /// An aggregation that cannot stand where it stands.
+    AggregationInit,
+    /// An aggregation that cannot be computed.
+    AggregationExecution,
+    /// More buckets than allowed.
+    TooManyBuckets,
+    /// More memory than there is.
+    CircuitBreaking,
     /// A failure without a better name.
     Exception,
 }
@@ -76,6 +84,10 @@ impl Kind {
             Self::TooManyClauses => "too_many_clauses",
             Self::TooManyNestedClauses => "too_many_nested_clauses",
             Self::TooComplex => "too_complex_to_determinize_exception",
+            Self::AggregationInit => "aggregation_initialization_exception",
+            Self::AggregationExecution => "aggregation_execution_exception",
+            Self::TooManyBuckets => "too_many_buckets_exception",
+            Self::CircuitBreaking => "circuit_breaking_exception",
             Self::Exception => "exception",
         }
     }

@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aggs;
 pub mod ast;
 pub mod automaton;
 pub mod collect;
@@ -31,6 +32,7 @@ pub mod fetch;
 pub mod iter;
 pub mod phase;
 pub mod plan;
+pub mod highlight;
 pub mod request;
 pub mod result;
 pub mod score;

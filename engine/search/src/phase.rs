@@ -19,9 +19,11 @@ mod rescore;
 use std::ops::Range;
 use std::sync::Arc;
 
+use env::budget::Lease;
 use env::rising::Rising;
 use segment::Missing;
 
+use crate::aggs::run::Run as AggRun;
 use crate::collect::sort::Sorter;
 use crate::collect::top::Top;
 use crate::iter::build::{self, Context};
@@ -31,6 +33,7 @@ use crate::request::TrackTotal;
 use crate::result::{Partial, Ranked};
 
 pub use merge::{best_of_shard, merge};
+pub(crate) use merge::{compare as compare_winners, compare_keys};
 pub use rescore::rescore;
 
 /// Work of one step: about 300 µs of documents looked at.
@@ -166,6 +169,10 @@ pub struct Slice {
     terminated_early: bool,
     stopped: bool,
     hits: Hits,
+    /// Aggregations, which follow the hits.
+    aggs: Option<Box<AggRun>>,
+    /// They count the matches too: nothing else is looked for.
+    aggs_count: bool,
 }
 
 impl Slice {
@@ -181,12 +188,18 @@ impl Slice {
             Keep::Sorted(Box::new(Sorter::new(Arc::new(bound.order.clone()), limit)))
         };
         let scored = bound.scores;
+        let parts_len = parts.len();
         let threshold = bound.total.threshold();
+        let aggs = bound.aggs.as_ref().map(|_| {
+            Box::new(AggRun::new(Arc::clone(&plan), parts.clone(), None))
+        });
+        // Without hits to find and without a narrower query, aggregations see every match anyway.
+        let aggs_count = limit == 0 && bound.aggs.as_ref().is_some_and(|aggs| aggs.query.is_none());
         Self {
             plan,
             parts,
             shared,
-            part: 0,
+            part: if aggs_count { parts_len } else { 0 },
             run: None,
             pos: 0,
             tally: None,
@@ -201,7 +214,18 @@ impl Slice {
             terminated_early: false,
             stopped: false,
             hits: Hits::default(),
+            aggs,
+            aggs_count,
         }
+    }
+
+    /// The memory that aggregations may take.
+    #[must_use]
+    pub fn with_memory(mut self, lease: Lease) -> Self {
+        if let Some(aggs) = &mut self.aggs {
+            aggs.set_lease(lease);
+        }
+        self
     }
 
     /// The shard's number among those asked, by which hits of several shards are told apart.
@@ -218,6 +242,30 @@ impl Slice {
     /// # Errors
     /// Where a segment is damaged: what the slice found is not to be believed.
     pub fn step(&mut self, work: u32) -> segment::Result<Progress> {
+        if self.part < self.parts.len() {
+            let progress = self.step_hits(work)?;
+            return Ok(match (progress, &self.aggs) {
+                (Progress::Done, Some(_)) => Progress::More,
+                (progress, _) => progress,
+            });
+        }
+        let Some(run) = &mut self.aggs else { return Ok(Progress::Done) };
+        let mut missing = Missing::new();
+        let segment = run.segment().map(|at| &self.plan.view.segments[at as usize].segment);
+        let resident = segment.is_none_or(|segment| segment.file().is_resident());
+        run.step(&mut Turn::new(&mut missing, work, resident))?;
+        if let Some(fault) = segment.and_then(|segment| segment.fault()) {
+            return Err(fault.clone());
+        }
+        Ok(match (missing.is_empty(), run.is_done()) {
+            (false, _) => Progress::Missing(missing),
+            (true, false) => Progress::More,
+            (true, true) => Progress::Done,
+        })
+    }
+
+    /// Goes on looking for hits.
+    fn step_hits(&mut self, work: u32) -> segment::Result<Progress> {
         let mut missing = Missing::new();
         let plan = Arc::clone(&self.plan);
         let resident =
@@ -247,7 +295,8 @@ impl Slice {
 
     /// The deadline has passed: what was found so far is the answer.
     pub fn stop(&mut self) {
-        self.stopped = self.part < self.parts.len();
+        self.stopped = self.part < self.parts.len()
+            || self.aggs.as_ref().is_some_and(|aggs| !aggs.is_done());
     }
 
     /// What the slice found.
@@ -271,14 +320,22 @@ impl Slice {
                 sorter.into_sorted()
             }
         };
-        Partial {
+        let mut partial = Partial {
             hits,
             count: self.count,
             skipped: self.skipped,
             max_score: max_score.filter(|score| !score.is_nan()),
             terminated_early: self.terminated_early,
             timed_out: self.stopped,
+            aggs: None,
+        };
+        if let Some(run) = self.aggs {
+            if self.aggs_count {
+                (partial.count, partial.terminated_early) = (run.count(), run.terminated());
+            }
+            partial.aggs = Some(run.finish());
         }
+        partial
     }
 
     /// Does something about the part at hand; true when it is done with.
@@ -650,6 +707,12 @@ fn counts_fast(node: &Node) -> bool {
         | Node::Synonym { .. }
         | Node::MultiPhrase { .. }
         | Node::Combined { .. }
+        | Node::Function { .. }
+        | Node::Feature { .. }
+        | Node::Near { .. }
+        | Node::Inside { .. }
+        | Node::Covering { .. }
+        | Node::Nested { .. }
         | Node::Terms { .. }
         | Node::Pattern { .. }
         | Node::Ids { .. }
@@ -659,7 +722,7 @@ fn counts_fast(node: &Node) -> bool {
 }
 
 /// Clears the bits of documents outside of the part.
-fn keep_in_part(found: &mut Bits, window: u32, part: &Part) {
+pub(crate) fn keep_in_part(found: &mut Bits, window: u32, part: &Part) {
     let base = window * WINDOW;
     let start = part.docs.start.max(base) - base;
     let end = part.docs.end.min(base.saturating_add(WINDOW)).max(base) - base;
@@ -669,7 +732,7 @@ fn keep_in_part(found: &mut Bits, window: u32, part: &Part) {
 }
 
 /// Clears the bits of deleted documents.
-fn keep_alive(plan: &Plan, segment: u32, window: u32, found: &mut Bits) {
+pub(crate) fn keep_alive(plan: &Plan, segment: u32, window: u32, found: &mut Bits) {
     let Some(live) = &plan.view.segments[segment as usize].live else { return };
     let words = &live.bits().words()[(window * WINDOW / 64) as usize..];
     for (word, alive) in found.iter_mut().zip(words) {

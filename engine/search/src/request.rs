@@ -45,6 +45,14 @@ pub struct SearchRequest {
     pub seq_no_primary_term: bool,
     /// Return how each score came about.
     pub explain: bool,
+    /// Return the scores of queries with a name.
+    pub named_scores: bool,
+    /// Statistics of all shards together, not of each.
+    pub dfs: bool,
+    /// Return how long each part took.
+    pub profile: bool,
+    /// Factors of the scores of indices, by expression; the first that fits counts.
+    pub indices_boost: Vec<(String, f32)>,
     /// Which stored fields to return.
     pub stored: Stored,
     /// Columns to return.
@@ -55,6 +63,8 @@ pub struct SearchRequest {
     pub timeout_ms: Option<u64>,
     /// Documents a shard collects at most; 0: all.
     pub terminate_after: u32,
+    /// Numbers and buckets over what the query finds.
+    pub aggs: crate::aggs::spec::Aggs,
     /// The moment that is searched.
     pub pit: Option<PointInTime>,
     /// The part of the documents that is searched.
@@ -65,6 +75,8 @@ pub struct SearchRequest {
     pub resume: Option<Arc<[Key]>>,
     /// Batches of a scroll: the window counts, not from + size.
     pub scrolls: bool,
+    /// What to mark in the text of hits.
+    pub highlight: Option<crate::highlight::Highlight>,
     /// One hit for each value of a field.
     pub collapse: Option<Collapse>,
     /// Second scores for the best hits, one after the other.
@@ -87,16 +99,22 @@ impl Default for SearchRequest {
             version: false,
             seq_no_primary_term: false,
             explain: false,
+            named_scores: false,
+            dfs: false,
+            profile: false,
+            indices_boost: Vec::new(),
             stored: Stored::Default,
             docvalue_fields: Vec::new(),
             fields: Vec::new(),
             timeout_ms: None,
             terminate_after: 0,
+            aggs: Default::default(),
             pit: None,
             slice: None,
             tiebreak: Tiebreak::None,
             resume: None,
             scrolls: false,
+            highlight: None,
             collapse: None,
             rescore: Vec::new(),
         }
@@ -270,7 +288,7 @@ pub struct Sort {
 }
 
 /// What is compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SortBy {
     /// The score.
     Score,
@@ -278,8 +296,25 @@ pub enum SortBy {
     Doc,
     /// The order of shards, then in the index.
     ShardDoc,
+    /// How far the places of a field are from others.
+    Distance(DistanceSort),
     /// A field's column.
     Field(String),
+}
+
+/// `_geo_distance`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DistanceSort {
+    /// The field.
+    pub field: String,
+    /// From where; at least one place.
+    pub origins: Vec<crate::ast::GeoPoint>,
+    /// Metres of the unit in which it is told.
+    pub unit: f64,
+    /// On a flat map, not on the sphere.
+    pub is_flat: bool,
+    /// An index that does not map the field has no places.
+    pub ignore_unmapped: bool,
 }
 
 /// Direction of an order.

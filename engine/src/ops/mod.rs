@@ -15,6 +15,7 @@ pub mod create;
 pub mod data_stream;
 pub mod document;
 mod failure;
+pub mod field_sizes;
 pub(crate) mod limited;
 pub mod field_caps;
 pub mod get;
@@ -29,6 +30,7 @@ pub mod scroll;
 pub mod search;
 mod sliced;
 pub(crate) mod slices;
+pub(crate) mod slow;
 pub mod stats;
 pub mod template;
 

@@ -22,13 +22,14 @@ use segment::section::Missing;
 use shard::Touched;
 
 use super::context::HeldShard;
+use super::slow::{Phase, Told};
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::{self, Gate, Limits};
 use crate::host::call::{Called, Down, ShardCall};
 use crate::index::block::{self, Level};
-use crate::index::resolve::{Call, resolve};
+use crate::index::resolve::{Call, closed, resolve};
 use crate::node::Entry;
 
 /// A search as it came: the parsed form is made here, once.
@@ -115,6 +116,11 @@ struct Meaning {
 }
 
 impl Target {
+    /// Which shard it is.
+    fn shard(&self) -> ShardId {
+        ShardId { index: self.index.uuid, number: self.number }
+    }
+
     /// The shard cannot answer (any more).
     fn fail(&mut self, shards: &mut Shards, error: Error) {
         shards.note(self, error.clone());
@@ -176,10 +182,37 @@ impl<E: Env> Core<E> {
             ]));
         }
         let held = self.hold(gate, SEARCH, call).await?;
+        let asked = self.env.clock().monotonic();
         let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
+        let found = self.env.clock().monotonic();
+        let (took, hits) = (found.saturating_sub(asked), run.merged.total.map(|total| total.value));
+        let shards: Vec<(Arc<Index>, u32)> =
+            run.targets.iter().map(|it| (Arc::clone(&it.index), it.number)).collect();
+        self.tell_slow_search(Phase::Query, &shards, took, call, hits);
         let mut reply = self.present(&request, run, call.partial_results, begin).await?;
+        let took = self.env.clock().monotonic().saturating_sub(found);
+        self.tell_slow_search(Phase::Fetch, &shards, took, call, hits);
         self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
         Ok(reply)
+    }
+
+    /// Tells the slow log of a phase that took so long, for each of the shards that were asked.
+    fn tell_slow_search(
+        self: &Rc<Self>,
+        phase: Phase,
+        shards: &[(Arc<Index>, u32)],
+        took: Duration,
+        call: &SearchCall,
+        total_hits: Option<u64>,
+    ) {
+        for (index, number) in shards {
+            self.tell_slow(phase, (index, *number), took, || Told {
+                source: call.body.to_vec(),
+                total_hits,
+                total_shards: shards.len() as u32,
+                ..Told::default()
+            });
+        }
     }
 
     /// Counts.
@@ -207,6 +240,14 @@ impl<E: Env> Core<E> {
         begin: Duration,
     ) -> Result<SearchReply> {
         let Run { targets, mut shards, merged } = run;
+        let asked: Vec<u32> = {
+            let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
+            asked.sort_unstable();
+            asked.dedup();
+            asked
+        };
+        let winners = asked.iter().map(|at| targets[*at as usize].shard());
+        let watched = self.watch(winners, Phase::Fetch);
         let mut hits = Vec::with_capacity(merged.winners.len());
         for winner in &merged.winners {
             let target = &targets[winner.target as usize];
@@ -216,6 +257,7 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
+        drop(watched);
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
         }
@@ -245,6 +287,7 @@ impl<E: Env> Core<E> {
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, request).await?;
         let mut targets = self.targets_of(gate, action, held, request)?;
+        let watched = self.watch(targets.iter().map(Target::shard), Phase::Query);
         let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
@@ -277,10 +320,12 @@ impl<E: Env> Core<E> {
         }
         // A damaged block may have cost hits: its shard has failed, and what it found is not told.
         for target in &mut targets {
-            if let State::Planned(plan, _) = &target.state
-                && let Some(damage) = fault(&plan.view)
-            {
+            let State::Planned(plan, _) = &target.state else { continue };
+            if let Some(damage) = fault(&plan.view) {
                 target.fail(&mut shards, damaged(&damage));
+            } else if let Some(error) = plan.trouble.get() {
+                let error = failure::of_search(error.clone());
+                target.fail(&mut shards, error);
             }
         }
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
@@ -297,6 +342,7 @@ impl<E: Env> Core<E> {
             }
         }
         let merged = search::phase::merge(request, partials);
+        drop(watched);
         Ok(Run { targets, shards, merged })
     }
 
@@ -336,13 +382,21 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let sees = |name: &str| gate.sees(action, name);
         let names = Call::new(call.options);
-        let mut resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees)?;
+        let resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees);
+        let mut resolved = resolved.map_err(|error| gate::missing(gate, action, error))?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut held = Vec::new();
         for one in resolved {
-            gate.index(action, &one.index)?;
+            match gate::ask(gate, action, &one.index, &one.via) {
+                Ok(_) => {}
+                Err(_) if call.options.ignore_unavailable => continue,
+                Err(error) => return Err(error),
+            }
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::Read)?;
+            if !index.open {
+                return Err(closed(&index.name, index.uuid));
+            }
             for number in wanted_shards(index, &one.routing(&call.routing)) {
                 let shard = ShardId { index: index.uuid, number };
                 let view = self.view(shard).await;
@@ -351,6 +405,7 @@ impl<E: Env> Core<E> {
                     name: Arc::clone(&index.name),
                     number,
                     filters: one.filters.clone(),
+                    via: one.via.clone(),
                     view: view.map_err(|down| down.error(&index.name, number)),
                 });
             }
@@ -371,7 +426,7 @@ impl<E: Env> Core<E> {
         let mut targets: Vec<Target> = Vec::with_capacity(held.len());
         for of_index in held.chunk_by(|a, b| a.index == b.index) {
             let first = &of_index[0];
-            let limits = gate.index(action, &first.name)?;
+            let limits = gate::ask(gate, action, &first.name, &first.via)?;
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
@@ -395,18 +450,19 @@ impl<E: Env> Core<E> {
         filter: Option<&Query>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        let mapping = match &limits.fields {
-            Some(fields) => Arc::new(index.mapping.visible(&|path| fields.permits(path))),
-            None => Arc::clone(&index.mapping),
-        };
+        let mapping = self.mapping_of(index, limits);
         let settings = &index.settings;
         let default_fields = settings.list("index.query.default_field");
         let state = self.state();
         let context = plan::Context {
             default_fields: &default_fields,
+            highlight_max: settings
+                .int("index.highlight.max_analyzed_offset")
+                .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
             regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
             expensive: state.settings.flag("search.allow_expensive_queries"),
             filter,
+            filter_mapping: Some(&index.mapping),
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms())
@@ -576,7 +632,10 @@ fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit>
     loop {
         let hit = fetch::hit(&wanted, plan, ranked, &mut missing);
         match hit.map_err(|error| damaged(&error))? {
-            Some(hit) => return Ok(hit),
+            Some(mut hit) => match hit.failed.take() {
+                Some(error) => return Err(failure::of_search(error)),
+                None => return Ok(hit),
+            },
             None => missing.fetch(),
         }
     }

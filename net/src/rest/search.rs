@@ -88,7 +88,7 @@ fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
         return Err(Error::validation(&["[request_cache] cannot be used in a scroll context"]));
     }
     match call.params.text("search_type") {
-        None | Some("query_then_fetch") => {}
+        None | Some("query_then_fetch" | "dfs_query_then_fetch") => {}
         Some(other) => {
             return Err(Error::illegal_argument(format!("No search type for [{other}]")));
         }

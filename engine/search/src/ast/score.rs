@@ -363,6 +363,8 @@ pub struct MoreLikeThis {
     pub include: bool,
     /// A field of another type is an error.
     pub fail_on_unsupported_field: bool,
+    /// Documents that were looked up: index where it was named, and id.
+    pub known: Vec<(Option<String>, String)>,
 }
 
 /// `pinned`.

@@ -21,6 +21,7 @@ use segment::columns::{self, DictionaryReader};
 use segment::{Segment, View};
 
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
+use crate::plan::distance::Distance;
 use crate::plan::order::{Collapse, Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
 use crate::request::Mode;
 use crate::result;
@@ -85,6 +86,7 @@ enum Reader {
     Doc { base: i64 },
     Numeric { column: Option<columns::Numeric>, key: Numeric },
     Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
+    Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
 }
 
 /// The `limit` best hits so far, by keys.
@@ -216,7 +218,8 @@ impl Sorter {
             for reader in &self.readers {
                 // What cannot be named is damaged; reading finds and records it.
                 let _ = match reader {
-                    Reader::Numeric { column: Some(column), .. } => {
+                    Reader::Numeric { column: Some(column), .. }
+                    | Reader::Distance { column: Some(column), .. } => {
                         column.need(window, turn.missing)
                     }
                     Reader::Ordinals { column: Some(column), .. } => {
@@ -425,6 +428,15 @@ impl Sorter {
                 let value = column.as_ref().and_then(|it| number(it, key, doc, several));
                 directed(value.unwrap_or(key.missing), descending)
             }
+            Reader::Distance { column, key } => {
+                let places = &mut self.scratch.several;
+                places.clear();
+                if let Some(column) = column {
+                    column.values(DocId(doc), places);
+                }
+                let far = || sortable::from_f64(f64::INFINITY);
+                directed(key.of(places).unwrap_or_else(far), descending)
+            }
             Reader::Ordinals { column, key } => {
                 let rank = column.as_ref().and_then(|column| {
                     let ranks = &column.0;
@@ -575,6 +587,10 @@ fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Reader {
             let column = key.field.and_then(|field| segment.numeric(field)).cloned();
             Reader::Numeric { column, key: key.clone() }
         }
+        Source::Distance(key) => {
+            let column = key.field.and_then(|field| segment.numeric(field)).cloned();
+            Reader::Distance { column, key: Arc::clone(key) }
+        }
         Source::Ordinals(key) => {
             let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
             let column = column.map(|column| Box::new((column.clone(), column.terms())));
@@ -668,7 +684,7 @@ fn first_bounds(
             let first = base + i64::from(window * WINDOW);
             Some(bounds(first, first + i64::from(docs.max(1)) - 1))
         }
-        Reader::Ordinals { .. } | Reader::Score => None,
+        Reader::Ordinals { .. } | Reader::Distance { .. } | Reader::Score => None,
     }
 }
 
@@ -736,6 +752,7 @@ fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
                 Source::Score => result::Key::Score(entry.score),
                 Source::Doc | Source::ShardDoc => result::Key::Long(value),
                 Source::Numeric(numeric) => numeric.comparable(value),
+                Source::Distance(_) => result::Key::Double(sortable::to_f64(value)),
                 Source::Ordinals(_) => match &entry.terms[at] {
                     Some(term) => result::Key::Term(term.to_vec()),
                     None => result::Key::Null,

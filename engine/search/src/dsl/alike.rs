@@ -26,6 +26,7 @@ pub fn more_like_this(body: &Node) -> Read<Query> {
         boost_terms: 0.0,
         include: false,
         fail_on_unsupported_field: true,
+        known: Vec::new(),
     };
     let (mut factor, mut name) = (1.0, None);
     for member in members(body) {

@@ -65,6 +65,16 @@ pub fn slice(node: &Node) -> Read<Slice> {
     }
 }
 
+/// `collapse` inside of inner hits: without inner hits of its own.
+pub fn collapse_inside(node: &Node) -> Read<Collapse> {
+    let collapse = collapse(node)?;
+    if !collapse.inner_hits.is_empty() {
+        let reason = "cannot use `inner_hits` inside a collapse of `inner_hits`";
+        return Err(Fault::illegal(node.at, reason));
+    }
+    Ok(collapse)
+}
+
 /// `collapse`.
 pub fn collapse(node: &Node) -> Read<Collapse> {
     const FIELDS: [(&str, Takes); 4] = [

@@ -5,7 +5,7 @@ use json::spanned::{Kind as Json, Node};
 use super::context::{
     Fault, Read, Takes, boolean, float, int, is_value, members, object, scalar, text,
 };
-use super::{around, query, sort, source};
+use super::{aggs, around, highlight, query, sort, source};
 use crate::error::{Error, Result};
 use crate::request::{After, FieldFormat, SearchRequest, Stored, TrackTotal};
 
@@ -14,15 +14,19 @@ pub fn search(root: &Node) -> Read<SearchRequest> {
     must_be_object(root)?;
     let mut request = SearchRequest::default();
     for member in members(root) {
-        let (key, value) = (member.key.as_str(), &member.value);
-        match &value.kind {
-            Json::Object(_) => object_key(&mut request, key, value)?,
-            Json::Array(_) => array_key(&mut request, key, value)?,
-            Json::Null => return Err(unknown_key(key, value)),
-            _ => value_key(&mut request, key, value)?,
-        }
+        key(&mut request, &member.key, &member.value)?;
     }
     Ok(request)
+}
+
+/// Reads one key of a search.
+pub fn key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
+    match &value.kind {
+        Json::Object(_) => object_key(request, key, value),
+        Json::Array(_) => array_key(request, key, value),
+        Json::Null => Err(unknown_key(key, value)),
+        _ => value_key(request, key, value),
+    }
 }
 
 /// What `_count` asks for without a body.
@@ -76,6 +80,9 @@ fn value_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         "version" => request.version = boolean(value)?,
         "seq_no_primary_term" => request.seq_no_primary_term = boolean(value)?,
         "track_scores" => request.track_scores = boolean(value)?,
+        "explain" => request.explain = boolean(value)?,
+        "profile" => request.profile = boolean(value)?,
+        "include_named_queries_score" => request.named_scores = boolean(value)?,
         "track_total_hits" => request.total = track_total(value)?,
         "_source" => request.source = Some(source::read(value)?),
         "stored_fields" => request.stored = stored_fields(value)?,
@@ -88,9 +95,12 @@ fn value_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
 fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
     match key {
         "query" => request.query = Some(query::read(value, 0)?),
+        "aggs" | "aggregations" => request.aggs = aggs::read(value)?,
+        "indices_boost" => indices_boost(value, &mut request.indices_boost)?,
         "post_filter" => request.post_filter = Some(query::read(value, 0)?),
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
+        "highlight" => request.highlight = Some(highlight::read(value)?),
         "pit" => request.pit = Some(around::pit(value)?),
         "slice" => request.slice = Some(around::slice(value)?),
         "collapse" => request.collapse = Some(around::collapse(value)?),
@@ -103,6 +113,11 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
 fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
     match key {
         "stored_fields" => request.stored = stored_fields(value)?,
+        "indices_boost" => {
+            for node in value.as_array().unwrap_or_default() {
+                indices_boost(node, &mut request.indices_boost)?;
+            }
+        }
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
         "docvalue_fields" => request.docvalue_fields = field_formats(value)?,
@@ -110,6 +125,14 @@ fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         "rescore" => request.rescore = around::rescores(value)?,
         "search_after" => request.search_after = Some(search_after(value)?),
         _ => return Err(unknown_key(key, value)),
+    }
+    Ok(())
+}
+
+/// Factors of indices: names or patterns with a number each.
+fn indices_boost(value: &Node, out: &mut Vec<(String, f32)>) -> Read<()> {
+    for member in members(value) {
+        out.push((member.key.clone(), float(&member.value)?));
     }
     Ok(())
 }

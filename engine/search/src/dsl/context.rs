@@ -118,6 +118,18 @@ pub fn float(node: &Node) -> Read<f32> {
     }
 }
 
+/// A double: a number, or a string that holds one.
+pub fn double_of(node: &Node) -> Read<f64> {
+    match &node.kind {
+        Json::Number(number) => Ok(number.as_f64()),
+        Json::String(text) => {
+            let number = text.trim();
+            number.parse().map_err(|_| Fault { error: Error::number(number), at: node.at })
+        }
+        _ => Err(not_numeric(node)),
+    }
+}
+
 /// An int: a number cut towards zero, or a string that holds one.
 pub fn int(node: &Node) -> Read<i32> {
     let (text, value) = match &node.kind {

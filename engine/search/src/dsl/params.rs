@@ -1,12 +1,12 @@
 //! Parameters of the URL that say what a body key says too; they win over the body.
 
 use super::context::boolean_text;
-use super::{body, sort};
+use super::{body, query_string, sort};
 use crate::error::{Error, Result};
 use crate::request::{FieldFormat, SearchRequest, SourceFilter, TrackTotal};
 
 /// Parameters of `_search` that are read here.
-pub const SEARCH_PARAMS: [&str; 14] = [
+pub const SEARCH_PARAMS: [&str; 23] = [
     "from",
     "size",
     "sort",
@@ -21,10 +21,28 @@ pub const SEARCH_PARAMS: [&str; 14] = [
     "seq_no_primary_term",
     "timeout",
     "terminate_after",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "lenient",
+    "analyze_wildcard",
+    "explain",
+    "search_type",
+    "include_named_queries_score",
 ];
 
 /// Parameters of `_count` that are read here.
-pub const COUNT_PARAMS: [&str; 2] = ["min_score", "terminate_after"];
+pub const COUNT_PARAMS: [&str; 8] = [
+    "min_score",
+    "terminate_after",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "lenient",
+    "analyze_wildcard",
+];
 
 /// Puts the parameters of a search into its request.
 pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Result<()> {
@@ -52,12 +70,18 @@ pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Resul
             "track_scores" => request.track_scores = flag(value)?,
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
+            "explain" => request.explain = flag(value)?,
+            "include_named_queries_score" => request.named_scores = flag(value)?,
+            "search_type" => request.dfs = value == "dfs_query_then_fetch",
             "timeout" => request.timeout_ms = body::time_ms(value, "timeout")?,
             "terminate_after" => {
                 request.terminate_after = body::terminate_after(int(name, value)?)?;
             }
             _ => {}
         }
+    }
+    if let Some(query) = query_string::of_url(params)? {
+        request.query = Some(query);
     }
     if let Some(filter) = source_of_url(params) {
         request.source = Some(filter);
@@ -78,6 +102,9 @@ pub fn count(request: &mut SearchRequest, params: &[(String, String)]) -> Result
             }
             _ => {}
         }
+    }
+    if let Some(query) = query_string::of_url(params)? {
+        request.query = Some(query);
     }
     Ok(())
 }

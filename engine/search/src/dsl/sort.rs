@@ -2,10 +2,11 @@
 
 use json::spanned::{Kind as Json, Node};
 
-use super::context::{Fault, Read, Takes, members, object, scalar, text};
+use super::context::{Fault, Read, Takes, boolean, members, object, scalar, text};
+use super::geo;
 use crate::ast::Scalar;
 use crate::error::{Error, Result};
-use crate::request::{Missing, Mode, NumericType, Order, Sort, SortBy};
+use crate::request::{DistanceSort, Missing, Mode, NumericType, Order, Sort, SortBy};
 
 /// A name, an object of names, or an array of both.
 pub fn read(node: &Node) -> Read<Vec<Sort>> {
@@ -71,6 +72,14 @@ fn compound(node: &Node, sorts: &mut Vec<Sort>) -> Read<()> {
                     Ok(())
                 })?;
             }
+            _ if member.key == "_geo_distance" || member.key == "_geoDistance" => {
+                distance(&mut sort, value)?;
+            }
+            _ if member.key == "_script" => {
+                let lang = value.get("script").and_then(|script| script.get("lang"));
+                let lang = lang.and_then(Node::as_str).unwrap_or("painless");
+                return Err(Fault::illegal(value.at, format!("script_lang not supported [{lang}]")));
+            }
             _ => field(&mut sort, value)?,
         }
         sorts.push(sort);
@@ -109,6 +118,72 @@ fn field(sort: &mut Sort, node: &Node) -> Read<()> {
         }
         Ok(())
     })
+}
+
+/// `_geo_distance`.
+fn distance(sort: &mut Sort, node: &Node) -> Read<()> {
+    let mut asked = DistanceSort {
+        field: String::new(),
+        origins: Vec::new(),
+        unit: 1.0,
+        is_flat: false,
+        ignore_unmapped: false,
+    };
+    for member in members(node) {
+        let value = &member.value;
+        match member.key.as_str() {
+            "order" => sort.order = order_of(value)?,
+            "unit" => {
+                let name = text(value)?;
+                asked.unit = geo::unit(&name).map_err(|error| Fault { error, at: value.at })?;
+            }
+            "distance_type" => match text(value)?.as_str() {
+                "arc" => asked.is_flat = false,
+                "plane" => asked.is_flat = true,
+                other => {
+                    let reason = format!("Unknown distance type [{other}]");
+                    return Err(Fault::illegal(value.at, reason));
+                }
+            },
+            "mode" => {
+                let word = mode(value)?;
+                if word == Mode::Sum {
+                    let reason = "sort_mode [sum] isn't supported for sorting by geo distance";
+                    return Err(Fault::illegal(value.at, reason));
+                }
+                sort.mode = Some(word);
+            }
+            "ignore_unmapped" => asked.ignore_unmapped = boolean(value)?,
+            "validation_method" => drop(text(value)?),
+            other => {
+                if !asked.field.is_empty() {
+                    let reason = format!(
+                        "Trying to reset fieldName to [{other}], already set to [{}].",
+                        asked.field
+                    );
+                    return Err(Fault::parsing(value.at, reason));
+                }
+                other.clone_into(&mut asked.field);
+                asked.origins = origins(value)?;
+            }
+        }
+    }
+    if asked.origins.is_empty() {
+        return Err(Fault::illegal(node.at, "Geo distance sorting needs at least one point."));
+    }
+    sort.by = SortBy::Distance(asked);
+    Ok(())
+}
+
+/// One place, or several.
+fn origins(node: &Node) -> Read<Vec<crate::ast::GeoPoint>> {
+    match &node.kind {
+        // `[lon, lat]` is one place.
+        Json::Array(nodes) if !nodes.iter().any(|node| node.as_number().is_some()) => {
+            nodes.iter().map(geo::point).collect()
+        }
+        _ => Ok(vec![geo::point(node)?]),
+    }
 }
 
 fn order_of(value: &Node) -> Read<Order> {

@@ -8,6 +8,7 @@ use mapping::{Field, Kind as Type, Mapping};
 use segment::{Missing, Segment};
 
 use super::fields::Shown;
+use super::highlight::Marks;
 use super::hit::{need_texts, texts};
 use crate::error::{Error, Result};
 use crate::iter::window_of;
@@ -23,6 +24,8 @@ pub struct Columns {
     columns: Vec<Column>,
     /// Values out of the source.
     pub shown: Shown,
+    /// What is marked in the text of hits.
+    pub marks: Marks,
     /// Only these fields may be seen; `None` is all.
     pub visible: Option<Arc<json::fields::Fields>>,
 }
@@ -55,7 +58,8 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             }
         }
     }
-    Ok(Columns { columns, shown: Shown::bind(request, mapping)?, visible: None })
+    Ok(Columns { columns, shown: Shown::bind(request, mapping)?,
+        marks: Marks::bind(request, mapping, context)?, visible: None })
 }
 
 /// The column of one field; a pattern passes over fields without one.

@@ -185,12 +185,7 @@ impl Shown {
 }
 
 fn one(name: Arc<str>, field: Arc<Field>, format: Option<Format>, mapping: &Mapping) -> One {
-    let mut sources = vec![source_path(&field.path, mapping)];
-    for other in mapping.fields() {
-        if other.copy_to.iter().any(|target| *target == field.path) {
-            sources.push(Arc::clone(&other.path));
-        }
-    }
+    let sources = sources(&field, mapping);
     let mut nested = Vec::new();
     let mut path = &*field.path;
     while let Some(around) = mapping.nested_of(path) {
@@ -206,6 +201,17 @@ fn one(name: Arc<str>, field: Arc<Field>, format: Option<Format>, mapping: &Mapp
     nested.reverse();
     let raw = matches!(field.kind, Type::Range(_) | Type::Completion(_) | Type::Flattened(_));
     One { name, field, sources, format, nested, raw }
+}
+
+/// Where the values of a field stand, those that are copied to it too.
+pub(super) fn sources(field: &Arc<Field>, mapping: &Mapping) -> Vec<Arc<str>> {
+    let mut sources = vec![source_path(&field.path, mapping)];
+    for other in mapping.fields() {
+        if other.copy_to.contains(&field.path) {
+            sources.push(Arc::clone(&other.path));
+        }
+    }
+    sources
 }
 
 /// Where a field's values stand: a multi-field has those of the field it belongs to.

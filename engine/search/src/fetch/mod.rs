@@ -8,8 +8,10 @@
 
 mod columns;
 mod fields;
+mod highlight;
 mod hit;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
+pub use highlight::Marks;
 pub use hit::{Fetch, hit, texts};

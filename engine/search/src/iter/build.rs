@@ -7,22 +7,27 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use segment::bkd::Bounds;
-use segment::{Segment, TermInfo};
+use mapping::types::geo;
+use segment::{Need, Segment, TermInfo};
 
 use super::adapt::{Constant, Demoted, Optional};
+use super::adjusted::{Adjusted, Checked, Scored};
 use super::all::{All, Nothing};
 use super::and::{AllOf, Conjunction};
 use super::blockmax::BlockMax;
 use super::column::{InRanges, Present, Ranked};
+use super::function::{Column, Compute, Covering, Distance, Feature, Functions, Inside, Part};
 use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
+use super::nested::{Nested, NestedFilter, Parents};
 use super::not::{ScoredWithout, Without};
 use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
 use super::phrase::{PhraseFilter, PhraseScorer};
 use super::set::{Ids, Lookup, Set, Source, Walker};
 use super::summed::Summed;
-use super::term::{TermFilter, TermScorer};
+use super::term::{Blocks, TermFilter, TermScorer};
 use super::{AnyFilter, AnyScorer};
 use crate::plan::bound::{Access, Numbers, Pattern, Presence};
+use crate::plan::function::{self as plan, Form, Shape};
 use crate::plan::weigh::Node;
 
 /// A segment and its place in the view.
@@ -69,6 +74,21 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
                     .collect(),
             )?
         }
+        // What a function may take out is told by its score.
+        Node::Function { function, query, .. } if function.min_score.is_none() => {
+            filter(query, context, lead)?
+        }
+        Node::Function { .. } | Node::Covering { .. } => {
+            Box::new(Scored::new(scorer_of(node, context, lead)?, doc_count))
+        }
+        Node::Feature { field, infos, .. } => {
+            term_filter(context, *field, &infos[context.number]?)?
+        }
+        Node::Near { near, .. } => Box::new(Present::numeric(segment, near.field)?),
+        Node::Inside { field, access, shape, .. } => {
+            inside_filter(context, *field, *access, shape)?
+        }
+        Node::Nested { .. } => Box::new(NestedFilter(nested(node, context)?)),
         Node::FewTerms { field, infos, .. } | Node::Synonym { field, infos, .. } => {
             let infos = &infos[context.number];
             one_of(infos.iter().filter_map(|info| term_filter(context, *field, info)).collect())?
@@ -262,6 +282,84 @@ fn exists_filter(
     one_of(some)
 }
 
+/// Places inside a shape: those of the boxes around it, looked at once more.
+fn inside_filter(
+    context: Context<'_>,
+    field: FieldNo,
+    access: Access,
+    shape: &Arc<Shape>,
+) -> Option<AnyFilter> {
+    let segment = context.segment;
+    let points = if access.index { segment.points(field) } else { None };
+    let base: AnyFilter = match points {
+        Some(points) => {
+            let boxes: Vec<Bounds> =
+                shape.boxes().into_iter().filter_map(|area| area_of(points, area)).collect();
+            let cost = boxes.iter().map(|bounds| points.estimate(bounds)).sum();
+            Box::new(Set::points(points, &boxes, segment, cost))
+        }
+        None => Box::new(Present::numeric(segment, field)?),
+    };
+    if segment.numeric(field).is_none() {
+        return Some(base);
+    }
+    let column = Column::new(segment, field, Form::Long);
+    let check = Inside { column, shape: Arc::clone(shape) };
+    Some(Box::new(Checked::new(base, Box::new(check))))
+}
+
+/// A box of places as points lie.
+fn area_of(points: &segment::Bkd, [south, north, west, east]: [f64; 4]) -> Option<Bounds> {
+    let mut low = geo::dimension(geo::encode_lat_ceil(south.clamp(-90.0, 90.0))).to_vec();
+    low.extend(geo::dimension(geo::encode_lon_ceil(west.clamp(-180.0, 180.0))));
+    let mut high = geo::dimension(geo::encode_lat(north.clamp(-90.0, 90.0))).to_vec();
+    high.extend(geo::dimension(geo::encode_lon(east.clamp(-180.0, 180.0))));
+    box_of(points, &low, &high)
+}
+
+/// Parents of documents inside.
+fn nested(node: &Node, context: Context<'_>) -> Option<Nested> {
+    let Node::Nested { children, parents, mode, boost } = node else { return None };
+    let segment = context.segment;
+    segment.parents()?;
+    let parents = match parents {
+        None => Parents::Root,
+        Some(infos) => {
+            let info = infos[context.number]?;
+            let terms = segment.terms(FieldNo::NESTED_PATH)?;
+            Parents::Path(terms.postings(&info, Need::Docs), Vec::new())
+        }
+    };
+    let children = scorer_of(children, context, u64::MAX)?;
+    Some(Nested::new(children, parents, segment, *mode, *boost))
+}
+
+/// What a function computes in a segment.
+fn compute(compute: &plan::Compute, context: Context<'_>) -> Compute {
+    let segment = context.segment;
+    let column = |field: &Option<(FieldNo, Form)>| {
+        field.map(|(field, form)| Column::new(segment, field, form))
+    };
+    match compute {
+        plan::Compute::One => Compute::One,
+        plan::Compute::Random(random, field) => {
+            let column = field.map(|field| Column::new(segment, field, Form::Long));
+            Compute::Random(*random, column, segment.clone())
+        }
+        plan::Compute::Factor { field, name, factor, modifier, missing } => {
+            Compute::Factor(column(field), *factor, *modifier, *missing, Arc::clone(name))
+        }
+        plan::Compute::Decay { field, origin, form, scale, offset, multi } => Compute::Decay {
+            column: column(field),
+            origin: *origin,
+            form: *form,
+            scale: *scale,
+            offset: *offset,
+            multi: *multi,
+        },
+    }
+}
+
 /// About how many documents match.
 pub fn cost(node: &Node, context: Context<'_>) -> u64 {
     let all = u64::from(context.doc_count());
@@ -275,6 +373,13 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
         Node::Phrase { infos, .. } => infos[context.number].as_ref().map_or(0, |infos| {
             infos.iter().map(|info| u64::from(info.doc_freq)).min().unwrap_or(0)
         }),
+        Node::Function { query, .. } => cost(query, context),
+        Node::Feature { infos, .. } => {
+            infos[context.number].map_or(0, |info| u64::from(info.doc_freq))
+        }
+        Node::Near { .. } | Node::Inside { .. } => all,
+        Node::Covering { clauses, .. } => sum(clauses),
+        Node::Nested { children, .. } => cost(children, context),
         Node::MultiPhrase { infos, .. } => {
             let sum =
                 |infos: &Vec<TermInfo>| infos.iter().map(|info| u64::from(info.doc_freq)).sum();
@@ -330,6 +435,53 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             let infos = infos[context.number].as_deref()?;
             Box::new(PhraseScorer::new(segment, phrase, infos, weight.clone())?)
         }
+        Node::Function { query, function, filters, trouble } => {
+            let base = scorer_of(query, context, lead)?;
+            let parts = function.parts.iter().zip(filters).map(|(part, filter)| Part {
+                filter: filter.as_ref().map(|filter| any_filter(filter, context)),
+                weight: part.weight,
+                compute: compute(&part.compute, context),
+                matches: Vec::new(),
+            });
+            let functions = Functions {
+                parts: parts.collect(),
+                score_mode: function.score_mode,
+                boost_mode: function.boost_mode,
+                max_boost: function.max_boost,
+                min_score: function.min_score,
+                trouble: Arc::clone(trouble),
+            };
+            Box::new(Adjusted::new(base, Box::new(functions)))
+        }
+        Node::Feature { field, infos, form, score } => {
+            let info = infos[context.number]?;
+            let terms = segment.terms(*field)?;
+            let base = Constant::new(filter(node, context, lead)?, 0.0);
+            let blocks = Blocks::new(terms.postings(&info, Need::Freqs));
+            let feature = Feature { blocks, form: *form, weight: *score };
+            Box::new(Adjusted::new(Box::new(base), Box::new(feature)))
+        }
+        Node::Near { near, score } => {
+            let base = Constant::new(filter(node, context, lead)?, 0.0);
+            let distance = Distance {
+                column: Column::new(segment, near.field, near.form),
+                origin: near.origin,
+                pivot: near.pivot,
+                weight: *score,
+            };
+            Box::new(Adjusted::new(Box::new(base), Box::new(distance)))
+        }
+        Node::Covering { clauses, minimum, fixed } => {
+            let some = scorers(clauses, context, lead);
+            let base = one_of(filters(clauses, context, lead))?;
+            let covering = Covering {
+                clauses: some,
+                minimum: minimum.map(|field| Column::new(segment, field, Form::Long)),
+                fixed: *fixed,
+            };
+            Box::new(Adjusted::new(Box::new(Constant::new(base, 0.0)), Box::new(covering)))
+        }
+        Node::Nested { .. } => Box::new(nested(node, context)?),
         Node::Synonym { field, infos, weight: Some(weight) } => {
             let infos = &infos[context.number];
             let terms = segment.terms(*field)?;
@@ -391,6 +543,7 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Box { score, .. }
         | Node::Exists { score, .. }
         | Node::Ids { score, .. }
+        | Node::Inside { score, .. }
         | Node::Constant { score, .. } => *score,
         Node::None
         | Node::Term { .. }
@@ -398,6 +551,11 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Synonym { .. }
         | Node::MultiPhrase { .. }
         | Node::Combined { .. }
+        | Node::Function { .. }
+        | Node::Feature { .. }
+        | Node::Near { .. }
+        | Node::Covering { .. }
+        | Node::Nested { .. }
         | Node::Bool { .. }
         | Node::DisMax { .. }
         | Node::Boosting { .. } => 0.0,

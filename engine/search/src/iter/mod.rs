@@ -25,13 +25,16 @@ use std::ops::Range;
 use segment::Missing;
 
 pub mod adapt;
+pub mod adjusted;
 pub mod all;
 pub mod and;
 pub mod bits;
 pub mod blockmax;
 pub mod build;
 pub mod column;
+pub mod function;
 pub mod multi_phrase;
+pub mod nested;
 pub mod not;
 pub mod or;
 pub mod phrase;

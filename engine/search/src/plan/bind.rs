@@ -10,7 +10,9 @@ use mapping::{Field, Mapping};
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node};
-use crate::plan::{leaf, minimum, multi, order, query_string, rewrite, simple, text, words};
+use crate::plan::{
+    alike, function, join, leaf, minimum, multi, order, query_string, rewrite, simple, text, words,
+};
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
 /// Clauses that one query may hold, all levels together (`indices.query.bool.max_clause_count`,
@@ -38,6 +40,8 @@ pub struct Context<'a> {
     pub regexp_max: usize,
     /// `search.allow_expensive_queries`.
     pub expensive: bool,
+    /// `index.highlight.max_analyzed_offset`.
+    pub highlight_max: u32,
 }
 
 impl<'a> Context<'a> {
@@ -53,6 +57,7 @@ impl<'a> Context<'a> {
             default_fields: &[],
             regexp_max: 1000,
             expensive: true,
+            highlight_max: 1_000_000,
         }
     }
 }
@@ -67,11 +72,22 @@ pub fn bind(
     context: &Context<'_>,
 ) -> Result<Arc<Bound>> {
     check_window(request, context)?;
-    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0 };
+    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
     let query = match &request.query {
         Some(query) => binder.top(query)?,
         None => Clause::new(Node::All),
     };
+    let mut aggs = match request.aggs.is_empty() {
+        true => None,
+        false => {
+            let named = std::mem::take(&mut binder.named);
+            let aggs = crate::aggs::bind::bind(&request.aggs, &mut binder)?;
+            binder.named = named;
+            Some(aggs)
+        }
+    };
+    // Aggregations see what the query finds, whatever the hits are narrowed to.
+    let wide = aggs.as_ref().and(request.post_filter.as_ref()).map(|_| query.clone());
     let query = match &request.post_filter {
         Some(filter) => restricted(query, binder.top(filter)?),
         None => query,
@@ -79,10 +95,17 @@ pub fn bind(
     let named = std::mem::take(&mut binder.named);
     // The caller may not see by which fields its documents are limited: the filter knows them all.
     binder.mapping = context.filter_mapping.unwrap_or(mapping);
-    let query = match context.filter {
-        Some(filter) => restricted(query, binder.top(filter)?),
-        None => query,
-    };
+    let (mut query, mut wide, mut all) = (query, wide, Clause::new(Node::All));
+    if let Some(filter) = context.filter {
+        let filter = binder.top(filter)?;
+        wide = wide.map(|wide| restricted(wide, filter.clone()));
+        all = restricted(all, filter.clone());
+        query = restricted(query, filter);
+    }
+    if let Some(aggs) = &mut aggs {
+        aggs.query = wide;
+        aggs.all = (!aggs.globals.is_empty()).then_some(all);
+    }
     let order = order::bind(request, mapping, context)?;
     Ok(Arc::new(Bound {
         query,
@@ -93,7 +116,17 @@ pub fn bind(
         terminate_after: request.terminate_after,
         scores: request.needs_scores(),
         named,
+        aggs: aggs.map(Arc::new),
     }))
+}
+
+/// What one query means in an index, without any filter around it.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Result<Clause> {
+    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
+    binder.top(query)
 }
 
 /// Elasticsearch's `max_result_window`.
@@ -130,11 +163,13 @@ pub struct Binder<'a> {
     pub context: &'a Context<'a>,
     named: Vec<(String, Clause)>,
     clause_count: usize,
+    /// Path of the documents inside that the clause at hand is asked of.
+    pub scope: Option<Arc<str>>,
 }
 
 impl Binder<'_> {
     /// A whole query: what goes wrong inside is `failed to create query`.
-    fn top(&mut self, query: &Query) -> Result<Clause> {
+    pub(crate) fn top(&mut self, query: &Query) -> Result<Clause> {
         self.clause_count = 0;
         self.clause(query).map_err(|error| match error.kind {
             // Elasticsearch meets these while rewriting, before it creates the query.
@@ -144,7 +179,8 @@ impl Binder<'_> {
         })
     }
 
-    fn clause(&mut self, query: &Query) -> Result<Clause> {
+    /// One query.
+    pub fn clause(&mut self, query: &Query) -> Result<Clause> {
         let mut clause = self.node(&query.node)?;
         if let Some(name) = &query.name {
             self.named.push((name.clone(), clause.clone()));
@@ -190,15 +226,16 @@ impl Binder<'_> {
             }
             Ask::DisMax(query) => return self.dis_max(query),
             Ask::Boosting(query) => return self.boosting(query),
-            Ask::TermsLookup(_)
-            | Ask::TermsSet(_)
-            | Ask::FunctionScore(_)
-            | Ask::Nested(_)
-            | Ask::RankFeature(_)
-            | Ask::DistanceFeature(_)
-            | Ask::Geo(_)
-            | Ask::MoreLikeThis(_)
-            | Ask::Pinned(_) => return Err(Error::illegal("query cannot be used here")),
+            // Looked up before; what is not was not there.
+            Ask::TermsLookup(_) => Clause::none(),
+            Ask::TermsSet(query) => join::terms_set(self, query)?,
+            Ask::FunctionScore(query) => return function::function_score(self, query),
+            Ask::Nested(query) => return join::nested(self, query),
+            Ask::RankFeature(query) => function::rank_feature(self, query)?,
+            Ask::DistanceFeature(query) => function::distance_feature(self, query)?,
+            Ask::Geo(query) => function::within(self, query)?,
+            Ask::MoreLikeThis(query) => alike::more_like_this(self, query)?,
+            Ask::Pinned(query) => return join::pinned(self, query),
         };
         self.count(1)?;
         Ok(leaf)

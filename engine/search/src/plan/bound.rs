@@ -9,6 +9,7 @@ use base::FieldNo;
 use std::sync::Arc;
 
 use crate::automaton::{Dfa, Next};
+use crate::plan::function;
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
@@ -32,6 +33,8 @@ pub struct Bound {
     pub scores: bool,
     /// Queries with a name, each as a filter.
     pub named: Vec<(String, Clause)>,
+    /// Aggregations; absent where none was asked for.
+    pub aggs: Option<Arc<crate::aggs::bound::BoundAggs>>,
 }
 
 /// A node and the factor of its score.
@@ -127,6 +130,34 @@ pub enum Node {
     Exists(Vec<Presence>),
     /// One of these ids, sorted, each once; constant score.
     Ids(Vec<Box<[u8]>>),
+    /// Scores changed by functions.
+    Function(Arc<function::FunctionScore>),
+    /// A score by the value of a feature.
+    Feature(function::Feature),
+    /// A score by how near a value is.
+    Near(function::Near),
+    /// Places inside a shape; constant score.
+    Inside {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// The shape.
+        shape: Arc<function::Shape>,
+    },
+    /// So many of some clauses.
+    Covering {
+        /// The clauses.
+        clauses: Vec<Clause>,
+        /// A field that says how many.
+        minimum: Option<FieldNo>,
+        /// How many, where no field does.
+        fixed: u64,
+    },
+    /// Parents of documents inside.
+    Nested(Arc<Nested>),
+    /// Documents that share words with others.
+    Alike(Arc<Alike>),
     /// Clauses joined.
     Bool(Bool),
     /// A filter; constant score.
@@ -163,9 +194,46 @@ impl Node {
                 each(positive);
                 each(negative);
             }
+            Self::Function(function) => {
+                each(&function.query);
+                function.parts.iter().filter_map(|part| part.filter.as_ref()).for_each(each);
+            }
+            Self::Covering { clauses, .. } => clauses.iter().for_each(each),
+            Self::Nested(nested) => each(&nested.children),
             _ => {}
         }
     }
+}
+
+/// Parents of documents inside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nested {
+    /// Path of the documents inside.
+    pub path: Arc<str>,
+    /// Path of their parents; absent: documents that stand for themselves.
+    pub parent: Option<Arc<str>>,
+    /// What the documents inside must match.
+    pub children: Clause,
+    /// How their scores are joined.
+    pub mode: crate::ast::NestedScore,
+}
+
+/// Documents that share words with others (`MoreLikeThis`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alike {
+    /// Groups of words: for each field its number, whether it keeps lengths, words with how often
+    /// they occur. Groups are queries of their own, of which one must match.
+    pub groups: Vec<Vec<(FieldNo, bool, Vec<(Box<[u8]>, u32)>)>>,
+    /// Words of each field that are taken, the best first.
+    pub most_terms: usize,
+    /// Words of fewer documents do not count.
+    pub least_docs: u64,
+    /// Words of more documents do not count.
+    pub most_docs: u64,
+    /// Factor by which words are boosted; 0: not at all.
+    pub boost: f32,
+    /// How many must match, as it was written.
+    pub minimum: String,
 }
 
 /// Where a field's values are looked up.

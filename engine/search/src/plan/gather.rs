@@ -65,6 +65,11 @@ impl Gather {
         for (_, clause) in &bound.named {
             visit(clause, &mut tasks);
         }
+        if let Some(aggs) = &bound.aggs {
+            for clause in aggs.filters.iter().chain(&aggs.query).chain(&aggs.all) {
+                visit(clause, &mut tasks);
+            }
+        }
         Self { tasks, at: 0 }
     }
 

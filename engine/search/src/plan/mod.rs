@@ -9,13 +9,17 @@
 //! | `rewrite` | compounds made simple without changing a score          |
 //! | `weigh`   | statistics of a shard, weights, and the terms' postings |
 
+mod alike;
 pub mod bind;
 pub mod bound;
+pub mod distance;
 pub mod expand;
 mod fields;
+pub mod function;
 mod gather;
 mod graph;
 mod leaf;
+mod join;
 mod multi;
 pub mod minimum;
 pub mod order;
@@ -29,6 +33,6 @@ pub mod weigh;
 mod weigh_terms;
 pub mod wildcard;
 
-pub use bind::{Context, bind};
+pub use bind::{Context, bind, bind_query};
 pub use bound::Bound;
 pub use weigh::{Plan, weigh};

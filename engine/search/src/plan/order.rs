@@ -13,6 +13,7 @@ use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::Context;
+use crate::plan::distance::Distance;
 use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak};
 use crate::result;
 
@@ -58,6 +59,8 @@ pub enum Source {
     Numeric(Numeric),
     /// A column of terms.
     Ordinals(Ordinals),
+    /// How far the places of a column are from others.
+    Distance(Arc<Distance>),
 }
 
 /// A key from a column of numbers.
@@ -346,6 +349,7 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
         SortBy::Score => Source::Score,
         SortBy::Doc => Source::Doc,
         SortBy::ShardDoc => Source::ShardDoc,
+        SortBy::Distance(asked) => Source::Distance(Arc::new(Distance::bind(asked, sort, mapping)?)),
         SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
     };
     Ok(Key { source, descending })
@@ -597,6 +601,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
         SortBy::Score => "_score",
         SortBy::Doc => "_doc",
         SortBy::ShardDoc => "_shard_doc",
+        SortBy::Distance(asked) => &asked.field,
         SortBy::Field(name) => name,
     };
     let failed = |cause: Option<Error>| {
@@ -613,6 +618,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             return match &key.source {
                 Source::Ordinals(_) => Ok(Place::Term(None)),
                 Source::Numeric(numeric) => Ok(Place::Number(numeric.missing)),
+                Source::Distance(_) => Ok(Place::Number(sortable::from_f64(f64::INFINITY))),
                 Source::Score | Source::Doc | Source::ShardDoc => Err(failed(None)),
             };
         }
@@ -630,6 +636,9 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             read_nanos(numeric, scalar).map(Place::Number).map_err(|error| failed(Some(error)))
         }
         Source::Numeric(numeric) => number(numeric.form, numeric.read.as_deref(), scalar)
+            .map(Place::Number)
+            .map_err(|error| failed(Some(error))),
+        Source::Distance(_) => number(NumberForm::Double, None, scalar)
             .map(Place::Number)
             .map_err(|error| failed(Some(error))),
         Source::Ordinals(ordinals) => term_of(ordinals.shown.as_ref(), scalar)
@@ -656,6 +665,7 @@ fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
         (Source::Numeric(numeric), Last::Float(value)) => {
             Place::Number(convert(NumberForm::Float, numeric.form, sortable::from_f32(*value)))
         }
+        (Source::Distance(_), Last::Double(value)) => Place::Number(sortable::from_f64(*value)),
         (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
         (Source::Ordinals(_), Last::Null) => Place::Term(None),
         _ => return Err(Error::illegal("a page cannot go on after a hit of another kind of field")),

@@ -12,9 +12,12 @@ use base::hash::Map;
 use segment::bkd::{Bounds, DocBits};
 use segment::{BlockCache, Missing, TermInfo, View};
 
+use crate::ast::NestedScore;
+use crate::iter::function::Trouble;
 use crate::iter::term::Weight;
 use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
 use crate::plan::expand::{Combined, MultiPhrase};
+use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
 use crate::plan::gather::{Gather, Gathered};
 use crate::score::bm25::{self, FieldStats, NO_NORM};
 
@@ -34,6 +37,20 @@ pub struct Plan {
     pub root: Node,
     /// Queries with a name.
     pub named: Vec<(String, Node)>,
+    /// What aggregations look for; absent where none was asked for.
+    pub aggs: Option<AggNodes>,
+    /// The first fault that a function met while it ran.
+    pub trouble: Trouble,
+}
+
+/// What aggregations look for.
+pub struct AggNodes {
+    /// Filters, by number.
+    pub filters: Vec<Node>,
+    /// What the query finds, where the hits are narrowed further.
+    pub query: Option<Node>,
+    /// All documents that may be seen, where some aggregation is over all.
+    pub all: Option<Node>,
 }
 
 /// What must hold of a document, with weights. Postings stand by segment of the view.
@@ -89,6 +106,66 @@ pub enum Node {
         infos: Vec<Vec<(usize, TermInfo)>>,
         /// What they score; absent in a filter.
         weight: Option<Weight>,
+    },
+    /// Scores changed by functions.
+    Function {
+        /// What matches.
+        query: Box<Node>,
+        /// What it came from.
+        function: Arc<FunctionScore>,
+        /// The functions' filters.
+        filters: Vec<Option<Node>>,
+        /// Where faults are told.
+        trouble: Trouble,
+    },
+    /// A score by the value of a feature.
+    Feature {
+        /// The field.
+        field: FieldNo,
+        /// Its postings, by segment.
+        infos: Vec<Option<TermInfo>>,
+        /// What becomes of the value.
+        form: RankForm,
+        /// Factor of the score.
+        score: f32,
+    },
+    /// A score by how near a value is.
+    Near {
+        /// Field, origin, pivot.
+        near: Near,
+        /// Factor of the score.
+        score: f32,
+    },
+    /// Places inside a shape.
+    Inside {
+        /// The field.
+        field: FieldNo,
+        /// Where it is found.
+        access: Access,
+        /// The shape.
+        shape: Arc<Shape>,
+        /// Score of each document.
+        score: f32,
+    },
+    /// So many of some clauses.
+    Covering {
+        /// The clauses.
+        clauses: Vec<Node>,
+        /// A field that says how many.
+        minimum: Option<FieldNo>,
+        /// How many, where no field does.
+        fixed: u64,
+    },
+    /// Parents of documents inside.
+    Nested {
+        /// What the documents inside must match.
+        children: Box<Node>,
+        /// The path of the parents, by segment; absent: documents that stand for themselves.
+        parents: Option<Vec<Option<TermInfo>>>,
+        /// How scores are joined.
+        mode: NestedScore,
+        /// Factor of the scores.
+        boost: f32,
     },
     /// One of few terms.
     FewTerms {
@@ -214,25 +291,44 @@ pub fn weigh(
         cache,
         missing,
         gathered: gather.finish(),
+        trouble: Trouble::default(),
         stats: Map::default(),
         inverses: Map::default(),
     };
-    let root = weigher.node(&bound.query, 1.0, bound.scores)?;
+    let scored = bound.scores || bound.aggs.as_ref().is_some_and(|aggs| aggs.scores);
+    let root = weigher.node(&bound.query, 1.0, scored)?;
     let mut named = Vec::with_capacity(bound.named.len());
     for (name, clause) in &bound.named {
         named.push((name.clone(), weigher.node(clause, 1.0, false)?));
     }
+    let aggs = match &bound.aggs {
+        None => None,
+        Some(aggs) => {
+            let mut filters = Vec::with_capacity(aggs.filters.len());
+            for clause in &aggs.filters {
+                filters.push(weigher.node(clause, 1.0, false)?);
+            }
+            let mut one = |clause: &Option<Clause>, scored| {
+                clause.as_ref().map(|clause| weigher.node(clause, 1.0, scored)).transpose()
+            };
+            let query = one(&aggs.query, aggs.scores)?;
+            let all = one(&aggs.all, false)?;
+            Some(AggNodes { filters, query, all })
+        }
+    };
+    let trouble = weigher.trouble;
     if !missing.is_empty() {
         return Ok(None);
     }
     let (bound, view) = (Arc::clone(bound), Arc::clone(view));
-    Ok(Some(Arc::new(Plan { bound, view, root, named })))
+    Ok(Some(Arc::new(Plan { bound, view, root, named, aggs, trouble })))
 }
 
 pub(super) struct Weigher<'a> {
     pub(super) view: &'a View,
     /// Terms of patterns.
     pub(super) gathered: Gathered,
+    trouble: Trouble,
     cache: &'a mut BlockCache,
     missing: &'a mut Missing,
     stats: Map<FieldNo, FieldStats>,
@@ -253,6 +349,51 @@ impl Weigher<'_> {
             bound::Node::Expand(expand) => self.expand(expand, score, scored),
             bound::Node::Blended(blended) => self.blended(blended, score, scored)?,
             bound::Node::Combined(combined) => self.combined(combined, score, scored)?,
+            bound::Node::Function(function) => {
+                let query = Box::new(self.node(&function.query, score, scored)?);
+                let mut filters = Vec::with_capacity(function.parts.len());
+                for part in &function.parts {
+                    filters.push(match &part.filter {
+                        Some(filter) => Some(self.node(filter, 1.0, false)?),
+                        None => None,
+                    });
+                }
+                let (function, trouble) = (Arc::clone(function), Arc::clone(&self.trouble));
+                Node::Function { query, function, filters, trouble }
+            }
+            bound::Node::Feature(feature) => self.feature(feature, score)?,
+            bound::Node::Near(near) => Node::Near { near: near.clone(), score },
+            bound::Node::Inside { field, access, shape } => {
+                let (field, access, shape) = (*field, *access, Arc::clone(shape));
+                Node::Inside { field, access, shape, score }
+            }
+            bound::Node::Covering { clauses, minimum, fixed } => Node::Covering {
+                clauses: clauses
+                    .iter()
+                    .map(|clause| self.node(clause, score, scored))
+                    .collect::<segment::Result<_>>()?,
+                minimum: *minimum,
+                fixed: *fixed,
+            },
+            bound::Node::Nested(nested) => {
+                let path = self.find(FieldNo::NESTED_PATH, nested.path.as_bytes())?;
+                let path = Node::Term { field: FieldNo::NESTED_PATH, infos: path, weight: None };
+                let scored = scored && nested.mode != NestedScore::None;
+                let inner = self.node(&nested.children, 1.0, scored)?;
+                let parents = match &nested.parent {
+                    Some(parent) => Some(self.find(FieldNo::NESTED_PATH, parent.as_bytes())?),
+                    None => None,
+                };
+                let children = Box::new(Node::Bool {
+                    must: vec![inner],
+                    filter: vec![path],
+                    should: Vec::new(),
+                    must_not: Vec::new(),
+                    minimum: 0,
+                });
+                Node::Nested { children, parents, mode: nested.mode, boost: score }
+            }
+            bound::Node::Alike(alike) => self.alike(alike, score, scored)?,
             bound::Node::Terms { field, access, terms } => {
                 self.terms(*field, *access, terms, score)?
             }

@@ -7,7 +7,10 @@ use segment::TermInfo;
 use super::weigh::{Node, Weigher};
 use crate::iter::term::Weight;
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
+use crate::plan::bound::Alike;
+use crate::plan::function::{Feature, RankForm};
 use crate::plan::gather::{Found, key_of};
+use crate::plan::minimum;
 use crate::score::bm25::{self, FieldStats};
 
 /// Documents that hold a term, dead ones included.
@@ -179,6 +182,82 @@ impl Weigher<'_> {
             self.weight(boost, idf, stats, true)
         });
         Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
+    }
+}
+
+impl Weigher<'_> {
+    /// A feature; without a pivot the mean of its values is one.
+    pub(super) fn feature(&mut self, feature: &Feature, score: f32) -> segment::Result<Node> {
+        let infos = self.find(feature.field, &feature.term)?;
+        let form = feature.form.unwrap_or_else(|| {
+            let found = || infos.iter().flatten();
+            let docs: u64 = found().map(|info| u64::from(info.doc_freq)).sum();
+            let sum: u64 = found().map(|info| info.total_freq).sum();
+            let pivot = match docs {
+                0 => 1.0,
+                docs => mapping::types::feature::decode((sum as f64 / docs as f64) as f32 as u32),
+            };
+            RankForm::Saturation(pivot)
+        });
+        Ok(Node::Feature { field: feature.field, infos, form, score })
+    }
+
+    /// The words that tell a document best, as many as are wanted of each field.
+    pub(super) fn alike(
+        &mut self,
+        alike: &Alike,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let doc_count =
+            self.view.segments.iter().map(|it| u64::from(it.segment.doc_count())).sum::<u64>();
+        let mut groups = Vec::with_capacity(alike.groups.len());
+        for group in &alike.groups {
+            let mut nodes = Vec::new();
+            for (field, norms, words) in group {
+                let mut best = Vec::new();
+                for (term, count) in words {
+                    let infos = self.find(*field, term)?;
+                    let freq = doc_freq(&infos);
+                    if freq == 0 || freq < alike.least_docs || freq > alike.most_docs {
+                        continue;
+                    }
+                    let idf = ((doc_count + 1) as f64 / (freq + 1) as f64).ln() as f32 + 1.0;
+                    best.push((*count as f32 * idf, term, infos, freq));
+                }
+                best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+                best.truncate(alike.most_terms);
+                let top = best.first().map_or(1.0, |best| best.0);
+                for (worth, _, infos, freq) in best {
+                    let own = match alike.boost {
+                        0.0 => boost,
+                        factor => boost * factor * worth / top,
+                    };
+                    let weight = scored.then(|| {
+                        let stats = self.stats(*field);
+                        let idf = bm25::idf(stats.doc_count, freq);
+                        self.weight(own, idf, stats, *norms)
+                    });
+                    nodes.push(Node::Term { field: *field, infos, weight });
+                }
+            }
+            // What is wrong with the number was told when the query met its index.
+            let least = minimum::minimum(&alike.minimum, nodes.len()).unwrap_or(0);
+            if nodes.is_empty() || least > nodes.len() {
+                continue;
+            }
+            groups.push(match nodes.len() {
+                1 => nodes.remove(0),
+                _ => Node::Bool {
+                    must: Vec::new(),
+                    filter: Vec::new(),
+                    should: nodes,
+                    must_not: Vec::new(),
+                    minimum: least,
+                },
+            });
+        }
+        Ok(one_of(groups))
     }
 }
 

@@ -221,7 +221,7 @@ pub fn offset(value: &Node) -> Read<i64> {
 }
 
 fn ends(parser: &str, node: &Node) -> Read<Ends<Scalar>> {
-    let mut ends = Ends::default();
+    let mut ends = Ends { min: None, max: None };
     let fields = [("min", Takes::Value), ("max", Takes::Value)];
     object(parser, &fields, node, |key, value| {
         let end = scalar(value)?;

@@ -1,0 +1,258 @@
+//! Buckets by key: what nearly all bucket aggregations share.
+//!
+//! A [`Keys`] says which keys each document has; here they become bucket numbers, are counted, and
+//! the documents go on to the aggregations below.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::slots::Slots;
+use crate::aggs::collect::{Account, Around, Batch, Collector, Group};
+use crate::aggs::format::Format;
+use crate::aggs::partial::{Between, Bucket, Buckets, Key, KeyKind, Partial};
+use crate::aggs::reduce;
+use crate::iter::Turn;
+
+/// Keys of documents.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Documents, one for each key.
+    pub docs: Vec<u32>,
+    /// Their owners.
+    pub owners: Vec<u32>,
+    /// Keys.
+    pub keys: Vec<i64>,
+}
+
+impl Found {
+    /// Adds a key of a document.
+    #[inline]
+    pub fn push(&mut self, doc: u32, owner: u32, key: i64) {
+        self.docs.push(doc);
+        self.owners.push(owner);
+        self.keys.push(key);
+    }
+
+    fn clear(&mut self) {
+        self.docs.clear();
+        self.owners.clear();
+        self.keys.clear();
+    }
+}
+
+/// Says which keys documents have.
+pub trait Keys: Send {
+    /// Keys lie from 0 to below this; 0: anywhere.
+    fn span(&self) -> usize {
+        0
+    }
+
+    /// Names what [`Keys::find`] will read.
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool;
+
+    /// Gives the keys of a batch.
+    fn find(&mut self, batch: Batch<'_>, found: &mut Found);
+
+    /// Names what [`Keys::key`] will read for these keys.
+    fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
+        let _ = (keys, turn);
+        Ok(true)
+    }
+
+    /// A key as it is merged; `None` where it does not count after all. Keys rise from call to call.
+    fn key(&mut self, key: i64) -> segment::Result<Option<Key>>;
+
+    /// Keys that have a bucket even without documents.
+    fn always(&mut self) -> segment::Result<Vec<i64>> {
+        Ok(Vec::new())
+    }
+
+    /// Cuts the buckets of one owner, in the order of keys.
+    fn cut(&self, list: &mut Vec<Bucket>) {
+        let _ = list;
+    }
+}
+
+/// What the buckets of an aggregation are.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// What keys are.
+    pub kind: KeyKind,
+    /// How they are printed.
+    pub formats: Vec<Format>,
+    /// What stands in a bucket without documents.
+    pub empty: Arc<Vec<Partial>>,
+    /// Documents are counted apart, for significance.
+    pub totals: bool,
+    /// Documents elsewhere in this segment.
+    pub elsewhere: u64,
+    /// Which of the steps of `auto_date_histogram`.
+    pub step: usize,
+    /// Buckets of time reach at least from and to these.
+    pub bounds: (Option<i64>, Option<i64>),
+    /// What the places of ranges mean.
+    pub ranges: Arc<Vec<Between>>,
+}
+
+impl Shape {
+    /// No bucket.
+    pub fn none(&self) -> Buckets {
+        Buckets {
+            kind: self.kind,
+            formats: self.formats.clone(),
+            list: Vec::new(),
+            other: 0,
+            error: 0,
+            empty: Arc::clone(&self.empty),
+            totals: (0, self.elsewhere),
+            step: self.step,
+            shards: 0,
+            after: None,
+            bounds: self.bounds,
+            ranges: Arc::clone(&self.ranges),
+        }
+    }
+}
+
+/// Collects buckets by key.
+pub struct Keyed<K> {
+    keys: K,
+    shape: Shape,
+    slots: Slots,
+    counts: Vec<u64>,
+    subs: Group,
+    found: Found,
+    buckets: Vec<u32>,
+    /// Documents of each owner, where they are counted apart.
+    totals: Vec<u64>,
+}
+
+impl<K: Keys> Keyed<K> {
+    /// Buckets of `shape` with `subs` below.
+    pub fn new(keys: K, shape: Shape, subs: Group) -> Self {
+        let slots = Slots::new(keys.span());
+        Self {
+            keys,
+            shape,
+            slots,
+            counts: Vec::new(),
+            subs,
+            found: Found::default(),
+            buckets: Vec::new(),
+            totals: Vec::new(),
+        }
+    }
+}
+
+impl<K: Keys> Collector for Keyed<K> {
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        // Both name what they need, so that it is fetched at once.
+        let ready = self.keys.prepare(docs, turn);
+        self.subs.prepare(docs, turn) && ready
+    }
+
+    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        if self.shape.totals {
+            for at in 0..batch.docs.len() {
+                let owner = batch.owner(at) as usize;
+                if owner >= self.totals.len() {
+                    self.totals.resize(owner + 1, 0);
+                }
+                self.totals[owner] += 1;
+            }
+        }
+        self.found.clear();
+        self.keys.find(batch, &mut self.found);
+        let before = self.slots.len();
+        if self.subs.is_empty() {
+            for (owner, key) in self.found.owners.iter().zip(&self.found.keys) {
+                let bucket = self.slots.of(*owner, *key) as usize;
+                if bucket == self.counts.len() {
+                    self.counts.push(0);
+                }
+                self.counts[bucket] += 1;
+            }
+        } else {
+            self.buckets.clear();
+            for (owner, key) in self.found.owners.iter().zip(&self.found.keys) {
+                let bucket = self.slots.of(*owner, *key);
+                if bucket as usize == self.counts.len() {
+                    self.counts.push(0);
+                }
+                self.counts[bucket as usize] += 1;
+                self.buckets.push(bucket);
+            }
+            if !self.buckets.is_empty() {
+                let below = Batch { docs: &self.found.docs, owners: &self.buckets };
+                self.subs.collect(below, around);
+            }
+        }
+        let new = self.slots.len() - before;
+        if new > 0 {
+            around.account.grow(new * (self.slots.bytes_each() + 8));
+        }
+    }
+
+    fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        let ready = self.keys.leave(&self.slots.buckets, turn)?;
+        Ok(self.subs.leave(turn, account)? && ready)
+    }
+
+    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
+        let mut subs = self.subs.finish(self.slots.len(), account)?;
+        let mut order: Vec<u32> = (0..self.slots.len() as u32).collect();
+        // By key first, so that words are read in their order, each once for all owners.
+        order.sort_unstable_by_key(|bucket| {
+            let (owner, key) = self.slots.buckets[*bucket as usize];
+            (key, owner)
+        });
+        let mut lists: Vec<Buckets> = (0..owners).map(|_| self.shape.none()).collect();
+        for (list, total) in lists.iter_mut().zip(&self.totals) {
+            list.totals.0 = *total;
+        }
+        let size = size_of::<Bucket>() + 24 + self.shape.empty.len() * size_of::<Partial>();
+        account.grow(order.len() * size);
+        let mut current: Option<(i64, Option<Key>)> = None;
+        for bucket in order {
+            let (owner, raw) = self.slots.buckets[bucket as usize];
+            if current.as_ref().is_none_or(|(known, _)| *known != raw) {
+                current = Some((raw, self.keys.key(raw)?));
+            }
+            let Some((_, Some(key))) = &current else { continue };
+            lists[owner as usize].list.push(Bucket {
+                key: key.clone(),
+                count: self.counts[bucket as usize],
+                subs: std::mem::take(&mut subs[bucket as usize]),
+                ..Bucket::default()
+            });
+        }
+        let always = self.keys.always()?;
+        for buckets in &mut lists {
+            self.fill(buckets, &always)?;
+            reduce::sort_by_key(&mut buckets.list);
+            self.keys.cut(&mut buckets.list);
+        }
+        Ok(lists.into_iter().map(|buckets| Partial::Buckets(Box::new(buckets))).collect())
+    }
+}
+
+impl<K: Keys> Keyed<K> {
+    /// Adds the buckets that are there even without documents.
+    fn fill(&mut self, buckets: &mut Buckets, always: &[i64]) -> segment::Result<()> {
+        if always.is_empty() {
+            return Ok(());
+        }
+        let mut missing = Vec::new();
+        for key in always {
+            if let Some(key) = self.keys.key(*key)? {
+                missing.push(Bucket {
+                    key,
+                    subs: buckets.empty.as_ref().clone(),
+                    ..Bucket::default()
+                });
+            }
+        }
+        buckets.list.extend(missing);
+        Ok(())
+    }
+}

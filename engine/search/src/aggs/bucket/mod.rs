@@ -1,0 +1,29 @@
+//! Collectors that put documents into buckets.
+//!
+//! | file       | holds                                                      |
+//! |------------|------------------------------------------------------------|
+//! | `keyed`    | buckets by key, whatever the key                           |
+//! | `slots`    | numbers of buckets by owner and key                        |
+//! | `single`   | aggregations with one bucket; `choose`: which documents    |
+//! | `terms`    | keys that are values                                       |
+//! | `number`   | widths, times, ranges, cells                               |
+//! | `address`  | ranges and networks of addresses                           |
+//! | `filters`  | places of filters; `matcher`: whether documents match      |
+//! | `several`  | combinations of values                                     |
+//! | `text`     | words of a text                                            |
+//! | `sampler`  | the best documents, passed on late                         |
+//! | `family`   | objects below documents and documents above objects        |
+
+pub mod address;
+pub mod choose;
+pub mod family;
+pub mod filters;
+pub mod keyed;
+pub mod matcher;
+pub mod number;
+pub mod sampler;
+pub mod several;
+pub mod single;
+pub mod slots;
+pub mod terms;
+pub mod text;

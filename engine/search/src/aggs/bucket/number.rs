@@ -1,0 +1,201 @@
+//! Keys that are made of numbers: widths, times, ranges, cells.
+
+use std::ops::Range;
+
+use mapping::types::sortable;
+
+use super::keyed::{Found, Keys};
+use crate::aggs::collect::Batch;
+use crate::aggs::geo;
+use crate::aggs::partial::Key;
+use crate::aggs::read::Numbers;
+use crate::aggs::rounding::Rounder;
+use crate::aggs::source::point;
+use crate::iter::Turn;
+
+/// What a number's key is.
+pub enum Scale {
+    /// Width, offset, and between which values (hard bounds).
+    Width {
+        /// Width of a bucket.
+        interval: f64,
+        /// Where buckets begin.
+        offset: f64,
+        /// Only between these.
+        hard: (f64, f64),
+    },
+    /// Beginning of a bucket of time, in milliseconds, between hard bounds.
+    Time(Box<Rounder>, (i64, i64)),
+    /// Cell of geohashes.
+    GeoHash(u8, Option<[f64; 4]>),
+    /// Tile.
+    GeoTile(u8, Option<[f64; 4]>),
+    /// The number itself, as a double.
+    Value,
+}
+
+/// Numbers on a scale.
+pub struct ByScale {
+    numbers: Numbers,
+    scale: Scale,
+}
+
+impl ByScale {
+    /// Numbers on `scale`.
+    pub fn new(numbers: Numbers, scale: Scale) -> Self {
+        Self { numbers, scale }
+    }
+}
+
+impl Keys for ByScale {
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        self.numbers.prepare(docs, turn)
+    }
+
+    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+        let form = self.numbers.form;
+        // Values of a document rise, so equal keys follow one another (but for cells of points).
+        let mut last = (usize::MAX, 0);
+        let mut push = |at: usize, key: i64, found: &mut Found| {
+            if last != (at, key) {
+                last = (at, key);
+                found.push(batch.docs[at], batch.owner(at), key);
+            }
+        };
+        match &mut self.scale {
+            Scale::Width { interval, offset, hard } => {
+                self.numbers.each(batch.docs, |at, raw| {
+                    let key = ((form.double(raw) - *offset) / *interval).floor();
+                    let value = key * *interval + *offset;
+                    if hard.0 <= value && value <= hard.1 {
+                        push(at, sortable::from_f64(key), found);
+                    }
+                });
+            }
+            Scale::Time(rounder, hard) => {
+                self.numbers.each(batch.docs, |at, raw| {
+                    let key = rounder.round(form.millis(raw));
+                    if hard.0 <= key && key < hard.1 {
+                        push(at, key, found);
+                    }
+                });
+            }
+            Scale::Value => self.numbers.each(batch.docs, |at, raw| {
+                push(at, sortable::from_f64(form.double(raw)), found);
+            }),
+            Scale::GeoHash(level, bounds) | Scale::GeoTile(level, bounds) => {
+                let (level, bounds) = (*level, *bounds);
+                let tiles = matches!(self.scale, Scale::GeoTile(..));
+                let mut cells: (usize, Vec<i64>) = (usize::MAX, Vec::new());
+                self.numbers.each(batch.docs, |at, raw| {
+                    let (lat, lon) = point(raw);
+                    if bounds.is_some_and(|sides| !geo::in_box(&sides, lat, lon)) {
+                        return;
+                    }
+                    let cell = match tiles {
+                        true => geo::tile_cell(lat, lon, level),
+                        false => geo::hash_cell(lat, lon, level),
+                    };
+                    if cells.0 != at {
+                        cells = (at, Vec::new());
+                    }
+                    if !cells.1.contains(&cell) {
+                        cells.1.push(cell);
+                        found.push(batch.docs[at], batch.owner(at), cell);
+                    }
+                });
+            }
+        }
+    }
+
+    fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
+        Ok(Some(match &self.scale {
+            Scale::Width { interval, offset, .. } => {
+                Key::Double(sortable::to_f64(key) * interval + offset + 0.0)
+            }
+            Scale::Value => Key::Double(sortable::to_f64(key)),
+            Scale::Time(..) | Scale::GeoHash(..) | Scale::GeoTile(..) => Key::Long(key),
+        }))
+    }
+}
+
+/// What is measured of a value before it meets ranges.
+pub enum Measure {
+    /// The number.
+    Number,
+    /// Distance from a point in units of so many metres.
+    Distance {
+        /// From where.
+        origin: (f64, f64),
+        /// Metres of a unit.
+        metres: f64,
+        /// On the plane.
+        plane: bool,
+    },
+}
+
+/// Ranges of numbers: the key is the place of the range.
+pub struct ByRange {
+    numbers: Numbers,
+    measure: Measure,
+    /// Lower end inside, upper end outside; sorted.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl ByRange {
+    /// Ranges, sorted by both ends.
+    pub fn new(numbers: Numbers, measure: Measure, ranges: Vec<(f64, f64)>) -> Self {
+        Self { numbers, measure, ranges }
+    }
+}
+
+impl Keys for ByRange {
+    fn span(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        self.numbers.prepare(docs, turn)
+    }
+
+    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+        let form = self.numbers.form;
+        let mut seen: (usize, Vec<usize>) = (usize::MAX, Vec::new());
+        let ranges = &self.ranges;
+        let measure = &self.measure;
+        self.numbers.each(batch.docs, |at, raw| {
+            let value = match measure {
+                Measure::Number => form.double(raw),
+                Measure::Distance { origin, metres, plane } => {
+                    let to = point(raw);
+                    let far = match plane {
+                        true => geo::plane_metres(*origin, to),
+                        false => geo::arc_metres(*origin, to),
+                    };
+                    far / metres
+                }
+            };
+            if seen.0 != at {
+                seen.0 = at;
+                seen.1.clear();
+            }
+            for (place, (from, to)) in ranges.iter().enumerate() {
+                if *from > value {
+                    break;
+                }
+                if value < *to && !seen.1.contains(&place) {
+                    seen.1.push(place);
+                    found.push(batch.docs[at], batch.owner(at), place as i64);
+                }
+            }
+        });
+    }
+
+    fn key(&mut self, key: i64) -> segment::Result<Option<Key>> {
+        Ok(Some(Key::Long(key)))
+    }
+
+    fn always(&mut self) -> segment::Result<Vec<i64>> {
+        Ok((0..self.ranges.len() as i64).collect())
+    }
+}

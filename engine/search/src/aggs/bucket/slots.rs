@@ -1,0 +1,123 @@
+//! Numbers of buckets by owner and key: a table where keys are few and dense, else a hash map.
+
+use base::hash::Map;
+
+/// Entries of a table at most; beyond it the map takes over.
+const TABLE_MAX: usize = 1 << 22;
+
+/// No bucket yet.
+const NONE: u32 = u32::MAX;
+
+/// Which bucket an owner and a key have.
+pub struct Slots {
+    /// Keys lie below this where a table is used; 0: they are any.
+    span: usize,
+    table: Vec<u32>,
+    map: Map<(u32, i64), u32>,
+    /// The owner and key of each bucket.
+    pub buckets: Vec<(u32, i64)>,
+    last: (u32, i64, u32),
+}
+
+impl Slots {
+    /// Keys from 0 to below `span`; 0: any key.
+    pub fn new(span: usize) -> Self {
+        let span = if span <= TABLE_MAX { span } else { 0 };
+        Self {
+            span,
+            table: Vec::new(),
+            map: Map::default(),
+            buckets: Vec::new(),
+            last: (NONE, 0, 0),
+        }
+    }
+
+    /// Number of buckets.
+    pub fn len(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// The bucket of an owner and a key, new where there is none.
+    #[inline]
+    pub fn of(&mut self, owner: u32, key: i64) -> u32 {
+        if self.span > 0 && (0..self.span as i64).contains(&key) {
+            let at = owner as usize * self.span + key as usize;
+            if at < self.table.len() {
+                let found = self.table[at];
+                if found != NONE {
+                    return found;
+                }
+            }
+            return self.new_in_table(owner, key, at);
+        }
+        if self.last.0 == owner && self.last.1 == key {
+            return self.last.2;
+        }
+        let next = self.buckets.len() as u32;
+        let found = *self.map.entry((owner, key)).or_insert(next);
+        if found == next {
+            self.buckets.push((owner, key));
+        }
+        self.last = (owner, key, found);
+        found
+    }
+
+    #[cold]
+    fn new_in_table(&mut self, owner: u32, key: i64, at: usize) -> u32 {
+        if at >= TABLE_MAX {
+            // Too many owners: what stands in the table moves to the map.
+            for (bucket, &pair) in self.buckets.iter().enumerate() {
+                self.map.entry(pair).or_insert(bucket as u32);
+            }
+            (self.table, self.span) = (Vec::new(), 0);
+            return self.of(owner, key);
+        }
+        if at >= self.table.len() {
+            let end = (owner as usize + 1) * self.span;
+            self.table.resize(end.min(TABLE_MAX).max(at + 1), NONE);
+        }
+        let bucket = self.buckets.len() as u32;
+        self.table[at] = bucket;
+        self.buckets.push((owner, key));
+        bucket
+    }
+
+    /// Room taken by one more bucket, about.
+    pub fn bytes_each(&self) -> usize {
+        if self.span > 0 { 24 } else { 48 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_and_map_number_alike() {
+        let mut table = Slots::new(1000);
+        let mut map = Slots::new(0);
+        for n in 0..20_000i64 {
+            let (owner, key) = ((n * 7 % 13) as u32, n * n % 1000);
+            assert_eq!(table.of(owner, key), map.of(owner, key));
+        }
+        assert_eq!(table.buckets, map.buckets);
+    }
+
+    #[test]
+    fn keys_beyond_the_table_go_to_the_map() {
+        let mut slots = Slots::new(4);
+        assert_eq!(slots.of(0, 3), 0);
+        assert_eq!(slots.of(0, i64::from(u32::MAX)), 1);
+        assert_eq!(slots.of(0, i64::from(u32::MAX)), 1);
+        assert_eq!(slots.of(0, 3), 0);
+    }
+
+    #[test]
+    fn many_owners_move_to_the_map() {
+        let mut slots = Slots::new(TABLE_MAX / 2);
+        let first: Vec<u32> = (0..2).map(|owner| slots.of(owner, 5)).collect();
+        assert_eq!(slots.of(2, 5), 2);
+        assert_eq!(slots.of(0, 5), first[0]);
+        assert_eq!(slots.of(1, 5), first[1]);
+    }
+}

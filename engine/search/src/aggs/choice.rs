@@ -1,0 +1,180 @@
+//! Which terms count: `include` and `exclude` that have met their field.
+
+use base::hash::Set;
+
+use super::metric::distinct::hash_long;
+use super::source::{Form, Source, address, number_of};
+use super::spec::{IncludeExclude, TermSet, Values};
+use crate::ast::Scalar;
+use crate::automaton::{Dfa, regexp};
+use crate::error::{Error, Result};
+use crate::plan::Context;
+
+/// Seed of the hash by which terms are parted.
+const PARTITION_SEED: u32 = 31;
+
+/// Which terms count.
+#[derive(Debug, Default)]
+pub struct Choice {
+    include: Option<Terms>,
+    exclude: Option<Terms>,
+    partition: Option<(u32, u32)>,
+}
+
+#[derive(Debug)]
+enum Terms {
+    Expression(Box<Dfa>),
+    Words(Set<Box<[u8]>>),
+    Numbers(Vec<f64>),
+}
+
+/// Meets what was asked with a field; `None` where all terms count.
+///
+/// # Errors
+/// An expression over numbers, or one that cannot be read.
+pub fn bind(
+    filter: &IncludeExclude,
+    name: &str,
+    source: &Source,
+    values: &Values,
+    context: &Context<'_>,
+) -> Result<Option<Choice>> {
+    if *filter == IncludeExclude::default() {
+        return Ok(None);
+    }
+    let set = |set: &Option<TermSet>| -> Result<Option<Terms>> {
+        set.as_ref().map(|set| terms(set, name, source, values, context)).transpose()
+    };
+    Ok(Some(Choice {
+        include: set(&filter.include)?,
+        exclude: set(&filter.exclude)?,
+        partition: filter.partition,
+    }))
+}
+
+fn terms(
+    set: &TermSet,
+    name: &str,
+    source: &Source,
+    values: &Values,
+    context: &Context<'_>,
+) -> Result<Terms> {
+    match set {
+        TermSet::Regexp(text) if source.form == Form::Bytes => {
+            let made = regexp::automaton(text, u32::MAX, false, 10_000);
+            match made {
+                Ok(dfa) => Ok(Terms::Expression(Box::new(dfa))),
+                Err(regexp::Fault::Syntax(reason)) => Err(Error::illegal(reason)),
+                Err(regexp::Fault::TooComplex) => Err(Error::illegal(format!(
+                    "Determinizing automaton for [{text}] would require more than 10000 effort."
+                ))),
+            }
+        }
+        TermSet::Regexp(_) => Err(Error::illegal(format!(
+            "Aggregation [{name}] cannot support regular expression style include/exclude \
+             settings as they can only be applied to string fields. Use an array of {} values \
+             for include/exclude clauses{}",
+            if source.form == Form::Ip { "ip" } else { "numeric" },
+            if source.form == Form::Ip { "" } else { " used to filter numeric fields" },
+        ))),
+        TermSet::List(list) => match source.form {
+            Form::Bytes => Ok(Terms::Words(list.iter().map(|text| text.as_bytes().into()).collect())),
+            Form::Ip => list
+                .iter()
+                .map(|text| {
+                    let address = address(text).ok_or_else(|| {
+                        Error::illegal(format!("'{text}' is not an IP string literal."))
+                    })?;
+                    Ok(address.as_slice().into())
+                })
+                .collect::<Result<_>>()
+                .map(Terms::Words),
+            form => list
+                .iter()
+                .map(|text| {
+                    let value = Scalar::String(text.clone());
+                    number_of(&value, form, &source.format, values, context)
+                        .map(|raw| form.double(raw))
+                })
+                .collect::<Result<_>>()
+                .map(Terms::Numbers),
+        },
+    }
+}
+
+impl Choice {
+    /// Whether a word counts.
+    pub fn allows_term(&self, word: &[u8]) -> bool {
+        if let Some((part, parts)) = self.partition {
+            let hash = murmur3(word, PARTITION_SEED) as i32;
+            return hash.rem_euclid(parts as i32) == part as i32;
+        }
+        let has = |terms: &Terms| match terms {
+            Terms::Expression(dfa) => std::str::from_utf8(word).is_ok_and(|text| dfa.matches(text)),
+            Terms::Words(words) => words.contains(word),
+            Terms::Numbers(_) => false,
+        };
+        self.include.as_ref().is_none_or(has) && !self.exclude.as_ref().is_some_and(has)
+    }
+
+    /// Whether a number counts.
+    pub fn allows_number(&self, form: Form, raw: i64) -> bool {
+        if let Some((part, parts)) = self.partition {
+            let value = match form.is_floating() {
+                true => mapping::types::sortable::from_f64(form.double(raw)),
+                false => raw,
+            };
+            return (hash_long(value) as i64).rem_euclid(i64::from(parts)) == i64::from(part);
+        }
+        let value = form.double(raw);
+        let has = |terms: &Terms| match terms {
+            Terms::Numbers(numbers) => numbers.contains(&value),
+            Terms::Expression(_) | Terms::Words(_) => false,
+        };
+        self.include.as_ref().is_none_or(has) && !self.exclude.as_ref().is_some_and(has)
+    }
+}
+
+/// MurmurHash3 x86 32 bit.
+fn murmur3(bytes: &[u8], seed: u32) -> u32 {
+    const C1: u32 = 0xcc9e_2d51;
+    const C2: u32 = 0x1b87_3593;
+    let mix = |block: u32| block.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);
+    let (blocks, tail) = bytes.as_chunks::<4>();
+    let mut hash = seed;
+    for block in blocks {
+        hash ^= mix(u32::from_le_bytes(*block));
+        hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    }
+    if !tail.is_empty() {
+        let mut last = [0u8; 4];
+        last[..tail.len()].copy_from_slice(tail);
+        hash ^= mix(u32::from_le_bytes(last));
+    }
+    hash ^= bytes.len() as u32;
+    hash ^= hash >> 16;
+    hash = hash.wrapping_mul(0x85eb_ca6b);
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(0xc2b2_ae35);
+    hash ^ (hash >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_in_one_part() {
+        for word in ["abc", "bcd", "", "longer words too"] {
+            let parts = (0..3).filter(|part| {
+                let choice = Choice { partition: Some((*part, 3)), ..Choice::default() };
+                choice.allows_term(word.as_bytes())
+            });
+            assert_eq!(parts.count(), 1);
+        }
+        // Recorded from OpenSearch 3.8.
+        let first = Choice { partition: Some((0, 2)), ..Choice::default() };
+        assert!(first.allows_term(b"bcd"));
+        assert!(!first.allows_term(b"abc"));
+    }
+}

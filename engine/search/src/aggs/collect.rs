@@ -1,0 +1,213 @@
+//! The contract of what collects documents of one segment.
+//!
+//! A collector is made for each segment; it keeps something for each bucket of the collector above
+//! it (its *owners*, numbered from 0), and gives one [`Partial`] for each when the segment ends.
+//!
+//! Always true
+//! 1. Documents of one batch rise; a document may stand several times, for several owners.
+//! 2. `prepare` comes before `collect` and covers its documents.
+
+use std::ops::Range;
+
+use env::budget::{Lease, Taken};
+
+use super::partial::Partial;
+use crate::error::{Error, Kind};
+use crate::iter::Turn;
+
+/// Documents and the buckets they fall into.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// Documents, rising.
+    pub docs: &'a [u32],
+    /// The owner beside each; empty: all are of owner 0.
+    pub owners: &'a [u32],
+}
+
+impl Batch<'_> {
+    /// The owner of the document at a place.
+    #[inline]
+    pub fn owner(&self, at: usize) -> u32 {
+        if self.owners.is_empty() { 0 } else { self.owners[at] }
+    }
+}
+
+/// What stands around a batch.
+pub struct Around<'a> {
+    /// Scores of the documents at hand; NaN where none were computed.
+    pub scores: &'a Scores,
+    /// Memory.
+    pub account: &'a mut Account,
+}
+
+/// Scores of the documents at hand.
+#[derive(Debug, Default)]
+pub struct Scores {
+    docs: Vec<u32>,
+    scores: Vec<f32>,
+}
+
+impl Scores {
+    /// Forgets all, and takes those of documents that rise.
+    pub fn set(&mut self, docs: &[u32], scores: &[f32]) {
+        self.docs.clear();
+        self.scores.clear();
+        if docs.len() == scores.len() {
+            self.docs.extend_from_slice(docs);
+            self.scores.extend_from_slice(scores);
+        }
+    }
+
+    /// The score of a document; NaN where none was computed.
+    pub fn of(&self, doc: u32) -> f32 {
+        match self.docs.binary_search(&doc) {
+            Ok(at) => self.scores[at],
+            Err(_) => f32::NAN,
+        }
+    }
+}
+
+/// How much memory the aggregations of one slice may take, and how much they do.
+pub struct Account {
+    lease: Option<Lease>,
+    taken: Vec<Taken>,
+    taken_bytes: usize,
+    used_bytes: usize,
+    fault: Option<Error>,
+}
+
+/// What is asked of the lease at once.
+const STEP_BYTES: usize = 1 << 20;
+
+/// Most bytes of one slice, whatever the lease has.
+const SLICE_BYTES_MAX: usize = 1 << 30;
+
+impl Account {
+    /// An account over a lease; without one only the greatest size is watched.
+    pub fn new(lease: Option<Lease>) -> Self {
+        Self { lease, taken: Vec::new(), taken_bytes: 0, used_bytes: 0, fault: None }
+    }
+
+    /// So many bytes more are held.
+    #[inline]
+    pub fn grow(&mut self, bytes: usize) {
+        self.used_bytes += bytes;
+        if self.used_bytes > self.taken_bytes {
+            self.take();
+        }
+    }
+
+    #[cold]
+    fn take(&mut self) {
+        let wanted = (self.used_bytes - self.taken_bytes).max(STEP_BYTES);
+        let given = match &self.lease {
+            Some(lease) => match lease.take(wanted) {
+                Some(taken) => {
+                    self.taken.push(taken);
+                    true
+                }
+                None => false,
+            },
+            None => true,
+        };
+        if !given || self.used_bytes > SLICE_BYTES_MAX {
+            let limit = if given { SLICE_BYTES_MAX } else { self.taken_bytes };
+            let reason = format!(
+                "[request] Data too large, data for [<aggregations>] would be [{}b], which is \
+                 larger than the limit of [{limit}b]",
+                self.used_bytes
+            );
+            self.fault.get_or_insert_with(|| Error::new(Kind::CircuitBreaking, reason));
+            return;
+        }
+        self.taken_bytes += wanted;
+    }
+
+    /// Something that cannot be answered.
+    pub fn fail(&mut self, error: Error) {
+        self.fault.get_or_insert(error);
+    }
+
+    /// Why the aggregations cannot be answered.
+    pub fn fault(&self) -> Option<&Error> {
+        self.fault.as_ref()
+    }
+}
+
+/// Collects documents of one segment.
+pub trait Collector: Send {
+    /// Names what collecting `docs` will read; false where it must wait.
+    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool;
+
+    /// Takes documents.
+    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>);
+
+    /// All documents of the segment are in: names what [`Collector::finish`] will read.
+    fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        let _ = (turn, account);
+        Ok(true)
+    }
+
+    /// What was found, for each of so many owners.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>>;
+}
+
+/// A collector of any kind.
+pub type AnyCollector = Box<dyn Collector>;
+
+/// Collectors side by side.
+#[derive(Default)]
+pub struct Group(pub Vec<AnyCollector>);
+
+impl Group {
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All name what they will read.
+    pub fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        let mut ready = true;
+        for one in &mut self.0 {
+            ready &= one.prepare(docs, turn);
+        }
+        ready
+    }
+
+    /// All take documents.
+    pub fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        for one in &mut self.0 {
+            one.collect(batch, around);
+        }
+    }
+
+    /// All name what they need to finish.
+    pub fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        let mut ready = true;
+        for one in &mut self.0 {
+            ready &= one.leave(turn, account)?;
+        }
+        Ok(ready)
+    }
+
+    /// For each owner what each found.
+    pub fn finish(
+        &mut self,
+        owners: usize,
+        account: &mut Account,
+    ) -> segment::Result<Vec<Vec<Partial>>> {
+        let mut all: Vec<Vec<Partial>> =
+            (0..owners).map(|_| Vec::with_capacity(self.0.len())).collect();
+        for one in &mut self.0 {
+            let found = one.finish(owners, account)?;
+            debug_assert_eq!(found.len(), owners, "one for each owner");
+            for (of_owner, partial) in all.iter_mut().zip(found) {
+                of_owner.push(partial);
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,129 @@
+//! From what slices found to what is shown.
+
+use super::cut::{self, Limit};
+use super::partial::{Bucket, Partial};
+use super::pipeline;
+use super::shape::{self, Fields, Hits, Out};
+use super::spec::{Agg, Aggs, Kind};
+use super::background;
+use crate::ast::Query;
+use crate::error::Result;
+use crate::plan::weigh::Plan;
+
+/// Merges shards, one after the other, in the order of their places.
+pub struct Reducer<'a> {
+    aggs: &'a Aggs,
+    found: Vec<Partial>,
+}
+
+impl<'a> Reducer<'a> {
+    /// Nothing yet.
+    pub fn new(aggs: &'a Aggs) -> Self {
+        Self { aggs, found: Vec::new() }
+    }
+
+    /// Adds a shard: what each of its slices found.
+    ///
+    /// # Errors
+    /// A field has different types in different indices, or a segment is damaged.
+    pub fn shard(
+        &mut self,
+        target: u32,
+        plan: &Plan,
+        slices: Vec<Vec<Partial>>,
+    ) -> Result<()> {
+        let mut shard = Vec::new();
+        for slice in slices {
+            cut::merge_all(self.aggs, &mut shard, slice)?;
+        }
+        for ((agg, place), partial) in self.aggs.aggs.iter().zip(0..).zip(&mut shard) {
+            set_target(target, partial);
+            background::fill(agg, place, plan, partial);
+            cut::shard(agg, partial);
+        }
+        cut::merge_all(self.aggs, &mut self.found, shard)
+    }
+
+    /// What is shown; `None` where no shard was asked.
+    ///
+    /// # Errors
+    /// More buckets than allowed, or a path that leads nowhere.
+    pub fn finish(self, buckets_max: usize) -> Result<Option<Fields>> {
+        if self.found.is_empty() && !self.aggs.aggs.is_empty() {
+            return Ok(None);
+        }
+        let mut root = Bucket { subs: self.found, ..Bucket::default() };
+        let mut limit = Limit::new(buckets_max);
+        for (agg, partial) in self.aggs.aggs.iter().zip(&mut root.subs) {
+            cut::intervals(agg, partial)?;
+            cut::last(agg, partial, &mut limit)?;
+        }
+        pipeline::run(self.aggs, &mut root)?;
+        Ok(Some(shape::all(self.aggs, &root)))
+    }
+}
+
+/// Says of documents which shard they are of.
+fn set_target(target: u32, partial: &mut Partial) {
+    match partial {
+        Partial::TopHits(top) => top.hits.iter_mut().for_each(|hit| hit.target = target),
+        Partial::Single(bucket) => {
+            bucket.subs.iter_mut().for_each(|partial| set_target(target, partial));
+        }
+        Partial::Buckets(buckets) => {
+            for bucket in &mut buckets.list {
+                bucket.subs.iter_mut().for_each(|partial| set_target(target, partial));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Documents to fetch, wherever they stand.
+pub fn hits_mut(fields: &mut Fields) -> Vec<&mut Hits> {
+    let mut found = Vec::new();
+    for (_, out) in fields {
+        gather(out, &mut found);
+    }
+    found
+}
+
+fn gather<'a>(out: &'a mut Out, found: &mut Vec<&'a mut Hits>) {
+    match out {
+        Out::Hits(hits) => found.push(hits),
+        Out::List(list) => list.iter_mut().for_each(|out| gather(out, found)),
+        Out::Object(fields) => fields.iter_mut().for_each(|(_, out)| gather(out, found)),
+        _ => {}
+    }
+}
+
+/// Every query inside of aggregations: some must look documents up before they are bound.
+pub fn queries_mut(aggs: &mut Aggs) -> Vec<&mut Query> {
+    let mut found = Vec::new();
+    for agg in &mut aggs.aggs {
+        of_agg(agg, &mut found);
+    }
+    found
+}
+
+fn of_agg<'a>(agg: &'a mut Agg, found: &mut Vec<&'a mut Query>) {
+    match &mut agg.kind {
+        Kind::Filter(query) => found.push(query),
+        Kind::Filters(filters) => {
+            found.extend(filters.filters.iter_mut().map(|(_, query)| query));
+        }
+        Kind::Adjacency { filters, .. } => {
+            found.extend(filters.iter_mut().map(|(_, query)| query));
+        }
+        Kind::Significant(sig) => found.extend(&mut sig.background),
+        Kind::TTest(test) => {
+            let test = &mut **test;
+            found.extend(&mut test.a.1);
+            found.extend(&mut test.b.1);
+        }
+        _ => {}
+    }
+    for sub in &mut agg.subs.aggs {
+        of_agg(sub, found);
+    }
+}

@@ -1,0 +1,386 @@
+//! Aggregations over results: inside of buckets first, then beside them.
+//!
+//! | file     | holds                                       |
+//! |----------|---------------------------------------------|
+//! | `moving` | functions of a window                       |
+
+mod moving;
+
+use std::sync::Arc;
+
+use super::format::{Decimal, Format};
+use super::metric::moments::Moments;
+use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial};
+use super::paths::{self, Step};
+use super::shape::key_text;
+use super::spec::{Agg, Aggs, Gaps, Kind, Metric, Pipe, PipeKind, Scale};
+use crate::error::{Error, Result};
+use crate::request::Order;
+
+/// Runs all pipelines of `aggs` and below, whose results stand in `bucket`.
+///
+/// # Errors
+/// A path that leads to nothing that is a number.
+pub fn run(aggs: &Aggs, bucket: &mut Bucket) -> Result<()> {
+    for (agg, partial) in aggs.aggs.iter().zip(&mut bucket.subs) {
+        match partial {
+            Partial::Single(inner) => run(&agg.subs, inner)?,
+            Partial::Buckets(buckets) => {
+                for inner in &mut buckets.list {
+                    run(&agg.subs, inner)?;
+                }
+                for (place, pipe) in in_order(&agg.subs) {
+                    if !pipe.kind.is_sibling() {
+                        parent(agg, buckets, place, pipe)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    bucket.pipes.resize(aggs.pipes.len(), None);
+    for (place, pipe) in in_order(aggs) {
+        if pipe.kind.is_sibling() {
+            bucket.pipes[place] = Some(sibling(aggs, bucket, pipe)?);
+        }
+    }
+    Ok(())
+}
+
+/// Pipelines with their places, those that others read first.
+fn in_order(aggs: &Aggs) -> Vec<(usize, &Pipe)> {
+    let mut left: Vec<(usize, &Pipe)> = aggs.pipes.iter().enumerate().collect();
+    let mut done: Vec<(usize, &Pipe)> = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let ready = |pipe: &Pipe| {
+            let first = paths::steps(&pipe.path).first().map(|step| step.name.to_owned());
+            !left.iter().any(|(_, other)| Some(&other.name) == first.as_ref() && other.name != pipe.name)
+        };
+        // Those that wait for each other are taken in their order.
+        let at = left.iter().position(|(_, pipe)| ready(pipe)).unwrap_or(0);
+        done.push(left.remove(at));
+    }
+    done
+}
+
+/// How a number of a pipeline is printed.
+fn text(pipe: &Pipe, value: f64, inherited: Option<&Format>) -> Option<String> {
+    match (&pipe.format, inherited) {
+        (Some(pattern), _) => Some(Decimal::parse(pattern).print(value)),
+        (None, Some(format)) if !format.is_raw() => Some(format.double(value)),
+        _ => None,
+    }
+}
+
+fn format_of(pipe: &Pipe) -> Format {
+    match &pipe.format {
+        Some(pattern) => Format::Decimal(Arc::new(Decimal::parse(pattern))),
+        None => Format::Raw,
+    }
+}
+
+/// The number of a bucket that a path leads to, as the gap policy says; `None` is a gap.
+fn number(aggs: &Aggs, bucket: &Bucket, steps: &[Step<'_>], gaps: Gaps) -> Option<f64> {
+    let found = paths::follow(aggs, bucket, steps);
+    let value = found.filter(|value| value.is_finite());
+    let counted = steps.len() == 1 && steps[0].name == "_count";
+    let empty = bucket.count == 0 && !counted;
+    match gaps {
+        Gaps::Skip => value.filter(|_| !empty),
+        Gaps::InsertZeros => Some(value.filter(|_| !empty).unwrap_or(0.0)),
+        Gaps::KeepValues => value,
+    }
+}
+
+/// Puts a result into a bucket.
+fn put(bucket: &mut Bucket, aggs: &Aggs, place: usize, made: Made) {
+    bucket.pipes.resize(aggs.pipes.len(), None);
+    bucket.pipes[place] = Some(made);
+}
+
+/// A pipeline inside of buckets.
+fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result<()> {
+    let aggs = &agg.subs;
+    let steps = paths::steps(&pipe.path);
+    check(aggs, &steps, pipe)?;
+    let values = |buckets: &Buckets| -> Vec<Option<f64>> {
+        buckets.list.iter().map(|bucket| number(aggs, bucket, &steps, pipe.gaps)).collect()
+    };
+    match &pipe.kind {
+        PipeKind::CumulativeSum => {
+            let mut sum = 0.0;
+            for bucket in &mut buckets.list {
+                let value = paths::follow(aggs, bucket, &steps).filter(|value| value.is_finite());
+                sum += value.unwrap_or(0.0);
+                put(bucket, aggs, place, Made::Value(sum, text(pipe, sum, None)));
+            }
+        }
+        PipeKind::CumulativeCardinality => {
+            let mut all: Option<super::metric::distinct::Distinct> = None;
+            for bucket in &mut buckets.list {
+                let at = aggs.aggs.iter().position(|agg| agg.name == steps[0].name);
+                if let Some(Partial::Distinct(distinct)) = at.and_then(|at| bucket.subs.get(at)) {
+                    match &mut all {
+                        Some(all) => all.merge(distinct),
+                        None => all = Some(distinct.clone()),
+                    }
+                }
+                let count = all.as_ref().map_or(0, |all| all.count()) as f64;
+                put(bucket, aggs, place, Made::Value(count, text(pipe, count, None)));
+            }
+        }
+        PipeKind::Derivative { unit_ms } => {
+            let values = values(buckets);
+            let mut last: Option<(f64, f64)> = None;
+            for (bucket, value) in buckets.list.iter_mut().zip(values) {
+                let key = bucket.key.number().unwrap_or(0.0);
+                if let Some((before, before_key)) = last {
+                    let change = value.map_or(f64::NAN, |value| value - before);
+                    let normalized = unit_ms.map(|unit| {
+                        change / ((key - before_key) / unit as f64)
+                    });
+                    let shown = text(pipe, change, None);
+                    put(bucket, aggs, place, Made::Derivative(change, normalized, shown));
+                }
+                // A gap has no number, and so has no change either, nor has the next bucket.
+                last = Some((value.unwrap_or(f64::NAN), key));
+            }
+        }
+        PipeKind::SerialDiff { lag } => {
+            let values = values(buckets);
+            let lag = *lag as usize;
+            for (at, bucket) in buckets.list.iter_mut().enumerate() {
+                let before = at.checked_sub(lag).and_then(|before| values[before]);
+                if let (Some(value), Some(before)) = (values[at], before) {
+                    let change = value - before;
+                    put(bucket, aggs, place, Made::Value(change, text(pipe, change, None)));
+                }
+            }
+        }
+        PipeKind::MovingFn { window, shift, function } => {
+            let values = values(buckets);
+            // Gaps are no part of a window.
+            let kept: Vec<f64> = values.iter().flatten().copied().collect();
+            let mut at = 0i64;
+            for (bucket, value) in buckets.list.iter_mut().zip(&values) {
+                if value.is_none() {
+                    continue;
+                }
+                let end = (at + i64::from(*shift)).clamp(0, kept.len() as i64);
+                let start = (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
+                let found = moving::apply(*function, &kept[start as usize..end.max(start) as usize])?;
+                put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
+                at += 1;
+            }
+        }
+        PipeKind::MovingPercentiles { .. } => {}
+        PipeKind::Normalize(scale) => {
+            let values = values(buckets);
+            let scaled = normalize(*scale, &values);
+            for ((bucket, value), scaled) in buckets.list.iter_mut().zip(values).zip(scaled) {
+                let made = if value.is_some() { scaled } else { f64::NAN };
+                put(bucket, aggs, place, Made::Value(made, text(pipe, made, None)));
+            }
+        }
+        PipeKind::BucketSort { sort, from, size } => {
+            bucket_sort(agg, buckets, sort, pipe.gaps);
+            let from = (*from as usize).min(buckets.list.len());
+            buckets.list.drain(..from);
+            if let Some(size) = size {
+                buckets.list.truncate(*size as usize);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn bucket_sort(agg: &Agg, buckets: &mut Buckets, sort: &[(String, Order)], gaps: Gaps) {
+    if sort.is_empty() {
+        return;
+    }
+    let mut keyed: Vec<(Vec<Option<f64>>, Bucket)> = Vec::with_capacity(buckets.list.len());
+    for bucket in buckets.list.drain(..) {
+        let values = sort.iter().map(|(path, _)| {
+            if path == "_key" && bucket.key.number().is_none() {
+                return Some(0.0);
+            }
+            number(&agg.subs, &bucket, &paths::steps(path), gaps)
+        });
+        let values: Vec<Option<f64>> = values.collect();
+        // Buckets without any of the numbers are passed over.
+        if values.iter().any(Option::is_some) {
+            keyed.push((values, bucket));
+        }
+    }
+    keyed.sort_by(|(a, a_bucket), (b, b_bucket)| {
+        for (at, (path, order)) in sort.iter().enumerate() {
+            let found = if path == "_key" {
+                a_bucket.key.compare(&b_bucket.key)
+            } else {
+                match (a[at], b[at]) {
+                    (Some(a), Some(b)) => a.total_cmp(&b),
+                    (None, None) => std::cmp::Ordering::Equal,
+                    (None, Some(_)) => return std::cmp::Ordering::Greater,
+                    (Some(_), None) => return std::cmp::Ordering::Less,
+                }
+            };
+            let found = if *order == Order::Descending { found.reverse() } else { found };
+            if found != std::cmp::Ordering::Equal {
+                return found;
+            }
+        }
+        std::cmp::Ordering::Equal
+    });
+    buckets.list = keyed.into_iter().map(|(_, bucket)| bucket).collect();
+}
+
+fn normalize(scale: Scale, values: &[Option<f64>]) -> Vec<f64> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    let n = known.len() as f64;
+    let (sum, min, max) = known.iter().fold(
+        (0.0, f64::INFINITY, f64::NEG_INFINITY),
+        |(sum, min, max), value| (sum + value, f64::min(min, *value), f64::max(max, *value)),
+    );
+    let mean = sum / n;
+    let deviation =
+        (known.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let exponentials: f64 = known.iter().map(|value| value.exp()).sum();
+    let one = |value: f64| match scale {
+        Scale::Rescale01 => (value - min) / (max - min),
+        Scale::Rescale0100 => 100.0 * (value - min) / (max - min),
+        Scale::PercentOfSum => value / sum,
+        Scale::Mean => (value - mean) / (max - min),
+        Scale::ZScore => (value - mean) / deviation,
+        Scale::Softmax => value.exp() / exponentials,
+    };
+    values.iter().map(|value| value.map_or(f64::NAN, one)).collect()
+}
+
+/// Checks that a path leads to a number of each bucket.
+fn check(aggs: &Aggs, steps: &[Step<'_>], pipe: &Pipe) -> Result<()> {
+    let Some((step, rest)) = steps.split_first() else { return Ok(()) };
+    if step.name.starts_with('_') || step.name.is_empty() {
+        return Ok(());
+    }
+    if aggs.pipes.iter().any(|other| other.name == step.name) {
+        return Ok(());
+    }
+    let whole = step.key.map(|key| format!("{}.{key}", step.name));
+    let found = aggs
+        .aggs
+        .iter()
+        .find(|agg| agg.name == step.name || Some(&agg.name) == whole.as_ref());
+    let Some(agg) = found else {
+        return Err(Error::illegal(format!(
+            "Cannot find an aggregation named [{}] in buckets_path [{}]",
+            step.name, pipe.path
+        )));
+    };
+    let needs = "buckets_path must reference either a number value or a single value numeric \
+                 metric aggregation, ";
+    if agg.kind.is_bucket() {
+        if !rest.is_empty() {
+            return check(&agg.subs, rest, pipe);
+        }
+        let counted = step.key.is_some() || agg.kind.is_single();
+        return if counted {
+            Ok(())
+        } else {
+            Err(aggregation(format!("{needs}got: [{}] at aggregation [{}]", internal(&agg.kind), agg.name)))
+        };
+    }
+    if paths::is_multi(&agg.kind) && step.key.is_none() {
+        return Err(aggregation(format!(
+            "{needs}but [{}] contains multiple values. Please specify which to use.",
+            agg.name
+        )));
+    }
+    let words = matches!(agg.kind, Kind::TopHits(_) | Kind::Metric(Metric::GeoBounds { .. }, _));
+    if words {
+        return Err(aggregation(format!("{needs}got: [{}] at aggregation [{}]", internal(&agg.kind), agg.name)));
+    }
+    Ok(())
+}
+
+fn aggregation(reason: String) -> Error {
+    Error::new(crate::error::Kind::AggregationExecution, reason)
+}
+
+fn internal(kind: &Kind) -> String {
+    format!("Internal{}", paths::java_name(kind))
+}
+
+/// A pipeline beside the buckets it reads.
+fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
+    let steps = paths::steps(&pipe.path);
+    let (first, rest) = match steps.split_first() {
+        Some((first, rest)) => (first, rest),
+        None => return Err(Error::illegal("buckets_path is empty")),
+    };
+    let at = aggs.aggs.iter().position(|agg| agg.name == first.name);
+    let found = at.and_then(|at| Some((&aggs.aggs[at], bucket.subs.get(at)?)));
+    let mut values: Vec<(String, f64)> = Vec::new();
+    if let Some((agg, Partial::Buckets(buckets))) = found {
+        let count = [Step { name: "_count", key: None }];
+        let rest = if rest.is_empty() { &count[..] } else { rest };
+        check(&agg.subs, rest, pipe)?;
+        for (place, inner) in buckets.list.iter().enumerate() {
+            if let Some(key) = first.key
+                && key_text(agg, buckets, inner, place) != key
+            {
+                continue;
+            }
+            if let Some(value) = number(&agg.subs, inner, rest, pipe.gaps) {
+                values.push((name_of(agg, buckets, inner, place), value));
+            }
+        }
+    }
+    let mut moments = Moments::default();
+    values.iter().for_each(|(_, value)| moments.add(*value));
+    let made = |value: f64| Made::Value(value, text(pipe, value, None));
+    let none = values.is_empty();
+    Ok(match &pipe.kind {
+        PipeKind::AvgBucket => made(if none { f64::NAN } else { plain_sum(&values) / values.len() as f64 }),
+        PipeKind::SumBucket => made(plain_sum(&values)),
+        PipeKind::MinBucket | PipeKind::MaxBucket => {
+            let best = if matches!(pipe.kind, PipeKind::MinBucket) { moments.min } else { moments.max };
+            let keys = values.iter().filter(|(_, value)| *value == best);
+            let keys = keys.map(|(key, _)| key.clone()).collect();
+            Made::Keyed(best, text(pipe, best, None), keys)
+        }
+        PipeKind::StatsBucket | PipeKind::ExtendedStatsBucket { .. } => {
+            Made::Stats(moments, format_of(pipe))
+        }
+        PipeKind::PercentilesBucket { percents, .. } => {
+            let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+            sorted.sort_by(f64::total_cmp);
+            let one = |percent: f64| match sorted.is_empty() {
+                true => f64::NAN,
+                false => {
+                    let place = (percent / 100.0) * (sorted.len() - 1) as f64;
+                    sorted[place.round() as usize]
+                }
+            };
+            let list = percents.iter().map(|percent| (*percent, one(*percent))).collect();
+            Made::Percentiles(list, format_of(pipe))
+        }
+        _ => made(f64::NAN),
+    })
+}
+
+fn plain_sum(values: &[(String, f64)]) -> f64 {
+    values.iter().map(|(_, value)| value).sum()
+}
+
+/// A bucket's name among the keys of `max_bucket`.
+fn name_of(agg: &Agg, buckets: &Buckets, bucket: &Bucket, place: usize) -> String {
+    match (&bucket.key, buckets.kind) {
+        (Key::Double(value), KeyKind::Double)
+            if buckets.formats.first().is_none_or(Format::is_raw) =>
+        {
+            json::number::double_to_string(*value)
+        }
+        _ => key_text(agg, buckets, bucket, place),
+    }
+}

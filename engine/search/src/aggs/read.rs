@@ -1,0 +1,294 @@
+//! Values of documents, read from the columns of one segment.
+//!
+//! Where most documents of a window are asked for, the window is decoded whole; else each by
+//! itself.
+
+use std::ops::Range;
+
+use base::DocId;
+use segment::columns::{Numeric, Ordinals, WINDOW, WindowWords};
+use segment::{Segment, columns};
+
+use super::source::{Column, Form, Missing, Source};
+use crate::iter::{Turn, window_of};
+
+/// One in so many documents of a window: it is decoded whole.
+const WHOLE_FROM: usize = 8;
+
+/// Names the windows that `docs` lie in.
+fn need(column: &Numeric, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+    if turn.resident || docs.is_empty() {
+        return true;
+    }
+    for window in window_of(docs.start)..=window_of(docs.end - 1) {
+        if column.need(window, turn.missing).is_err() {
+            // Whoever drives finds the fault.
+            return true;
+        }
+    }
+    turn.is_ready()
+}
+
+/// Numbers of one column.
+pub struct Numbers {
+    /// What they are.
+    pub form: Form,
+    column: Option<Numeric>,
+    missing: Option<i64>,
+    values: Box<[i64; WINDOW as usize]>,
+    present: WindowWords,
+    /// Which window `values` holds.
+    window: u32,
+}
+
+impl Numbers {
+    /// The numbers of `source` in a segment.
+    pub fn open(source: &Source, segment: &Segment) -> Self {
+        let column = match source.column {
+            Column::Numeric(field) => segment.numeric(field).cloned(),
+            _ => None,
+        };
+        let missing = match source.missing {
+            Some(Missing::Number(value)) => Some(value),
+            _ => None,
+        };
+        Self {
+            form: source.form,
+            column,
+            missing,
+            values: Box::new([0; WINDOW as usize]),
+            present: [0; WINDOW as usize / 64],
+            window: u32::MAX,
+        }
+    }
+
+    /// No document has a value.
+    pub fn is_empty(&self) -> bool {
+        self.column.is_none() && self.missing.is_none()
+    }
+
+    /// The column.
+    pub fn column(&self) -> Option<&Numeric> {
+        self.column.as_ref()
+    }
+
+    /// Names what [`Numbers::each`] will read.
+    pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        self.column.as_ref().is_none_or(|column| need(column, docs, turn))
+    }
+
+    /// Gives each value of each document, rising, with the document's place in `docs`.
+    #[inline]
+    pub fn each(&mut self, docs: &[u32], mut give: impl FnMut(usize, i64)) {
+        let Some(column) = &self.column else {
+            if let Some(missing) = self.missing {
+                (0..docs.len()).for_each(|at| give(at, missing));
+            }
+            return;
+        };
+        let mut at = 0;
+        while at < docs.len() {
+            let window = window_of(docs[at]);
+            let base = window * WINDOW;
+            let len = docs[at..].partition_point(|doc| window_of(*doc) == window);
+            let run = &docs[at..at + len];
+            let zone = column.zone(window);
+            let single = zone.doc_count == zone.value_count;
+            if single && run.len() * WHOLE_FROM >= zone.doc_count as usize {
+                if self.window != window {
+                    column.fill(window, &mut self.values, &mut self.present);
+                    self.window = window;
+                }
+                for (within, doc) in run.iter().enumerate() {
+                    let place = (doc - base) as usize;
+                    if self.present[place / 64] >> (place % 64) & 1 == 1 {
+                        give(at + within, self.values[place]);
+                    } else if let Some(missing) = self.missing {
+                        give(at + within, missing);
+                    }
+                }
+            } else {
+                let mut cursor = column.cursor();
+                for (within, doc) in run.iter().enumerate() {
+                    let mut any = false;
+                    for value in cursor.values(DocId(*doc)) {
+                        any = true;
+                        give(at + within, value);
+                    }
+                    if let (false, Some(missing)) = (any, self.missing) {
+                        give(at + within, missing);
+                    }
+                }
+            }
+            at += len;
+        }
+    }
+}
+
+/// Stands for what stands for no term.
+pub const MISSING_ORD: u32 = u32::MAX;
+
+/// Terms of one column, by rank.
+pub struct Terms {
+    column: Option<Ordinals>,
+    missing: bool,
+    /// Every document has the rank 0.
+    constant: bool,
+    ords: Box<[u32; WINDOW as usize]>,
+    present: WindowWords,
+    window: u32,
+}
+
+impl Terms {
+    /// The terms of `source` in a segment.
+    pub fn open(source: &Source, segment: &Segment) -> Self {
+        let column = match source.column {
+            Column::Ordinals(field) => segment.ordinals(field).cloned(),
+            _ => None,
+        };
+        Self {
+            column,
+            missing: source.missing.is_some(),
+            constant: matches!(source.column, Column::Constant(_)),
+            ords: Box::new([0; WINDOW as usize]),
+            present: [0; WINDOW as usize / 64],
+            window: u32::MAX,
+        }
+    }
+
+    /// The column.
+    pub fn column(&self) -> Option<&Ordinals> {
+        self.column.as_ref()
+    }
+
+    /// Number of ranks; those of what stands for no value left out.
+    pub fn term_count(&self) -> u32 {
+        match &self.column {
+            Some(column) => column.term_count(),
+            None => u32::from(self.constant),
+        }
+    }
+
+    /// Names what [`Terms::each`] will read.
+    pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        let Some(column) = &self.column else { return true };
+        if turn.resident || docs.is_empty() {
+            return true;
+        }
+        for window in window_of(docs.start)..=window_of(docs.end - 1) {
+            if column.need(window, turn.missing).is_err() {
+                return true;
+            }
+        }
+        turn.is_ready()
+    }
+
+    /// Gives the rank of each term of each document, rising, with the document's place in `docs`.
+    #[inline]
+    pub fn each(&mut self, docs: &[u32], mut give: impl FnMut(usize, u32)) {
+        let Some(column) = &self.column else {
+            if self.constant || self.missing {
+                let ord = if self.constant { 0 } else { MISSING_ORD };
+                (0..docs.len()).for_each(|at| give(at, ord));
+            }
+            return;
+        };
+        let mut at = 0;
+        while at < docs.len() {
+            let window = window_of(docs[at]);
+            let base = window * WINDOW;
+            let len = docs[at..].partition_point(|doc| window_of(*doc) == window);
+            let run = &docs[at..at + len];
+            let zone = column.zone(window);
+            let single = zone.doc_count == zone.value_count;
+            if single && run.len() * WHOLE_FROM >= zone.doc_count as usize {
+                if self.window != window {
+                    column.fill(window, &mut self.ords, &mut self.present);
+                    self.window = window;
+                }
+                for (within, doc) in run.iter().enumerate() {
+                    let place = (doc - base) as usize;
+                    if self.present[place / 64] >> (place % 64) & 1 == 1 {
+                        give(at + within, self.ords[place]);
+                    } else if self.missing {
+                        give(at + within, MISSING_ORD);
+                    }
+                }
+            } else {
+                let last = i64::from(column.term_count()) - 1;
+                let mut cursor = column.cursor();
+                for (within, doc) in run.iter().enumerate() {
+                    let mut any = false;
+                    for rank in cursor.values(DocId(*doc)) {
+                        any = true;
+                        // Damage must not lead beyond the terms.
+                        give(at + within, rank.clamp(0, last) as u32);
+                    }
+                    if !any && self.missing {
+                        give(at + within, MISSING_ORD);
+                    }
+                }
+            }
+            at += len;
+        }
+    }
+}
+
+/// Reads the terms of ranks.
+pub struct Words {
+    reader: Option<columns::DictionaryReader>,
+    constant: Option<Box<[u8]>>,
+    missing: Option<Box<[u8]>>,
+}
+
+impl Words {
+    /// The words of `source` in a segment.
+    pub fn open(source: &Source, segment: &Segment) -> Self {
+        let reader = match source.column {
+            Column::Ordinals(field) => segment.ordinals(field).map(Ordinals::terms),
+            _ => None,
+        };
+        let constant = match &source.column {
+            Column::Constant(term) => Some(term.clone()),
+            _ => None,
+        };
+        let missing = match &source.missing {
+            Some(Missing::Bytes(term)) => Some(term.clone()),
+            _ => None,
+        };
+        Self { reader, constant, missing }
+    }
+
+    /// Names what [`Words::get`] will read.
+    pub fn need(&self, ord: u32, turn: &mut Turn<'_>) -> segment::Result<()> {
+        match &self.reader {
+            Some(reader) if ord != MISSING_ORD => reader.need(base::Ord(ord), turn.missing),
+            _ => Ok(()),
+        }
+    }
+
+    /// The word of a rank; rising ranks cost least.
+    pub fn get(&mut self, ord: u32) -> segment::Result<&[u8]> {
+        if ord == MISSING_ORD {
+            return Ok(self.missing.as_deref().unwrap_or_default());
+        }
+        if let Some(constant) = &self.constant {
+            return Ok(constant);
+        }
+        match &mut self.reader {
+            Some(reader) => reader.term(base::Ord(ord)),
+            None => Ok(&[]),
+        }
+    }
+
+    /// The rank of a word.
+    pub fn find(&mut self, word: &[u8]) -> segment::Result<Option<u32>> {
+        if let Some(constant) = &self.constant {
+            return Ok((**constant == *word).then_some(0));
+        }
+        match &mut self.reader {
+            Some(reader) => Ok(reader.lookup(word)?.ok().map(base::Ord::get)),
+            None => Ok(None),
+        }
+    }
+}

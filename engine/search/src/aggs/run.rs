@@ -1,0 +1,349 @@
+//! Running the aggregations of one slice, in bounded steps, beside the search for hits.
+//!
+//! Two passes: over what the query finds (before `post_filter`), and, where some aggregation is
+//! over all documents, over all. Each segment has collectors of its own; what they found is merged
+//! when the segment ends.
+
+use std::sync::Arc;
+
+use env::budget::Lease;
+
+use super::bound::BoundAgg;
+use super::build::{self, Place};
+use super::collect::{Account, Around, Batch, Group, Scores};
+use super::partial::Partial;
+use super::reduce;
+use crate::error::Error;
+use crate::iter::build::{self as iterators, Context};
+use crate::iter::{AnyFilter, AnyScorer, END, Hits, Turn, WINDOW, Window, bits, window_of};
+use crate::phase::{Part, Parts, keep_alive, keep_in_part};
+use crate::plan::weigh::{Node, Plan};
+
+/// Documents of one batch, by how many aggregations there are.
+const BATCH: usize = 4096;
+
+/// Least documents of one batch.
+const BATCH_MIN: usize = 256;
+
+/// Reads documents.
+enum Reader {
+    Filter(AnyFilter),
+    Scorer(AnyScorer, Option<Window>),
+    /// Nothing matches.
+    Nothing,
+}
+
+/// The segment at hand.
+struct Here {
+    reader: Reader,
+    pos: u32,
+    group: Group,
+    /// Documents found and not yet collected, from `at` on.
+    docs: Vec<u32>,
+    at: usize,
+    /// They are prepared.
+    ready: bool,
+    /// No more documents.
+    ended: bool,
+}
+
+/// The aggregations of one slice.
+pub struct Run {
+    plan: Arc<Plan>,
+    parts: Parts,
+    /// Over all documents.
+    global: bool,
+    part: usize,
+    here: Option<Here>,
+    scores: Scores,
+    hits: Hits,
+    account: Account,
+    found: Vec<Option<Partial>>,
+    batch: usize,
+    count: u64,
+    terminated: bool,
+    done: bool,
+}
+
+impl Run {
+    /// The aggregations of `plan` over `parts`.
+    pub fn new(plan: Arc<Plan>, parts: Parts, lease: Option<Lease>) -> Self {
+        let aggs = plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
+        let nodes = count(aggs);
+        let found = vec![None; aggs.len()];
+        let batch = (BATCH * 4 / (3 + nodes)).clamp(BATCH_MIN, BATCH);
+        Self {
+            plan,
+            parts,
+            global: false,
+            part: 0,
+            here: None,
+            scores: Scores::default(),
+            hits: Hits::default(),
+            account: Account::new(lease),
+            found,
+            batch,
+            count: 0,
+            terminated: false,
+            done: false,
+        }
+    }
+
+    /// The memory that may be taken.
+    pub fn set_lease(&mut self, lease: Lease) {
+        self.account = Account::new(Some(lease));
+    }
+
+    /// Documents that the query found.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// `terminate_after` stopped it.
+    pub fn terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// All was seen, or cannot be answered.
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// The segment that the next step reads.
+    pub fn segment(&self) -> Option<u32> {
+        self.parts.get(self.part).map(|part| part.segment)
+    }
+
+    /// Goes on until the turn is over or blocks are missing.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    pub fn step(&mut self, turn: &mut Turn<'_>) -> segment::Result<()> {
+        while !self.done && !turn.is_over() && turn.is_ready() {
+            if self.account.fault().is_some() {
+                self.done = true;
+                break;
+            }
+            let Some(part) = self.parts.get(self.part).cloned() else {
+                self.next_pass();
+                continue;
+            };
+            self.advance(&part, turn)?;
+        }
+        Ok(())
+    }
+
+    /// What was found, one for each aggregation of the request.
+    ///
+    /// # Errors
+    /// Too much memory, or a value that an aggregation cannot take.
+    pub fn finish(self) -> Result<Vec<Partial>, Error> {
+        if let Some(fault) = self.account.fault() {
+            return Err(fault.clone());
+        }
+        let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
+        let empties = build::empties(aggs);
+        Ok(self.found.into_iter().zip(empties).map(|(found, empty)| found.unwrap_or(empty)).collect())
+    }
+
+    fn next_pass(&mut self) {
+        let more = !self.global
+            && self.plan.bound.aggs.as_ref().is_some_and(|aggs| !aggs.globals.is_empty());
+        if more {
+            self.global = true;
+            self.part = 0;
+        } else {
+            self.done = true;
+        }
+    }
+
+    /// The aggregations of the pass at hand, by their places.
+    fn places(&self) -> Vec<usize> {
+        let Some(aggs) = &self.plan.bound.aggs else { return Vec::new() };
+        let places = 0..aggs.aggs.len();
+        places.filter(|place| aggs.globals.contains(place) == self.global).collect()
+    }
+
+    fn begin(&mut self, part: &Part) -> Here {
+        let plan = &self.plan;
+        let number = part.segment as usize;
+        let place = Place { plan: Arc::clone(plan), number };
+        let aggs = plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
+        let chosen: Vec<BoundAgg> =
+            self.places().into_iter().map(|place| aggs[place].clone()).collect();
+        let group = build::group(&chosen, &place);
+        let segment = &plan.view.segments[number].segment;
+        let context = Context { segment, number };
+        let nodes = plan.aggs.as_ref();
+        let root: Option<&Node> = match self.global {
+            true => nodes.and_then(|nodes| nodes.all.as_ref()),
+            false => Some(nodes.and_then(|nodes| nodes.query.as_ref()).unwrap_or(&plan.root)),
+        };
+        let scored = !self.global && self.scored();
+        let reader = match root {
+            // A count of matches is wanted even where nothing is collected.
+            None => Reader::Nothing,
+            Some(node) if scored => match iterators::scorer(node, context) {
+                Some(scorer) => Reader::Scorer(scorer, None),
+                None => Reader::Nothing,
+            },
+            Some(node) => Reader::Filter(iterators::any_filter(node, context)),
+        };
+        Here {
+            reader,
+            pos: part.docs.start,
+            group,
+            docs: Vec::new(),
+            at: 0,
+            ready: false,
+            ended: self.terminated && !self.global,
+        }
+    }
+
+    fn scored(&self) -> bool {
+        let aggs = self.plan.bound.aggs.as_ref();
+        aggs.is_some_and(|aggs| aggs.scores) || self.plan.bound.min_score.is_some()
+    }
+
+    fn advance(&mut self, part: &Part, turn: &mut Turn<'_>) -> segment::Result<()> {
+        let mut here = match self.here.take() {
+            Some(here) => here,
+            None => {
+                turn.spend(256);
+                self.begin(part)
+            }
+        };
+        let result = self.go_on(&mut here, part, turn);
+        if result? {
+            self.part += 1;
+        } else {
+            self.here = Some(here);
+        }
+        Ok(())
+    }
+
+    /// Collects, reads on, or ends the segment: true.
+    fn go_on(&mut self, here: &mut Here, part: &Part, turn: &mut Turn<'_>) -> segment::Result<bool> {
+        if here.at < here.docs.len() {
+            self.collect(here, turn);
+            return Ok(false);
+        }
+        if !here.ended {
+            self.read(here, part, turn);
+            return Ok(false);
+        }
+        if !here.group.leave(turn, &mut self.account)? {
+            return Ok(false);
+        }
+        let mut found = here.group.finish(1, &mut self.account)?;
+        turn.spend(1024);
+        let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
+        let places = self.places();
+        for (place, partial) in places.into_iter().zip(found.pop().unwrap_or_default()) {
+            match &mut self.found[place] {
+                None => self.found[place] = Some(partial),
+                Some(known) => {
+                    if let Err(error) = reduce::merge(Some(&aggs[place].spec), known, partial) {
+                        self.account.fail(error);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the next documents to the collectors.
+    fn collect(&mut self, here: &mut Here, turn: &mut Turn<'_>) {
+        let docs = &here.docs[here.at..];
+        let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return };
+        if !here.ready {
+            if !here.group.prepare(&(*first..last + 1), turn) {
+                return;
+            }
+            here.ready = true;
+        }
+        let end = (here.at + self.batch).min(here.docs.len());
+        let docs = &here.docs[here.at..end];
+        let mut around = Around { scores: &self.scores, account: &mut self.account };
+        here.group.collect(Batch { docs, owners: &[] }, &mut around);
+        turn.spend(docs.len() * (BATCH / self.batch) * 4);
+        here.at = end;
+    }
+
+    /// Finds the next documents.
+    fn read(&mut self, here: &mut Here, part: &Part, turn: &mut Turn<'_>) {
+        here.docs.clear();
+        (here.at, here.ready) = (0, false);
+        match &mut here.reader {
+            Reader::Nothing => here.ended = true,
+            Reader::Filter(filter) => {
+                let next = filter.next(here.pos);
+                if next >= part.docs.end {
+                    here.ended = true;
+                    return;
+                }
+                let number = window_of(next);
+                if !filter.prepare(number, turn) {
+                    return;
+                }
+                let mut found = bits::NONE;
+                filter.fill(number, &mut found);
+                keep_in_part(&mut found, number, part);
+                keep_alive(&self.plan, part.segment, number, &mut found);
+                bits::list(&found, number * WINDOW, &mut here.docs);
+                here.pos = (number + 1).saturating_mul(WINDOW);
+                turn.spend(64);
+            }
+            Reader::Scorer(scorer, window) => {
+                let bar = self.plan.bound.min_score.map_or(0.0, |score| score.max(0.0));
+                if window.is_none() {
+                    let next = scorer.window(here.pos, bar, turn);
+                    if next.start >= part.docs.end {
+                        here.ended = true;
+                        return;
+                    }
+                    here.pos = next.start;
+                    if next.start >= next.end {
+                        return;
+                    }
+                    let end = next.end.min(part.docs.end);
+                    *window = Some(Window { end, bar, ..next });
+                }
+                let Some(at) = *window else { return };
+                if !scorer.prepare(&at, turn) {
+                    return;
+                }
+                self.hits.clear();
+                scorer.fill(&at, &mut self.hits);
+                *window = None;
+                here.pos = at.end;
+                turn.spend(self.hits.docs.len() * 2 + 16);
+                let view = &self.plan.view.segments[part.segment as usize];
+                let least = self.plan.bound.min_score.unwrap_or(f32::NEG_INFINITY);
+                let mut scores = Vec::with_capacity(self.hits.docs.len());
+                for (doc, score) in self.hits.docs.iter().zip(&self.hits.scores) {
+                    if view.is_alive(base::DocId(*doc)) && *score >= least {
+                        here.docs.push(*doc);
+                        scores.push(*score);
+                    }
+                }
+                self.scores.set(&here.docs, &scores);
+            }
+        }
+        if !self.global {
+            let limit = u64::from(self.plan.bound.terminate_after);
+            if limit > 0 && self.count + here.docs.len() as u64 >= limit {
+                here.docs.truncate((limit - self.count) as usize);
+                self.terminated = true;
+                here.ended = true;
+                here.pos = END;
+            }
+            self.count += here.docs.len() as u64;
+        }
+    }
+}
+
+/// Aggregations of all levels.
+fn count(aggs: &[BoundAgg]) -> usize {
+    aggs.iter().map(|agg| 1 + count(&agg.subs)).sum()
+}

@@ -1,0 +1,485 @@
+//! Where an aggregation's values come from in one index: a column, its form, what stands for no
+//! value, and how values are printed.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use mapping::types::date_format::DEFAULT;
+use mapping::types::zone::Zone;
+use mapping::types::{DateFormat, sortable};
+use mapping::{Field, Kind as Type, Mapping, NumberKind};
+
+use super::format::{Decimal, Format};
+use super::geo;
+use super::partial::{Key, KeyKind};
+use super::spec::Values;
+use crate::ast::Scalar;
+use crate::error::{Error, Result};
+use crate::plan::Context;
+use crate::plan::order::{no_fielddata, value_of};
+
+/// Values of one field in one index.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Where they lie.
+    pub column: Column,
+    /// What they are.
+    pub form: Form,
+    /// How they are printed.
+    pub format: Format,
+    /// Stands for no value.
+    pub missing: Option<Missing>,
+    /// The index maps the field.
+    pub mapped: bool,
+    /// The field.
+    pub field: Option<Arc<Field>>,
+}
+
+/// Where values lie.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Nowhere.
+    None,
+    /// Numbers.
+    Numeric(FieldNo),
+    /// Terms.
+    Ordinals(FieldNo),
+    /// The same term in every document.
+    Constant(Box<[u8]>),
+}
+
+/// What values are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// Longs, dates, booleans.
+    Long,
+    /// Longs without sign.
+    Unsigned,
+    /// Doubles.
+    Double,
+    /// Floats.
+    Float,
+    /// Halves.
+    Half,
+    /// Longs by a factor.
+    Scaled(f64),
+    /// Nanoseconds.
+    Nanos,
+    /// Points.
+    Point,
+    /// Terms.
+    Bytes,
+    /// Addresses.
+    Ip,
+}
+
+/// What stands for no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// A number as the column keeps it.
+    Number(i64),
+    /// A term.
+    Bytes(Box<[u8]>),
+}
+
+/// What values an aggregation can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepts {
+    /// Numbers, dates, booleans.
+    Numbers,
+    /// Terms and numbers.
+    Any,
+    /// Numbers and points.
+    AnyOrPoints,
+    /// Terms that are no addresses.
+    Strings,
+    /// Addresses.
+    Ips,
+    /// Points.
+    Points,
+    /// Dates and numbers.
+    Dates,
+}
+
+impl Form {
+    /// As a double.
+    #[inline]
+    pub fn double(self, raw: i64) -> f64 {
+        match self {
+            Self::Double => sortable::to_f64(raw),
+            Self::Float => f64::from(sortable::to_f32(raw)),
+            Self::Half => NumberKind::HalfFloat.double_of(raw),
+            Self::Scaled(factor) => raw as f64 / factor,
+            Self::Unsigned => (raw as u64 ^ (1 << 63)) as f64,
+            Self::Nanos => raw.div_euclid(1_000_000) as f64,
+            _ => raw as f64,
+        }
+    }
+
+    /// As the column keeps it.
+    pub fn raw(self, value: f64) -> i64 {
+        match self {
+            Self::Double => sortable::from_f64(value),
+            Self::Float => sortable::from_f32(value as f32),
+            Self::Half => {
+                sortable::from_f16(mapping::types::half::from_f32(value as f32))
+            }
+            Self::Scaled(factor) => (value * factor).round() as i64,
+            Self::Unsigned => (value as u64 ^ (1 << 63)) as i64,
+            Self::Nanos => (value as i64).saturating_mul(1_000_000),
+            _ => value as i64,
+        }
+    }
+
+    /// As a date in milliseconds.
+    #[inline]
+    pub fn millis(self, raw: i64) -> i64 {
+        match self {
+            Self::Nanos => raw.div_euclid(1_000_000),
+            Self::Long => raw,
+            other => other.double(raw) as i64,
+        }
+    }
+
+    /// As a key.
+    pub fn key(self, raw: i64) -> Key {
+        match self {
+            Self::Double | Self::Float | Self::Half | Self::Scaled(_) => {
+                Key::Double(self.double(raw))
+            }
+            Self::Unsigned => Key::Unsigned(raw as u64 ^ (1 << 63)),
+            Self::Nanos => Key::Long(self.millis(raw)),
+            _ => Key::Long(raw),
+        }
+    }
+
+    /// What keys are.
+    pub fn key_kind(self) -> KeyKind {
+        match self {
+            Self::Double | Self::Float | Self::Half | Self::Scaled(_) => KeyKind::Double,
+            Self::Unsigned => KeyKind::Unsigned,
+            Self::Bytes | Self::Ip => KeyKind::Bytes,
+            _ => KeyKind::Long,
+        }
+    }
+
+    /// Values are terms.
+    pub fn is_bytes(self) -> bool {
+        matches!(self, Self::Bytes | Self::Ip)
+    }
+
+    /// Values have a point.
+    pub fn is_floating(self) -> bool {
+        matches!(self, Self::Double | Self::Float | Self::Half | Self::Scaled(_))
+    }
+}
+
+/// Latitude and longitude of a point's number (Lucene's encoding).
+#[inline]
+pub fn point(raw: i64) -> (f64, f64) {
+    let (lat, lon) = ((raw >> 32) as i32, raw as i32);
+    const STEP: f64 = 180.0 / 4_294_967_296.0;
+    (f64::from(lat) * STEP, f64::from(lon) * (STEP * 2.0))
+}
+
+/// Meets a field with an index.
+///
+/// # Errors
+/// A field that the aggregation cannot read, a format that fits not.
+pub fn bind(
+    values: &Values,
+    mapping: &Mapping,
+    context: &Context<'_>,
+    accepts: Accepts,
+    kind: &str,
+) -> Result<Source> {
+    if values.field == "_index" {
+        return Ok(constant(context.index));
+    }
+    let mut source = match system(&values.field)? {
+        Some(field) => Source {
+            column: Column::Numeric(field),
+            form: Form::Long,
+            format: Format::Raw,
+            missing: None,
+            mapped: true,
+            field: None,
+        },
+        None => match mapping.lookup(&values.field) {
+            Some(field) => mapped(&field, values, context)?,
+            None => unmapped(values, accepts)?,
+        },
+    };
+    if source.mapped && !fits(source.form, accepts) {
+        let type_name = source.field.as_ref().map_or("long", |field| field.type_name());
+        return Err(Error::illegal(format!(
+            "Field [{}] of type [{type_name}] is not supported for aggregation [{kind}]",
+            values.field
+        )));
+    }
+    format(&mut source, values)?;
+    if let Some(missing) = &values.missing {
+        source.missing = Some(missing_value(missing, &source, values, context)?);
+    }
+    Ok(source)
+}
+
+fn system(name: &str) -> Result<Option<FieldNo>> {
+    match name {
+        "_id" => Err(Error::illegal(
+            "Fielddata access on the _id field is disallowed, you can re-enable it by updating \
+             the dynamic cluster setting: indices.id_field_data.enabled",
+        )),
+        "_seq_no" => Ok(Some(FieldNo::SEQ_NO)),
+        _ => Ok(None),
+    }
+}
+
+fn constant(text: &str) -> Source {
+    Source {
+        column: Column::Constant(text.as_bytes().into()),
+        form: Form::Bytes,
+        format: Format::Raw,
+        missing: None,
+        mapped: true,
+        field: None,
+    }
+}
+
+fn mapped(field: &Arc<Field>, values: &Values, context: &Context<'_>) -> Result<Source> {
+    if matches!(field.kind, Type::Text(_)) {
+        return Err(no_fielddata(&values.field, context));
+    }
+    let (form, format) = form_of(field);
+    let column = if let Type::ConstantKeyword(keyword) = &field.kind {
+        match &keyword.value {
+            Some(value) => Column::Constant(value.as_bytes().into()),
+            None => Column::None,
+        }
+    } else {
+        match field.column() {
+            mapping::types::Column::Numeric => Column::Numeric(field.no),
+            mapping::types::Column::Ordinals => Column::Ordinals(field.no),
+            _ => {
+                return Err(Error::illegal(format!(
+                    "Can't load fielddata on [{}] because fielddata is unsupported on fields of \
+                     type [{}]. Use doc values instead.",
+                    values.field,
+                    field.type_name()
+                )));
+            }
+        }
+    };
+    Ok(Source {
+        column,
+        form,
+        format,
+        missing: None,
+        mapped: true,
+        field: Some(Arc::clone(field)),
+    })
+}
+
+fn form_of(field: &Field) -> (Form, Format) {
+    match &field.kind {
+        Type::Number(number) => {
+            let form = match number.number {
+                NumberKind::Double => Form::Double,
+                NumberKind::Float => Form::Float,
+                NumberKind::HalfFloat => Form::Half,
+                NumberKind::ScaledFloat => Form::Scaled(number.scale),
+                NumberKind::UnsignedLong => Form::Unsigned,
+                _ => Form::Long,
+            };
+            (form, Format::Raw)
+        }
+        Type::Boolean(_) => (Form::Long, Format::Boolean),
+        Type::Date(date) => {
+            let form = if date.nanos { Form::Nanos } else { Form::Long };
+            let format = Arc::clone(&date.format);
+            // Aggregations count milliseconds, whatever the column keeps.
+            (form, date_format(format))
+        }
+        Type::Ip(_) => (Form::Ip, Format::Ip),
+        Type::GeoPoint(_) => (Form::Point, Format::Raw),
+        _ => (Form::Bytes, Format::Raw),
+    }
+}
+
+fn date_format(format: Arc<DateFormat>) -> Format {
+    Format::Date { format, zone: Zone::UTC, nanos: false }
+}
+
+/// What a field that the index does not map would be.
+fn unmapped(values: &Values, accepts: Accepts) -> Result<Source> {
+    let (form, format) = match (values.value_type.as_deref(), accepts) {
+        (Some("string"), _) => (Form::Bytes, Format::Raw),
+        (Some("ip"), _) | (None, Accepts::Ips) => (Form::Ip, Format::Ip),
+        (Some("boolean"), _) => (Form::Long, Format::Boolean),
+        (Some("date"), _) | (None, Accepts::Dates) => {
+            (Form::Long, date_format(Arc::clone(&DEFAULT)))
+        }
+        (Some("double" | "float" | "number" | "numeric"), _) => (Form::Double, Format::Raw),
+        (Some("unsigned_long"), _) => (Form::Unsigned, Format::Raw),
+        (Some("geo_point" | "geopoint"), _) | (None, Accepts::Points) => {
+            (Form::Point, Format::Raw)
+        }
+        (Some(_), _) => (Form::Long, Format::Raw),
+        (None, Accepts::Numbers) => (Form::Double, Format::Raw),
+        (None, _) => match &values.missing {
+            // As Elasticsearch: what stands for no value does not say what values are.
+            Some(_) | None => (Form::Bytes, Format::Raw),
+        },
+    };
+    Ok(Source { column: Column::None, form, format, missing: None, mapped: false, field: None })
+}
+
+fn fits(form: Form, accepts: Accepts) -> bool {
+    match accepts {
+        Accepts::Numbers | Accepts::Dates => !form.is_bytes() && form != Form::Point,
+        Accepts::Any => form != Form::Point,
+        Accepts::AnyOrPoints => true,
+        Accepts::Strings => form == Form::Bytes,
+        Accepts::Ips => form == Form::Ip,
+        Accepts::Points => form == Form::Point,
+    }
+}
+
+/// The format and zone that the request names.
+fn format(source: &mut Source, values: &Values) -> Result<()> {
+    let refused = |source: &Source, what: &str| {
+        let type_name = source.field.as_ref().map_or("keyword", |field| field.type_name());
+        Error::illegal(format!(
+            "Field [{}] of type [{type_name}] does not support custom {what}",
+            values.field
+        ))
+    };
+    if let Some(pattern) = &values.format {
+        source.format = match (&source.format, source.form) {
+            (Format::Date { zone, nanos, .. }, _) => Format::Date {
+                format: Arc::new(DateFormat::parse_pattern(pattern)?),
+                zone: zone.clone(),
+                nanos: *nanos,
+            },
+            (Format::Raw, form) if !form.is_bytes() && form != Form::Point => {
+                Format::Decimal(Arc::new(Decimal::parse(pattern)))
+            }
+            _ if source.mapped => return Err(refused(source, "formats")),
+            (other, _) => other.clone(),
+        };
+    }
+    if let Some(name) = &values.time_zone {
+        match &mut source.format {
+            Format::Date { zone, .. } => *zone = Zone::parse(name)?,
+            _ if source.mapped => {}
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What stands for no value, as the column would keep it.
+fn missing_value(
+    missing: &Scalar,
+    source: &Source,
+    values: &Values,
+    context: &Context<'_>,
+) -> Result<Missing> {
+    match source.form {
+        Form::Bytes => Ok(Missing::Bytes(missing.text().as_bytes().into())),
+        Form::Ip => {
+            let text = missing.text();
+            let address = address(text).ok_or_else(|| {
+                Error::illegal(format!("'{text}' is not an IP string literal."))
+            })?;
+            Ok(Missing::Bytes(address.as_slice().into()))
+        }
+        Form::Point => {
+            let (lat, lon) = geo::point_of_text(missing.text()).ok_or_else(|| {
+                Error::illegal(format!("failed to parse geo point [{}]", missing.text()))
+            })?;
+            Ok(Missing::Number(encode_point(lat, lon)))
+        }
+        form => number_of(missing, form, &source.format, values, context).map(Missing::Number),
+    }
+}
+
+/// A number or date of a request as a column keeps it.
+pub fn number_of(
+    value: &Scalar,
+    form: Form,
+    format: &Format,
+    values: &Values,
+    context: &Context<'_>,
+) -> Result<i64> {
+    match (format, value) {
+        (Format::Boolean, Scalar::Bool(flag)) => Ok(i64::from(*flag)),
+        (Format::Boolean, Scalar::String(word)) if word == "true" => Ok(1),
+        (Format::Boolean, Scalar::String(word)) if word == "false" => Ok(0),
+        (Format::Date { format, zone, .. }, Scalar::String(text)) => {
+            let round = mapping::types::date_format::Round::Down;
+            let now = context.now_ms;
+            let ms =
+                mapping::types::date_math::parse_ms(format, text, now, round, Some(zone))?;
+            Ok(if form == Form::Nanos { ms.saturating_mul(1_000_000) } else { ms })
+        }
+        (_, Scalar::Bool(flag)) => Ok(form.raw(f64::from(u8::from(*flag)))),
+        _ => {
+            if !form.is_floating()
+                && form != Form::Unsigned
+                && form != Form::Nanos
+                && let Ok(long) = value.text().parse::<i64>()
+            {
+                return Ok(long);
+            }
+            if form == Form::Unsigned
+                && let Ok(long) = value.text().parse::<u64>()
+            {
+                return Ok((long ^ (1 << 63)) as i64);
+            }
+            let number = value.text().parse::<f64>().map_err(|_| {
+                let _ = value_of(value);
+                Error::number(value.text())
+            });
+            let _ = values;
+            number.map(|number| form.raw(number))
+        }
+    }
+}
+
+/// An address as 16 bytes.
+pub fn address(text: &str) -> Option<[u8; 16]> {
+    Some(match text.parse::<std::net::IpAddr>().ok()? {
+        std::net::IpAddr::V4(four) => four.to_ipv6_mapped().octets(),
+        std::net::IpAddr::V6(six) => six.octets(),
+    })
+}
+
+/// A point as its number.
+pub fn encode_point(lat: f64, lon: f64) -> i64 {
+    const STEP: f64 = 180.0 / 4_294_967_296.0;
+    let lat = (lat / STEP).floor().clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32;
+    let lon = (lon / (STEP * 2.0)).floor().clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32;
+    (i64::from(lat) << 32) | i64::from(lon as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_turn_back_within_a_centimetre() {
+        for (lat, lon) in [(48.8566, 2.3522), (-33.8688, 151.2093), (90.0, 180.0), (-90.0, -180.0)] {
+            let (y, x) = point(encode_point(lat, lon));
+            assert!((y - lat).abs() < 1e-7 && (x - lon).abs() < 1e-7, "{lat} {lon}: {y} {x}");
+        }
+    }
+
+    #[test]
+    fn forms_turn_back() {
+        for form in [Form::Double, Form::Scaled(100.0), Form::Long, Form::Unsigned] {
+            assert_eq!(form.double(form.raw(12.0)), 12.0, "{form:?}");
+        }
+        assert_eq!(Form::Unsigned.key(i64::MIN), Key::Unsigned(0));
+    }
+}

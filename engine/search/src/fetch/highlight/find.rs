@@ -1,0 +1,215 @@
+//! What of a field a query looks for, and where a text has it.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use base::hash::Set;
+
+use crate::plan::bound::{Clause, Node, Pattern};
+
+/// Terms, patterns and phrases that a query asks of some fields.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    terms: Set<Box<[u8]>>,
+    patterns: Vec<Arc<Pattern>>,
+    phrases: Vec<Run>,
+}
+
+/// Terms at places.
+#[derive(Debug)]
+struct Run {
+    /// Terms of each place, which is counted from the first.
+    places: Vec<(Vec<Box<[u8]>>, u32)>,
+    slop: u32,
+    /// The terms of the last place are beginnings.
+    prefix: bool,
+}
+
+/// A token of the text.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub term: Box<[u8]>,
+    pub position: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// A place that matches, in UTF-16 units, and which of the wanted it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    pub start: u32,
+    pub end: u32,
+    /// Matches of one number are of one term.
+    pub what: u32,
+}
+
+impl Wanted {
+    /// What `query` asks of the fields that `of` says yes to.
+    pub fn of(query: &Clause, of: &dyn Fn(FieldNo) -> bool) -> Self {
+        let mut wanted = Self::default();
+        wanted.collect(query, of, 0);
+        wanted
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.patterns.is_empty() && self.phrases.is_empty()
+    }
+
+    fn collect(&mut self, clause: &Clause, of: &dyn Fn(FieldNo) -> bool, depth: usize) {
+        if depth > 128 {
+            return;
+        }
+        match &clause.node {
+            Node::Term(term) if of(term.field) => {
+                self.terms.insert(term.term.clone());
+            }
+            Node::Terms { field, terms, .. } if of(*field) => {
+                self.terms.extend(terms.iter().cloned());
+            }
+            Node::Synonym(synonym) if of(synonym.field) => {
+                self.terms.extend(synonym.terms.iter().cloned());
+            }
+            Node::Blended(blended) => {
+                let terms = blended.terms.iter().filter(|(term, _)| of(term.field));
+                self.terms.extend(terms.map(|(term, _)| term.term.clone()));
+            }
+            Node::Combined(combined) if combined.fields.iter().any(|(field, ..)| of(*field)) => {
+                self.terms.extend(combined.terms.iter().cloned());
+            }
+            Node::Pattern { field, pattern, .. } if of(*field) => {
+                self.patterns.push(Arc::clone(pattern));
+            }
+            Node::Expand(expand) if of(expand.field) => {
+                self.patterns.push(Arc::clone(&expand.pattern));
+            }
+            Node::Phrase(phrase) if of(phrase.field) => {
+                let places = phrase.terms.iter();
+                let places = places.map(|(term, at)| (vec![term.clone()], *at)).collect();
+                self.phrases.push(Run { places, slop: phrase.slop, prefix: false });
+            }
+            Node::MultiPhrase(phrase) if of(phrase.field) => {
+                self.phrases.push(Run {
+                    places: phrase.places.clone(),
+                    slop: phrase.slop,
+                    prefix: phrase.prefix.is_some(),
+                });
+            }
+            // What must not be there is not looked for.
+            Node::Bool(joined) => {
+                let all = [&joined.must, &joined.filter, &joined.should];
+                for clause in all.into_iter().flatten() {
+                    self.collect(clause, of, depth + 1);
+                }
+            }
+            Node::Boosting { positive, .. } => self.collect(positive, of, depth + 1),
+            node => node.for_each_clause(&mut |clause| self.collect(clause, of, depth + 1)),
+        }
+    }
+
+    /// Where the tokens of a text match, in order. `whole`: a phrase is one match, else its words are.
+    pub fn find(&self, tokens: &[Token], whole: bool, matches_max: usize) -> Vec<Match> {
+        let mut found = Vec::new();
+        let mut names: Vec<&[u8]> = Vec::new();
+        for token in tokens {
+            if found.len() >= matches_max {
+                break;
+            }
+            if self.terms.contains(&token.term) || self.is_like(&token.term) {
+                let what = name(&mut names, &token.term);
+                found.push(Match { start: token.start, end: token.end, what });
+            }
+        }
+        for (number, run) in self.phrases.iter().enumerate() {
+            for group in run.find(tokens, matches_max) {
+                let spans = group.iter().map(|at| &tokens[*at]);
+                if whole {
+                    let start = spans.clone().map(|token| token.start).min();
+                    let end = spans.map(|token| token.end).max();
+                    let what = u32::MAX - number as u32;
+                    if let (Some(start), Some(end)) = (start, end) {
+                        found.push(Match { start, end, what });
+                    }
+                } else {
+                    for token in spans {
+                        let what = name(&mut names, &token.term);
+                        found.push(Match { start: token.start, end: token.end, what });
+                    }
+                }
+            }
+        }
+        found.sort_by(|a, b| a.start.cmp(&b.start).then(a.end.cmp(&b.end)));
+        found.dedup_by(|a, b| a.start == b.start && a.end == b.end);
+        found
+    }
+
+    fn is_like(&self, term: &[u8]) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(term))
+    }
+}
+
+/// Different terms of a text that are told apart for scores; later ones count as one.
+const NAMES_MAX: usize = 256;
+
+fn name<'t>(names: &mut Vec<&'t [u8]>, term: &'t [u8]) -> u32 {
+    if let Some(at) = names.iter().position(|known| *known == term) {
+        return at as u32;
+    }
+    if names.len() < NAMES_MAX {
+        names.push(term);
+    }
+    names.len() as u32 - 1
+}
+
+impl Run {
+    fn fits(&self, place: usize, term: &[u8]) -> bool {
+        let terms = &self.places[place].0;
+        if self.prefix && place + 1 == self.places.len() {
+            return terms.iter().any(|prefix| term.starts_with(prefix));
+        }
+        terms.iter().any(|known| **known == *term)
+    }
+
+    /// Groups of tokens that are the phrase: for each beginning, the nearest of the others.
+    fn find(&self, tokens: &[Token], matches_max: usize) -> Vec<Vec<usize>> {
+        let count = self.places.len();
+        let mut groups = Vec::new();
+        if count == 0 {
+            return groups;
+        }
+        // Tokens of each place, by where the phrase would begin.
+        let mut by_place: Vec<Vec<(i64, usize)>> = vec![Vec::new(); count];
+        for (at, token) in tokens.iter().enumerate() {
+            for (place, found) in by_place.iter_mut().enumerate() {
+                if self.fits(place, &token.term) {
+                    found.push((i64::from(token.position) - i64::from(self.places[place].1), at));
+                }
+            }
+        }
+        if by_place.iter().any(Vec::is_empty) {
+            return groups;
+        }
+        let slop = i64::from(self.slop);
+        let mut last: Option<Vec<usize>> = None;
+        for (begin, first) in &by_place[0] {
+            if groups.len() >= matches_max {
+                break;
+            }
+            let mut group = vec![*first];
+            let (mut low, mut high) = (*begin, *begin);
+            for found in &by_place[1..] {
+                let near = found.partition_point(|(at, _)| at < begin);
+                let around = found[near.saturating_sub(2)..found.len().min(near + 3)].iter();
+                let free = around.filter(|(_, token)| !group.contains(token));
+                let Some((at, token)) = free.min_by_key(|(at, _)| (at - begin).abs()) else { break };
+                low = low.min(*at);
+                high = high.max(*at);
+                group.push(*token);
+            }
+            if group.len() == count && high - low <= slop && last.as_ref() != Some(&group) {
+                last = Some(group.clone());
+                groups.push(group);
+            }
+        }
+        groups
+    }
+}

@@ -1,0 +1,316 @@
+//! `highlight`: the words of a query marked in the text of a hit.
+//!
+//! | file      | what                                             |
+//! |-----------|--------------------------------------------------|
+//! | `find`    | what the query asks of a field, and where it is  |
+//! | `breaks`  | sentences and words of a text                    |
+//! | `unified` | passages by sentences, the best by BM25          |
+//! | `plain`   | fragments between tokens                         |
+//! | `vectors` | fragments around groups of matches               |
+//!
+//! Always true
+//! 1. The text comes from what the caller may see of the document, and is analyzed anew: nothing is read
+//!    that the hit does not show.
+//! 2. More text than `index.highlight.max_analyzed_offset` is refused unless the request limits it.
+
+mod breaks;
+mod find;
+mod html;
+mod plain;
+mod unified;
+mod vectors;
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use mapping::analysis::{Analyzer, Scratch, Tokenizer};
+use mapping::{Field, Kind as Type, Mapping};
+
+use self::find::{Token, Wanted};
+use super::fields;
+use crate::error::{Error, Result};
+use crate::highlight::Options;
+use crate::plan::{Context, bind_query};
+use crate::request::SearchRequest;
+
+/// Tokens of one text at most.
+const TOKENS_MAX: usize = 1_000_000;
+
+/// Matches of one text at most.
+const MATCHES_MAX: usize = 100_000;
+
+/// What is highlighted, bound to one index.
+#[derive(Debug, Default)]
+pub struct Marks {
+    fields: Vec<One>,
+    /// `index.highlight.max_analyzed_offset`.
+    offset_max: u32,
+    index: Arc<str>,
+}
+
+#[derive(Debug)]
+struct One {
+    name: Arc<str>,
+    field: Arc<Field>,
+    /// Where its values stand in the source.
+    sources: Vec<Arc<str>>,
+    options: Options,
+    wanted: Wanted,
+    style: Style,
+    analyzer: Arc<Analyzer>,
+    gap: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Unified,
+    Plain,
+    Vectors,
+}
+
+impl Marks {
+    /// Finds the fields that a request wants highlighted.
+    ///
+    /// # Errors
+    /// Belong to each shard of the index.
+    pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Self> {
+        let mut marks =
+            Self { fields: Vec::new(), offset_max: context.highlight_max, index: context.index.into() };
+        let Some(highlight) = &request.highlight else { return Ok(marks) };
+        for wanted in &highlight.fields {
+            let options = &wanted.options;
+            let style = match options.kind.as_str() {
+                "unified" => Some(Style::Unified),
+                "plain" => Some(Style::Plain),
+                "fvh" => Some(Style::Vectors),
+                _ => None,
+            };
+            let is_pattern = wanted.field.contains('*');
+            for (name, field) in mapping.expand_names(&wanted.field) {
+                let Some((analyzer, gap)) = analyzer_of(&field) else { continue };
+                let Some(style) = style else {
+                    return Err(Error::illegal(format!(
+                        "unknown highlighter type [{}] for the field [{name}]",
+                        options.kind
+                    )));
+                };
+                if style == Style::Vectors && !has_vectors(&field) {
+                    if is_pattern {
+                        continue;
+                    }
+                    return Err(Error::illegal(format!(
+                        "the field [{name}] should be indexed with term vector with position \
+                         offsets to be used with fast vector highlighter"
+                    )));
+                }
+                let asked = options.query.as_ref().or(request.query.as_ref());
+                let wanted = match asked {
+                    None => Wanted::default(),
+                    Some(query) => {
+                        let bound = bind_query(query, mapping, context)?;
+                        let of = fields_of(&field, options, mapping);
+                        Wanted::of(&bound, &|no| of.as_ref().is_none_or(|of| of.contains(&no)))
+                    }
+                };
+                marks.fields.push(One {
+                    sources: fields::sources(&field, mapping),
+                    name,
+                    field,
+                    options: options.clone(),
+                    wanted,
+                    style,
+                    analyzer,
+                    gap,
+                });
+            }
+        }
+        Ok(marks)
+    }
+
+    /// Nothing is highlighted.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The fragments of a document, by the names of their fields.
+    ///
+    /// # Errors
+    /// Text that is longer than may be analyzed.
+    pub fn of(&self, source: &[u8]) -> Result<Vec<(String, Vec<String>)>> {
+        // Only text that was read as JSON is stored.
+        let Ok(document) = json::parse(source) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for one in &self.fields {
+            let values = one.values(&document);
+            if values.is_empty() {
+                continue;
+            }
+            let fragments = self.fragments(one, values)?;
+            if !fragments.is_empty() {
+                found.push((one.name.to_string(), fragments));
+            }
+        }
+        Ok(found)
+    }
+
+    fn fragments(&self, one: &One, values: Vec<String>) -> Result<Vec<String>> {
+        let options = &one.options;
+        let limit = options.max_analyzed_offset.map(|limit| {
+            if limit == 0 { self.offset_max } else { limit.min(self.offset_max) }
+        });
+        let units: Vec<Vec<u16>> =
+            values.iter().map(|value| value.encode_utf16().collect()).collect();
+        let total: usize = units.iter().map(|value| value.len() + 1).sum::<usize>() - 1;
+        let tokenized = matches!(one.field.kind, Type::Text(_));
+        if limit.is_none() && tokenized && total > self.offset_max as usize {
+            return Err(self.too_long(one, total));
+        }
+        let limit = limit.unwrap_or(u32::MAX);
+        // Phrases are marked whole where only this field's own count (`weight_matches` mode).
+        let whole = one.style == Style::Unified && options.require_field_match;
+        if one.style == Style::Plain {
+            let cut: Vec<_> = units
+                .into_iter()
+                .zip(&values)
+                .map(|(text, value)| {
+                    let tokens = one.tokens(std::slice::from_ref(value), limit);
+                    let matches = one.wanted.find(&tokens, false, MATCHES_MAX);
+                    (text, tokens, matches)
+                })
+                .collect();
+            return Ok(plain::fragments(&cut, options));
+        }
+        let separator = if one.style == Style::Vectors { u16::from(b' ') } else { unified::SEPARATOR };
+        let text = units.join(&separator);
+        let tokens = one.tokens(&values, limit);
+        let matches = one.wanted.find(&tokens, whole || one.style == Style::Vectors, MATCHES_MAX);
+        if one.style == Style::Vectors {
+            let found = vectors::fragments(&text, &matches, options);
+            if found.is_empty() && options.no_match_size > 0 {
+                return Ok(unified::fragments(&text, &[], options, tokenized));
+            }
+            return Ok(found);
+        }
+        Ok(unified::fragments(&text, &matches, options, tokenized))
+    }
+
+    fn too_long(&self, one: &One, total: usize) -> Error {
+        let max = self.offset_max;
+        Error::illegal(format!(
+            "The length [{total}] of field [{}] in doc[0]/index[{}] exceeds the \
+             [index.highlight.max_analyzed_offset] limit [{max}]. To avoid this error, set the query \
+             parameter [max_analyzed_offset] to a value less than index setting [{max}] and this will \
+             tolerate long field values by truncating them.",
+            one.name, self.index
+        ))
+    }
+}
+
+/// How the text of a field is cut; only text and keywords are highlighted.
+fn analyzer_of(field: &Field) -> Option<(Arc<Analyzer>, u32)> {
+    match &field.kind {
+        Type::Text(text) => Some((Arc::clone(&text.analyzer), text.position_increment_gap)),
+        Type::Keyword(keyword) => {
+            let own = keyword.normalizer.clone();
+            let plain = || Arc::new(Analyzer::new("keyword", Tokenizer::Keyword, Vec::new()));
+            Some((own.unwrap_or_else(plain), 0))
+        }
+        _ => None,
+    }
+}
+
+fn has_vectors(field: &Field) -> bool {
+    matches!(&field.kind, Type::Text(text) if text.term_vector.as_deref()
+        .is_some_and(|kept| kept.starts_with("with_positions_offsets")))
+}
+
+/// The fields whose matches count; `None` is all.
+fn fields_of(field: &Field, options: &Options, mapping: &Mapping) -> Option<Vec<FieldNo>> {
+    if !options.require_field_match {
+        return None;
+    }
+    let mut all = vec![field.no];
+    // What a type makes beside its field is the field's own.
+    all.extend(field.parts.iter().map(|part| part.no));
+    for name in &options.matched_fields {
+        all.extend(mapping.expand_names(name).iter().map(|(_, field)| field.no));
+    }
+    Some(all)
+}
+
+impl One {
+    fn values(&self, document: &json::Value) -> Vec<String> {
+        let mut values = Vec::new();
+        for path in &self.sources {
+            collect(document, path, 0, &mut values);
+        }
+        if let Type::Keyword(keyword) = &self.field.kind
+            && let Some(max) = keyword.ignore_above
+        {
+            values.retain(|value| value.encode_utf16().count() <= max as usize);
+        }
+        values
+    }
+
+    /// Tokens of the values, with offsets in the text of all, up to `limit`.
+    fn tokens(&self, values: &[String], limit: u32) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        let mut scratch = Scratch::default();
+        let (mut position, mut offset) = (0u32, 0u32);
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                position = position.saturating_add(self.gap);
+                offset += 1;
+            }
+            if let (Type::Keyword(_), true) = (&self.field.kind, offset < limit) {
+                let mut buffer = String::new();
+                let term = self.analyzer.normalize(value, &mut buffer).as_bytes().into();
+                let end = offset + value.encode_utf16().count() as u32;
+                tokens.push(Token { term, position, start: offset, end });
+                position += 1;
+                offset = end;
+                continue;
+            }
+            let done = self.analyzer.tokens_with(value, &mut scratch, |token| {
+                let start = offset.saturating_add(token.start);
+                if tokens.len() < TOKENS_MAX && start < limit {
+                    tokens.push(Token {
+                        term: token.term.as_bytes().into(),
+                        position: position.saturating_add(token.position),
+                        start,
+                        end: offset.saturating_add(token.end),
+                    });
+                }
+            });
+            position = position.saturating_add(done.position_end);
+            offset = offset.saturating_add(value.encode_utf16().count() as u32);
+        }
+        tokens
+    }
+}
+
+/// The scalars at a dotted path, as text; dots in names count as objects.
+fn collect(value: &json::Value, path: &str, depth: usize, out: &mut Vec<String>) {
+    use json::Value;
+    if depth > 64 {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, path, depth + 1, out)),
+        Value::Object(object) if !path.is_empty() => {
+            for (name, inner) in object.iter() {
+                if name == path {
+                    collect(inner, "", depth + 1, out);
+                } else if let Some(rest) = path.strip_prefix(name)
+                    && let Some(rest) = rest.strip_prefix('.')
+                {
+                    collect(inner, rest, depth + 1, out);
+                }
+            }
+        }
+        Value::String(text) if path.is_empty() => out.push(text.clone()),
+        Value::Number(number) if path.is_empty() => out.push(number.text().to_owned()),
+        Value::Bool(value) if path.is_empty() => out.push(value.to_string()),
+        _ => {}
+    }
+}

@@ -1,0 +1,196 @@
+//! `more_like_this`: the words of texts and documents become a query.
+//!
+//! As Elasticsearch does: documents are a query of their own, of all fields; texts are another, of
+//! the first field. Which of the words count is told by the shard, which knows how common they are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use json::Value;
+use mapping::{Field, Kind as Type};
+
+use crate::ast::{self, Like};
+use crate::error::{Error, Result};
+use crate::plan::bind::Binder;
+use crate::plan::bound::{Alike, Bool, Clause, Node};
+use crate::plan::{graph, leaf, minimum, rewrite, text};
+
+/// Words of one request that are looked at.
+const WORDS_MAX: usize = 100_000;
+
+/// How often words of each field occur.
+type Counts = BTreeMap<Arc<str>, BTreeMap<String, u32>>;
+
+/// `more_like_this`.
+pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Result<Clause> {
+    minimum::minimum(&query.minimum_should_match, 1)?;
+    text::named(binder, "more_like_this", query.analyzer.as_deref())?;
+    let fields = fields(binder, query)?;
+    let mut groups = Vec::new();
+    let mut not = Counts::new();
+    for like in &query.unlike {
+        count(binder, query, &fields, like, &mut not)?;
+    }
+    let mut docs = Counts::new();
+    for like in query.like.iter().filter(|like| matches!(like, Like::Doc(..))) {
+        count(binder, query, &fields, like, &mut docs)?;
+    }
+    let mut texts = Counts::new();
+    for like in query.like.iter().filter(|like| matches!(like, Like::Text(_))) {
+        count(binder, query, &fields[..fields.len().min(1)], like, &mut texts)?;
+    }
+    for counts in [docs, texts] {
+        let mut group = Vec::new();
+        for (path, words) in counts {
+            let Some(field) = fields.iter().find(|field| field.path == path) else { continue };
+            let left = words.into_iter().filter(|(word, count)| {
+                let unlike = not.get(&path).is_some_and(|not| not.contains_key(word));
+                *count >= query.min_term_freq && !unlike && !is_noise(query, word)
+            });
+            let words: Vec<(Box<[u8]>, u32)> =
+                left.map(|(word, count)| (word.into_bytes().into(), count)).collect();
+            if !words.is_empty() {
+                group.push((field.no, field.has_norms(), words));
+            }
+        }
+        if !group.is_empty() {
+            groups.push(group);
+        }
+    }
+    if groups.is_empty() {
+        return Ok(Clause::none());
+    }
+    let alike = Alike {
+        groups,
+        most_terms: query.max_query_terms as usize,
+        least_docs: u64::from(query.min_doc_freq),
+        most_docs: u64::from(query.max_doc_freq),
+        boost: query.boost_terms,
+        minimum: query.minimum_should_match.clone(),
+    };
+    let found: Clause = Node::Alike(Arc::new(alike)).into();
+    let here = binder.context.index;
+    let known: Vec<String> = query
+        .known
+        .iter()
+        .filter(|(index, _)| index.as_ref().is_none_or(|index| index == here))
+        .map(|(_, id)| id.clone())
+        .collect();
+    if query.include || known.is_empty() {
+        return Ok(found);
+    }
+    let without =
+        Bool { must: vec![found], must_not: vec![leaf::ids(&known).into()], ..Bool::default() };
+    Ok(rewrite::simplify(without, 1.0))
+}
+
+/// The fields whose words are compared.
+fn fields(binder: &Binder<'_>, query: &ast::MoreLikeThis) -> Result<Vec<Arc<Field>>> {
+    let names = match &query.fields {
+        Some(names) => names.clone(),
+        None => vec!["*".to_owned()],
+    };
+    let mut found: Vec<Arc<Field>> = Vec::new();
+    for name in &names {
+        let all = match name.contains('*') {
+            true => binder.expand(name).into_iter().map(|(_, field)| field).collect(),
+            false => binder.field(name).into_iter().collect::<Vec<_>>(),
+        };
+        for field in all {
+            if !matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+                if query.fail_on_unsupported_field && !name.contains('*') {
+                    return Err(Error::illegal(format!(
+                        "more_like_this only supports text/keyword fields: [{}]",
+                        field.path
+                    )));
+                }
+                continue;
+            }
+            if field.index && !found.iter().any(|known| known.path == field.path) {
+                found.push(field);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn is_noise(query: &ast::MoreLikeThis, word: &str) -> bool {
+    let len = word.chars().count() as u32;
+    len < query.min_word_length
+        || query.max_word_length > 0 && len > query.max_word_length
+        || query.stop_words.iter().any(|stop| stop == word)
+}
+
+/// Counts the words of a text or document.
+fn count(
+    binder: &Binder<'_>,
+    query: &ast::MoreLikeThis,
+    fields: &[Arc<Field>],
+    like: &Like,
+    counts: &mut Counts,
+) -> Result<()> {
+    let own = text::named(binder, "more_like_this", query.analyzer.as_deref())?;
+    for field in fields {
+        let mut texts = Vec::new();
+        match like {
+            Like::Text(text) => texts.push(text.clone()),
+            Like::Doc(doc, wanted) => {
+                let wants = wanted
+                    .as_ref()
+                    .is_none_or(|names| names.iter().any(|name| *name == *field.path));
+                if wants {
+                    values(binder, doc, &field.path, &mut texts);
+                }
+            }
+            Like::Item { .. } => {}
+        }
+        let words = counts.entry(Arc::clone(&field.path)).or_default();
+        for text in texts {
+            match &field.kind {
+                Type::Text(kind) => {
+                    let analyzer = own.as_ref().unwrap_or(&kind.analyzer);
+                    for word in graph::words(analyzer, &text) {
+                        *words.entry(word.term).or_default() += 1;
+                        if words.len() > WORDS_MAX {
+                            return Err(Error::illegal("too many words to compare"));
+                        }
+                    }
+                }
+                _ => *words.entry(leaf::normalized(field, &text)).or_default() += 1,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The texts of a field in a document: of a multi-field those of its parent.
+fn values(binder: &Binder<'_>, doc: &Value, path: &str, out: &mut Vec<String>) {
+    let before = out.len();
+    let parts: Vec<&str> = path.split('.').collect();
+    collect(doc, &parts, out);
+    if out.len() == before
+        && let Some((parent, _)) = path.rsplit_once('.')
+        && binder.field(parent).is_some()
+    {
+        let parts: Vec<&str> = parent.split('.').collect();
+        collect(doc, &parts, out);
+    }
+}
+
+fn collect(value: &Value, path: &[&str], out: &mut Vec<String>) {
+    match (value, path) {
+        (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, out)),
+        (Value::Object(object), [_, ..]) => {
+            for (key, inner) in object.iter() {
+                let parts = key.split('.').count();
+                if parts <= path.len() && key.split('.').eq(path[..parts].iter().copied()) {
+                    collect(inner, &path[parts..], out);
+                }
+            }
+        }
+        (Value::String(text), []) => out.push(text.clone()),
+        (Value::Number(number), []) => out.push(number.text().to_owned()),
+        (Value::Bool(flag), []) => out.push(flag.to_string()),
+        _ => {}
+    }
+}

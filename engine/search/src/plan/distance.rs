@@ -1,0 +1,112 @@
+//! A sort key: how far the places of a field are from others.
+
+use base::FieldNo;
+use mapping::types::{geo, sortable};
+use mapping::{Kind as Type, Mapping};
+
+use crate::ast::GeoPoint;
+use crate::error::{Error, Result};
+use crate::iter::function::haversine;
+use crate::request::{DistanceSort, Mode, Order, Sort};
+
+/// Metres of a degree at the equator.
+const DEGREE_METRES: f64 = 111_319.490_793_273_57;
+
+/// How far places are.
+#[derive(Clone, Debug)]
+pub struct Distance {
+    /// The column; absent where the index does not map the field.
+    pub field: Option<FieldNo>,
+    origins: Vec<GeoPoint>,
+    /// Metres of the unit in which it is told.
+    unit: f64,
+    is_flat: bool,
+    mode: Mode,
+}
+
+impl Distance {
+    /// Meets an index.
+    ///
+    /// # Errors
+    /// A field that holds no places, or that nobody knows.
+    pub fn bind(asked: &DistanceSort, sort: &Sort, mapping: &Mapping) -> Result<Self> {
+        let field = match mapping.lookup(&asked.field) {
+            Some(field) if matches!(field.kind, Type::GeoPoint(_)) => Some(field.no),
+            Some(field) => {
+                return Err(Error::illegal(format!(
+                    "Expected [geo_point] field but got [{}]",
+                    field.type_name()
+                )));
+            }
+            None if asked.ignore_unmapped => None,
+            None => {
+                return Err(Error::illegal(format!(
+                    "failed to find mapper for [{}] for geo distance based sort",
+                    asked.field
+                )));
+            }
+        };
+        let descending = sort.order == Order::Descending;
+        Ok(Self {
+            field,
+            origins: asked.origins.clone(),
+            unit: asked.unit,
+            is_flat: asked.is_flat,
+            mode: sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min }),
+        })
+    }
+
+    /// The sortable distance of places of a column, in the unit; `None` without a place.
+    pub fn of(&self, places: &[i64]) -> Option<i64> {
+        let mut all: Vec<f64> = Vec::with_capacity(places.len() * self.origins.len());
+        for place in places {
+            let place = geo::decode(*place);
+            let place = GeoPoint { lat: place.lat, lon: place.lon };
+            for origin in &self.origins {
+                let metres =
+                    if self.is_flat { flat(*origin, place) } else { haversine(*origin, place) };
+                all.push(metres / self.unit);
+            }
+        }
+        all.sort_unstable_by(f64::total_cmp);
+        let count = all.len();
+        let (first, last) = (all.first()?, all.last()?);
+        Some(sortable::from_f64(match self.mode {
+            Mode::Min => *first,
+            Mode::Max => *last,
+            Mode::Sum => all.iter().sum(),
+            Mode::Avg => all.iter().sum::<f64>() / count as f64,
+            Mode::Median if count % 2 == 1 => all[count / 2],
+            Mode::Median => (all[count / 2 - 1] + all[count / 2]) / 2.0,
+        }))
+    }
+}
+
+/// Metres on a map where degrees are equally long everywhere.
+fn flat(a: GeoPoint, b: GeoPoint) -> f64 {
+    let (x, y) = (b.lon - a.lon, b.lat - a.lat);
+    (x * x + y * y).sqrt() * DEGREE_METRES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to(mode: Mode, is_flat: bool) -> Distance {
+        let origins = vec![GeoPoint { lat: 0.0, lon: 0.0 }, GeoPoint { lat: 0.0, lon: 1.0 }];
+        Distance { field: None, origins, unit: 1000.0, is_flat, mode }
+    }
+
+    #[test]
+    fn one_of_several_distances_counts() {
+        let place = geo::encode(geo::Point { lat: 0.0, lon: 3.0 });
+        let km = |mode, is_flat| {
+            sortable::to_f64(to(mode, is_flat).of(&[place]).expect("a place"))
+        };
+        assert!((km(Mode::Min, false) - 222.39).abs() < 0.01);
+        assert!((km(Mode::Max, false) - 333.585).abs() < 0.01);
+        assert!((km(Mode::Avg, false) - 277.99).abs() < 0.01);
+        assert!((km(Mode::Max, true) - 333.958).abs() < 0.01);
+        assert_eq!(to(Mode::Min, false).of(&[]), None);
+    }
+}

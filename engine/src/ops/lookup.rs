@@ -1,0 +1,146 @@
+//! Documents that a query names are read before it meets an index: the values of a `terms` query
+//! that stand in one, and those that others should be like.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use env::Env;
+use json::Value;
+use search::SearchRequest;
+use search::ast::{Like, Node, Query, Scalar, Terms, TermsLookup};
+
+use super::document::{GetRequest, SourceFilter, VersionType};
+use crate::core::Core;
+use crate::error::Result;
+use crate::gate::Gate;
+
+impl<E: Env> Core<E> {
+    /// The request with all that it names looked up; `index` stands where a name is missing.
+    ///
+    /// # Errors
+    /// A missing index, or a gate that says no.
+    pub(super) async fn looked_up<'a>(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        index: &str,
+        request: &'a SearchRequest,
+    ) -> Result<Cow<'a, SearchRequest>> {
+        let queries = [&request.query, &request.post_filter];
+        let rescored = request.rescore.iter().any(|rescore| rescore.query.looks_up());
+        if !rescored && !queries.into_iter().flatten().any(Query::looks_up) {
+            return Ok(Cow::Borrowed(request));
+        }
+        let mut request = request.clone();
+        for query in [&mut request.query, &mut request.post_filter].into_iter().flatten() {
+            self.look_up(gate, index, query).await?;
+        }
+        for rescore in &mut request.rescore {
+            self.look_up(gate, index, &mut rescore.query).await?;
+        }
+        Ok(Cow::Owned(request))
+    }
+
+    /// Looks up all that a query names; `index` stands where a name is missing.
+    ///
+    /// # Errors
+    /// A missing index, or a gate that says no.
+    pub async fn look_up(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        index: &str,
+        query: &mut Query,
+    ) -> Result<()> {
+        let mut wanted = Vec::new();
+        query.visit_mut(&mut |query| match &query.node {
+            Node::TermsLookup(lookup) => wanted.push(of_terms(lookup)),
+            Node::MoreLikeThis(alike) => {
+                for like in alike.like.iter().chain(&alike.unlike) {
+                    wanted.extend(of_like(like, index));
+                }
+            }
+            _ => {}
+        });
+        let mut sources: Vec<Option<Value>> = Vec::with_capacity(wanted.len());
+        for request in &wanted {
+            let found = self.get(gate, request).await?.found;
+            let text = found.and_then(|found| found.source);
+            sources.push(text.and_then(|text| json::parse(&text).ok()));
+        }
+        let mut sources = sources.into_iter();
+        query.visit_mut(&mut |query| match &mut query.node {
+            Node::TermsLookup(lookup) => {
+                let mut values = Vec::new();
+                if let Some(Some(source)) = sources.next() {
+                    let path: Vec<&str> = lookup.path.split('.').collect();
+                    collect(&source, &path, &mut values);
+                }
+                let field = std::mem::take(&mut lookup.field);
+                query.node = Node::Terms(Terms { field, values });
+            }
+            Node::MoreLikeThis(alike) => {
+                let mut known = Vec::new();
+                let mut fill = |likes: &mut Vec<Like>| {
+                    likes.retain_mut(|like| {
+                        let Like::Item { index, id, fields, .. } = like else { return true };
+                        known.push((index.clone(), id.clone()));
+                        match sources.next() {
+                            Some(Some(source)) => {
+                                *like = Like::Doc(source, fields.take());
+                                true
+                            }
+                            _ => false,
+                        }
+                    });
+                };
+                fill(&mut alike.like);
+                fill(&mut alike.unlike);
+                alike.known = known;
+            }
+            _ => {}
+        });
+        Ok(())
+    }
+}
+
+fn of_terms(lookup: &TermsLookup) -> GetRequest {
+    get(&lookup.index, &lookup.id, lookup.routing.clone())
+}
+
+fn of_like(like: &Like, here: &str) -> Option<GetRequest> {
+    let Like::Item { index, id, routing, .. } = like else { return None };
+    Some(get(index.as_deref().unwrap_or(here), id, routing.clone()))
+}
+
+fn get(index: &str, id: &str, routing: Option<String>) -> GetRequest {
+    GetRequest {
+        index: index.to_owned(),
+        id: id.to_owned(),
+        routing,
+        realtime: true,
+        refresh: false,
+        version: None,
+        version_type: VersionType::Internal,
+        stored_fields: Vec::new(),
+        source: SourceFilter::default(),
+    }
+}
+
+/// The scalars that stand at a path, those of lists each.
+fn collect(value: &Value, path: &[&str], out: &mut Vec<Scalar>) {
+    match (value, path) {
+        (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, out)),
+        (Value::Object(object), [_, ..]) => {
+            // A key may hold dots of its own.
+            for (key, inner) in object.iter() {
+                let parts = key.split('.').count();
+                if parts <= path.len() && key.split('.').eq(path[..parts].iter().copied()) {
+                    collect(inner, &path[parts..], out);
+                }
+            }
+        }
+        (Value::Bool(flag), []) => out.push(Scalar::Bool(*flag)),
+        (Value::Number(number), []) => out.push(Scalar::Number(number.text().to_owned())),
+        (Value::String(text), []) => out.push(Scalar::String(text.clone())),
+        _ => {}
+    }
+}
