@@ -123,13 +123,24 @@ impl Error {
         }
         let mut root = self;
         while let Some(cause) = &root.caused_by {
-            if is_plain(&cause.kind) {
+            // A parser's own failure is looked into, not looked for.
+            if is_plain(&cause.kind) || is_content(&cause.kind) && !is_content(&root.kind) {
                 break;
             }
             root = cause;
         }
         vec![root]
     }
+}
+
+/// Kinds of Elasticsearch's body parsers.
+fn is_content(kind: &str) -> bool {
+    matches!(
+        kind,
+        "x_content_parse_exception"
+            | "x_content_e_o_f_exception"
+            | "named_object_not_found_exception"
+    )
 }
 
 /// Kinds that are Java's own: `root_cause` does not step into them.

@@ -13,14 +13,15 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use base::hash::Map;
 use base::CoreId;
+use base::hash::Map;
 use env::reply::{self, Answer, Reply};
 use env::{Clock, Env};
 
 use crate::core::Core;
 use crate::error::Result;
 use crate::host::call::Message;
+use crate::ops::Shards;
 use crate::ops::by_query::{ByQueryReply, Progress, Status};
 
 /// Results that a core keeps of tasks that are over.
@@ -66,7 +67,28 @@ pub struct TaskState {
     /// The task.
     pub row: TaskRow,
     /// `None` while it runs.
-    pub outcome: Option<Result<ByQueryReply>>,
+    pub outcome: Option<Result<Ended>>,
+}
+
+/// What a task that did its work answers.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// Documents were gone through.
+    Work(Box<ByQueryReply>),
+    /// Shards were asked.
+    Shards(Shards),
+}
+
+impl From<ByQueryReply> for Ended {
+    fn from(reply: ByQueryReply) -> Self {
+        Self::Work(Box::new(reply))
+    }
+}
+
+impl From<Shards> for Ended {
+    fn from(shards: Shards) -> Self {
+        Self::Shards(shards)
+    }
 }
 
 /// What a task's work and those who watch it share, on one core.
@@ -83,6 +105,8 @@ pub struct TaskControl {
     /// Who waits for a word: cancelled, or another speed.
     poked: RefCell<Vec<Reply<()>>>,
     is_sliced: Cell<bool>,
+    /// Documents a second that were asked for before the work began.
+    speed: Cell<Option<f32>>,
 }
 
 impl TaskControl {
@@ -101,6 +125,11 @@ impl TaskControl {
         let (reply, answer) = reply::channel();
         self.poked.borrow_mut().push(reply);
         answer
+    }
+
+    /// The speed that was asked for meanwhile.
+    pub(crate) fn speed(&self) -> Option<f32> {
+        self.speed.get()
     }
 
     pub(crate) fn set_sliced(&self) {
@@ -145,14 +174,19 @@ impl<E: Env> Running<E> {
         &self.control
     }
 
-    /// Ends the task and keeps what became of it for whoever asks.
-    pub fn keep(self, outcome: Result<ByQueryReply>) {
+    /// The task with what became of it.
+    pub fn ended(&self, outcome: Result<impl Into<Ended>>) -> TaskState {
         let row = self.control.row(self.core.env.clock().monotonic());
+        TaskState { row, outcome: Some(outcome.map(Into::into)) }
+    }
+
+    /// Ends the task and keeps what became of it for whoever asks.
+    pub fn keep(self, ended: TaskState) {
         let mut tasks = self.core.tasks.borrow_mut();
         if tasks.kept.len() == KEPT_MAX {
             tasks.kept.pop_front();
         }
-        tasks.kept.push_back(TaskState { row, outcome: Some(outcome) });
+        tasks.kept.push_back(ended);
     }
 }
 
@@ -221,6 +255,7 @@ impl<E: Env> Core<E> {
             waiting: RefCell::default(),
             poked: RefCell::default(),
             is_sliced: Cell::new(false),
+            speed: Cell::new(None),
         });
         tasks.running.insert(number, Rc::clone(&control));
         drop(tasks);
@@ -332,8 +367,9 @@ impl<E: Env> Core<E> {
             TaskCall::Rethrottle { number, requests_per_second, reply } => {
                 let task = tasks.running.get(&number).cloned();
                 drop(tasks);
-                let found = task.filter(|task| !task.progress.borrow().is_empty());
+                let found = task.filter(|task| task.spec.cancellable);
                 reply.send(found.map(|task| {
+                    task.speed.set(Some(requests_per_second));
                     let progress = task.progress.borrow();
                     let each = requests_per_second / progress.len() as f32;
                     progress.iter().for_each(|slice| slice.set_speed(each));
@@ -345,4 +381,3 @@ impl<E: Env> Core<E> {
         }
     }
 }
-

@@ -112,6 +112,8 @@ pub struct ByQueryCall {
     pub requests_per_second: f32,
     /// Refreshes what was written at the end.
     pub refresh: bool,
+    /// Why nothing can be written: too few copies are there. Each document is told so.
+    pub refused: Option<Error>,
 }
 
 /// How far the work is.
@@ -279,7 +281,7 @@ impl<E: Env> Core<E> {
             };
             sliced(self, &mut held, slice.id, slice.max, by).await?;
         }
-        let speed = call.requests_per_second / count as f32;
+        let speed = control.speed().unwrap_or(call.requests_per_second) / count as f32;
         let mut parts = Vec::new();
         for id in 0..count {
             let mut own = held.clone();
@@ -424,6 +426,13 @@ impl<E: Env> Core<E> {
 
     /// Writes one batch; what was rejected is tried again for a while.
     async fn write_batch(self: &Rc<Self>, part: &Part<'_>, items: Vec<WriteItem>, done: &mut Done) {
+        if let Some(cause) = &part.call.refused {
+            for item in items.into_iter().take(FAILURES_MAX) {
+                let id = item.id.unwrap_or_default();
+                done.failures.push(Failure { index: item.index, id, cause: cause.clone() });
+            }
+            return;
+        }
         let mut todo = items;
         for round in 0..=RETRIES_MAX {
             let kept = todo.clone();

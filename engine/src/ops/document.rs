@@ -176,6 +176,8 @@ pub struct GetRequest {
     pub version_type: VersionType,
     /// What of the source is wanted.
     pub source: SourceFilter,
+    /// Fields with `store` that are wanted.
+    pub stored_fields: Vec<String>,
 }
 
 /// `_source`, `_source_includes`, `_source_excludes`.
@@ -222,6 +224,8 @@ pub struct Found {
     pub ignored: Vec<String>,
     /// Its JSON text, filtered as asked; `None` where disabled.
     pub source: Option<Bytes>,
+    /// Stored fields: names and values, each as JSON text.
+    pub fields: Vec<(String, Vec<String>)>,
 }
 
 /// One write with its refresh: the answer, or why not.
@@ -303,9 +307,8 @@ fn validate_update(item: &WriteItem, update: &Update, problems: &mut Vec<String>
             problems.push("compare and write operations can not be used with upsert".to_owned());
         }
         if update.upsert.is_some() {
-            problems.push(
-                "upsert requests don't support `if_seq_no` and `if_primary_term`".to_owned(),
-            );
+            problems
+                .push("upsert requests don't support `if_seq_no` and `if_primary_term`".to_owned());
         }
     }
     match (&update.script, &update.doc) {
@@ -325,9 +328,8 @@ fn validate_update(item: &WriteItem, update: &Update, problems: &mut Vec<String>
 pub fn refuse_script(update: &Update) -> Result<()> {
     match &update.script {
         None => Ok(()),
-        Some(lang) => Err(Error::illegal_argument("failed to execute script").caused_by(
-            Error::illegal_argument(format!("script_lang not supported [{lang}]")),
-        )),
+        Some(lang) => Err(Error::illegal_argument("failed to execute script")
+            .caused_by(Error::illegal_argument(format!("script_lang not supported [{lang}]")))),
     }
 }
 

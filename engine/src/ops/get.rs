@@ -6,13 +6,14 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::Index;
 use env::{Bytes, Env};
+use search::fetch::Shown;
 use shard::Realtime;
 
 use super::bulk::routing_missing;
 use super::document::{Found, GetReply, GetRequest, SourceFilter};
 use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::{self, Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
@@ -62,16 +63,20 @@ impl<E: Env> Core<E> {
         request: &GetRequest,
     ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
         let state = self.state();
+        let mut via = None;
         let (name, alias_routing) =
             match resolve_one(&*state, &request.index, self.now_ms(), Purpose::Read)? {
-                One::Index { name, routing, .. } => (name, routing),
+                One::Index { name, routing, is_alias, .. } => {
+                    via = is_alias.then(|| request.index.clone());
+                    (name, routing)
+                }
                 One::Missing { name } => {
                     // Whoever may not see the name learns nothing of it.
                     gate.index(action, &name)?;
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
             };
-        let limits = gate.index(action, &name)?;
+        let limits = gate::ask(gate, action, &name, via.as_slice())?;
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));
         };
@@ -144,25 +149,30 @@ impl<E: Env> Core<E> {
         Ok(GetReply {
             index: aim.index.name.to_string(),
             id: request.id.clone(),
-            found: found.map(|found| present(found, &request.source)).transpose()?,
+            found: found.map(|found| present(found, &aim.index, request)).transpose()?,
         })
     }
 }
 
-fn present(found: shard::Found, filter: &SourceFilter) -> Result<Found> {
+fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<Found> {
+    let fields = match request.stored_fields.as_slice() {
+        [] => Vec::new(),
+        names => Shown::stored(names, &index.mapping).values(&found.source),
+    };
     Ok(Found {
+        fields,
         version: found.version,
         seq_no: found.seq_no.get(),
         primary_term: found.primary_term.get(),
         routing: found.routing,
         ignored: found.ignored,
-        source: filter_source(found.source, filter)?,
+        source: filter_source(found.source, &request.source)?,
     })
 }
 
 /// The source as it was asked for; the whole passes through as the text it is.
 pub(super) fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
-    if filter.disabled {
+    if filter.disabled || source.is_empty() {
         return Ok(None);
     }
     if filter.is_whole() {

@@ -103,6 +103,17 @@ fn found_document(writer: &mut Writer<'_>, found: &Found) {
     if let Some(source) = &found.source {
         writer.key("_source").raw(source);
     }
+    if !found.fields.is_empty() {
+        writer.key("fields").begin_object();
+        for (name, values) in &found.fields {
+            writer.key(name).begin_array();
+            for value in values {
+                writer.raw(value.as_bytes());
+            }
+            writer.end_array();
+        }
+        writer.end_object();
+    }
 }
 
 /// One document of a multi-get: as it was found, or why it was not looked at.
@@ -249,6 +260,7 @@ mod tests {
             routing: Some("r".into()),
             ignored: vec!["f".into()],
             source: Some(Bytes::from(b"{ \"a\" : 1.50 }".to_vec())),
+            fields: Vec::new(),
         };
         let reply = GetReply { index: "a".into(), id: "1".into(), found: Some(found) };
         assert_eq!(

@@ -236,6 +236,8 @@ mod tests {
             timed_out: false,
             terminated_early: None,
             shards: Shards { total: 1, successful: 1, ..Shards::default() },
+            scroll_id: None,
+            pit_id: None,
             result: SearchResult {
                 total: Some(Total { value: 2, relation: Relation::Eq }),
                 max_score: hits.iter().find_map(|hit| hit.score),

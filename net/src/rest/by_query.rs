@@ -1,14 +1,12 @@
 //! `_delete_by_query`, `_update_by_query`, `_reindex`, and `_rethrottle` of them.
 
-use std::time::Duration;
-
 use engine::ops::IndicesOptions;
 use engine::ops::by_query::{ByQueryCall, ByQueryReply, Destination, Routing, Slices, Work};
 use engine::ops::document::VersionType;
 use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
 use engine::{Error, Result};
-use env::{Bytes, Clock, Env, Spawn};
+use env::{Bytes, Env, Spawn};
 use json::spanned::{self, Node};
 use json::{Object, Value};
 
@@ -113,6 +111,12 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(refuse_remote(remote));
     }
     take_source(&mut source, &mut asked)?;
+    check_source(&source).map_err(|cause| {
+        let at = members.iter().find(|member| member.key == "source");
+        let at = at.map_or(root.at, |member| member.value.end);
+        let what = format!("{at} [reindex] failed to parse field [source]");
+        Error::new(400, "x_content_parse_exception", what).caused_by(cause)
+    })?;
     let mut problems = Vec::new();
     if asked.search.indices.is_empty() {
         problems.push("use _all if you really want to copy from all existing indexes");
@@ -209,6 +213,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
         slices: slices(call)?,
         requests_per_second: speed(call)?.unwrap_or(f32::INFINITY),
         refresh: call.params.flag("refresh", false)?,
+        refused: None,
     };
     if let Some(size) = call.params.int("scroll_size")? {
         asked.batch = u32::try_from(size).map_err(|_| {
@@ -436,6 +441,12 @@ fn take_source(source: &mut Object, asked: &mut ByQueryCall) -> Result<()> {
     Ok(())
 }
 
+/// What the search will read of `source`.
+fn check_source(source: &Object) -> Result<()> {
+    let body = Bytes::from(json::to_vec(&Value::Object(source.clone())));
+    engine::ops::search::check(&SearchCall { body, ..SearchCall::default() })
+}
+
 /// Other clusters are not read: no host is on the list of those allowed.
 fn refuse_remote(remote: &Value) -> Error {
     const KNOWN: [&str; 7] = [
@@ -492,7 +503,8 @@ async fn run<E: Env>(
         url_docs_max(call, &mut asked)?;
     }
     let copies = Copies::read(call)?;
-    copies::wait(call, copies, target.unwrap_or_else(|| call.indices()), None).await?;
+    let written = target.unwrap_or_else(|| call.indices());
+    asked.refused = copies::wait(call, copies, written, None).await.err();
     let spec = TaskSpec {
         kind: "transport",
         action,
@@ -525,10 +537,10 @@ fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
     let gate = call.caller.gate();
     let core = std::rc::Rc::clone(call.core);
     call.core.env().spawn().spawn(async move {
-        // So that whoever began it has its id before it may be over.
-        core.env().clock().sleep(Duration::from_millis(1)).await;
         let outcome = core.by_query(gate.as_ref(), &asked, running.control()).await;
-        running.keep(outcome);
+        let ended = running.ended(outcome);
+        super::task::store(&core, &ended).await;
+        running.keep(ended);
     });
 }
 

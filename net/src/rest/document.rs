@@ -147,18 +147,29 @@ fn get_request<E: Env>(call: &Call<'_, E>) -> Result<GetRequest> {
         version: call.params.long("version")?,
         version_type: version_type(call.params.text("version_type"))?,
         source: source_filter(call)?,
+        stored_fields: stored_fields(call),
     })
+}
+
+/// `stored_fields`, without the names of what is always told.
+pub(super) fn stored_fields<E: Env>(call: &Call<'_, E>) -> Vec<String> {
+    call.params.list("stored_fields")
 }
 
 /// `_source`, `_source_includes`, `_source_excludes` of the query.
 pub(super) fn source_filter<E: Env>(call: &Call<'_, E>) -> Result<SourceFilter> {
     let mut filter = SourceFilter::default();
     match call.params.text("_source") {
+        // Whoever names stored fields wants these alone.
+        None if call.params.text("stored_fields").is_some() => {
+            filter.disabled = !stored_fields(call).iter().any(|name| name == "_source");
+        }
         None | Some("true" | "") => {}
         Some("false") => filter.disabled = true,
         Some(_) => filter.includes = call.params.list("_source"),
     }
     if call.params.text("_source_includes").is_some() {
+        filter.disabled = false;
         filter.includes = call.params.list("_source_includes");
     }
     filter.excludes = call.params.list("_source_excludes");

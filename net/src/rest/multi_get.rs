@@ -5,7 +5,7 @@ use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value};
 
-use super::document::{preference, routing, source_filter, source_of_body, version_type};
+use super::document::{preference, routing, source_filter, source_of_body, stored_fields, version_type};
 use crate::call::Call;
 use crate::fail;
 use crate::render::document;
@@ -28,6 +28,7 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         version: None,
         version_type: version_type(None)?,
         source: source_filter(call)?,
+        stored_fields: stored_fields(call),
     };
     let requests = read(&body, &defaults)?;
     let replies = call.core.multi_get(call.gate, &requests).await;
@@ -120,6 +121,19 @@ fn one(item: &Object, defaults: &GetRequest) -> Result<GetRequest> {
                 request.version = Some(version);
             }
             "version_type" => request.version_type = version_type(Some(&text()?))?,
+            "stored_fields" => {
+                request.stored_fields = match value {
+                    Value::String(name) => vec![name.clone()],
+                    Value::Array(names) => {
+                        names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+                    }
+                    _ => return Err(failed(key, value)),
+                };
+                let source = request.stored_fields.iter().any(|name| name == "_source");
+                if item.get("_source").is_none() {
+                    request.source.disabled = !source;
+                }
+            }
             "_source" => request.source = source_of_body(value)?,
             other => {
                 return Err(Error::parse(format!(
@@ -156,6 +170,7 @@ mod tests {
             version: None,
             version_type: VersionType::Internal,
             source: SourceFilter::default(),
+            stored_fields: Vec::new(),
         }
     }
 

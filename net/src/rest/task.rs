@@ -1,15 +1,19 @@
 //! `_tasks`: long work, listed, waited for and cancelled.
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use engine::task::{TaskRow, TaskSpec, TaskState};
-use engine::{Error, Result};
-use env::Env;
+use engine::ops::Refresh;
+use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
+use engine::task::{Ended, TaskRow, TaskSpec, TaskState};
+use engine::{Core, Error, Everything, Result};
+use env::{Bytes, Env};
 use json::Writer;
 
 use crate::call::Call;
 use crate::fail;
 use crate::render::by_query::{self, Of};
+use crate::render::document;
 use crate::reply::Reply;
 
 /// How long `wait_for_completion` waits where no timeout is given.
@@ -103,8 +107,80 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             ));
         }
     }
-    let state = call.core.task(number).await.ok_or_else(missing)?;
-    Ok(call.json(200, |writer| told(writer, call, &state)))
+    if let Some(state) = call.core.task(number).await {
+        let node = &call.core.shared().config.info.id;
+        return Ok(call.json(200, |writer| told(writer, node, &state, call.trace)));
+    }
+    match stored(call, text).await {
+        Some(source) => Ok(Reply::json(200, source.to_vec())),
+        None => Err(missing()),
+    }
+}
+
+/// The index that keeps what became of tasks that nobody waited for.
+const INDEX: &str = ".tasks";
+
+/// Writes what became of a task where it outlives the node. Where that fails, memory keeps it.
+pub(super) async fn store<E: Env>(core: &Rc<Core<E>>, ended: &TaskState) {
+    if core.state().index(INDEX).is_none() {
+        let body = json::json!({
+            "settings": {"index": {"hidden": true, "number_of_replicas": 0}},
+            "mappings": {"dynamic": false, "properties": {
+                "completed": {"type": "boolean"},
+                "task": {"properties": {
+                    "action": {"type": "keyword"},
+                    "cancellable": {"type": "boolean"},
+                    "cancelled": {"type": "boolean"},
+                    "description": {"type": "text"},
+                    "headers": {"type": "object", "enabled": false},
+                    "id": {"type": "long"},
+                    "node": {"type": "keyword"},
+                    "parent_task_id": {"type": "keyword"},
+                    "running_time_in_nanos": {"type": "long"},
+                    "start_time_in_millis": {"type": "long"},
+                    "status": {"type": "object", "enabled": false},
+                    "type": {"type": "keyword"}
+                }},
+                "response": {"type": "object", "enabled": false},
+                "error": {"type": "object", "enabled": false}
+            }}
+        });
+        // Another task may make it at this moment.
+        let _ = core.create_index(&Everything, INDEX, &body).await;
+    }
+    let node = &core.shared().config.info.id;
+    let mut source = Vec::with_capacity(1024);
+    told(&mut Writer::new(&mut source), node, ended, fail::Trace::No);
+    let item = WriteItem {
+        action: WriteAction::Index,
+        index: INDEX.to_owned(),
+        id: Some(format!("{node}:{}", ended.row.number)),
+        routing: None,
+        if_seq_no: None,
+        if_primary_term: None,
+        version: None,
+        version_type: VersionType::Internal,
+        require_alias: false,
+        source: Bytes::from(source),
+        update: None,
+    };
+    let _ = core.write(&Everything, item, Refresh::Now).await;
+}
+
+/// What was written of a task.
+async fn stored<E: Env>(call: &Call<'_, E>, id: &str) -> Option<Bytes> {
+    let request = GetRequest {
+        index: INDEX.to_owned(),
+        id: id.to_owned(),
+        routing: None,
+        realtime: true,
+        refresh: false,
+        version: None,
+        version_type: VersionType::Internal,
+        source: SourceFilter::default(),
+        stored_fields: Vec::new(),
+    };
+    call.core.get(&Everything, &request).await.ok()?.found?.source
 }
 
 /// `POST /_tasks/_cancel`, `/_tasks/{task_id}/_cancel`.
@@ -340,22 +416,25 @@ fn task(writer: &mut Writer<'_>, node: &str, row: &TaskRow, detailed: bool) {
 }
 
 /// One task, and what became of it.
-fn told<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, state: &TaskState) {
-    let node = &call.core.shared().config.info.id;
+fn told(writer: &mut Writer<'_>, node: &str, state: &TaskState, trace: fail::Trace) {
     writer.begin_object().field_bool("completed", state.outcome.is_some());
     writer.key("task").begin_object();
     task(writer, node, &state.row, true);
     writer.end_object();
     match &state.outcome {
         None => {}
-        Some(Ok(reply)) => {
+        Some(Ok(Ended::Work(reply))) => {
             writer.key("response").begin_object();
-            by_query::answer(writer, reply, Of::All, call.trace);
+            by_query::answer(writer, reply, Of::All, trace);
             writer.end_object();
+        }
+        Some(Ok(Ended::Shards(shards))) => {
+            writer.key("response");
+            document::broadcast(writer, shards, trace);
         }
         Some(Err(error)) => {
             writer.key("error");
-            fail::inner(writer, error, call.trace);
+            fail::inner(writer, error, trace);
         }
     }
     writer.end_object();
