@@ -3,12 +3,23 @@
 //! Always true
 //! 1. Decompression allocates nothing beyond the limit given, whatever the bytes say: a frame
 //!    without content size, or with one above the limit, is refused before work begins.
-//! 2. Contexts are reused: making one costs more than a block does.
+//! 2. Contexts are reused: making one costs more than a block does. A thread keeps a few that nobody
+//!    uses at the moment.
 //!
 //! Absent: checksums (pages have them) and dictionaries.
 
+use std::cell::RefCell;
+
 use zstd::bulk;
 use zstd::zstd_safe;
+
+/// Idle contexts that a thread keeps; each takes about 100 KiB.
+const IDLE_MAX: usize = 8;
+
+thread_local! {
+    /// Contexts that nobody uses now. They hold no content, only room.
+    static IDLE: RefCell<Vec<bulk::Decompressor<'static>>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The bytes are not a frame, or one that is larger than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +48,20 @@ impl Compressor {
 }
 
 /// Decompresses blocks.
-pub struct Decompressor(bulk::Decompressor<'static>);
+pub struct Decompressor(Option<bulk::Decompressor<'static>>);
+
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        let Some(context) = self.0.take() else { return };
+        // A thread that ends has no place for it any more.
+        let _ = IDLE.try_with(|idle| {
+            let mut idle = idle.borrow_mut();
+            if idle.len() < IDLE_MAX {
+                idle.push(context);
+            }
+        });
+    }
+}
 
 impl Default for Decompressor {
     fn default() -> Self {
@@ -48,7 +72,9 @@ impl Default for Decompressor {
 impl Decompressor {
     /// A decompressor.
     pub fn new() -> Self {
-        Self(bulk::Decompressor::new().expect("a context needs memory alone"))
+        let idle = IDLE.try_with(|idle| idle.borrow_mut().pop()).ok().flatten();
+        let make = || bulk::Decompressor::new().expect("a context needs memory alone");
+        Self(Some(idle.unwrap_or_else(make)))
     }
 
     /// Puts the content of `frame`, `limit` bytes at most, into `out`, whose old content goes.
@@ -61,7 +87,8 @@ impl Decompressor {
         let len = content_len(frame).filter(|len| *len <= limit).ok_or(NotABlock)?;
         out.clear();
         out.resize(len, 0);
-        match self.0.decompress_to_buffer(frame, &mut out[..]) {
+        let context = self.0.as_mut().expect("it is there until the drop");
+        match context.decompress_to_buffer(frame, &mut out[..]) {
             Ok(found) if found == len => Ok(()),
             _ => {
                 out.clear();
