@@ -69,6 +69,13 @@ impl ErrorKind {
     }
 }
 
+/// Longest sentence that is not cut, in bytes.
+const REASON_MAX: usize = 4_096;
+/// Bytes kept of its beginning.
+const REASON_HEAD: usize = 1_024;
+/// Bytes kept of its end.
+const REASON_TAIL: usize = 512;
+
 /// One failure, with the failure that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -109,6 +116,20 @@ impl Error {
     #[must_use]
     pub fn caused_by(mut self, cause: Error) -> Self {
         self.caused_by = Some(Box::new(cause));
+        self
+    }
+
+    /// The failure with its sentences cut: they may quote values of many megabytes, which would be
+    /// copied into each answer and log.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        if self.reason.len() > REASON_MAX {
+            let cut = |at: usize| (0..=at).rev().find(|at| self.reason.is_char_boundary(*at));
+            let head = cut(REASON_HEAD).unwrap_or(0);
+            let tail = cut(self.reason.len() - REASON_TAIL).unwrap_or(self.reason.len());
+            self.reason = format!("{}...{}", &self.reason[..head], &self.reason[tail..]);
+        }
+        self.caused_by = self.caused_by.map(|cause| Box::new(cause.shortened()));
         self
     }
 

@@ -111,7 +111,7 @@ impl Parser {
             }
             Err(error) => {
                 arena.roll_back(mark);
-                Err(*error)
+                Err(error.shortened())
             }
         }
     }

@@ -341,7 +341,7 @@ fn what_does_not_fit_is_refused_in_elasticsearchs_words() {
         ),
         (
             r#"{"":1}"#,
-            "[1:5] failed to parse: Field name cannot be an empty string",
+            "[1:5] failed to parse: field name cannot be an empty string",
             "Field name cannot be an empty string",
         ),
         (r#"{" ":1}"#, "[1:6] Field name cannot contain only whitespace: [ ]", ""),

@@ -311,7 +311,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
             Err(error)
         };
         if key.is_empty() {
-            return illegal("Field name cannot be an empty string".to_owned());
+            return illegal("field name cannot be an empty string".to_owned());
         }
         if key.chars().all(char::is_whitespace) {
             let path = crate::tree::node::join(parent, key);

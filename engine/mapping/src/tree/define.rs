@@ -105,10 +105,7 @@ fn property(
         _ => (name, None),
     };
     if name.split('.').any(|part| part.trim().is_empty()) {
-        return Err(Error::illegal_argument(format!(
-            "field name cannot contain only whitespace: [{}]",
-            join(parent.path, name)
-        )));
+        return Err(Error::illegal_argument("field name cannot contain only whitespaces"));
     }
     if parent.path.is_empty() && is_metadata(first) {
         return Err(Error::mapper_parsing(format!("Field [{first}] is defined more than once")));

@@ -219,6 +219,8 @@ pub struct Number {
 pub struct Counts {
     /// Makes the words.
     pub analyzer: Arc<Analyzer>,
+    /// The mapping names it, as it must.
+    pub analyzer_given: bool,
     /// `enable_position_increments`: gaps count, too.
     pub position_increments: bool,
 }

@@ -47,6 +47,7 @@ pub(super) fn default(kind: &str, name: &str, settings: &Settings) -> Result<Kin
         "token_count" => {
             let counts = Counts {
                 analyzer: settings.analysis.default_analyzer().clone(),
+                analyzer_given: false,
                 position_increments: true,
             };
             let plain = Number::plain(NumberKind::Integer, true, false);
@@ -266,6 +267,7 @@ fn number_parameter(
                 let wanted = java_text(value);
                 let found = settings.analysis.analyzer(&wanted).cloned();
                 counts.analyzer = found.ok_or_else(|| not_configured(&wanted))?;
+                counts.analyzer_given = true;
             }
             "enable_position_increments" => counts.position_increments = flag(value)?,
             _ => return Ok(false),
@@ -349,6 +351,11 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
                 let text = text.clone();
                 field.parts = typed_parts(field, &text, size);
             }
+        }
+        Kind::Number(number) if number.counts.as_ref().is_some_and(|it| !it.analyzer_given) => {
+            return Err(Error::mapper_parsing(format!(
+                "Analyzer must be set for field [{name}] but wasn't."
+            )));
         }
         Kind::Number(number) if number.scale == 0.0 => {
             return Err(Error::illegal_argument(format!(
