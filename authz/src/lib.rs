@@ -11,6 +11,7 @@
 
 pub mod access;
 pub mod apply;
+pub mod audit;
 pub mod authenticate;
 pub mod command;
 pub mod error;

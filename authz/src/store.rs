@@ -16,6 +16,7 @@ use env::published::{Published, Watch};
 use env::reply::Reply;
 use env::{Env, Spawn};
 
+use crate::audit::Audit;
 use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};
 use crate::password::{self, CHARACTERS_MIN, PasswordHash};
@@ -132,12 +133,24 @@ pub struct Keeper {
     published: Arc<Published<State>>,
     asks: Sender<Ask>,
     keys: Keys,
+    audit: Audit,
 }
 
 impl Keeper {
     /// Joins what the keeper publishes with the way to ask it, and the keys of tokens.
     pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>, keys: Keys) -> Self {
-        Self { published, asks, keys }
+        Self { published, asks, keys, audit: Audit::none() }
+    }
+
+    /// The same, with an audit log.
+    #[must_use]
+    pub fn with_audit(self, audit: Audit) -> Self {
+        Self { audit, ..self }
+    }
+
+    /// Where events are noted.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// The keys of tokens.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use json::Value;
 pub use json::fields::Fields;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Answers for one caller.
 pub trait Gate {
@@ -30,6 +30,33 @@ pub trait Gate {
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
+    }
+}
+
+/// May the caller do `action` to `index`, to which these aliases led? A role may name the index, or
+/// the alias alone.
+///
+/// # Errors
+/// The 403 to send.
+pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
+    let direct = gate.index(action, index);
+    match direct {
+        Err(error) => {
+            via.iter().find_map(|alias| gate.index(action, alias).ok()).ok_or(error)
+        }
+        granted => granted,
+    }
+}
+
+/// A name that was not found, as the caller may hear it: whoever may not ask for it is refused,
+/// whether it exists or not.
+pub fn missing(gate: &dyn Gate, action: &'static str, error: Error) -> Error {
+    let name = error.meta.iter().find(|(key, _)| key == "index").and_then(|(_, name)| name.as_str());
+    match name {
+        Some(name) if error.status == 404 && !name.contains(['*', ',']) && name != "_all" => {
+            gate.index(action, name).err().unwrap_or(error)
+        }
+        _ => error,
     }
 }
 

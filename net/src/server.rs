@@ -17,6 +17,7 @@ use http::{Fault, Method, Target};
 use json::path::Filter;
 
 use crate::admit::{self, Caller, Security};
+use crate::audit;
 use crate::call::Call;
 use crate::conn::{self, Door, Refusal, Service};
 use crate::fail::{self, Trace};
@@ -188,7 +189,7 @@ impl<E: Env> Inner<E> {
         if let Some(reply) = self.oauth(&head, &body, &peer).await {
             return (reply, OTHER);
         }
-        let mut reply = match self.dispatch(&head, body, memory, &mut look).await {
+        let mut reply = match self.dispatch(&head, body, memory, &mut look, &peer).await {
             Ok(reply) => reply,
             Err(error) => {
                 look.filter.clear();
@@ -230,6 +231,7 @@ impl<E: Env> Inner<E> {
         body: Bytes,
         mut memory: Option<env::budget::Taken>,
         look: &mut Look,
+        peer: &str,
     ) -> Result<Reply> {
         let target = Target::new(head.target());
         let params = Params::parse(&target)?;
@@ -241,6 +243,7 @@ impl<E: Env> Inner<E> {
                 Ok(caller) => caller,
                 Err(reply) => {
                     look.filter.clear();
+                    audit::refused(self.core.env(), self.security.as_ref(), head, peer, &reply);
                     return Ok(reply);
                 }
             },
@@ -280,6 +283,7 @@ impl<E: Env> Inner<E> {
             body_bytes_max: self.options.limits.http.body_bytes_max,
         };
         let answered = rest::answer(&call).await;
+        audit::answered(&call, peer, &answered);
         // Tokens of the OAuth half are told which scope they lack.
         match (answered, caller.lacks()) {
             (Err(error), Some(challenge)) if error.status == 403 => {

@@ -11,6 +11,7 @@
 //! This thread only waits: for what the cores tell, and for signals.
 
 mod addresses;
+mod audit_log;
 mod core;
 mod greeting;
 mod ready;
@@ -73,7 +74,7 @@ pub fn run(options: &Serve) -> Result<()> {
     let identity = folder.identity(&RuntimeRandom::new())?;
     ready::remove(&folder.node("ready"))?;
     if let Some(file) = &options.ready_file {
-        ready::remove(file)?;
+        ready::clear(file)?;
     }
     // Certificates are made while the executors start: both wait for the disk.
     let certificates = prepare_certificates(&settings, &folder, &machine.host_name)?;
@@ -227,6 +228,7 @@ impl Node {
         let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
         let mut preset = preset.map(Secret::new);
         let pepper = folder.pepper()?;
+        let audit = audit_log::start(&folder.path().join("logs"))?;
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {
             // Orders are few and small; their mailbox is as good as unbounded.
@@ -243,6 +245,7 @@ impl Node {
                 security: settings.security,
                 authz: folder.path().join("authz"),
                 pepper: pepper.clone(),
+                audit: audit.clone(),
                 oauth: oauth.clone(),
                 users: folder.node("users"),
                 preset: preset.take(),

@@ -215,7 +215,8 @@ fn refresh(
     [idle, life, window, now]: [u64; 4],
 ) -> Outcome {
     let over = now >= known.idle_end || now >= known.absolute_end;
-    if !known.refreshes || over || counter > known.counter {
+    let enabled = state.users.get(&known.user).is_some_and(|user| user.enabled);
+    if !known.refreshes || over || !enabled || counter > known.counter {
         return invalid();
     }
     let mut next = known.clone();

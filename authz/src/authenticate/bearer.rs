@@ -124,7 +124,7 @@ pub fn meaning(grant: &Grant) -> Meaning {
 }
 
 /// The grant and the user of an access token, where both still stand.
-pub(crate) fn live(
+pub fn live(
     state: &State,
     content: Content,
 ) -> Option<(Arc<Grant>, Arc<crate::record::user::User>)> {

@@ -127,16 +127,30 @@ pub struct IndexGrant {
     pub dots: bool,
 }
 
+/// The data stream that a backing index belongs to: `.ds-NAME-yyyy.MM.dd-000001`.
+fn stream_of(index: &str) -> Option<&str> {
+    let rest = index.strip_prefix(".ds-")?;
+    let (rest, generation) = rest.rsplit_once('-')?;
+    let (name, date) = rest.rsplit_once('-')?;
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_date = date.len() == 10 && date.split('.').all(are_digits);
+    (are_digits(generation) && is_date).then_some(name)
+}
+
 impl IndexGrant {
     /// Is the index meant?
     pub fn names_index(&self, index: &str) -> bool {
         if is_restricted(index) && !self.restricted {
             return false;
         }
-        if !self.dots && index.starts_with('.') {
+        if !self.dots && stream_of(index).unwrap_or(index).starts_with('.') {
             return false;
         }
-        self.names.iter().any(|pattern| fits(pattern, index))
+        // What a data stream's name is granted, its backing indices are.
+        let stream = stream_of(index);
+        self.names.iter().any(|pattern| {
+            fits(pattern, index) || stream.is_some_and(|stream| fits(pattern, stream))
+        })
     }
 
     /// Is the action on this index meant?
@@ -221,6 +235,17 @@ mod tests {
         assert!(!role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
         entry.allow_restricted_indices = true;
         assert!(role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
+    }
+
+    #[test]
+    fn a_data_streams_privileges_reach_its_indices() {
+        let entry = IndexEntry::plain(&["logs-*"], &["read"]);
+        let role = Role::new("r", Descriptor { indices: vec![entry], ..Descriptor::default() });
+        let reads = |index: &str| role.indices[0].holds("indices:data/read/get", index);
+        assert!(reads(".ds-logs-app-2026.11.22-000001"));
+        for other in [".ds-logs-app", ".ds-x-2026.11.22-000001", ".ds-logs-app-2026-000001"] {
+            assert!(!reads(other), "{other}");
+        }
     }
 
     #[test]

@@ -173,10 +173,19 @@ impl<E: Env> Core<E> {
     ) -> Result<u64> {
         let indices = self.to_merge(gate, expression, options)?;
         let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
+        let count = match aim {
+            Aim::Count(count) => count as i64,
+            Aim::Tidy | Aim::Deletes => -1,
+        };
         let running = self.begin_task(TaskSpec {
             kind: "transport",
             action: "indices:admin/forcemerge",
-            description: format!("Force-merge indices [{}], {aim:?}, flush[{flush}]", names.join(",")),
+            description: format!(
+                "Force-merge indices [{}], maxSegments[{count}], onlyExpungeDeletes[{}], \
+                 flush[{flush}]",
+                names.join(", "),
+                aim == Aim::Deletes
+            ),
             ..TaskSpec::default()
         });
         let number = running.control().number();
@@ -185,10 +194,8 @@ impl<E: Env> Core<E> {
             let shards = core
                 .broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply })
                 .await;
-            if let Some(failure) = shards.failures.first() {
-                core.warn(&format!("a forced merge failed: {}", failure.reason));
-            }
-            drop(running);
+            let ended = running.ended(Ok(shards));
+            running.keep(ended);
         });
         Ok(number)
     }

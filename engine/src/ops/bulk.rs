@@ -18,10 +18,11 @@ use shard::WriteError;
 
 use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
 use super::prepare::{Aim, Group, Rest};
+use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
@@ -169,6 +170,7 @@ impl<E: Env> Core<E> {
         refresh: Refresh,
     ) -> Vec<Rest> {
         let prepared = self.prepare(items, aims, groups, results).await;
+        let begun = self.env.clock().monotonic();
         let mut under_way = Vec::new();
         for (at, batch) in prepared.into_iter().enumerate() {
             let Some((batch, mapping, members)) = batch else { continue };
@@ -201,6 +203,10 @@ impl<E: Env> Core<E> {
                 }
             };
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
+            let took = self.env.clock().monotonic().saturating_sub(begun);
+            self.tell_slow(Phase::Index, (&group.index, group.number), took, || {
+                told(group, &members, items, aims)
+            });
             let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
@@ -239,7 +245,7 @@ impl<E: Env> Core<E> {
                 item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
             let key = (item.index.as_str(), item.require_alias, makes);
             let Some(Ok(target)) = targets.get(&key) else { continue };
-            let limits = match limited::ask(gate, item.action, &target.index.name) {
+            let limits = match limited::ask(gate, item.action, &target.index.name, &target.via) {
                 Ok(None) => continue,
                 Ok(Some(limits)) => limits,
                 Err(error) => {
@@ -323,13 +329,15 @@ impl<E: Env> Core<E> {
                 }
             }
         };
-        gate.index(action, &name)?;
+        // A role may name the alias alone.
+        let via: Vec<String> = (name != item.index).then(|| item.index.clone()).into_iter().collect();
+        gate::ask(gate, action, &name, &via)?;
         let state = self.state();
         let index =
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
         block::check_cluster(&state, Level::Write)?;
         block::check(index, Level::Write)?;
-        Ok(Target { index: Arc::clone(index), routing, is_stream })
+        Ok(Target { index: Arc::clone(index), routing, is_stream, via })
     }
 
     /// Checks one item and finds its group.
@@ -410,6 +418,8 @@ struct Target {
     routing: Option<String>,
     /// The name was a data stream: documents are only added.
     is_stream: bool,
+    /// The alias that led here.
+    via: Vec<String>,
 }
 
 fn written(
@@ -453,4 +463,22 @@ pub(crate) fn routing_missing(index: &str, id: &str) -> Error {
     )
     .with("index_uuid", "_na_")
     .with("index", index)
+}
+
+/// What the slow log tells of a batch: its size, and its first document.
+fn told(group: &Group, members: &[usize], items: &[WriteItem], aims: &[Option<Aim>]) -> Told {
+    let settings = &group.index.settings;
+    let most = match settings.text("index.indexing.slowlog.source").unwrap_or("1000") {
+        "true" => usize::MAX,
+        "false" => 0,
+        text => text.parse().unwrap_or(1_000),
+    };
+    let first = members.first().map(|at| (&items[*at], &aims[*at]));
+    let source = first.map_or(&[][..], |(item, _)| &item.source);
+    Told {
+        source: source[..source.len().min(most)].to_vec(),
+        id: first.and_then(|(_, aim)| aim.as_ref()).map(|aim| aim.id.clone()),
+        docs: members.len(),
+        ..Told::default()
+    }
 }

@@ -56,6 +56,8 @@ pub struct HeldShard {
     pub number: u32,
     /// Filters of the aliases that led there; any of them; empty: none.
     pub filters: Vec<Value>,
+    /// The aliases that led there; empty where the index itself was named.
+    pub via: Vec<String>,
     /// What a search sees, or why nothing.
     pub view: std::result::Result<Arc<View>, Error>,
 }
@@ -127,9 +129,8 @@ impl ContextId {
             }
             three.copy_from_slice(&number.to_be_bytes()[1..]);
         }
-        let number = |at: usize| {
-            bytes[at..at + 8].first_chunk().map(|chunk| u64::from_be_bytes(*chunk))
-        };
+        let number =
+            |at: usize| bytes[at..at + 8].first_chunk().map(|chunk| u64::from_be_bytes(*chunk));
         let id = Self { kind: bytes[0], number: number(1)?, secret: number(9)? };
         (id.kind == kind as u8 && bytes[17] == 0).then_some(id)
     }
@@ -419,7 +420,9 @@ mod tests {
             assert_eq!(ContextId::parse(&id.text(), ContextKind::Scroll), Some(id));
             assert_eq!(ContextId::parse(&id.text(), ContextKind::PointInTime), None);
         }
-        for text in ["", "foo", "AAAAAAAAAAAAAAAAAAAAAAAA", "++++++++++++++++++++++++", "ünüxüéüüüüüü"] {
+        for text in
+            ["", "foo", "AAAAAAAAAAAAAAAAAAAAAAAA", "++++++++++++++++++++++++", "ünüxüéüüüüüü"]
+        {
             assert_eq!(ContextId::parse(text, ContextKind::Scroll), None, "{text}");
         }
     }

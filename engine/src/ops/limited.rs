@@ -23,7 +23,7 @@ use super::failure;
 use super::search::filter_of;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::{self, Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::route::shard_of;
 
@@ -178,8 +178,13 @@ impl<E: Env> Core<E> {
 }
 
 /// What the gate says of one write, and the limits where there are any.
-pub(super) fn ask(gate: &dyn Gate, action: WriteAction, index: &str) -> Result<Option<Limits>> {
-    let limits = gate.index(item_action(action), index)?;
+pub(super) fn ask(
+    gate: &dyn Gate,
+    action: WriteAction,
+    index: &str,
+    via: &[String],
+) -> Result<Option<Limits>> {
+    let limits = gate::ask(gate, item_action(action), index, via)?;
     Ok((!limits.is_unlimited()).then_some(limits))
 }
 

@@ -82,11 +82,11 @@ async fn security(env: &SimEnv) -> Security<SimEnv> {
     let dir = PathBuf::from("/data/authz");
     let (store, _) = authz::Store::open(env.clone(), &dir, preset).await.expect("the state opens");
     let (sender, asks) = authz::store::mailbox();
-    let keeper = authz::Keeper::new(store.published(), sender);
+    let keeper = authz::Keeper::new(store.published(), sender, authz::token::Keys::new(b"pepper"));
     env.spawn().spawn(async move { store.serve(asks).await });
     let file = authz::FileRealm::new("/data/node/users");
     let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
-    Security { authenticator, keeper }
+    Security { authenticator, keeper, oauth: None }
 }
 
 impl Client {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use authz::audit::Audit;
 use authz::store::First;
 use authz::token::Keys;
 use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
@@ -50,6 +51,8 @@ pub struct Seed {
     pub pepper: Vec<u8>,
     /// The OAuth half; none where it is off.
     pub oauth: Option<net::oauth::Oauth>,
+    /// The audit log.
+    pub audit: Audit,
     /// The operator's file of users.
     pub users: PathBuf,
     /// Password of `elastic` at the first start; only core 0 has it.
@@ -66,14 +69,14 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
     let Seed { shared, inbox, mut orders, sockets, events, security, authz, .. } = seed;
-    let Seed { pepper, oauth, users, preset, .. } = seed;
+    let Seed { pepper, audit, oauth, users, preset, .. } = seed;
     let env = core.env.clone();
     // Authz state wakes beside cluster state: both wait for the disk.
     let waking = (core.id == KEEPER).then(|| {
         let (reply, answer) = env::reply::channel();
         let waking = env.clone();
         env.spawn().spawn(async move {
-            reply.send(wake_authz(&waking, security, (authz, pepper), preset).await);
+            reply.send(wake_authz(&waking, security, (authz, pepper, audit), preset).await);
         });
         answer
     });
@@ -158,7 +161,7 @@ type Woken = (Option<Rc<Store<RuntimeEnv>>>, Option<Keeper>, First);
 async fn wake_authz(
     env: &RuntimeEnv,
     security: bool,
-    (dir, pepper): (PathBuf, Vec<u8>),
+    (dir, pepper, audit): (PathBuf, Vec<u8>, Audit),
     preset: Option<Secret>,
 ) -> crate::failure::Result<Woken> {
     if !security {
@@ -168,7 +171,7 @@ async fn wake_authz(
         Store::open(env.clone(), &dir, preset).await.map_err(|error| authz_failed(&error))?;
     let store = Rc::new(store);
     let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender, Keys::new(&pepper));
+    let keeper = Keeper::new(store.published(), sender, Keys::new(&pepper)).with_audit(audit);
     let serving = Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });
     let watched = Rc::clone(&store);

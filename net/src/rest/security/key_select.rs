@@ -48,6 +48,14 @@ fn find<E: Env>(
     desk: &Desk<'_, E>,
     select: &Select,
 ) -> Result<Vec<Arc<ApiKey>>> {
+    if let Via::ApiKey(own) = desk.principal.via()
+        && select.ids == [own.id.clone()]
+        && call.route.privilege.ends_with("/get")
+    {
+        // A key may always look at itself.
+        let state = desk.state();
+        return Ok(state.keys.get(&own.id).cloned().into_iter().collect());
+    }
     let manages_all = call.gate.cluster(call.route.privilege);
     if let Err(denied) = manages_all.as_ref() {
         if !desk.principal.gate().own_keys() {

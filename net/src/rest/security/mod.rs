@@ -194,9 +194,9 @@ fn value(status: u16, value: &Value) -> Reply {
     Reply::json(status, json::to_vec(value))
 }
 
-/// Names in a part of the path, apart at commas.
+/// Names in a part of the path, or in the query of the same name, apart at commas.
 fn names<'a, E: Env>(call: &'a Call<'_, E>, part: &str) -> Vec<&'a str> {
-    let text = call.path.get(part).unwrap_or_default();
+    let text = call.path.get(part).or_else(|| call.params.text(part)).unwrap_or_default();
     text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use engine::{Error, Result};
 use env::Env;
-use json::{Object, Value, json};
+use json::{Object, Value};
 
 use super::body::Body;
 use super::value;
@@ -284,6 +284,8 @@ fn matches(query: &Value, fields: &[&str], row: &Row, depth: usize) -> Result<bo
 
 #[cfg(test)]
 mod tests {
+    use json::json;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,120 @@
+//! The audit log: who did what, and what came of it; a line of JSON for each event.
+//!
+//! Always true
+//! 1. No secret is in it: a token is known by its grant, a key by its id.
+//! 2. Control characters from outside become spaces, and values are bounded, so that nobody forges a
+//!    line or fills the disk with one.
+//! 3. Writing happens on a thread of its own. The core that makes an event never waits; where more
+//!    lines wait than [`WAITING_MAX`], what is lost is counted, and the count is the next line.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use json::{Object, Value};
+
+/// Lines that may wait for the writer.
+pub const WAITING_MAX: usize = 100_000;
+
+/// Characters of one value.
+const VALUE_CHARACTERS_MAX: usize = 1024;
+
+/// Where events go; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    inner: Option<Arc<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    lines: SyncSender<String>,
+    lost: AtomicU64,
+}
+
+impl Audit {
+    /// An audit log, and the end from which a thread writes it.
+    pub fn new() -> (Self, Receiver<String>) {
+        let (lines, written) = sync_channel(WAITING_MAX);
+        (Self { inner: Some(Arc::new(Inner { lines, lost: AtomicU64::new(0) })) }, written)
+    }
+
+    /// Writes nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Is anything written?
+    pub fn is_on(&self) -> bool {
+        self.inner.is_some()
+    }
+
+    /// Notes an event that happened at `now_ms`: `login_failed`, `failed`, and what is known of it.
+    pub fn note(&self, now_ms: i64, event: &str, outcome: &str, facts: &[(&str, &str)]) {
+        let Some(inner) = &self.inner else { return };
+        let lost = inner.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let count = lost.to_string();
+            inner.send(line(now_ms, "audit_lines_lost", "failed", &[("count", count.as_str())]));
+        }
+        inner.send(line(now_ms, event, outcome, facts));
+    }
+}
+
+impl Inner {
+    fn send(&self, line: String) {
+        if self.lines.try_send(line).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn line(now_ms: i64, event: &str, outcome: &str, facts: &[(&str, &str)]) -> String {
+    let mut object = Object::new();
+    object.insert("timestamp", now_ms);
+    object.insert("event", event);
+    object.insert("outcome", outcome);
+    for (name, value) in facts {
+        if !value.is_empty() {
+            object.insert(*name, clean(value));
+        }
+    }
+    json::to_string(&Value::Object(object))
+}
+
+fn clean(value: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    value.chars().take(VALUE_CHARACTERS_MAX).map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_whatever_comes_in() {
+        let (audit, lines) = Audit::new();
+        let long = "x".repeat(5000);
+        audit.note(7, "login_failed", "failed", &[("user", "a\n{\"event\":\"x\"}\u{7f}"), ("agent", &long)]);
+        let line = lines.try_recv().expect("a line");
+        assert!(!line.contains('\n'));
+        let value = json::parse(line.as_bytes()).expect("JSON");
+        assert_eq!(value.get("user").and_then(Value::as_str), Some("a {\"event\":\"x\"} "));
+        assert_eq!(value.get("agent").and_then(Value::as_str).map(str::len), Some(1024));
+        assert_eq!(value.get("timestamp").and_then(Value::as_u64), Some(7));
+    }
+
+    #[test]
+    fn what_is_lost_is_told() {
+        let (lines, written) = sync_channel(1);
+        let inner = Arc::new(Inner { lines, lost: AtomicU64::new(0) });
+        let audit = Audit { inner: Some(inner) };
+        for _ in 0..3 {
+            audit.note(1, "e", "ok", &[]);
+        }
+        drop(written.try_recv().expect("the first"));
+        audit.note(2, "e", "ok", &[]);
+        let line = written.try_recv().expect("the count");
+        assert!(line.contains("\"audit_lines_lost\"") && line.contains("\"count\":\"2\""), "{line}");
+        Audit::none().note(1, "e", "ok", &[]);
+    }
+}
