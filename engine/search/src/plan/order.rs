@@ -213,6 +213,9 @@ impl Numeric {
     /// One number of several, which rise, in the form in which it is compared (`MultiValueMode`).
     pub fn combine(&self, values: &[i64]) -> i64 {
         let count = values.len();
+        if self.form == NumberForm::Unsigned && self.stored == NumberForm::Unsigned {
+            return combine_unsigned(self.mode, values);
+        }
         match self.mode {
             Mode::Min => self.cast(values[0]),
             Mode::Max => self.cast(values[count - 1]),
@@ -248,6 +251,23 @@ impl Numeric {
     fn sortable(&self, value: f64) -> i64 {
         self.form.of_double(value)
     }
+}
+
+/// One unsigned long of several, which rise; no digit is lost.
+fn combine_unsigned(mode: Mode, values: &[i64]) -> i64 {
+    let count = values.len();
+    let at = |place: usize| u128::from(sortable::to_u64(values[place]));
+    let sum = || (0..count).map(at).sum::<u128>();
+    let number = match mode {
+        Mode::Min => at(0),
+        Mode::Max => at(count - 1),
+        Mode::Sum => sum(),
+        // Halves are rounded up.
+        Mode::Avg => (2 * sum() / count as u128).div_ceil(2),
+        Mode::Median if count % 2 == 1 => at(count / 2),
+        Mode::Median => (at(count / 2 - 1) + at(count / 2)).div_ceil(2),
+    };
+    sortable::from_u64(number as u64)
 }
 
 /// Nanoseconds of a second.
