@@ -137,7 +137,7 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Api, ROUTES};
+    use crate::table::{Api, CatTable, ROUTES};
 
     fn find(method: Method, path: &str) -> Found {
         Router::new(ROUTES).find(method, &Target::new(path.as_bytes())).expect("good escapes")
@@ -160,7 +160,7 @@ mod tests {
             (Api::Get, Some("a/b"), Some("x/y+z"))
         );
         let (found, params) = api(Method::Get, "/_cat/indices/a*").expect("a route");
-        assert_eq!((found, params.get("index")), (Api::CatIndices, Some("a*")));
+        assert_eq!((found, params.get("index")), (Api::CatTable(CatTable::Indices), Some("a*")));
         // Literals that lead nowhere give way.
         let (found, params) = api(Method::Put, "/_foo").expect("a route");
         assert_eq!((found, params.get("index")), (Api::CreateIndex, Some("_foo")));
@@ -175,7 +175,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(methods(Method::Get, "/_bulk"), [Method::Post, Method::Put]);
-        assert_eq!(methods(Method::Post, "/"), [Method::Get, Method::Head]);
+        assert_eq!(methods(Method::Post, "/"), [Method::Delete, Method::Get, Method::Head]);
         assert_eq!(methods(Method::Get, "/a/_foo"), [Method::Post]);
         assert_eq!(methods(Method::Get, "/_cat/nope"), [Method::Post]);
         assert_eq!(

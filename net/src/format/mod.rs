@@ -18,8 +18,9 @@ use json::Value;
 /// What is written.
 type Tree = Value;
 
-/// Values inside each other; JSON's own bound.
-pub const DEPTH_MAX: usize = 1_000;
+/// Values inside each other. JSON's own bound is 1,000; readers and writers here go down with each,
+/// and a core's stack has other uses.
+pub const DEPTH_MAX: usize = 200;
 
 /// JSON may be so many times as long as what it is made of: escapes are, at six bytes each.
 const GROWTH_MAX: usize = 8;
@@ -98,6 +99,9 @@ pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
     if encoding == Encoding::Json {
         return Some(json.to_vec());
     }
+    if depth(json) > DEPTH_MAX {
+        return None;
+    }
     let value = json::parse(json).ok()?;
     let mut out = Vec::with_capacity(json.len());
     match encoding {
@@ -107,6 +111,25 @@ pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
         Encoding::Smile => smile::write(&value, &mut out),
     }
     Some(out)
+}
+
+/// How deep the brackets of a JSON text stand.
+fn depth(json: &[u8]) -> usize {
+    let (mut now, mut most, mut quoted, mut escaped) = (0usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                now += 1;
+                most = most.max(now);
+            }
+            b'}' | b']' if !quoted => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
 }
 
 fn room(len: usize) -> usize {
@@ -208,7 +231,7 @@ mod tests {
         "[]",
         "null",
         r#"{"a":[1,-1,0,15,16,-17,255,65536,-4294967296,9223372036854775807,-9223372036854775808]}"#,
-        r#"{"f":[0.5,-2.25,1e300],"t":true,"n":null,"e":"","o":{},"l":[]}"#,
+        r#"{"f":[0.5,-2.25,1.0E300],"t":true,"n":null,"e":"","o":{},"l":[]}"#,
         r#"{"kurz":"käse","long":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#,
         r##"{"true":"true","0":"0","a b":" x","#x":"- y","x: y":"{","q\"":"\n\t\\","é":"😀"}"##,
         r#"[{"a":[[1,2],[],[{"b":[{}]}]]},"x"]"#,
@@ -257,6 +280,10 @@ mod tests {
         deep.resize(100_000, 0xf8);
         assert!(to_json(Encoding::Smile, &deep).is_err());
         assert!(to_json(Encoding::Yaml, "[".repeat(100_000).as_bytes()).is_err());
+        let nested = |count: usize| "[".repeat(count) + &"]".repeat(count);
+        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX).as_bytes()).is_some());
+        assert!(of_json(Encoding::Smile, nested(DEPTH_MAX + 1).as_bytes()).is_none());
+        assert_eq!(depth(br#"{"[\"[":["[["]}"#), 2);
     }
 
     #[test]

@@ -267,10 +267,10 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
     let (len, ascii) = (text.len(), text.is_ascii());
     match len {
         0 => out.push(0x20),
-        1..=32 if ascii => out.push(0x40 + (len - 1) as u8),
-        33..=64 if ascii => out.push(0x60 + (len - 33) as u8),
-        2..=33 if !ascii => out.push(0x80 + (len - 2) as u8),
-        34..=64 if !ascii => out.push(0xa0 + (len - 34) as u8),
+        1..33 if ascii => out.push(0x40 + (len - 1) as u8),
+        33..65 if ascii => out.push(0x60 + (len - 33) as u8),
+        2..34 if !ascii => out.push(0x80 + (len - 2) as u8),
+        34..65 if !ascii => out.push(0xa0 + (len - 34) as u8),
         _ => {
             out.push(if ascii { 0xe0 } else { 0xe4 });
             out.extend_from_slice(text.as_bytes());

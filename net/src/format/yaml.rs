@@ -252,7 +252,7 @@ mod tests {
     fn blocks_stand_as_jackson_writes_them() {
         assert_eq!(
             yaml(r#"[{"index":"t","pri":"1"},{"index":"u","n":{"x":[1,"a"]},"e":[],"o":{}}]"#),
-            "---\n- index: \"t\"\n  pri: \"1\"\n- index: \"u\"\n  n:\n    x:\n    - 1\n    - \"a\"\n  e: []\n  o: {}\n"
+            "---\n- index: \"t\"\n  pri: \"1\"\n- index: \"u\"\n  \"n\":\n    x:\n    - 1\n    - \"a\"\n  e: []\n  o: {}\n"
         );
         assert_eq!(yaml("[[1,2],[[]]]"), "---\n- - 1\n  - 2\n- - []\n");
         assert_eq!(yaml("{}"), "--- {}\n");

@@ -352,10 +352,3 @@ fn details<E: Env>(
     }
     writer.end_object();
 }
-
-/// `GET /_ingest/pipeline`, `/_ingest/pipeline/{id}`: there are none yet.
-pub(super) fn pipelines<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    call.gate.cluster("cluster:admin/ingest/pipeline/get")?;
-    let named = call.path.get("id").is_some_and(|id| !id.contains('*'));
-    Ok(Reply::json(if named { 404 } else { 200 }, b"{}".to_vec()))
-}

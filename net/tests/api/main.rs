@@ -2,6 +2,7 @@
 
 mod conventions;
 mod documents;
+mod drift;
 mod indices;
 mod place;
 mod searches;

@@ -78,7 +78,10 @@ mod tests {
             log.keep(line);
         }
         let read = |name: &str| fs::read_to_string(folder.join(name)).expect("it is there");
-        assert_eq!((read("slow.json").as_str(), read("slow.1.json").as_str()), ("three\n", "two\n"));
+        assert_eq!(
+            (read("slow.json").as_str(), read("slow.1.json").as_str()),
+            ("three\n", "two\n")
+        );
         fs::remove_dir_all(&folder).expect("it is ours");
     }
 }

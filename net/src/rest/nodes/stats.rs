@@ -39,8 +39,6 @@ const METRICS: [&str; 17] = [
 struct Wish<'a> {
     metrics: Vec<&'a str>,
     sections: Sections,
-    level: &'a str,
-    file_sizes: bool,
 }
 
 /// `GET /_nodes/stats` and its kin.
@@ -110,8 +108,7 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
             "level parameter must be one of [node] or [indices] or [shards] but was [{level}]"
         )));
     }
-    let file_sizes = call.params.flag("include_segment_file_sizes", false)?;
-    Ok(Wish { metrics, sections, level, file_sizes })
+    Ok(Wish { metrics, sections })
 }
 
 fn section<E: Env>(
