@@ -52,7 +52,17 @@ pub struct Lock(#[expect(dead_code, reason = "held, never read")] File);
 impl Folder {
     /// The folder at `path`; made where it is missing.
     pub fn make(path: &Path) -> Result<Self> {
-        let failed = |error: std::io::Error| Failure::file("data folder", path, &error);
+        // Whoever names it can name another: the setting is wrong, not the node.
+        let failed = |error: std::io::Error| {
+            Failure::new(
+                Code::Setting,
+                format!(
+                    "path.data (--data) is [{}], but must be a folder that can be made and written: \
+                     {error}",
+                    path.display()
+                ),
+            )
+        };
         for folder in [path.to_owned(), path.join("node"), path.join("certs")] {
             make_private(&folder).map_err(failed)?;
         }

@@ -38,10 +38,15 @@ pub fn run(options: &ResetPassword) -> Result<()> {
     let sources = options.sources()?;
     let folder = Folder::at(&data_folder(&sources))?;
     if !folder.path().join("authz").is_dir() {
-        return Err(failed(format!(
-            "no node was ever started in {}; name its data folder with --data",
-            folder.path().display()
-        )));
+        let path = folder.path().display();
+        return Err(failed(if folder.path().join("cluster").is_dir() {
+            format!(
+                "the node in {path} has only ever run without security, so it has no users: start it \
+                 once with xpack.security.enabled=true"
+            )
+        } else {
+            format!("no node was ever started in {path}; name its data folder with --data")
+        }));
     }
     if !options.batch && !options.silent && !confirm(options)? {
         return Err(failed("nothing was changed"));
@@ -65,7 +70,7 @@ pub fn run(options: &ResetPassword) -> Result<()> {
     tell(options, &password)
 }
 
-fn failed(sentence: impl Into<String>) -> Failure {
+pub(crate) fn failed(sentence: impl Into<String>) -> Failure {
     Failure::new(Code::Failed, sentence)
 }
 
@@ -196,7 +201,7 @@ fn change_running(folder: &Folder, options: &ResetPassword, password: &Secret) -
 }
 
 /// A name in a path.
-fn percent(text: &str) -> String {
+pub(crate) fn percent(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -209,7 +214,7 @@ fn percent(text: &str) -> String {
 }
 
 /// A user of the file realm who lives as long as this command.
-struct FileUser {
+pub(crate) struct FileUser {
     path: PathBuf,
     name: String,
     password: Secret,
@@ -217,7 +222,7 @@ struct FileUser {
 }
 
 impl FileUser {
-    fn add(folder: &Folder, random: &RuntimeRandom) -> Result<Self> {
+    pub(crate) fn add(folder: &Folder, random: &RuntimeRandom) -> Result<Self> {
         let password = password::generate(random);
         let name = format!("reset-{:016x}", random.next_u64());
         let hash = PasswordHash::make(&password, password::salt(random));
@@ -251,12 +256,12 @@ impl FileUser {
         save(&self.path, text.as_bytes(), 0o600)
     }
 
-    fn authorization(&self) -> String {
+    pub(crate) fn authorization(&self) -> String {
         format!("Basic {}", BASE64.encode(format!("{}:{}", self.name, self.password.reveal())))
     }
 
     /// Removes the user; also tried when dropped.
-    fn remove(mut self) -> Result<()> {
+    pub(crate) fn remove(mut self) -> Result<()> {
         self.is_there = false;
         self.write(&self.others()?)
     }
@@ -274,16 +279,16 @@ impl Drop for FileUser {
 }
 
 /// Where the running node answers.
-struct Node {
-    url: String,
+pub(crate) struct Node {
+    pub(crate) url: String,
     host: String,
     port: u16,
     /// The authority to trust; `None` where plain HTTP is spoken.
-    authority: Option<Vec<u8>>,
+    pub(crate) authority: Option<Vec<u8>>,
 }
 
 impl Node {
-    fn find(folder: &Folder, url: Option<&str>) -> Result<Self> {
+    pub(crate) fn find(folder: &Folder, url: Option<&str>) -> Result<Self> {
         let ready = read_json(&folder.node("ready"))?;
         let text = |key: &str| ready.as_ref()?.get(key).and_then(Value::as_str).map(str::to_owned);
         let url = url.map(str::to_owned).or_else(|| text("http")).ok_or_else(|| {
@@ -310,6 +315,42 @@ impl Node {
     }
 
     fn post(&self, path: &str, authorization: &str, body: &[u8]) -> Result<Response> {
+        self.ask(Method::Post, path, authorization, body)
+    }
+
+    /// Asks for JSON as a short-lived user with every right.
+    pub(crate) fn ask_as_operator(
+        &self,
+        folder: &Folder,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let helper = FileUser::add(folder, &RuntimeRandom::new())?;
+        let body = body.map(json::to_vec).unwrap_or_default();
+        let answer = self.ask(method, path, &helper.authorization(), &body);
+        helper.remove()?;
+        let answer = answer?;
+        let value = json::parse(&answer.body).unwrap_or_default();
+        if answer.status < 300 {
+            return Ok(value);
+        }
+        let reason = value.at(&["error", "reason"]).and_then(Value::as_str);
+        Err(failed(format!(
+            "the node at {} answered {}: {}",
+            self.url,
+            answer.status,
+            reason.unwrap_or("it gave no reason")
+        )))
+    }
+
+    fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        authorization: &str,
+        body: &[u8],
+    ) -> Result<Response> {
         let unreachable =
             |error: &dyn std::fmt::Display| failed(format!("the node at {}: {error}", self.url));
         let mut addresses = (self.host.as_str(), self.port)
@@ -328,7 +369,7 @@ impl Node {
             ("Content-Type", "application/json"),
             ("Connection", "close"),
         ];
-        let request = http::client::request("POST", path, &fields, body);
+        let request = http::client::request(method.as_str(), path, &fields, body);
         let answer = match &self.authority {
             None => exchange(socket, &request),
             Some(authority) => {
@@ -337,7 +378,7 @@ impl Node {
             }
         };
         let answer = answer.map_err(|error| unreachable(&error))?;
-        match Response::parse(&answer, Method::Post) {
+        match Response::parse(&answer, method) {
             Ok(Some((response, _))) => Ok(response),
             Ok(None) => Err(unreachable(&"it closed before the answer was whole")),
             Err(_) => Err(unreachable(&"it does not speak HTTP")),

@@ -10,6 +10,9 @@ use crate::failure::{Code, Failure, Result};
 /// Begins the names of environment variables that are settings.
 const PREFIX: &str = "CORELODE_";
 
+/// Variables of this prefix that are no settings: the log's level, and what scripts are told.
+const OTHERS: [&str; 4] = ["LOG", "KIT", "BIN", "COMMIT"];
+
 /// A longer file of settings is not read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -78,12 +81,13 @@ pub fn option(text: &str) -> Result<Given> {
 }
 
 /// The settings among environment variables. Every setting's name has a dot, which is written
-/// `__`; other variables that begin alike (`CORELODE_LOG`) are none.
+/// `__`; a few other variables begin alike and are none. Whatever else begins so is a setting that
+/// nobody knows, and is refused as such: a misspelt one must not be passed over.
 pub fn environment(variables: impl Iterator<Item = (String, String)>) -> Vec<Given> {
     let mut settings: Vec<Given> = variables
         .filter_map(|(variable, value)| {
             let name = variable.strip_prefix(PREFIX)?;
-            if !name.contains("__") {
+            if OTHERS.contains(&name) || name.starts_with("TEST_") {
                 return None;
             }
             let name = name.replace("__", ".").to_ascii_lowercase();
@@ -266,6 +270,9 @@ mod tests {
         );
         let names: Vec<_> = given.iter().map(|given| given.name.as_str()).collect();
         assert_eq!(names, ["indices.memory", "xpack.security.http.ssl.enabled"]);
+        // One without a dot is no setting, and must not be passed over.
+        let misspelt = [("CORELODE_MEMROY".to_owned(), "1gb".to_owned())];
+        assert_eq!(environment(misspelt.into_iter())[0].name, "memroy");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use json::json;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::folder::save;
 
 /// What is told about a running node.
@@ -39,6 +39,23 @@ impl Told {
         });
         save(path, json::to_string(&value).as_bytes(), 0o644)
     }
+}
+
+/// Removes what an earlier run left at the place that the operator named, and makes sure that a new
+/// file can be written there.
+pub fn clear(path: &Path) -> Result<()> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::new(
+            Code::Setting,
+            format!(
+                "--ready-file is [{}], but must be a file that can be written: {error}",
+                path.display()
+            ),
+        )
+    };
+    remove(path).map_err(|error| wrong(&error))?;
+    save(path, b"", 0o644).map_err(|error| wrong(&error))?;
+    remove(path).map_err(|error| wrong(&error))
 }
 
 /// Removes the file; fine where it is not there.
