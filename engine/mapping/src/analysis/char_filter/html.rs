@@ -32,11 +32,16 @@ impl HtmlStrip {
         let mut out = Writing::default();
         let mut find = Find { text, missing: Vec::new() };
         let (mut at, mut kept) = (0, 0);
-        while let Some(found) = text[at..].find(['<', '&']) {
+        let mut verbatim = false;
+        while let Some(found) = text[at..].find(['<', '&', ']']) {
             let start = at + found;
-            let read = if text.as_bytes()[start] == b'&' {
-                entity(&text[start..])
+            let rest = &text[start..];
+            let read = if rest.starts_with('&') {
+                entity(rest)
+            } else if rest.starts_with(']') && !(verbatim && rest.starts_with("]]>")) {
+                None
             } else {
+                verbatim = rest.starts_with("<![CDATA[");
                 self.markup(text, start, &mut find)
             };
             let Some((len, with)) = read else {
@@ -66,8 +71,8 @@ impl HtmlStrip {
             let end = find.after(text.len() - body.len(), "-->")?;
             return Some((end - start, None));
         }
-        if rest.starts_with("<![CDATA[") {
-            return Some((9, None));
+        if rest.starts_with("<![CDATA[") || rest.starts_with("]]>") {
+            return Some((if rest.starts_with('<') { 9 } else { 3 }, None));
         }
         if rest.starts_with("<!") || rest.starts_with("<?") {
             let letter = rest[2..].chars().next()?;
@@ -75,7 +80,7 @@ impl HtmlStrip {
                 return None;
             }
             let end = find.after(start + 2, ">")?;
-            return Some((end - start, Some('\n').filter(|_| rest.starts_with("<!"))));
+            return Some((end - start, None));
         }
         let (name, end) = tag(text, start, find)?;
         let name = name.to_ascii_lowercase();
@@ -88,7 +93,7 @@ impl HtmlStrip {
                 find.after(end, close).and_then(|closed| find.after(closed, ">")).unwrap_or(end);
             return Some((end - start, Some('\n')));
         }
-        let inline = INLINE.contains(&name.as_str());
+        let inline = INLINE.contains(&name.as_str()) || !text[..end].ends_with('>');
         Some((end - start, (!inline).then_some('\n')))
     }
 }
@@ -129,6 +134,9 @@ fn tag<'t>(text: &'t str, start: usize, find: &mut Find<'_>) -> Option<(&'t str,
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '.' | '\u{b7}');
     at += text[at..].find(|c| !is_name(c)).unwrap_or(text.len() - at);
     let name = &text[name_start..at];
+    if at == text.len() {
+        return Some((name, at));
+    }
     loop {
         at += text[at..].find(|c: char| !c.is_whitespace()).unwrap_or(text.len() - at);
         match bytes.get(at)? {
@@ -159,13 +167,18 @@ fn entity(text: &str) -> Option<(usize, Option<char>)> {
         let code = u32::from_str_radix(digits.get(..len.min(8))?, radix).ok()?;
         let c = char::from_u32(code)?;
         let end = text.len() - digits.len() + len;
-        return Some((end + usize::from(text[end..].starts_with(';')), Some(c)));
+        return Some((ended(text, end)?, Some(c)));
     }
     let letters = body.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
     let len = (2..=letters).rev().find(|len| named(&body[..*len]).is_some())?;
     let c = named(&body[..len])?;
-    let end = 1 + len;
-    Some((end + usize::from(text[end..].starts_with(';')), Some(c)))
+    Some((ended(text, 1 + len)?, Some(c)))
+}
+
+/// Where an entity ends: behind its semicolon, or with the text.
+fn ended(text: &str, end: usize) -> Option<usize> {
+    let rest = &text[end..];
+    (rest.is_empty() || rest.starts_with(';')).then(|| end + rest.len().min(1))
 }
 
 #[cfg(test)]
@@ -179,7 +192,8 @@ mod tests {
             ("<p>so <b>happy</b></p>", "\nso happy\n"),
             ("a<i>b</i>", "a<i>b</i>"),
             ("1 < 2 && x<y", "1 < 2 && x<y"),
-            ("caf&eacute; &#65;&#x42; &amp;amp &nope;", "café AB &amp &nope;"),
+            ("caf&eacute; &#65;&#x42; &amp;amp &nope; &lt x &gt", "café AB &amp &nope; &lt x >"),
+            ("<![CDATA[ cd ]]> ]]> <?php x ?> <!DOCTYPE html> t", " cd  ]]>   t"),
             ("x<!-- c > -->y<script a='>'>if (a<b)</SCRIPT>z", "xy\nz"),
             ("<img src=\"a>b\">x<br/>y", "x\ny"),
             ("<a b=\"<a b='", "<a b=\"<a b='"),

@@ -499,11 +499,15 @@ impl GraphCutting<'_> {
             }
         }
         if options.preserve_original {
-            position = position.max(1);
             let whole = text.iter().collect();
-            made.push(Placed { text: whole, from: 0, to: text.len(), begins: 0, ends: position });
+            let ends = position.max(1);
+            made.insert(0, Placed { text: whole, from: 0, to: text.len(), begins: 0, ends });
         }
-        made.sort_by(|a, b| a.begins.cmp(&b.begins).then(b.ends.cmp(&a.ends)));
+        let order = |a: &Placed, b: &Placed| {
+            let places = a.begins.cmp(&b.begins).then(b.ends.cmp(&a.ends));
+            places.then(a.from.cmp(&b.from)).then(b.to.cmp(&a.to))
+        };
+        made.sort_by(order);
         made
     }
 }

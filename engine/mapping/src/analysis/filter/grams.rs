@@ -84,5 +84,6 @@ impl Joining<'_> {
 fn flat(token: &mut Tok) {
     if token.kind == TokenKind::Gram {
         token.inc = 1;
+        token.length = 1;
     }
 }

@@ -56,9 +56,8 @@ impl Stage for Window<'_> {
             filler.inc = 0;
             self.take(filler, true, next);
         }
-        while !self.held.is_empty() {
-            self.give(next);
-        }
+        // As in Lucene, a window that gives nothing is the last.
+        while !self.held.is_empty() && self.give(next) {}
     }
 }
 
@@ -70,8 +69,8 @@ impl Window<'_> {
         }
     }
 
-    /// Gives what begins at the front, and takes the front away.
-    fn give(&mut self, next: Next<'_>) {
+    /// Gives what begins at the front, and takes the front away; false where that is nothing.
+    fn give(&mut self, next: Next<'_>) -> bool {
         let of = self.of;
         let short = of.unigrams_if_none && !self.any && self.held.len() < of.min;
         let unigrams = of.unigrams || short;
@@ -105,5 +104,6 @@ impl Window<'_> {
             next(&mut made);
         }
         self.held.pop_front();
+        inc == 0
     }
 }

@@ -9,9 +9,9 @@ use super::Piece;
 use super::classes::TABLE;
 use crate::analysis::token::TokenKind;
 
-/// Gives every token of `text`, in order, to `sink`.
-pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
-    let (mut at, mut units) = (0, 0u32);
+/// Gives every token of `text`, in order, to `sink`, and how many before it were too long.
+pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece, u32)) {
+    let (mut at, mut units, mut skipped) = (0, 0u32, 0);
     while let Some(c) = text[at..].chars().next() {
         let Some((end, kind)) = longest(&text[at..]) else {
             at += c.len_utf8();
@@ -23,7 +23,9 @@ pub fn classic(text: &str, units_max: u32, mut sink: impl FnMut(Piece)) {
         let cut = u32::from(kind == TokenKind::Host && text[..at + end].ends_with('.'));
         if len <= units_max {
             let (end, to) = (at + end - cut as usize, units + len - cut);
-            sink(Piece { start: at, end, from: units, to, kind });
+            sink(Piece { start: at, end, from: units, to, kind }, std::mem::take(&mut skipped));
+        } else {
+            skipped += 1;
         }
         at += end;
         units += len;
@@ -163,7 +165,7 @@ mod tests {
     fn the_longest_rule_wins() {
         let mut found = Vec::new();
         let text = "O'Neil's U.S.A. AT&T a.b@c-d.org www.x.com 1-2-3 C3PO/x 日本 x.yz.";
-        classic(text, 255, |piece| {
+        classic(text, 255, |piece, _| {
             found.push(format!("{} {}", &text[piece.start..piece.end], piece.kind.name()));
         });
         let want = [

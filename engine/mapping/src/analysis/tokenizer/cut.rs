@@ -115,7 +115,11 @@ impl Cut {
     pub fn tokens(&self, text: &str, sink: &mut dyn FnMut(&mut Tok)) {
         match self {
             Self::Classic(max) => {
-                classic::classic(text, *max, |piece| sink(&mut tok(text, piece)));
+                classic::classic(text, *max, |piece, skipped| {
+                    let mut token = tok(text, piece);
+                    token.inc += skipped;
+                    sink(&mut token);
+                });
             }
             Self::UrlEmail(max) => {
                 super::url_email::url_email(text, *max, |piece| sink(&mut tok(text, piece)));
