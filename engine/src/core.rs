@@ -248,6 +248,11 @@ impl<E: Env> Core<E> {
 
     /// Changes the cluster state; done when it is durable, published, and new shards are open.
     pub(crate) async fn change(&self, command: cluster::Command) -> Result<cluster::Outcome> {
+        if let cluster::Command::CreateIndex(new) = &command
+            && self.shared.config.reserved_names.contains(&&*new.name)
+        {
+            return Err(reserved(&new.name));
+        }
         if self.id == KEEPER {
             return self.change_here(command).await;
         }
@@ -271,6 +276,17 @@ impl<E: Env> Core<E> {
             )),
         }
     }
+}
+
+/// A name that is the beginning of somebody else's paths.
+fn reserved(name: &str) -> Error {
+    Error::new(
+        400,
+        "invalid_index_name_exception",
+        format!("Invalid index name [{name}], it is reserved for the paths of the authorization server"),
+    )
+    .with("index_uuid", "_na_")
+    .with("index", name)
 }
 
 /// Room that a core keeps back for its logs.

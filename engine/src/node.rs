@@ -30,6 +30,8 @@ pub struct Config {
     pub memory_bytes: usize,
     /// Takes a sentence for the log.
     pub warn: fn(&str),
+    /// Names that no index may have: first segments of paths that somebody else answers.
+    pub reserved_names: &'static [&'static str],
 }
 
 /// What all cores share.

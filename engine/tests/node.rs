@@ -21,6 +21,7 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
         info: NodeInfo::default(),
         memory_bytes: 256 << 20,
         warn: |text| println!("warn: {text}"),
+        reserved_names: &[],
     });
     let mut cores = Vec::new();
     for (at, inbox) in inboxes.into_iter().enumerate() {

@@ -223,6 +223,7 @@ impl Node {
             info,
             memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
             warn: |sentence| tracing::warn!("{sentence}"),
+            reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
         });
         let (sender, events) = mpsc::channel();
         let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());

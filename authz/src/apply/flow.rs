@@ -390,8 +390,8 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         return Outcome::Refused(Error::Foreign);
     }
     if let Some(grant) = known.spent {
-        // A code that comes twice was stolen once: what came of it ends.
-        revoke(state, grant, true);
+        // A code that comes twice was stolen once: what came of it ends, and nothing else.
+        revoke(state, grant, false);
         return Outcome::Refused(Error::Reused);
     }
     if known.burnt || known.end <= *now {

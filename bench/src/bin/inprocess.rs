@@ -41,6 +41,7 @@ fn main() -> Outcome<()> {
         info: NodeInfo::default(),
         memory_bytes: 4 << 30,
         warn: |text| eprintln!("{text}"),
+        reserved_names: &[],
     });
     let inbox = inboxes.pop().ok_or("one core has one mailbox")?;
     let running =

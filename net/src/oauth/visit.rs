@@ -171,12 +171,12 @@ impl<E: Env> Visit<'_, E> {
         self.is_own_origin() && authz::secret::is_equal(given.as_bytes(), token.as_bytes())
     }
 
-    /// Whether the browser says that the request comes from a page of ours.
+    /// Whether the browser says that the request comes from a page of ours. Under our policy of no
+    /// referrer browsers call even our own origin `null`; then `Sec-Fetch-Site` must speak for it.
     fn is_own_origin(&self) -> bool {
-        match (self.head.text("origin"), self.head.text("sec-fetch-site")) {
-            (Some(origin), _) => origin == self.settings.origin(),
-            (None, Some(site)) => site == "same-origin",
-            (None, None) => false,
+        match self.head.text("origin").filter(|origin| *origin != "null") {
+            Some(origin) => origin == self.settings.origin(),
+            None => self.head.text("sec-fetch-site") == Some("same-origin"),
         }
     }
 

@@ -65,6 +65,7 @@ async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
         info,
         memory_bytes: 512 << 20,
         warn: |text| println!("warn: {text}"),
+        reserved_names: &[],
     });
     let mut cores = Vec::new();
     for (at, inbox) in inboxes.into_iter().enumerate() {
