@@ -94,7 +94,12 @@ mod tests {
     fn a_line_is_one_line_whatever_comes_in() {
         let (audit, lines) = Audit::new();
         let long = "x".repeat(5000);
-        audit.note(7, "login_failed", "failed", &[("user", "a\n{\"event\":\"x\"}\u{7f}"), ("agent", &long)]);
+        audit.note(
+            7,
+            "login_failed",
+            "failed",
+            &[("user", "a\n{\"event\":\"x\"}\u{7f}"), ("agent", &long)],
+        );
         let line = lines.try_recv().expect("a line");
         assert!(!line.contains('\n'));
         let value = json::parse(line.as_bytes()).expect("JSON");
@@ -114,7 +119,10 @@ mod tests {
         drop(written.try_recv().expect("the first"));
         audit.note(2, "e", "ok", &[]);
         let line = written.try_recv().expect("the count");
-        assert!(line.contains("\"audit_lines_lost\"") && line.contains("\"count\":\"2\""), "{line}");
+        assert!(
+            line.contains("\"audit_lines_lost\"") && line.contains("\"count\":\"2\""),
+            "{line}"
+        );
         Audit::none().note(1, "e", "ok", &[]);
     }
 }
