@@ -277,7 +277,7 @@ const SEARCH: &[Known] = &[
     Known::new("max_concurrent_shard_requests", Int).idle().unoffered(),
     Known::new("pre_filter_shard_size", Int).idle().unoffered(),
     flag("request_cache").idle(),
-    flag("typed_keys").idle(),
+    flag("typed_keys"),
     flag("ignore_throttled").idle(),
     text("stats").idle(),
 ];
@@ -293,7 +293,7 @@ const MULTI_SEARCH: &[Known] = &[
     Known::new("max_concurrent_shard_requests", Int).idle(),
     Known::new("pre_filter_shard_size", Int).idle(),
     flag("rest_total_hits_as_int"),
-    flag("typed_keys").idle(),
+    flag("typed_keys"),
     flag("ccs_minimize_roundtrips").idle(),
     flag("ignore_throttled").idle(),
 ];
@@ -937,6 +937,38 @@ mod tests {
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), count, "{}: a parameter twice", route.path);
+        }
+    }
+
+    /// What everybody may ask, or what asks the gate for each of its items.
+    const FREE: &[&str] = &[
+        "/favicon.ico",
+        "/_cat",
+        "/_security/_authenticate",
+        "/_security/user/_password",
+        "/_security/user/_has_privileges",
+        "/_security/user/{user}/_has_privileges",
+        "/_security/user/_privileges",
+        "/{index}/{type}",
+    ];
+
+    #[test]
+    fn each_route_asks_for_an_action_that_a_named_privilege_grants() {
+        use authz::privilege::{Kind as Of, granting};
+        for route in ROUTES {
+            let (path, action) = (route.path, route.privilege);
+            if action == "-" {
+                assert!(FREE.contains(&path), "{path}: asks nobody");
+                continue;
+            }
+            let is_index = action.starts_with("indices:") || action.starts_with("internal:");
+            assert!(is_index || action.starts_with("cluster:"), "{path}: {action}");
+            let mut named = granting(Of::Cluster, action);
+            if is_index {
+                named.extend(granting(Of::Index, action));
+            }
+            named.retain(|name| *name != "all");
+            assert!(!named.is_empty(), "{path}: only `all` grants {action}");
         }
     }
 }

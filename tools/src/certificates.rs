@@ -101,7 +101,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// SHA-256 of the last certificate's DER: the authority stands last in a chain.
-fn fingerprint(pem: &[u8]) -> std::result::Result<String, BadCertificate> {
+pub fn fingerprint(pem: &[u8]) -> std::result::Result<String, BadCertificate> {
     let chain = certificates(pem)?;
     let authority = chain.last().expect("at least one");
     let digest = digest::digest(&digest::SHA256, authority);

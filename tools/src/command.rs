@@ -29,8 +29,10 @@ Corelode, a search engine that speaks Elasticsearch's language
 
 corelode [serve]          start a node
     corelode serve --data /var/lib/corelode --http 0.0.0.0:9200
-corelode reset-password   give a user another password
-    corelode reset-password -u elastic
+corelode reset-password   give a user another password: -u elastic
+corelode create-enrollment-token   let a node or a tool join: -s kibana
+corelode users            users of the file: useradd ann -r viewer, list
+corelode service-tokens   tokens of services: create elastic/kibana name
 corelode check            verify every byte of a stopped node's store
     corelode check --data /var/lib/corelode --json
 corelode inspect FILE     show a log, segment, manifest or state in words
@@ -52,6 +54,8 @@ Settings may also come as variables: CORELODE_CLUSTER__NAME=books
 Options of reset-password; all commands take --data, --config and -E
   -u USER  -a generate it (default)  -i type it  -b do not ask  -s print only it
   -f even if the cluster is unhealthy  --url URL of the running node
+users: useradd, userdel, passwd NAME (-p PASSWORD), roles NAME (-a, -r ROLES)
+service-tokens: create, delete ACCOUNT NAME, list
 Options of inspect: --json, --term FIELD TERM, --doc ID
 ";
 
@@ -80,6 +84,15 @@ pub enum Command {
     /// Gives a user another password.
     #[command(override_help = HELP)]
     ResetPassword(ResetPassword),
+    /// Makes a token with which a node or a tool joins.
+    #[command(override_help = HELP)]
+    CreateEnrollmentToken(CreateEnrollmentToken),
+    /// Looks after the users of the operator's file.
+    #[command(override_help = HELP)]
+    Users(Users),
+    /// Looks after tokens of service accounts.
+    #[command(override_help = HELP)]
+    ServiceTokens(ServiceTokens),
     /// Verifies the store of a stopped node.
     #[command(override_help = HELP)]
     Check(Check),
@@ -158,6 +171,128 @@ pub struct ResetPassword {
     pub url: Option<String>,
 }
 
+/// Who joins.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum EnrollmentScope {
+    /// The companion tool.
+    Kibana,
+    /// A node.
+    Node,
+}
+
+impl EnrollmentScope {
+    /// Its name in paths.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kibana => "kibana",
+            Self::Node => "node",
+        }
+    }
+}
+
+/// Options of `create-enrollment-token`.
+#[derive(Debug, Args)]
+pub struct CreateEnrollmentToken {
+    #[command(flatten)]
+    place: Where,
+    /// Who joins.
+    #[arg(short, long)]
+    pub scope: EnrollmentScope,
+    /// Address of the running node.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+}
+
+/// Options of `users`.
+#[derive(Debug, Args)]
+pub struct Users {
+    #[command(flatten)]
+    place: WhereAnywhere,
+    #[command(subcommand)]
+    pub verb: UsersVerb,
+}
+
+/// What to do with users of the file.
+#[derive(Debug, Subcommand)]
+pub enum UsersVerb {
+    /// Adds one.
+    Useradd {
+        /// The name.
+        name: String,
+        /// The password; else a line of standard input.
+        #[arg(short, long)]
+        password: Option<String>,
+        /// Roles, apart at commas.
+        #[arg(short, long)]
+        roles: Option<String>,
+    },
+    /// Removes one.
+    Userdel {
+        /// The name.
+        name: String,
+    },
+    /// Gives one another password.
+    Passwd {
+        /// The name.
+        name: String,
+        /// The password; else a line of standard input.
+        #[arg(short, long)]
+        password: Option<String>,
+    },
+    /// Changes roles of one.
+    Roles {
+        /// The name.
+        name: String,
+        /// Roles to give.
+        #[arg(short, long)]
+        add: Option<String>,
+        /// Roles to take.
+        #[arg(short, long)]
+        remove: Option<String>,
+    },
+    /// Lists them.
+    List {
+        /// Only this one.
+        name: Option<String>,
+    },
+}
+
+/// Options of `service-tokens`.
+#[derive(Debug, Args)]
+pub struct ServiceTokens {
+    #[command(flatten)]
+    place: WhereAnywhere,
+    /// Address of the running node.
+    #[arg(long, value_name = "URL", global = true)]
+    pub url: Option<String>,
+    #[command(subcommand)]
+    pub verb: ServiceTokensVerb,
+}
+
+/// What to do with tokens of service accounts.
+#[derive(Debug, Subcommand)]
+pub enum ServiceTokensVerb {
+    /// Makes one.
+    Create {
+        /// `elastic/kibana`.
+        account: String,
+        /// Its name; else one is made.
+        name: Option<String>,
+    },
+    /// Removes one.
+    Delete {
+        /// `elastic/kibana`.
+        account: String,
+        /// Its name.
+        name: String,
+    },
+    /// Lists them.
+    List {
+        /// Only of this account.
+        account: Option<String>,
+    },
+}
+
 /// Options of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
@@ -182,6 +317,27 @@ pub struct Inspect {
     /// A document by its id.
     #[arg(long, value_name = "ID")]
     pub doc: Option<String>,
+}
+
+/// The same for commands with words of their own, before and after those.
+#[derive(Debug, Default, Args)]
+pub struct WhereAnywhere {
+    /// The file of settings.
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// The data folder.
+    #[arg(long, value_name = "DIR", global = true)]
+    data: Option<String>,
+    /// Settings.
+    #[arg(short = 'E', value_name = "NAME=VALUE", global = true)]
+    settings: Vec<String>,
+}
+
+impl WhereAnywhere {
+    fn place(&self) -> Where {
+        let Self { config, data, settings } = self;
+        Where { config: config.clone(), data: data.clone(), settings: settings.clone() }
+    }
 }
 
 impl Where {
@@ -241,6 +397,27 @@ impl ResetPassword {
     /// All settings.
     pub fn sources(&self) -> Result<Sources> {
         self.place.sources(Vec::new())
+    }
+}
+
+impl CreateEnrollmentToken {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        self.place.sources(Vec::new())
+    }
+}
+
+impl Users {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        self.place.place().sources(Vec::new())
+    }
+}
+
+impl ServiceTokens {
+    /// All settings.
+    pub fn sources(&self) -> Result<Sources> {
+        self.place.place().sources(Vec::new())
     }
 }
 
@@ -345,5 +522,22 @@ mod tests {
         }
         assert!(CommandLine::try_parse_from(["corelode", "reset-password"]).is_err());
         assert!(CommandLine::try_parse_from(["corelode", "frobnicate"]).is_err());
+    }
+
+    #[test]
+    fn commands_with_words_take_the_folder_anywhere() {
+        for line in [
+            "users useradd ann -p secret -r viewer --data /tmp/x",
+            "users --data /tmp/x list",
+            "users roles ann -a a,b -r c",
+            "service-tokens create elastic/kibana --data /tmp/x",
+            "service-tokens --url https://127.0.0.1:9200 list",
+            "create-enrollment-token -s kibana --data /tmp/x",
+        ] {
+            let words = std::iter::once("corelode").chain(line.split(' '));
+            assert!(CommandLine::try_parse_from(words).is_ok(), "{line}");
+        }
+        let bad = ["corelode", "create-enrollment-token", "-s", "moon"];
+        assert!(CommandLine::try_parse_from(bad).is_err());
     }
 }

@@ -7,6 +7,7 @@ mod certificates;
 mod check;
 mod command;
 mod config;
+mod enroll;
 mod failure;
 mod folder;
 mod inspect;
@@ -14,6 +15,7 @@ mod logging;
 mod machine;
 mod reset;
 mod serve;
+mod users;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,9 @@ fn main() -> ExitCode {
     let result = match CommandLine::parse().command() {
         Command::Serve(options) => serve::run(&options),
         Command::ResetPassword(options) => reset::run(&options),
+        Command::CreateEnrollmentToken(options) => enroll::run(&options),
+        Command::Users(options) => users::run(&options),
+        Command::ServiceTokens(options) => users::run_service_tokens(&options),
         Command::Check(options) => check::run(&options),
         Command::Inspect(options) => inspect::run(&options),
     };

@@ -63,7 +63,7 @@ impl<E: Env> Core<E> {
         request: &GetRequest,
     ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
         let state = self.state();
-        let mut via = None;
+        let via: Option<String>;
         let (name, alias_routing) =
             match resolve_one(&*state, &request.index, self.now_ms(), Purpose::Read)? {
                 One::Index { name, routing, is_alias, .. } => {

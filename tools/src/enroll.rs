@@ -1,0 +1,68 @@
+//! `create-enrollment-token`: a token with which a node or the companion tool joins.
+//!
+//! The token is base64 of `{"ver","adr","fgr","key"}`: the version, where the node answers, the
+//! SHA-256 of its authority, and an API key that may call the one path and dies after 30 minutes. A
+//! token for a node opens the whole cluster: it is printed, and never logged.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::Method;
+use json::{Value, json};
+
+use crate::certificates;
+use crate::command::CreateEnrollmentToken;
+use crate::config::data_folder;
+use crate::failure::Result;
+use crate::folder::Folder;
+use crate::reset::{Node, failed};
+
+/// Runs the command.
+pub fn run(options: &CreateEnrollmentToken) -> Result<()> {
+    let sources = options.sources()?;
+    let folder = Folder::at(&data_folder(&sources))?;
+    let node = Node::find(&folder, options.url.as_deref())?;
+    let Some(authority) = &node.authority else {
+        return Err(failed("an enrollment token wants a node that speaks HTTPS"));
+    };
+    let fingerprint = certificates::fingerprint(authority)
+        .map_err(|error| failed(format!("the authority of {}: {error}", node.url)))?;
+    let scope = options.scope.as_str();
+    let body = json!({
+        "name": (format!("enrollment_token_API_key_{}", std::process::id())),
+        "expiration": "30m",
+        "role_descriptors": {
+            "create_enrollment_token": {
+                "cluster": [(format!("cluster:admin/xpack/security/enroll/{scope}"))],
+            },
+        },
+    });
+    let key = node.ask_as_operator(&folder, Method::Post, "/_security/api_key", Some(&body))?;
+    let root = node.ask_as_operator(&folder, Method::Get, "/", None)?;
+    let text = |value: &Value, path: &[&str]| {
+        value.at(path).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    };
+    let key = format!("{}:{}", text(&key, &["id"]), text(&key, &["api_key"]));
+    let address = node.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
+    println!("{}", token(&text(&root, &["version", "number"]), address, &fingerprint, &key));
+    Ok(())
+}
+
+/// The text of a token.
+pub fn token(version: &str, address: &str, fingerprint: &str, key: &str) -> String {
+    let value = json!({"ver": version, "adr": [address], "fgr": fingerprint, "key": key});
+    BASE64.encode(json::to_vec(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_says_where_whom_to_trust_and_by_which_key() {
+        let text = token("8.19.0", "127.0.0.1:9200", "ab", "id:secret");
+        let value = json::parse(&BASE64.decode(text).expect("base64")).expect("JSON");
+        assert_eq!(value.get("ver").and_then(Value::as_str), Some("8.19.0"));
+        assert_eq!(value.get("adr"), Some(&json!(["127.0.0.1:9200"])));
+        assert_eq!(value.get("key").and_then(Value::as_str), Some("id:secret"));
+    }
+}
