@@ -1,0 +1,182 @@
+"""Real OAuth clients at the authorization server: `python3 tools/conform/client_oauth.py`.
+
+Authlib and requests-oauthlib (Python), oauth4webapi, openid-client and simple-oauth2 (npm): code with
+and without PKCE, refresh, client credentials, device, introspection, revocation, PAR, discovery; then
+the token opens documents through the official `elasticsearch` client as `bearer_auth`, which sees
+exactly what was granted. What is not installed is skipped with a word
+(`pip install -r tools/conform/requirements.txt`; CONFORM_NPM names a folder with the packages of npm).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import traceback
+
+from browser import Browser, query
+from oauth import PEOPLE, client, prepare
+from server import ROOT, Server
+
+CALLBACK = "https://app.example/cb"
+
+
+def allow(server, address):
+    """The owner's part: from the address that the library made to the redirect's address."""
+    owner = Browser(server)
+    assert address.startswith(server.url), address
+    page = owner.get(address[len(server.url):])
+    assert page.status == 303, (page.status, page.text)
+    request = query(page.headers["Location"])["request"]
+    owner.login("ann", PEOPLE["ann"], request)
+    page = owner.get(f"/consent?request={request}")
+    page = owner.submit(page, "/consent", scope="index:orders-*:read", decision="allow")
+    assert page.status == 302, (page.status, page.text)
+    return page.headers["Location"]
+
+
+def sees_what_was_granted(server, token):
+    """The official client of the store, with the token."""
+    from elasticsearch import AuthorizationException, Elasticsearch
+
+    store = Elasticsearch(server.url, ca_certs=server.ca, bearer_auth=token)
+    assert store.search(index="orders-*")["hits"]["total"]["value"] == 3
+    for forbidden in [lambda: store.search(index="bills-1"), lambda: store.index(index="orders-1", document={})]:
+        try:
+            forbidden()
+            raise AssertionError("beyond the grant")
+        except AuthorizationException as error:
+            assert error.status_code == 403
+    store.close()
+
+
+def authlib(server):
+    from authlib.integrations.requests_client import OAuth2Session
+
+    made = client(server)
+    for pkce in [False, True]:
+        session = OAuth2Session(
+            made["client_id"], made["client_secret"], scope="index:orders-*:read", redirect_uri=CALLBACK,
+            code_challenge_method="S256" if pkce else None,
+        )
+        session.verify, session.trust_env = server.ca, False
+        verifier = {"code_verifier": "v" * 50} if pkce else {}
+        told = session.get(f"{server.url}/.well-known/oauth-authorization-server", withhold_token=True).json()
+        address, state = session.create_authorization_url(told["authorization_endpoint"], **verifier)
+        back = allow(server, address)
+        token = session.fetch_token(told["token_endpoint"], authorization_response=back, state=state, **verifier)
+        assert token["scope"] == "index:orders-*:read", token
+        sees_what_was_granted(server, token["access_token"])
+        renewed = session.refresh_token(told["token_endpoint"], refresh_token=token["refresh_token"])
+        assert renewed["access_token"] != token["access_token"]
+        active = session.introspect_token(told["introspection_endpoint"], token=renewed["access_token"]).json()
+        assert active["active"], active
+        assert session.revoke_token(told["revocation_endpoint"], token=renewed["refresh_token"]).status_code == 200
+        active = session.introspect_token(told["introspection_endpoint"], token=renewed["access_token"]).json()
+        assert active == {"active": False}, active
+    made = client(server, application_type="service", redirect_uris=[], service_account="ann")
+    session = OAuth2Session(made["client_id"], made["client_secret"], scope="index:orders-*:read")
+    session.verify, session.trust_env = server.ca, False
+    token = session.fetch_token(f"{server.url}/token", grant_type="client_credentials")
+    sees_what_was_granted(server, token["access_token"])
+
+
+def requests_oauthlib(server):
+    from oauthlib.oauth2 import BackendApplicationClient
+    from requests_oauthlib import OAuth2Session
+
+    made = client(server)
+    session = OAuth2Session(made["client_id"], redirect_uri=CALLBACK, scope=["index:orders-*:read"], pkce="S256")
+    session.trust_env = False
+    address, _ = session.authorization_url(f"{server.url}/authorize")
+    back = allow(server, address)
+    token = session.fetch_token(
+        f"{server.url}/token", authorization_response=back, client_secret=made["client_secret"], verify=server.ca)
+    sees_what_was_granted(server, token["access_token"])
+    proof = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
+    renewed = session.refresh_token(f"{server.url}/token", verify=server.ca, **proof)
+    sees_what_was_granted(server, renewed["access_token"])
+    service = client(server, application_type="service", redirect_uris=[], service_account="ann")
+    backend = OAuth2Session(client=BackendApplicationClient(service["client_id"], scope=["index:orders-*:read"]))
+    backend.trust_env = False
+    token = backend.fetch_token(f"{server.url}/token", client_secret=service["client_secret"], verify=server.ca)
+    sees_what_was_granted(server, token["access_token"])
+
+
+def device(server, code):
+    """The owner's part for a device."""
+    owner = Browser(server)
+    owner.login("ann", PEOPLE["ann"])
+    page = owner.submit(owner.get("/device"), "/device", user_code=code)
+    page = owner.submit(page, "/device", scope="index:orders-*:read", decision="allow")
+    assert "connected" in page.text, page.text
+
+
+def npm(server, story):
+    """A story of client_oauth.mjs, decided here."""
+    folder = os.environ.get("CONFORM_NPM") or str(ROOT / "target" / "conform-npm")
+    if not shutil.which("node") or not os.path.isdir(os.path.join(folder, "node_modules", story)):
+        raise ImportError(f"node, or {story} in {folder}, is not there")
+    # A module finds its packages beside itself.
+    program = os.path.join(folder, "client_oauth.mjs")
+    shutil.copyfile(ROOT / "tools" / "conform" / "client_oauth.mjs", program)
+    made = client(server)
+    public = client(server, token_endpoint_auth_method="none", application_type="native", redirect_uris=["http://127.0.0.1/cb"])
+    environment = dict(os.environ, NODE_EXTRA_CA_CERTS=server.ca, DEVICE_CLIENT=public["client_id"])
+    process = subprocess.Popen(
+        ["node", program, story, server.url, made["client_id"], made["client_secret"]],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    token = None
+    for line in process.stdout:
+        word, _, value = line.strip().partition(" ")
+        if word == "open":
+            if "#" in value:
+                device(server, value.split("#")[1])
+                answer = server.url
+            else:
+                answer = allow(server, value)
+            process.stdin.write(answer + "\n")
+            process.stdin.flush()
+        elif word == "token":
+            token = value
+    assert process.wait(60) == 0 and token, f"{story} ended with {process.returncode}"
+    if story != "oauth4webapi":
+        sees_what_was_granted(server, token)
+
+
+def oauth4webapi(server):
+    npm(server, "oauth4webapi")
+
+
+def openid_client(server):
+    npm(server, "openid-client")
+
+
+def simple_oauth2(server):
+    npm(server, "simple-oauth2")
+
+
+def main():
+    # Another authority of the machine must not stand in for the one that is pinned here.
+    for name in ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]:
+        os.environ.pop(name, None)
+    passed = failed = skipped = 0
+    with Server(args=["-E", "oauth.limit.login=1000"]) as server:
+        prepare(server)
+        for story in [authlib, requests_oauthlib, oauth4webapi, openid_client, simple_oauth2]:
+            try:
+                story(server)
+                passed += 1
+                print(f"ok   {story.__name__}")
+            except ImportError as error:
+                skipped += 1
+                print(f"SKIP {story.__name__}: {error}")
+            except Exception:
+                failed += 1
+                print(f"FAIL {story.__name__}")
+                traceback.print_exc(limit=4)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
