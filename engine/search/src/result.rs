@@ -169,4 +169,6 @@ pub struct SearchResult {
     pub max_score: Option<f32>,
     /// The page.
     pub hits: Vec<Hit>,
+    /// What aggregations found; absent where none was asked for.
+    pub aggs: Option<crate::aggs::shape::Fields>,
 }

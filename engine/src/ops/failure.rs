@@ -113,7 +113,17 @@ fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Err
 
 /// A request or query that cannot be read, or that an index cannot answer.
 pub(crate) fn of_search(error: search::Error) -> Error {
-    let mut made = Error::new(400, error.kind.name(), error.reason);
+    let status = match error.kind {
+        search::error::Kind::AggregationInit => 500,
+        search::error::Kind::CircuitBreaking => 429,
+        _ => 400,
+    };
+    let mut made = Error::new(status, error.kind.name(), error.reason);
+    if error.kind == search::error::Kind::TooManyBuckets
+        && let Some(most) = made.reason.split(['[', ']']).nth(1).map(str::to_owned)
+    {
+        made = made.with("max_buckets", most.parse::<i64>().unwrap_or(0));
+    }
     if let Some(place) = error.place {
         made = made.with("line", place.line).with("col", place.column);
     }

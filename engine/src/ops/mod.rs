@@ -4,6 +4,7 @@
 //! requests, answers and work.
 
 pub mod admin;
+mod aggregate;
 pub mod alias;
 pub mod analyze;
 mod around;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::Index;
 use env::{Bytes, Clock, Env, Spawn};
+use search::aggs::shape::Fields;
 use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns, Fetch};
@@ -21,6 +22,7 @@ use segment::View;
 use segment::section::Missing;
 use shard::Touched;
 
+use super::aggregate::{self, TopColumns};
 use super::context::HeldShard;
 use super::slow::{Phase, Told};
 use super::{IndicesOptions, ShardFailure, Shards, failure};
@@ -91,28 +93,30 @@ pub struct CountReply {
 }
 
 /// One shard that is asked.
-struct Target {
-    index: Arc<Index>,
-    number: u32,
-    state: State,
+pub(super) struct Target {
+    pub(super) index: Arc<Index>,
+    pub(super) number: u32,
+    pub(super) state: State,
 }
 
-enum State {
+pub(super) enum State {
     /// Its view, and what the request means in its index.
     Ready(Arc<View>, Meaning),
     /// The view with weights.
-    Planned(Arc<Plan>, Arc<Columns>),
+    Planned(Arc<Plan>, Arc<Columns>, Arc<[TopColumns]>),
     /// Why it cannot answer.
     Failed(Error),
 }
 
 /// What a request means in one index.
 #[derive(Clone)]
-struct Meaning {
+pub(super) struct Meaning {
     bound: Arc<Bound>,
     /// What gives second scores.
     second: Arc<[Arc<Bound>]>,
     columns: Arc<Columns>,
+    /// What each `top_hits` fetches.
+    tops: Arc<[TopColumns]>,
 }
 
 impl Target {
@@ -122,7 +126,7 @@ impl Target {
     }
 
     /// The shard cannot answer (any more).
-    fn fail(&mut self, shards: &mut Shards, error: Error) {
+    pub(super) fn fail(&mut self, shards: &mut Shards, error: Error) {
         shards.note(self, error.clone());
         self.state = State::Failed(error);
     }
@@ -130,7 +134,7 @@ impl Target {
 
 impl Shards {
     /// Counts a failed shard, once.
-    fn note(&mut self, target: &Target, error: Error) {
+    pub(super) fn note(&mut self, target: &Target, error: Error) {
         let known = self
             .failures
             .iter()
@@ -152,6 +156,8 @@ pub(super) struct Run {
     targets: Vec<Target>,
     shards: Shards,
     pub(super) merged: Merged,
+    /// What aggregations found, where any was asked for.
+    pub(super) aggs: Option<Fields>,
 }
 
 /// What the gate is asked for a search.
@@ -239,7 +245,7 @@ impl<E: Env> Core<E> {
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
-        let Run { targets, mut shards, merged } = run;
+        let Run { targets, mut shards, merged, mut aggs } = run;
         let asked: Vec<u32> = {
             let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
             asked.sort_unstable();
@@ -257,6 +263,9 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
+        if let Some(aggs) = &mut aggs {
+            self.fetch_tops(aggs, &targets, &mut shards).await;
+        }
         drop(watched);
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
@@ -267,7 +276,7 @@ impl<E: Env> Core<E> {
             timed_out: merged.timed_out,
             terminated_early: merged.terminated_early,
             shards,
-            result: SearchResult { total: merged.total, max_score: merged.max_score, hits },
+            result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
             scroll_id: None,
             pit_id: None,
         })
@@ -297,7 +306,9 @@ impl<E: Env> Core<E> {
                     Ok(plan) => {
                         plans.push((at as u32, Arc::clone(&plan)));
                         second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
-                        target.state = State::Planned(plan, Arc::clone(&meaning.columns));
+                        let (columns, tops) =
+                            (Arc::clone(&meaning.columns), Arc::clone(&meaning.tops));
+                        target.state = State::Planned(plan, columns, tops);
                     }
                     Err(error) => target.fail(&mut shards, damaged(&error)),
                 },
@@ -320,7 +331,7 @@ impl<E: Env> Core<E> {
         }
         // A damaged block may have cost hits: its shard has failed, and what it found is not told.
         for target in &mut targets {
-            let State::Planned(plan, _) = &target.state else { continue };
+            let State::Planned(plan, ..) = &target.state else { continue };
             if let Some(damage) = fault(&plan.view) {
                 target.fail(&mut shards, damaged(&damage));
             } else if let Some(error) = plan.trouble.get() {
@@ -328,6 +339,7 @@ impl<E: Env> Core<E> {
                 target.fail(&mut shards, error);
             }
         }
+        let found = aggregate::take(&mut partials, &mut targets, &mut shards);
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
@@ -342,8 +354,9 @@ impl<E: Env> Core<E> {
             }
         }
         let merged = search::phase::merge(request, partials);
+        let aggs = self.reduce(request, found, &targets).await?;
         drop(watched);
-        Ok(Run { targets, shards, merged })
+        Ok(Run { targets, shards, merged, aggs })
     }
 
     /// Gives the best hits of one shard second scores.
@@ -477,7 +490,8 @@ impl<E: Env> Core<E> {
                 plan::bind(&asked, &mapping, &plan::Context { filter: None, ..context })
             });
             let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
-            Ok(Meaning { bound, second, columns: Arc::new(columns) })
+            let tops = aggregate::bind(request, &bound, &mapping, &context, limits)?;
+            Ok(Meaning { bound, second, columns: Arc::new(columns), tops })
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);
@@ -511,7 +525,8 @@ impl<E: Env> Core<E> {
             return Err(damaged(&damage));
         }
         let merged = search::phase::merge(request, partials);
-        let state = State::Planned(plan, Arc::clone(&meaning.columns));
+        let tops = Arc::clone(&meaning.tops);
+        let state = State::Planned(plan, Arc::clone(&meaning.columns), tops);
         let target = Target { index: Arc::clone(index), number, state };
         merged.winners.first().map(|winner| hit(request, &target, &winner.ranked)).transpose()
     }
@@ -624,13 +639,17 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
 }
 
 fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit> {
-    let State::Planned(plan, columns) = &target.state else {
+    let State::Planned(plan, columns, _) = &target.state else {
         return Err(Error::internal("a hit of a shard that failed"));
     };
-    let wanted = Fetch::new(request, &target.index.name, columns);
+    fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)
+}
+
+/// Makes a hit, waiting for what is not there.
+pub(super) fn fetched(wanted: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
     let mut missing = Missing::new();
     loop {
-        let hit = fetch::hit(&wanted, plan, ranked, &mut missing);
+        let hit = fetch::hit(wanted, plan, ranked, &mut missing);
         match hit.map_err(|error| damaged(&error))? {
             Some(mut hit) => match hit.failed.take() {
                 Some(error) => return Err(failure::of_search(error)),
@@ -646,6 +665,6 @@ fn fault(view: &View) -> Option<segment::Error> {
     view.segments.iter().find_map(|one| one.segment.fault().cloned())
 }
 
-fn damaged(error: &segment::Error) -> Error {
+pub(super) fn damaged(error: &segment::Error) -> Error {
     Error::new(500, "corrupt_index_exception", error.to_string())
 }

@@ -43,7 +43,7 @@ impl<E: Env> Core<E> {
             for (part_at, parts) in parts.into_iter().enumerate() {
                 let hand = if wide { (here + at + part_at) % cores } else { here };
                 let slice = Slice::new(Arc::clone(plan), parts, Arc::clone(&shared));
-                let slice = slice.of_target(*target);
+                let slice = slice.of_target(*target).with_memory(self.lease.clone());
                 hands[hand].push((*target, slice));
             }
         }

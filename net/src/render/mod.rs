@@ -1,5 +1,6 @@
 //! Results as bytes. Only here and in `rest` is response JSON written.
 
+pub mod aggs;
 pub mod by_query;
 pub mod cat;
 pub mod document;

@@ -5,6 +5,7 @@ use engine::ops::search::{CountReply, SearchReply};
 use json::Writer;
 use search::result::{Explanation, Hit, Key, Number, Relation, SearchResult, Total};
 
+use super::aggs::{self, How};
 use super::document::failures;
 use crate::fail::Trace;
 
@@ -13,6 +14,8 @@ use crate::fail::Trace;
 pub struct Manner<'a> {
     /// `hits.total` as a number (`rest_total_hits_as_int`).
     pub total_as_int: bool,
+    /// Names of aggregations carry their type (`typed_keys`).
+    pub typed_keys: bool,
     /// Id of the node that failed shards are on.
     pub node: &'a str,
     /// Stack traces.
@@ -45,10 +48,14 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
     } else {
         hits(writer, &reply.result, manner.total_as_int);
     }
+    if let Some(found) = &reply.result.aggs {
+        let how = How { typed: manner.typed_keys, total_as_int: manner.total_as_int };
+        aggs::aggregations(writer, found, how);
+    }
 }
 
 /// `"hits":{…}`.
-fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
+pub fn hits(writer: &mut Writer<'_>, found: &SearchResult, total_as_int: bool) {
     writer.key("hits").begin_object();
     total(writer, found.total, total_as_int);
     writer.key("max_score");
@@ -222,7 +229,8 @@ mod tests {
 
     use super::*;
 
-    const MANNER: Manner<'_> = Manner { total_as_int: false, node: "n", trace: Trace::No };
+    const MANNER: Manner<'_> =
+        Manner { total_as_int: false, typed_keys: false, node: "n", trace: Trace::No };
 
     fn text(reply: &SearchReply, manner: Manner<'_>) -> String {
         let mut out = Vec::new();
@@ -242,6 +250,7 @@ mod tests {
                 total: Some(Total { value: 2, relation: Relation::Eq }),
                 max_score: hits.iter().find_map(|hit| hit.score),
                 hits,
+                aggs: None,
             },
         }
     }

@@ -63,7 +63,9 @@ fn answer<E: Env>(
     total_as_int: bool,
 ) -> Reply {
     let node = call.core.shared().config.info.id.as_str();
-    let manner = Manner { total_as_int, node, trace: call.trace };
+    // It was looked at when the request was routed.
+    let typed_keys = call.params.flag("typed_keys", false).unwrap_or(false);
+    let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
     call.json(200, |writer| {
         writer.begin_object().field_u64("took", took.as_millis() as u64);
         writer.key("responses").begin_array();

@@ -30,7 +30,7 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     let mut body = Vec::with_capacity(256 + reply.result.hits.len() * 512);
     let node = call.core.shared().config.info.id.as_str();
-    let manner = Manner { total_as_int, node, trace: call.trace };
+    let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
     render::answer(&mut json::Writer::new(&mut body), &reply, manner);
     Ok(Reply::json(200, body))
 }

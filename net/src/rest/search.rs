@@ -23,7 +23,8 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let reply = call.core.search(call.gate, &request).await?;
     let mut body = Vec::with_capacity(256 + reply.result.hits.len() * 512);
     let node = call.core.shared().config.info.id.as_str();
-    let manner = Manner { total_as_int, node, trace: call.trace };
+    let typed_keys = call.params.flag("typed_keys", false)?;
+    let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
     render::answer(&mut json::Writer::new(&mut body), &reply, manner);
     Ok(Reply::json(200, body))
 }
@@ -34,7 +35,7 @@ pub(super) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let request = request(call, &COUNT_PARAMS)?;
     let reply = call.core.count(call.gate, &request).await?;
     let node = call.core.shared().config.info.id.as_str();
-    let manner = Manner { total_as_int: false, node, trace: call.trace };
+    let manner = Manner { total_as_int: false, typed_keys: false, node, trace: call.trace };
     Ok(call.json(200, |writer| render::count(writer, &reply, manner)))
 }
 

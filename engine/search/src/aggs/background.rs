@@ -142,7 +142,7 @@ fn of_word(
     let Some(filtered) = filtered else {
         return infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
     };
-    let node = Node::Term { field, infos, weight: None };
+    let node = Node::Term { field, term: word.into(), infos, weight: None };
     (0..plan.view.segments.len())
         .map(|number| shared(&matches(plan, &node, number), &filtered[number]))
         .sum()

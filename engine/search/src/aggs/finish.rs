@@ -1,14 +1,19 @@
 //! From what slices found to what is shown.
 
+use std::sync::Arc;
+
+use super::background;
+use super::bound::{BoundAgg, What};
 use super::cut::{self, Limit};
 use super::partial::{Bucket, Partial};
 use super::pipeline;
 use super::shape::{self, Fields, Hits, Out};
 use super::spec::{Agg, Aggs, Kind};
-use super::background;
 use crate::ast::Query;
 use crate::error::Result;
+use crate::plan::order::Order;
 use crate::plan::weigh::Plan;
+use crate::request::SearchRequest;
 
 /// Merges shards, one after the other, in the order of their places.
 pub struct Reducer<'a> {
@@ -126,4 +131,16 @@ fn of_agg<'a>(agg: &'a mut Agg, found: &mut Vec<&'a mut Query>) {
     for sub in &mut agg.subs.aggs {
         of_agg(sub, found);
     }
+}
+
+/// Each `top_hits` of bound aggregations, with its order.
+pub fn top_hits(aggs: &[BoundAgg]) -> Vec<(&SearchRequest, Arc<Order>)> {
+    let mut found = Vec::new();
+    for agg in aggs {
+        if let (Kind::TopHits(request), What::TopHits(order, _)) = (&agg.spec.kind, &agg.what) {
+            found.push((&**request, Arc::clone(order)));
+        }
+        found.extend(top_hits(&agg.subs));
+    }
+    found
 }

@@ -113,7 +113,7 @@ impl Collector for Best {
                     .collect()
             } else {
                 let mut sorter = Sorter::new(Arc::clone(&self.order), self.limit);
-                let ready = sorter.enter(&self.plan.view, self.number, turn)?
+                let ready = sorter.enter(&self.plan, self.number, turn)?
                     && docs.iter().all(|(doc, _)| sorter.prepare(*doc..doc + 1, turn));
                 let ready = ready && {
                     let list: Vec<u32> = docs.iter().map(|(doc, _)| *doc).collect();

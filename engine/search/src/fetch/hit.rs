@@ -10,7 +10,7 @@ use segment::{Missing, Segment};
 use super::columns::Columns;
 use crate::iter::build::{self, Context};
 use crate::iter::{Turn, window_of};
-use crate::plan::order::Source;
+use crate::plan::order::{Order, Source};
 use crate::plan::weigh::Plan;
 use crate::request::{SearchRequest, SourceFilter, Stored, Tiebreak};
 use crate::result::{Hit, Key, Ranked};
@@ -23,13 +23,15 @@ pub struct Fetch<'a> {
     pub index: &'a str,
     /// Columns to return.
     pub columns: &'a Columns,
+    /// The order of the hits, where it is not the plan's (`top_hits`).
+    pub order: Option<&'a Order>,
     source: SourceFilter,
 }
 
 impl<'a> Fetch<'a> {
     /// What `request` wants of hits of `index`.
     pub fn new(request: &'a SearchRequest, index: &'a str, columns: &'a Columns) -> Self {
-        Self { request, index, columns, source: request.source_filter() }
+        Self { request, index, columns, order: None, source: request.source_filter() }
     }
 }
 
@@ -101,7 +103,7 @@ pub fn hit(
             None => hit.fields.push((name, values)),
         }
     }
-    if let Some(collapse) = &plan.bound.order.collapse
+    if let Some(collapse) = &fetch.order.unwrap_or(&plan.bound.order).collapse
         && let (Some(request), Some(value)) = (&request.collapse, ranked.keys.last())
     {
         let value = match value {
@@ -115,7 +117,7 @@ pub fn hit(
     }
     let Some(matched) = matched_queries(plan, ranked, missing) else { return Ok(None) };
     hit.matched_queries = matched;
-    order(&mut hit, request, plan, ranked);
+    order(&mut hit, request, fetch.order.unwrap_or(&plan.bound.order), ranked);
     match segment.fault() {
         Some(fault) => Err(fault.clone()),
         None => Ok(Some(hit)),
@@ -220,8 +222,8 @@ fn matched_queries(plan: &Plan, ranked: &Ranked, missing: &mut Missing) -> Optio
 }
 
 /// Score and sort values.
-fn order(hit: &mut Hit, request: &SearchRequest, plan: &Plan, ranked: &Ranked) {
-    let keys = &plan.bound.order.keys;
+fn order(hit: &mut Hit, request: &SearchRequest, order: &Order, ranked: &Ranked) {
+    let keys = &order.keys;
     hit.score = Some(ranked.score).filter(|score| !score.is_nan());
     if keys.is_empty() {
         return;

@@ -1,0 +1,141 @@
+//! The aggregations of a search: what shards found is put together, and the documents that
+//! `top_hits` chose are fetched.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use env::{Env, Spawn};
+use search::aggs::finish::{hits_mut, top_hits};
+use search::aggs::shape::Fields;
+use search::aggs::{Partial, Reducer};
+use search::fetch::{self, Columns, Fetch};
+use search::plan::order::Order;
+use search::plan::{self, Bound};
+use search::request::SearchRequest;
+
+use super::search::{State, Target, fetched};
+use super::{Shards, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Limits;
+
+/// What one `top_hits` fetches in one index.
+pub(super) struct TopColumns {
+    request: SearchRequest,
+    columns: Columns,
+    order: Arc<Order>,
+}
+
+/// What one slice found, with the place of its shard.
+pub(super) type Found = (u32, Vec<Partial>);
+
+/// Finds the columns that each `top_hits` wants.
+///
+/// # Errors
+/// Belong to each shard of the index.
+pub(super) fn bind(
+    request: &SearchRequest,
+    bound: &Bound,
+    mapping: &mapping::Mapping,
+    context: &plan::Context<'_>,
+    limits: &Limits,
+) -> search::Result<Arc<[TopColumns]>> {
+    let Some(aggs) = &bound.aggs else { return Ok(Arc::default()) };
+    let mut tops = Vec::new();
+    for (asked, order) in top_hits(&aggs.aggs) {
+        // What is highlighted is what the search looks for.
+        let with_query = SearchRequest { query: request.query.clone(), ..asked.clone() };
+        let mut columns = fetch::bind_columns(&with_query, mapping, context)?;
+        columns.visible = limits.fields.clone();
+        tops.push(TopColumns { request: asked.clone(), columns, order });
+    }
+    Ok(tops.into())
+}
+
+/// Takes what aggregations found from the partials; a shard that cannot answer them has failed.
+pub(super) fn take(
+    partials: &mut [(u32, search::result::Partial)],
+    targets: &mut [Target],
+    shards: &mut Shards,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (at, partial) in partials {
+        match partial.aggs.take() {
+            None => {}
+            Some(Ok(aggs)) => found.push((*at, aggs)),
+            Some(Err(error)) => {
+                targets[*at as usize].fail(shards, failure::of_search(error));
+            }
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
+
+impl<E: Env> Core<E> {
+    /// Puts together what the shards found.
+    ///
+    /// # Errors
+    /// More buckets than allowed, or a field that has different types in different indices.
+    pub(super) async fn reduce(
+        self: &Rc<Self>,
+        request: &SearchRequest,
+        found: Vec<Found>,
+        targets: &[Target],
+    ) -> Result<Option<Fields>> {
+        if request.aggs.is_empty() {
+            return Ok(None);
+        }
+        let mut reducer = Reducer::new(&request.aggs);
+        let mut found = found.into_iter().peekable();
+        while let Some((at, first)) = found.next() {
+            let mut slices = vec![first];
+            while let Some((_, next)) = found.next_if(|(other, _)| *other == at) {
+                slices.push(next);
+            }
+            if let State::Planned(plan, ..) = &targets[at as usize].state {
+                reducer.shard(at, plan, slices).map_err(in_reduction)?;
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
+        reducer.finish(usize::try_from(most).unwrap_or(0)).map_err(in_reduction)
+    }
+
+    /// Fetches the documents that `top_hits` chose.
+    pub(super) async fn fetch_tops(
+        self: &Rc<Self>,
+        aggs: &mut Fields,
+        targets: &[Target],
+        shards: &mut Shards,
+    ) {
+        for hits in hits_mut(aggs) {
+            for winner in std::mem::take(&mut hits.winners) {
+                let target = &targets[winner.target as usize];
+                let State::Planned(plan, _, tops) = &target.state else { continue };
+                let Some(top) = tops.iter().find(|top| top.request == *hits.request) else {
+                    continue;
+                };
+                let mut wanted = Fetch::new(&top.request, &target.index.name, &top.columns);
+                wanted.order = Some(&top.order);
+                match fetched(&wanted, plan, &winner.ranked) {
+                    Ok(hit) => hits.hits.push(hit),
+                    Err(error) => shards.note(target, error),
+                }
+                self.env.spawn().yield_if_needed().await;
+            }
+        }
+    }
+}
+
+/// A failure of the last reduction, around which Elasticsearch says which phase it was.
+fn in_reduction(error: search::Error) -> Error {
+    let cause = failure::of_search(error);
+    let plain = cause.kind == "illegal_argument_exception";
+    let status = cause.status;
+    let mut outer = Error::new(status, "search_phase_execution_exception", "");
+    if !plain {
+        outer.root_causes = Vec::new();
+    }
+    outer.caused_by(cause)
+}
