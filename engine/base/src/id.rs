@@ -90,6 +90,8 @@ impl FieldNo {
     pub const IGNORED: Self = Self(6);
     /// `_nested_path`: terms, of each nested document the path of its object.
     pub const NESTED_PATH: Self = Self(7);
+    /// `_doc_count`: a column of numbers.
+    pub const DOC_COUNT: Self = Self(8);
     /// The first number of a user's field.
     pub const USER_FIRST: Self = Self(16);
 

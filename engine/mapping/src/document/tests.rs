@@ -1,5 +1,6 @@
 //! Documents and what becomes of them, told as stories.
 
+mod kinds;
 mod random;
 
 use std::sync::Arc;
@@ -342,7 +343,7 @@ fn what_does_not_fit_is_refused_in_elasticsearchs_words() {
         (
             r#"{"":1}"#,
             "[1:5] failed to parse: field name cannot be an empty string",
-            "Field name cannot be an empty string",
+            "field name cannot be an empty string",
         ),
         (r#"{" ":1}"#, "[1:6] Field name cannot contain only whitespace: [ ]", ""),
         (

@@ -36,6 +36,9 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 self.check_metadata(key, node)?;
             }
         }
+        if key == "_doc_count" && object.path.is_empty() {
+            return self.doc_count(node);
+        }
         self.descend(object, dynamic, key, node, Copies::Follow)
     }
 
@@ -51,7 +54,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         let origin = object;
         let (mut object, mut dynamic, mut rest) = (object, dynamic, key);
         loop {
-            let (first, after) = rest.split_once('.').map_or((rest, None), |(a, b)| (a, Some(b)));
+            let split = if object.is_flat() { None } else { rest.split_once('.') };
+            let (first, after) = split.map_or((rest, None), |(a, b)| (a, Some(b)));
             match (object.children.get(first), after) {
                 (Some(Child::Field(field)), None) => return self.field(field, node, copies),
                 (Some(Child::Alias(alias)), _) => return self.alias(&alias.path, node),
@@ -68,6 +72,9 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 }
                 (Some(Child::Field(field)), Some(_)) => {
                     return self.below_field(field, &join(&origin.path, key), node);
+                }
+                (None, _) if object.is_flat() => {
+                    return self.flat_unknown(object, dynamic, rest, node, copies);
                 }
                 (None, _) => return self.unknown(&object.path, dynamic, rest, node, copies),
             }
@@ -92,6 +99,78 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             ),
         )
         .into())
+    }
+
+    /// The members of an object whose children have whole names: objects inside of it only make
+    /// names longer. `prefix` is the name so far.
+    pub(super) fn flat_members(
+        &mut self,
+        object: &'m Object,
+        dynamic: Dynamic,
+        prefix: &str,
+        node: Node<'d>,
+    ) -> Refused<()> {
+        for member in node.object() {
+            let (key, value) = (member.key(), member.value());
+            let name = join(prefix, key);
+            if let Some(child) = object.children.get(&name) {
+                self.child(child, dynamic, &name, value)?;
+                continue;
+            }
+            if self.is_echo() {
+                continue;
+            }
+            if !self.replays() {
+                self.check_name(&object.path, key, value)?;
+                if object.path.is_empty() && prefix.is_empty() {
+                    self.check_metadata(key, value)?;
+                }
+            }
+            self.flat_member(object, dynamic, &name, value)?;
+        }
+        Ok(())
+    }
+
+    /// A value of a name that the object does not have: a longer name, or a new field.
+    fn flat_member(
+        &mut self,
+        object: &'m Object,
+        dynamic: Dynamic,
+        name: &str,
+        node: Node<'d>,
+    ) -> Refused<()> {
+        match node.kind() {
+            NodeKind::Object => self.flat_members(object, dynamic, name, node),
+            NodeKind::Array => {
+                for element in node.array() {
+                    self.flat_member(object, dynamic, name, element)?;
+                }
+                Ok(())
+            }
+            _ => self.flat_unknown(object, dynamic, name, node, Copies::Follow),
+        }
+    }
+
+    /// A new field of an object whose children have whole names.
+    fn flat_unknown(
+        &mut self,
+        object: &'m Object,
+        dynamic: Dynamic,
+        name: &str,
+        node: Node<'d>,
+        copies: Copies,
+    ) -> Refused<()> {
+        if self.replays() {
+            return Ok(());
+        }
+        match dynamic {
+            Dynamic::Strict => Err(fault::strict(&object.path, name, node).into()),
+            Dynamic::False => Ok(()),
+            Dynamic::True => {
+                self.new.flat.insert(object.path.to_string());
+                self.new_value(&join(&object.path, name), node, copies)
+            }
+        }
     }
 
     /// A value at `rest` (perhaps dotted) below `parent`, where nothing is there yet.

@@ -60,6 +60,8 @@ pub(super) struct New {
     pub disagreement: Option<Error>,
     /// Paths left out for want of room in the mapping.
     pub ignored: base::hash::Set<String>,
+    /// Paths of the objects whose new children have whole names, dots and all.
+    pub flat: base::hash::Set<String>,
     /// Paths ignored in nested documents; told of the document itself.
     pub ignored_late: Vec<String>,
 }
@@ -116,6 +118,9 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
     /// The members of an object that the mapping knows; `above` is what holds around it.
     pub fn members(&mut self, object: &'m Object, above: Dynamic, node: Node<'d>) -> Refused<()> {
         let dynamic = object.dynamic.unwrap_or(above);
+        if object.is_flat() {
+            return self.flat_members(object, dynamic, "", node);
+        }
         for member in node.object() {
             match object.children.get(member.key()) {
                 Some(child) => self.child(child, dynamic, member.key(), member.value())?,
@@ -338,7 +343,7 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
 
     /// Names that belong to the system, at the root.
     pub fn check_metadata(&self, key: &str, node: Node<'d>) -> Refused<()> {
-        if !METADATA.contains(&key) {
+        if !METADATA.contains(&key) || key == "_doc_count" {
             return Ok(());
         }
         let reason = format!(
@@ -349,19 +354,65 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
         Err(fault::named(key, key, self.id, node, cause).into())
     }
 
+    /// For how many documents this one stands: the one field of the system that stands in a
+    /// document itself.
+    #[cold]
+    pub fn doc_count(&mut self, node: Node<'d>) -> Refused<()> {
+        let refused = |reason: String| {
+            let cause = Error::illegal_argument(reason);
+            let named = fault::named("_doc_count", "_doc_count", self.id, node, cause);
+            Err(Box::new(named))
+        };
+        let count = match crate::types::Scalar::of_node(node) {
+            Some(crate::types::Scalar::Integer(count)) => count,
+            _ if self.replays() => return Ok(()),
+            _ => {
+                return refused(format!(
+                    "Failed to parse object: expecting token of type [VALUE_NUMBER] but found [{}]",
+                    node.token()
+                ));
+            }
+        };
+        if !(1..=i64::from(i32::MAX)).contains(&count) {
+            return match self.replays() {
+                true => Ok(()),
+                false => refused(format!(
+                    "[_doc_count] field must be a positive integer. Value of [{count}] is invalid."
+                )),
+            };
+        }
+        self.arena.push_number(base::FieldNo::DOC_COUNT, count, false, true);
+        Ok(())
+    }
+
     /// The fragment of a mapping that the new children make.
     fn delta(&mut self) -> Delta {
         let mut root = Json::new();
+        let flat = std::mem::take(&mut self.new.flat);
         for (path, (_, definition)) in std::mem::take(&mut self.new.children) {
-            insert(&mut root, &path, definition);
+            insert(&mut root, "", &path, &flat, definition);
         }
-        Delta::from_json(crate::tree::dynamic::fragment(root))
+        let mut fragment = crate::tree::dynamic::fragment(root);
+        if flat.contains("")
+            && let Some(object) = fragment.as_object_mut()
+        {
+            object.insert("subobjects", false);
+        }
+        Delta::from_json(fragment)
     }
 }
 
-/// Puts the definition of a path into nested `properties`. Objects come before what lies in them.
-fn insert(properties: &mut Json, path: &str, definition: Json) {
-    let Some((first, rest)) = path.split_once('.') else {
+/// Puts the definition of a path below `within` into nested `properties`. Objects come before what
+/// lies in them; below a path of `flat` names are whole.
+fn insert(
+    properties: &mut Json,
+    within: &str,
+    path: &str,
+    flat: &base::hash::Set<String>,
+    definition: Json,
+) {
+    let split = if flat.contains(within) { None } else { path.split_once('.') };
+    let Some((first, rest)) = split else {
         match properties.get_mut(path).and_then(json::Value::as_object_mut) {
             // Something inside came first.
             Some(known) => {
@@ -375,10 +426,14 @@ fn insert(properties: &mut Json, path: &str, definition: Json) {
         }
         return;
     };
+    let within = crate::tree::node::join(within, first);
     let object = properties.get_or_insert_with(first, || json::Value::Object(Json::new()));
     let Some(object) = object.as_object_mut() else { return };
+    if flat.contains(&within) {
+        object.insert("subobjects", false);
+    }
     let inner = object.get_or_insert_with("properties", || json::Value::Object(Json::new()));
     if let Some(inner) = inner.as_object_mut() {
-        insert(inner, rest, definition);
+        insert(inner, &within, rest, flat, definition);
     }
 }
