@@ -10,16 +10,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use consensus::{Replicated, Setup};
 use env::mailbox::{Receiver, Sender};
 use env::published::{Published, Watch};
 use env::reply::Reply;
-use env::{Env, Spawn};
+use env::{Clock, Env, Random, Spawn};
+
 
 use crate::audit::Audit;
 use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};
 use crate::password::{self, CHARACTERS_MIN, PasswordHash};
+use crate::record::key::{ApiKey, Salted};
+use crate::record::role::{Descriptor, Role};
 use crate::record::user::ELASTIC;
 use crate::secret::Secret;
 use crate::state::State;
@@ -203,6 +208,42 @@ impl Keeper {
             outcome => Ok(outcome),
         }
     }
+}
+
+/// How long an enrollment token lives.
+const ENROLLMENT_MS: u64 = 30 * 60 * 1000;
+
+/// Makes the key of an enrollment token for the companion tool: what stands in the token.
+///
+/// # Errors
+/// Where the key cannot be kept.
+pub async fn enrollment_key<E: Env>(env: &E, keeper: &Keeper) -> Result<Secret> {
+    let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let (mut id, mut secret, mut salt) = ([0; 15], [0; 16], [0; 32]);
+    env.random().fill(&mut id);
+    env.random().fill(&mut secret);
+    env.random().fill(&mut salt);
+    let (id, secret) = (text(&id), text(&secret));
+    let now = u64::try_from(env.clock().unix_ms()).unwrap_or_default();
+    let action = "cluster:admin/xpack/security/enroll/kibana".to_owned();
+    let descriptor = Descriptor { cluster: vec![action], ..Descriptor::default() };
+    let key = ApiKey {
+        id: id.clone(),
+        name: format!("enrollment_token_API_key_{id}"),
+        secret: Salted::new(salt, secret.as_bytes()),
+        kind: "rest".to_owned(),
+        owner: ELASTIC.to_owned(),
+        realm: ("reserved".to_owned(), "reserved".to_owned()),
+        creation: now,
+        expiration: Some(now + ENROLLMENT_MS),
+        invalidation: None,
+        metadata: json::Object::new(),
+        descriptors: vec![Arc::new(Role::new("create_enrollment_token", descriptor))],
+        limited_by: keeper.state().roles_of(&["superuser".to_owned()]).to_vec(),
+        access: None,
+    };
+    keeper.ask(Command::PutKey { key }).await?;
+    Ok(Secret::new(format!("{id}:{secret}")))
 }
 
 /// Is the password long enough?

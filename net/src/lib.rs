@@ -30,4 +30,5 @@ pub mod table;
 pub use admit::Security;
 pub use limits::Limits;
 pub use reply::Reply;
+pub use rest::VERSION;
 pub use server::{Options, Server};

@@ -172,7 +172,13 @@ async fn change<E: Env>(
     let store = std::rc::Rc::new(store);
     let serving = std::rc::Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });
-    let changed = keeper.set_password(env, &user, password, None).await;
+    let mut changed = keeper.set_password(env, &user, password, None).await;
+    if changed.is_ok() {
+        // Whoever had the old password keeps nothing.
+        let grants = keeper.state().grants_of(&user, None).map(|grant| grant.id).collect();
+        let command = authz::Command::Revoke { grants, consents: true };
+        changed = keeper.ask(command).await.map(drop);
+    }
     let closed = store.close().await;
     changed.and(closed)
 }

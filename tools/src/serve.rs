@@ -48,6 +48,8 @@ pub enum Event {
         keeper: Option<authz::Keeper>,
         /// How the user `elastic` came into being.
         first: First,
+        /// The key of an enrollment token, at the first start and for a terminal.
+        enrollment: Option<Secret>,
     },
     /// Each shard is open or has failed.
     Settled,
@@ -277,7 +279,7 @@ impl Node {
         let node_file = told.data.join("node/ready");
         loop {
             match self.events.recv() {
-                Ok(Event::Up { keeper, first }) => {
+                Ok(Event::Up { keeper, first, enrollment }) => {
                     let mut tls = None;
                     if let Some(made) = certificates.take() {
                         let made =
@@ -287,7 +289,7 @@ impl Node {
                         tls = Some(made.tls);
                     }
                     self.open_doors(keeper, tls)?;
-                    greeting::print(&told, first);
+                    greeting::print(&told, first, enrollment.as_ref());
                     tracing::info!(url = told.url, data = %told.data.display(), "started");
                 }
                 Ok(Event::Settled) => {

@@ -13,6 +13,7 @@ mod cluster_stats;
 mod copies;
 mod data_stream;
 mod document;
+mod explain;
 mod field_caps;
 mod index_stats;
 mod indices;
@@ -75,6 +76,8 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Task => task::get(call).await,
         Api::CancelTasks => task::cancel(call).await,
         Api::Count => search::count(call).await,
+        Api::Explain => explain::explain(call).await,
+        Api::Validate => explain::validate(call).await,
         Api::CreateIndex => indices::create(call).await,
         Api::GetIndex => indices::get(call),
         Api::ExistsIndex => indices::exists(call),

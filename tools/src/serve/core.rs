@@ -1,5 +1,6 @@
 //! What runs on each core: its part of the engine, its door, and the orders of the main thread.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
@@ -93,7 +94,8 @@ pub async fn run(core: Core, seed: Seed) {
         match waking.await.expect("its task runs as long as this core") {
             Ok((opened, keeper, first)) => {
                 store = opened;
-                tell(&events, Event::Up { keeper, first });
+                let enrollment = enrollment(&env, keeper.as_ref(), &first).await;
+                tell(&events, Event::Up { keeper, first, enrollment });
             }
             Err(failure) => return tell(&events, Event::Failed(failure)),
         }
@@ -153,6 +155,15 @@ fn watch_log(env: &RuntimeEnv, failed: impl Future<Output = String> + 'static) {
         eprintln!("corelode: {reason}");
         std::process::exit(Code::Log as i32);
     });
+}
+
+/// The key of an enrollment token, where this is the first start and a person looks on.
+async fn enrollment(env: &RuntimeEnv, keeper: Option<&Keeper>, first: &First) -> Option<Secret> {
+    let keeper = keeper?;
+    if matches!(first, First::No) || !std::io::stdout().is_terminal() {
+        return None;
+    }
+    authz::store::enrollment_key(env, keeper).await.ok()
 }
 
 type Woken = (Option<Rc<Store<RuntimeEnv>>>, Option<Keeper>, First);

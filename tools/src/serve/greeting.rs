@@ -6,21 +6,22 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::path::Path;
 
+use authz::Secret;
 use authz::store::First;
 
 use super::ready::Told;
-use crate::command;
+use crate::{command, enroll};
 
 /// Prints it. A reader that has gone away is no reason to stop a node.
-pub fn print(told: &Told, first: First) {
+pub fn print(told: &Told, first: First, enrollment: Option<&Secret>) {
     let mut out = std::io::stdout();
-    let text = text(told, &first, out.is_terminal());
+    let text = text(told, &first, enrollment, out.is_terminal());
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         tracing::debug!("standard output: {error}");
     }
 }
 
-fn text(told: &Told, first: &First, is_terminal: bool) -> String {
+fn text(told: &Told, first: &First, enrollment: Option<&Secret>, is_terminal: bool) -> String {
     let mut text = format!(
         "Corelode {}\n  http       {}\n  transport  {}\n  cores      {}\n  data       {}\n",
         command::VERSION,
@@ -50,6 +51,19 @@ fn text(told: &Told, first: &First, is_terminal: bool) -> String {
             write_line(&mut text, &format!("  {reset}"));
         }
         First::Preset | First::No => {}
+    }
+    if let (Some(key), Some(fingerprint), true) = (enrollment, &told.fingerprint, is_terminal) {
+        let address = told.url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
+        let token = enroll::token(net::VERSION, address, fingerprint, key.reveal());
+        let data = quoted(&told.data);
+        write_line(&mut text, "");
+        write_line(&mut text, "A token with which the companion tool joins, good for 30 minutes:");
+        write_line(&mut text, &format!("  {token}"));
+        write_line(&mut text, "More of them, and one for a node:");
+        for scope in ["kibana", "node"] {
+            let line = format!("  corelode create-enrollment-token -s {scope} --data {data}");
+            write_line(&mut text, &line);
+        }
     }
     write_line(&mut text, "");
     write_line(&mut text, &format!("Try: {}", curl(told)));
@@ -83,9 +97,11 @@ fn write_line(text: &mut String, line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use authz::Secret;
-
     use super::*;
+
+    fn key() -> Secret {
+        Secret::new("id:schluessel".into())
+    }
 
     fn told() -> Told {
         Told {
@@ -102,18 +118,20 @@ mod tests {
     #[test]
     fn a_terminal_sees_the_password_once() {
         let first = First::Generated(Secret::new("geheim".into()));
-        let shown = text(&told(), &first, true);
+        let shown = text(&told(), &first, Some(&key()), true);
         assert!(shown.contains("geheim") && shown.contains(&"ab".repeat(32)));
-        let shown = text(&told(), &First::No, true);
+        assert!(shown.contains("create-enrollment-token -s node --data '/my data'"), "{shown}");
+        let shown = text(&told(), &First::No, None, true);
         assert!(!shown.contains("reset-password"));
     }
 
     #[test]
     fn nothing_secret_is_printed_elsewhere() {
         let first = First::Generated(Secret::new("geheim".into()));
-        let shown = text(&told(), &first, false);
+        let shown = text(&told(), &first, Some(&key()), false);
         assert!(!shown.contains("geheim"));
         assert!(shown.contains("reset-password -u elastic --data '/my data'"), "{shown}");
+        assert!(!shown.contains("token"), "{shown}");
     }
 
     #[test]

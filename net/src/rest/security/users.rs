@@ -196,7 +196,16 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let user = name.to_owned();
     let command = Command::SetPassword { user, password, instead_of: None, keep: None };
     match desk.keeper().ask(command).await {
-        Ok(_) => Ok(Reply::json(200, b"{}".to_vec())),
+        Ok(_) => {
+            if name != desk.principal.name() {
+                // Somebody else's hand: whoever had the old password keeps nothing.
+                let state = desk.state();
+                let grants = state.grants_of(name, None).map(|grant| grant.id).collect();
+                let command = Command::Revoke { grants, consents: true };
+                desk.keeper().ask(command).await.map_err(told)?;
+            }
+            Ok(Reply::json(200, b"{}".to_vec()))
+        }
         Err(authz::Error::UnknownUser { .. }) => {
             let mut told = Error::validation(&["user must exist in order to change password"]);
             told.status = 404;
