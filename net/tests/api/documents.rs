@@ -100,7 +100,7 @@ fn conditions_hold_or_conflict() {
             (
                 "/a/_doc/1?wait_for_active_shards=2&timeout=100ms",
                 "503 unavailable_shards_exception: [a][0] Not enough active copies to meet shard \
-                 count of [2] (have 1, needed 2). Timeout: [100ms], request: [/{index}/_doc/{id}]",
+                 count of [2] (have 1, needed 2). Timeout: [100ms], request: [/a/_doc/1]",
             ),
         ] {
             assert_eq!(client.bad("PUT", target, "{}").await, told, "{target}");

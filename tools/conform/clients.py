@@ -1,0 +1,160 @@
+"""Other clients, each with a short real story: `python3 tools/conform/clients.py [NAME…]`.
+
+The JavaScript client 8, the Go client 8, the Python client 9, elasticdump, curator. Each is installed below
+`target/conform-clients` by its own package manager; where that or the registry is missing, the story
+says SKIP and why. Status 1 where a story failed.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from server import PASSWORD, ROOT, Server
+
+STORIES = ROOT / "tools" / "conform" / "clients"
+HOME = ROOT / "target" / "conform-clients"
+
+
+class Skip(Exception):
+    """The story cannot be told here."""
+
+
+def call(command, folder, timeout=300, environment=None):
+    """Runs a command; its output, or an error with its last lines."""
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, timeout=timeout, text=True, check=False,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, **(environment or {})},
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{Path(str(command[0])).name}: {done.stdout[-1500:]}")
+    return done.stdout
+
+
+def install(command, folder, environment=None):
+    """As `call`; what fails here is the registry's business."""
+    try:
+        call(command, folder, environment=environment)
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        raise Skip(f"cannot be installed here: {str(error).strip().splitlines()[-1][:160]}") from error
+
+
+def need(program):
+    """The program's path."""
+    found = shutil.which(program)
+    if not found:
+        raise Skip(f"{program} is not here")
+    return found
+
+
+def folder_of(name):
+    """A folder to install in."""
+    folder = HOME / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def javascript(server):
+    node, npm, folder = need("node"), need("npm"), folder_of("javascript")
+    (folder / "package.json").write_text('{"name":"story","private":true,"type":"module"}')
+    if not (folder / "node_modules" / "@elastic" / "elasticsearch").exists():
+        install([npm, "install", "--no-audit", "--no-fund", "@elastic/elasticsearch@8"], folder)
+    shutil.copy(STORIES / "story.mjs", folder)
+    call([node, "story.mjs", server.url, PASSWORD, server.ca], folder)
+
+
+def golang(server):
+    go, folder = need("go"), folder_of("go")
+    shutil.copy(STORIES / "story.go", folder)
+    if not (folder / "go.sum").exists():
+        (folder / "go.mod").unlink(missing_ok=True)
+        install([go, "mod", "init", "story"], folder)
+        install([go, "get", "github.com/elastic/go-elasticsearch/v8@v8.19.0"], folder)
+    install([go, "build", "-o", "story", "story.go"], folder)
+    call([folder / "story", server.url, PASSWORD, server.ca], folder)
+
+
+def venv(folder, *packages):
+    """A Python with these packages."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        install([sys.executable, "-m", "venv", str(folder)], folder)
+    install([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], folder)
+    return python
+
+
+def python9(server):
+    python = venv(folder_of("python9"), "elasticsearch==9.*")
+    call([python, STORIES / "python9.py", server.url, PASSWORD, server.ca], HOME)
+
+
+def elasticdump(server):
+    """Documents and mapping out of one index, into a file, into another."""
+    npm, folder = need("npm"), folder_of("elasticdump")
+    program = folder / "node_modules" / ".bin" / "elasticdump"
+    (folder / "package.json").write_text('{"name":"story","private":true}')
+    if not program.exists():
+        install([npm, "install", "--no-audit", "--no-fund", "elasticdump@6"], folder)
+    lines = "".join(f'{{"index":{{"_id":"{n}"}}}}\n{{"n":{n},"word":"w{n % 3}"}}\n' for n in range(300))
+    assert server.request("POST", "/dump-source/_bulk?refresh=true", lines)[0] == 200
+    scheme, rest = server.url.split("://")
+    url = f"{scheme}://elastic:{PASSWORD}@{rest}"
+    environment = {"NODE_EXTRA_CA_CERTS": str(server.ca), "NODE_TLS_REJECT_UNAUTHORIZED": "0"}
+    for kind in ("mapping", "data"):
+        file = folder / f"{kind}.json"
+        file.unlink(missing_ok=True)
+        call([program, f"--input={url}/dump-source", f"--output={file}", f"--type={kind}"], folder, environment=environment)
+        call([program, f"--input={file}", f"--output={url}/dump-target", f"--type={kind}"], folder, environment=environment)
+    assert server.request("POST", "/dump-target/_refresh")[0] == 200
+    count = server.request("GET", "/dump-target/_count")[2]["count"]
+    assert count == 300, count
+
+
+def curator(server):
+    """Deletes what is old by name, keeps the rest."""
+    folder = folder_of("curator")
+    venv(folder, "elasticsearch-curator==8.*")
+    for name in ("logs-2020.01.01", "logs-2020.01.02", "kept"):
+        assert server.request("PUT", f"/{name}", {})[0] == 200
+    config = {"elasticsearch": {
+        "client": {"hosts": [server.url], "ca_certs": str(server.ca)},
+        "other_settings": {"username": "elastic", "password": PASSWORD},
+    }}
+    actions = {"actions": {1: {"action": "delete_indices", "options": {"ignore_empty_list": False}, "filters": [
+        {"filtertype": "pattern", "kind": "prefix", "value": "logs-"},
+        {"filtertype": "age", "source": "name", "direction": "older", "timestring": "%Y.%m.%d", "unit": "days", "unit_count": 30},
+    ]}}}
+    # JSON is YAML.
+    (folder / "config.yml").write_text(json.dumps(config))
+    (folder / "actions.yml").write_text(json.dumps(actions))
+    call([folder / "bin" / "curator", "--config", folder / "config.yml", folder / "actions.yml"], folder)
+    left = [row["index"] for row in server.request("GET", "/_cat/indices/logs-*,kept?format=json&h=index")[2]]
+    assert left == ["kept"], left
+
+
+ALL = {"javascript": javascript, "go": golang, "python9": python9, "elasticdump": elasticdump, "curator": curator}
+
+
+def main():
+    passed = failed = skipped = 0
+    for name in sys.argv[1:] or ALL:
+        try:
+            with Server() as server:
+                ALL[name](server)
+            passed += 1
+            print(f"ok   {name}", flush=True)
+        except Skip as reason:
+            skipped += 1
+            print(f"SKIP {name}: {reason}", flush=True)
+        except Exception as error:  # every failure of a story is told, and the next one begins
+            failed += 1
+            print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
