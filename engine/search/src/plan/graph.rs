@@ -4,7 +4,9 @@
 //! all paths meet ([`stretches`]), and between those places each path is a phrase of its own
 //! (`GraphTokenStreamFiniteStrings`).
 
-use mapping::analysis::Analyzer;
+use mapping::analysis::{Analyzer, Scratch};
+use mapping::types::shingle;
+use mapping::{Field, Kind as Type, TextFlavor};
 
 use crate::error::{Error, Kind, Result};
 
@@ -28,6 +30,23 @@ pub fn words(analyzer: &Analyzer, text: &str) -> Vec<Word> {
     analyzer.tokens(text, &mut |token| {
         let (position, length) = (token.position, token.length.max(1));
         words.push(Word { term: token.term.to_owned(), position, length });
+    });
+    words
+}
+
+/// The words of a text as a field has them: parts of `search_as_you_type` have shingles.
+pub fn words_of(field: &Field, analyzer: &Analyzer, text: &str) -> Vec<Word> {
+    let size = match &field.kind {
+        Type::Text(kind) => match kind.flavor {
+            TextFlavor::Shingles(size) | TextFlavor::Prefixes(size) => size,
+            _ => return words(analyzer, text),
+        },
+        _ => return words(analyzer, text),
+    };
+    let mut words = Vec::new();
+    let flavor = TextFlavor::Shingles(size);
+    shingle::words(flavor, analyzer, text, &mut Scratch::default(), |term, position| {
+        words.push(Word { term: term.to_owned(), position, length: 1 });
     });
     words
 }

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use mapping::analysis::Analyzer;
-use mapping::{Field, IndexOptions, Kind as Type, Text};
+use mapping::{Field, IndexOptions, Kind as Type, Text, TextFlavor};
 
 use crate::ast::{self, FuzzyOptions, Operator, ZeroTerms};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
-use crate::plan::bound::{Bool, Clause, Node, Phrase, Term};
+use crate::plan::bound::{Access, Bool, Clause, Node, Phrase, Term};
 use crate::plan::expand::{MultiPhrase, Synonym};
 use crate::plan::graph::{self, Stretch, Word};
 use crate::plan::{leaf, minimum, rewrite, words};
@@ -230,6 +230,10 @@ impl Maker for OneField<'_> {
             if let [term] = terms.as_slice() {
                 return term_of(self.field, text, term).into();
             }
+            if is_constant(text) {
+                let access = Access { index: true, column: false };
+                return Node::Terms { field: self.field.no, access, terms }.into();
+            }
             Node::Synonym(Synonym { field: self.field.no, terms, norms: text.norms }).into()
         });
         self.or_none(checked)
@@ -267,7 +271,8 @@ fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Resu
             .flat_map(|(words, at)| words.into_iter().map(move |word| (bytes(word), at)))
             .collect();
         let slop = phrase.slop;
-        return Ok(Node::Phrase(Phrase { field: field.no, terms, slop, norms: text.norms }).into());
+        let phrase = Node::Phrase(Phrase { field: field.no, terms, slop, norms: text.norms });
+        return Ok(constant_if(is_constant(text), phrase).into());
     }
     let places = phrase.places.into_iter().map(|(words, at)| {
         let mut words: Vec<Box<[u8]>> = words.into_iter().map(bytes).collect();
@@ -282,7 +287,17 @@ fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Resu
         norms: text.norms,
         prefix: phrase.prefix,
     };
-    Ok(Node::MultiPhrase(Arc::new(phrase)).into())
+    Ok(constant_if(is_constant(text), Node::MultiPhrase(Arc::new(phrase))).into())
+}
+
+/// Does each match score 1, however often and in how long a text?
+fn is_constant(text: &Text) -> bool {
+    text.flavor == TextFlavor::MatchOnly || text.similarity.as_deref() == Some("boolean")
+}
+
+/// A node that matches, and perhaps does not score.
+fn constant_if(constant: bool, node: Node) -> Node {
+    if constant { Node::Constant(Box::new(node.into())) } else { node }
 }
 
 /// How the words of one field are looked for.
@@ -365,7 +380,7 @@ impl Search<'_> {
             let made = leaf::text_term(binder, field, text).map(Clause::new);
             return maker.or_none(made).map(Some);
         };
-        let words = graph::words(analyzer, text);
+        let words = graph::words_of(field, analyzer, text);
         match &self.form {
             Form::Boolean(joined) => boolean(&mut maker, binder, &words, *joined),
             Form::Phrase(slop) => {
@@ -503,5 +518,9 @@ fn check_positions(field: &Field, text: &Text) -> Result<()> {
 
 /// One word of a text field, scored.
 pub fn term_of(field: &Field, text: &Text, word: &[u8]) -> Node {
+    if is_constant(text) {
+        let access = Access { index: true, column: false };
+        return Node::Terms { field: field.no, access, terms: vec![word.into()] };
+    }
     Node::Term(Term { field: field.no, term: word.into(), norms: text.norms })
 }
