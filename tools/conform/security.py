@@ -130,7 +130,7 @@ def main():
         )
         check(again["refresh_token"] != token["refresh_token"], "refresh tokens rotate")
 
-        ann.security.invalidate_api_key(ids=[key["id"]])
+        ann.security.invalidate_api_key(ids=[key["id"]], owner=True)
         refused(by_key.info, AuthenticationException, "an invalidated key is out at once")
         admin.security.put_role(name="acme", indices=[])
         refused(
