@@ -369,3 +369,18 @@ fn settings_follow_auto_expand_and_take_patterns_back() {
     assert!(refused(&state, &put(r#"{"uuid":"x"}"#)).to_string().contains("private setting"));
     assert!(matches!(refused(&State::default(), &new(r#"{"uuid":"x"}"#)), Error::Invalid { .. }));
 }
+
+#[test]
+fn shards_per_node_are_bounded() {
+    let settings = Command::PutClusterSettings {
+        persistent: json::parse(br#"{"cluster.max_shards_per_node":1}"#).expect("JSON"),
+        transient: Value::Null,
+    };
+    let state = done(&State::default(), &settings);
+    let state = done(&state, &create_command("a", 1, "{}", "{}"));
+    let (after, outcome) = apply(&state, &create_command("b", 2, "{}", "{}"));
+    let told = "Validation Failed: 1: this action would add [1] shards, but this cluster currently \
+                has [1]/[1] maximum normal shards open;";
+    assert!(matches!(outcome, Outcome::Refused(error) if error.to_string() == told));
+    assert_eq!(after.version, state.version);
+}

@@ -105,6 +105,7 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     }
     let new = composed(state, new.clone())?;
     let mut settings = IndexSettings::parse(&new.settings)?;
+    check_room(state, &settings)?;
     settings.set_private("index.provided_name", &*new.provided);
     settings.set_private("index.creation_date", new.created_ms.to_string());
     settings.set_private("index.uuid", uuid_text(new.uuid));
@@ -145,6 +146,29 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     Ok(after)
 }
 
+/// `cluster.max_shards_per_node`: shards that are there, of open indices that are not hidden.
+/// Replicas take no room where they have no place.
+fn check_room(state: &State, new: &IndexSettings) -> Result<()> {
+    let most = state.settings.int("cluster.max_shards_per_node").unwrap_or(i64::MAX);
+    let coming = i64::from(new.shard_count());
+    let open = |index: &&Arc<Index>| index.open && !index.hidden();
+    let there: i64 = state
+        .indices
+        .values()
+        .filter(open)
+        .map(|index| i64::from(index.settings.shard_count()))
+        .sum();
+    if new.flag("index.hidden") || there + coming <= most {
+        return Ok(());
+    }
+    Err(Error::Invalid {
+        problems: vec![format!(
+            "this action would add [{coming}] shards, but this cluster currently has \
+             [{there}]/[{most}] maximum normal shards open"
+        )],
+    })
+}
+
 /// Settings that Elasticsearch shows although nobody set them.
 pub(super) fn with_defaults(settings: IndexSettings) -> IndexSettings {
     let mut flat = settings.to_flat();
@@ -174,7 +198,7 @@ fn parse_aliases(state: &State, index: &str, aliases: &Value) -> Result<BTreeMap
         if name == index {
             return Err(aliases::is_index(name));
         }
-        found.insert(Arc::from(name), Alias::parse(name, body, &[])?);
+        found.insert(Arc::from(name), Alias::parse(name, body)?);
     }
     Ok(found)
 }
