@@ -145,6 +145,16 @@ impl IndexSettings {
         self.flat.insert("index.number_of_replicas".to_owned(), Value::from(lowest));
     }
 
+    /// Says that the index was closed in order, or no more.
+    pub(crate) fn set_verified_before_close(&mut self, closed: bool) {
+        const NAME: &str = "index.verified_before_close";
+        if closed {
+            self.set_private(NAME, "true");
+        } else {
+            self.flat.remove(NAME);
+        }
+    }
+
     /// Flat names, values as text: those that match none of `names` left out.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.flat.iter().map(|(name, value)| (name.as_str(), value))
@@ -301,6 +311,10 @@ impl IndexSettings {
             },
             ignore_malformed: self.flag("index.mapping.ignore_malformed"),
             no_coerce: !self.flag("index.mapping.coerce"),
+            ignore_above: self
+                .int("index.mapping.ignore_above")
+                .and_then(|most| u32::try_from(most).ok())
+                .filter(|most| *most < i32::MAX as u32),
             source_mode: self
                 .text("index.mapping.source.mode")
                 .and_then(mapping::SourceMode::of_name)

@@ -42,6 +42,8 @@ pub struct Settings {
     pub analysis: Arc<Registry>,
     /// How large the mapping may grow.
     pub limits: Limits,
+    /// `index.mapping.ignore_above`: of words whose mapping does not say, in UTF-16 units.
+    pub ignore_above: Option<u32>,
     /// `index.mapping.ignore_malformed`.
     pub ignore_malformed: bool,
     /// `index.mapping.coerce` turned off.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::char_filter::{CharFilter, Offsets};
 use super::filter::{Filter, Term};
-use super::stage::{End, Line};
+use super::stage::{End, Line, Shingles};
 use super::token::{Tok, Token, TokenKind};
 use super::tokenizer::{self, Cut, Piece};
 
@@ -183,6 +183,14 @@ impl Analyzer {
     /// Does the chain say of its tokens whether stemmers may touch them, up to its first `filters`?
     pub fn knows_keywords(&self, filters: usize) -> bool {
         self.filters.iter().take(filters).any(Filter::knows_keywords)
+    }
+
+    /// How it joins neighbouring words, if it does.
+    pub fn shingles(&self) -> Option<Shingles> {
+        self.filters.iter().find_map(|filter| match filter {
+            Filter::Fold(fold) => fold.shingles(),
+            _ => None,
+        })
     }
 
     /// Gives every token of `text`, in order, to `sink`.

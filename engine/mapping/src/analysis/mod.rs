@@ -16,4 +16,5 @@ pub mod tokenizer;
 
 pub use analyzer::{Analyzed, Analyzer, OwnedToken, Scratch, Tokenizer};
 pub use registry::{GramLimits, Registry};
+pub use stage::Shingles;
 pub use token::{Token, TokenKind};

@@ -14,6 +14,17 @@ use super::token::Tok;
 /// Takes what a stage makes.
 pub type Next<'n> = &'n mut dyn FnMut(&mut Tok);
 
+/// How many neighbouring words are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shingles {
+    /// Fewest.
+    pub min: u32,
+    /// Most.
+    pub max: u32,
+    /// Single words are given, too.
+    pub unigrams: bool,
+}
+
 /// What the end of a text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
@@ -36,6 +47,11 @@ pub trait Stage {
 pub trait Fold: std::fmt::Debug + Send + Sync {
     /// The stage, fresh.
     fn stage(&self) -> Box<dyn Stage + '_>;
+
+    /// How it joins neighbouring words, if it does.
+    fn shingles(&self) -> Option<Shingles> {
+        None
+    }
 }
 
 /// Stages in line.

@@ -15,6 +15,7 @@ pub mod arena;
 mod fault;
 mod source;
 mod special;
+mod synthetic;
 mod unknown;
 mod value;
 mod walk;

@@ -1,10 +1,11 @@
-//! Which part of a document's text is kept: all of it, some paths, or nothing.
+//! Which part of a document's text is kept: all of it, some paths, what its fields tell, or nothing.
 //!
 //! The log has the whole text, for it is parsed again at replay; what is kept beside the fields is
 //! what `_source` answers.
 
 use env::Bytes;
 
+use super::synthetic;
 use crate::tree::{Mapping, SourceMode};
 
 impl Mapping {
@@ -21,7 +22,14 @@ impl Mapping {
         }
         match self.source_mode() {
             SourceMode::Disabled => Bytes::empty(),
-            SourceMode::Stored | SourceMode::Synthetic => {
+            SourceMode::Synthetic => match json::parse(&source) {
+                Ok(value) => {
+                    Bytes::from(json::to_string(&synthetic::source(self, &value)).into_bytes())
+                }
+                // Only text that was read as JSON comes here.
+                Err(_) => source,
+            },
+            SourceMode::Stored => {
                 let (includes, excludes) = self.source_paths();
                 let filtered = json::path::filter_source(&source, includes, excludes);
                 // Only text that was read as JSON comes here.

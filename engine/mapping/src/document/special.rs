@@ -385,7 +385,8 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 None => return Ok(()),
             },
         };
-        if flattened.ignore_above.is_some_and(|most| longer_than(text, most)) {
+        let most = flattened.ignore_above.or(self.mapping.settings().ignore_above);
+        if most.is_some_and(|most| longer_than(text, most)) {
             self.ignored(field);
             return Ok(());
         }

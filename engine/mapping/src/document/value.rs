@@ -239,7 +239,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             },
             None => return Err(fault::no_text(node)),
         };
-        if let Some(most) = keyword.ignore_above
+        if let Some(most) = keyword.ignore_above.or(self.mapping.settings().ignore_above)
             && longer_than(text, most)
         {
             self.ignored(field);

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::analysis::stage::{End, Fold, Next, Stage};
+use crate::analysis::stage::{End, Fold, Next, Shingles, Stage};
 use crate::analysis::token::{Tok, TokenKind};
 
 /// The filter.
@@ -34,6 +34,11 @@ struct Window<'f> {
 }
 
 impl Fold for Shingle {
+    fn shingles(&self) -> Option<Shingles> {
+        let Self { min, max, unigrams, .. } = *self;
+        Some(Shingles { min: min as u32, max: max as u32, unigrams })
+    }
+
     fn stage(&self) -> Box<dyn Stage + '_> {
         Box::new(Window { of: self, held: VecDeque::new(), any: false })
     }
