@@ -344,7 +344,7 @@ impl Slice {
         let at = &plan.view.segments[part.segment as usize];
         if !self.entered {
             if let Keep::Sorted(sorter) = &mut self.keep
-                && !sorter.enter(&plan.view, part.segment, turn)?
+                && !sorter.enter(plan, part.segment, turn)?
             {
                 return Ok(false);
             }
@@ -712,6 +712,7 @@ fn counts_fast(node: &Node) -> bool {
         | Node::Near { .. }
         | Node::Inside { .. }
         | Node::Covering { .. }
+        | Node::Places { .. }
         | Node::Nested { .. }
         | Node::Terms { .. }
         | Node::Pattern { .. }

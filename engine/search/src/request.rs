@@ -59,6 +59,8 @@ pub struct SearchRequest {
     pub docvalue_fields: Vec<FieldFormat>,
     /// Values from the source to return, formatted by the mapping.
     pub fields: Vec<FieldFormat>,
+    /// Groups under which the search is counted.
+    pub groups: Vec<String>,
     /// Time after which partial results are returned.
     pub timeout_ms: Option<u64>,
     /// Documents a shard collects at most; 0: all.
@@ -75,12 +77,16 @@ pub struct SearchRequest {
     pub resume: Option<Arc<[Key]>>,
     /// Batches of a scroll: the window counts, not from + size.
     pub scrolls: bool,
+    /// Suggestions, in order.
+    pub suggest: Vec<crate::suggest::Suggestion>,
     /// What to mark in the text of hits.
     pub highlight: Option<crate::highlight::Highlight>,
     /// One hit for each value of a field.
     pub collapse: Option<Collapse>,
     /// Second scores for the best hits, one after the other.
     pub rescore: Vec<Rescore>,
+    /// The query may ask for hits inside of hits.
+    pub has_inner: bool,
 }
 
 impl Default for SearchRequest {
@@ -106,6 +112,7 @@ impl Default for SearchRequest {
             stored: Stored::Default,
             docvalue_fields: Vec::new(),
             fields: Vec::new(),
+            groups: Vec::new(),
             timeout_ms: None,
             terminate_after: 0,
             aggs: Default::default(),
@@ -114,9 +121,11 @@ impl Default for SearchRequest {
             tiebreak: Tiebreak::None,
             resume: None,
             scrolls: false,
+            suggest: Vec::new(),
             highlight: None,
             collapse: None,
             rescore: Vec::new(),
+            has_inner: false,
         }
     }
 }
@@ -285,6 +294,19 @@ pub struct Sort {
     pub format: Option<String>,
     /// Type in which values of several indices are compared.
     pub numeric_type: Option<NumericType>,
+    /// The values are those of documents inside.
+    pub nested: Option<NestedSort>,
+}
+
+/// `nested` of a sort.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedSort {
+    /// Path of the documents inside.
+    pub path: String,
+    /// Only those that match count.
+    pub filter: Option<Query>,
+    /// Only so many of each document count.
+    pub max_children: u32,
 }
 
 /// What is compared.

@@ -130,10 +130,16 @@ pub struct Hit {
     pub highlight: Vec<(String, Vec<String>)>,
     /// Why it cannot be shown as it was asked for: its shard has failed.
     pub failed: Option<crate::Error>,
+    /// `_nested`: where its object stands, of a hit inside another.
+    pub nested: Option<json::Value>,
     /// Hits inside this one, by name.
     pub inner_hits: Vec<(String, SearchResult)>,
     /// `matched_queries`.
     pub matched_queries: Vec<String>,
+    /// The score of each of them, where it was asked for.
+    pub matched_scores: Vec<f32>,
+    /// `_shard` and `_node`, where explanations were asked for.
+    pub place: Option<(String, String)>,
     /// Values it was ordered by.
     pub sort: Vec<Key>,
     /// How its score came about.

@@ -1,15 +1,19 @@
 //! What a search does around its hits: second scores, and the hits inside a hit.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use env::Env;
 use search::ast::{self, Node, Query, Scalar};
+use search::fetch::{Columns, InnerPlans};
 use search::request::{InnerHits, SearchRequest};
-use search::result::Hit;
+use search::result::{Hit, Ranked};
+use segment::View;
 
 use super::context::HeldShard;
-use super::search::SEARCH;
+use super::failure;
+use super::search::{SEARCH, damaged};
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
@@ -38,6 +42,58 @@ impl<E: Env> Core<E> {
         }
         Ok(())
     }
+}
+
+/// Plans of the hits inside, of each shard that has winners.
+#[derive(Default)]
+pub(super) struct InsidePlans(Vec<(u32, Vec<InnerPlans>)>);
+
+impl InsidePlans {
+    /// Those of one shard, made when they are asked for first. In its view documents inside are
+    /// seen, too.
+    pub(super) fn of<E: Env>(
+        &mut self,
+        core: &Core<E>,
+        target: u32,
+        view: &Arc<View>,
+        columns: &Columns,
+    ) -> Result<&[InnerPlans]> {
+        if !self.0.iter().any(|(known, _)| *known == target) {
+            // Who is inside of a living document lives.
+            let segments = view.segments.iter().map(|at| (at.segment.clone(), None));
+            let view = View::new(view.generation, segments).map_err(|error| damaged(&error))?;
+            let view = Arc::new(view);
+            let weigh = |bound| core.weigh(bound, &view).map_err(|error| damaged(&error));
+            let mut plans = Vec::with_capacity(columns.inner.len());
+            for inner in &columns.inner {
+                let plan = weigh(&inner.bound)?;
+                let levels = inner.levels.iter().map(weigh).collect::<Result<Vec<_>>>()?;
+                plans.push(InnerPlans { plan, levels });
+            }
+            self.0.push((target, plans));
+        }
+        let found = self.0.iter().find(|(known, _)| *known == target);
+        Ok(found.map_or(&[], |(_, plans)| plans.as_slice()))
+    }
+}
+
+/// Tells which documents inside of a hit matched.
+pub(super) fn inside_hits(
+    columns: &Columns,
+    plans: &[InnerPlans],
+    ranked: &Ranked,
+    hit: &mut Hit,
+) -> Result<()> {
+    for (inner, plans) in columns.inner.iter().zip(plans) {
+        let mut found = inner.hits(plans, ranked, hit).map_err(|error| damaged(&error))?;
+        for hit in &mut found.hits {
+            if let Some(error) = hit.failed.take() {
+                return Err(failure::of_search(error));
+            }
+        }
+        hit.inner_hits.push((inner.name.clone(), found));
+    }
+    Ok(())
 }
 
 /// The search for all hits of the value that `hit` stands for.

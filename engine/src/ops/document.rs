@@ -180,6 +180,23 @@ pub struct GetRequest {
     pub stored_fields: Vec<String>,
 }
 
+impl Default for GetRequest {
+    /// In real time, the whole source.
+    fn default() -> Self {
+        Self {
+            index: String::new(),
+            id: String::new(),
+            routing: None,
+            realtime: true,
+            refresh: false,
+            version: None,
+            version_type: VersionType::Internal,
+            source: SourceFilter::default(),
+            stored_fields: Vec::new(),
+        }
+    }
+}
+
 /// `_source`, `_source_includes`, `_source_excludes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceFilter {

@@ -17,13 +17,16 @@ use search::dsl;
 use search::fetch::{self, Columns, Fetch};
 use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
+use search::score::explain;
 use search::result::{Hit, Merged, Ranked, SearchResult};
 use segment::View;
 use segment::section::Missing;
 use shard::Touched;
 
 use super::aggregate::{self, TopColumns};
+use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
+use super::suggest::{self, Suggested};
 use super::slow::{Phase, Told};
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
@@ -75,6 +78,8 @@ pub struct SearchReply {
     pub shards: Shards,
     /// Totals and hits.
     pub result: SearchResult,
+    /// Suggestions, in the request's order.
+    pub suggest: Vec<Suggested>,
     /// By which a scroll goes on.
     pub scroll_id: Option<String>,
     /// Of the point in time that was searched.
@@ -117,6 +122,13 @@ pub(super) struct Meaning {
     columns: Arc<Columns>,
     /// What each `top_hits` fetches.
     tops: Arc<[TopColumns]>,
+}
+
+impl Meaning {
+    /// The query in its index.
+    pub(super) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
 }
 
 impl Target {
@@ -195,9 +207,11 @@ impl<E: Env> Core<E> {
         let shards: Vec<(Arc<Index>, u32)> =
             run.targets.iter().map(|it| (Arc::clone(&it.index), it.number)).collect();
         self.tell_slow_search(Phase::Query, &shards, took, call, hits);
+        self.count_groups(&shards, &request.groups, Phase::Query, took);
         let mut reply = self.present(&request, run, call.partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(found);
         self.tell_slow_search(Phase::Fetch, &shards, took, call, hits);
+        self.count_groups(&shards, &request.groups, Phase::Fetch, took);
         self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
         Ok(reply)
     }
@@ -255,9 +269,19 @@ impl<E: Env> Core<E> {
         let winners = asked.iter().map(|at| targets[*at as usize].shard());
         let watched = self.watch(winners, Phase::Fetch);
         let mut hits = Vec::with_capacity(merged.winners.len());
+        let mut inside = InsidePlans::default();
         for winner in &merged.winners {
             let target = &targets[winner.target as usize];
-            match hit(request, target, &winner.ranked) {
+            let made = hit(request, target, &winner.ranked).and_then(|mut hit| {
+                if let State::Planned(plan, columns, _) = &target.state
+                    && !columns.inner.is_empty()
+                {
+                    let plans = inside.of(self, winner.target, &plan.view, columns)?;
+                    inside_hits(columns, plans, &winner.ranked, &mut hit)?;
+                }
+                Ok(hit)
+            });
+            match made {
                 Ok(hit) => hits.push(hit),
                 Err(error) => shards.note(target, error),
             }
@@ -267,6 +291,7 @@ impl<E: Env> Core<E> {
             self.fetch_tops(aggs, &targets, &mut shards).await;
         }
         drop(watched);
+        let suggest = suggested(request, &targets, &mut shards)?;
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
         }
@@ -277,6 +302,7 @@ impl<E: Env> Core<E> {
             terminated_early: merged.terminated_early,
             shards,
             result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
+            suggest,
             scroll_id: None,
             pit_id: None,
         })
@@ -428,7 +454,7 @@ impl<E: Env> Core<E> {
 
     /// What the request means for each shard. The gate is asked again: what is held may be older
     /// than what its caller may see.
-    fn targets_of(
+    pub(super) fn targets_of(
         &self,
         gate: &dyn Gate,
         action: &'static str,
@@ -477,6 +503,10 @@ impl<E: Env> Core<E> {
             filter,
             filter_mapping: Some(&index.mapping),
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
+            docvalue_fields_max: settings
+                .int("index.max_docvalue_fields_search")
+                .unwrap_or(100) as usize,
+            inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms())
         };
@@ -548,7 +578,7 @@ impl<E: Env> Core<E> {
     }
 
     /// Statistics of a shard, weights, postings.
-    fn weigh(
+    pub(super) fn weigh(
         &self,
         bound: &Arc<Bound>,
         view: &Arc<View>,
@@ -562,6 +592,35 @@ impl<E: Env> Core<E> {
             missing.fetch();
         }
     }
+}
+
+/// What is suggested beside the hits.
+fn suggested(
+    request: &SearchRequest,
+    targets: &[Target],
+    shards: &mut Shards,
+) -> Result<Vec<Suggested>> {
+    if request.suggest.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut views: Vec<(u32, &View, &[search::suggest::Bound])> = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        if let State::Planned(plan, columns, ..) = &target.state {
+            views.push((at as u32, &plan.view, &columns.suggest));
+        }
+    }
+    let merged = suggest::gather(request, &views, &mut |target, error| {
+        shards.note(&targets[target as usize], error);
+    });
+    let mut suggested = Vec::with_capacity(merged.len());
+    for (suggestion, entries) in request.suggest.iter().zip(merged) {
+        let hits = suggest::hits(&entries, &mut |target, ranked| {
+            hit(request, &targets[target as usize], ranked)
+        })?;
+        let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
+        suggested.push(Suggested { name, kind, entries, hits });
+    }
+    Ok(suggested)
 }
 
 /// What a rescorer cannot go with.
@@ -642,7 +701,20 @@ fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit>
     let State::Planned(plan, columns, _) = &target.state else {
         return Err(Error::internal("a hit of a shard that failed"));
     };
-    fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)
+    let mut hit = fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)?;
+    if request.explain {
+        let mut missing = Missing::new();
+        let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
+        let explained = loop {
+            match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
+                Some(explained) => break explained,
+                None => missing.fetch(),
+            }
+        };
+        hit.explanation = Some(explained.explanation);
+        hit.place = Some((format!("[{}][{}]", target.index.name, target.number), String::new()));
+    }
+    Ok(hit)
 }
 
 /// Makes a hit, waiting for what is not there.

@@ -52,6 +52,10 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
         let how = How { typed: manner.typed_keys, total_as_int: manner.total_as_int };
         aggs::aggregations(writer, found, how);
     }
+    if !reply.suggest.is_empty() {
+        writer.key("suggest");
+        super::suggest::suggest(writer, &reply.suggest, manner.typed_keys);
+    }
 }
 
 /// `"hits":{…}`.
@@ -112,9 +116,19 @@ fn total(writer: &mut Writer<'_>, total: Option<Total>, as_int: bool) {
 }
 
 fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
-    writer.begin_object().field_str("_index", &hit.index);
+    writer.begin_object();
+    hit_members(writer, hit, as_int);
+    writer.end_object();
+}
+
+/// The members of a hit.
+pub(super) fn hit_members(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
+    writer.field_str("_index", &hit.index);
     if let Some(id) = &hit.id {
         writer.field_str("_id", id);
+    }
+    if let Some(nested) = &hit.nested {
+        writer.field("_nested", nested);
     }
     if let Some(version) = hit.version {
         writer.field_u64("_version", version);
@@ -172,7 +186,13 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
         }
         writer.end_array();
     }
-    if !hit.matched_queries.is_empty() {
+    if !hit.matched_scores.is_empty() {
+        writer.key("matched_queries").begin_object();
+        for (name, score) in hit.matched_queries.iter().zip(&hit.matched_scores) {
+            writer.key(name).f32(*score);
+        }
+        writer.end_object();
+    } else if !hit.matched_queries.is_empty() {
         writer.key("matched_queries").begin_array();
         for name in &hit.matched_queries {
             writer.str(name);
@@ -192,7 +212,6 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
         }
         writer.end_object();
     }
-    writer.end_object();
 }
 
 /// Longs plain, doubles and floats as Java prints them (infinities in quotes), keywords as text.
@@ -208,7 +227,8 @@ fn sort_key(writer: &mut Writer<'_>, key: &Key) {
     };
 }
 
-fn explanation(writer: &mut Writer<'_>, node: &Explanation) {
+/// How a score came about.
+pub fn explanation(writer: &mut Writer<'_>, node: &Explanation) {
     writer.begin_object().key("value");
     match node.value {
         Number::Float(value) => writer.f32(value),
@@ -246,6 +266,7 @@ mod tests {
             shards: Shards { total: 1, successful: 1, ..Shards::default() },
             scroll_id: None,
             pit_id: None,
+            suggest: Vec::new(),
             result: SearchResult {
                 total: Some(Total { value: 2, relation: Relation::Eq }),
                 max_score: hits.iter().find_map(|hit| hit.score),

@@ -18,11 +18,13 @@ use base::hash::{Map, Set};
 use base::{DocId, FieldNo};
 use mapping::types::sortable;
 use segment::columns::{self, DictionaryReader};
-use segment::{Segment, View};
+use segment::Segment;
 
+use crate::iter::build;
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
-use crate::plan::order::{Collapse, Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
+use crate::plan::order::{Collapse, Inside, Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
+use crate::plan::weigh::Plan;
 use crate::request::Mode;
 use crate::result;
 
@@ -89,6 +91,26 @@ enum Reader {
     Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
 }
 
+/// Which documents inside of another count for a key.
+struct Children {
+    parents: Option<segment::Parents>,
+    /// A bit for each document; absent: all.
+    allowed: Option<Vec<u64>>,
+    count_max: usize,
+}
+
+impl Children {
+    fn of(&self, doc: u32) -> impl Iterator<Item = DocId> + '_ {
+        let range = self.parents.as_ref().map_or(0..0, |parents| parents.nested(DocId(doc)));
+        let allowed = |doc: &u32| {
+            self.allowed
+                .as_ref()
+                .is_none_or(|words| words[*doc as usize / 64] >> (doc % 64) & 1 == 1)
+        };
+        range.filter(allowed).map(DocId).take(self.count_max)
+    }
+}
+
 /// The `limit` best hits so far, by keys.
 pub struct Sorter {
     limit: usize,
@@ -97,6 +119,8 @@ pub struct Sorter {
     heap: Vec<Entry>,
     /// Readers of the segment at hand.
     readers: Vec<Reader>,
+    /// For each key, where it reads documents inside.
+    children: Vec<Option<Children>>,
     segment: u32,
     /// Number of the shard among those asked.
     target: u32,
@@ -132,6 +156,7 @@ impl Sorter {
             keys: order,
             heap: Vec::new(),
             readers: Vec::new(),
+            children: Vec::new(),
             segment: 0,
             target: 0,
             after: None,
@@ -168,12 +193,25 @@ impl Sorter {
     /// must wait.
     pub fn enter(
         &mut self,
-        view: &View,
+        plan: &Plan,
         number: u32,
         turn: &mut Turn<'_>,
     ) -> segment::Result<bool> {
         if self.readers.is_empty() {
-            let at = &view.segments[number as usize];
+            let at = &plan.view.segments[number as usize];
+            let mut children = Vec::with_capacity(self.keys.keys.len());
+            for key in &self.keys.keys {
+                children.push(match &key.inside {
+                    None => None,
+                    Some(inside) => {
+                        let Some(found) = self::children(inside, plan, number, turn) else {
+                            return Ok(false);
+                        };
+                        Some(found)
+                    }
+                });
+            }
+            self.children = children;
             self.readers =
                 self.keys.keys.iter().map(|key| reader(key, &at.segment, at.base, self.target)).collect();
             self.grouper = self.keys.collapse.as_ref().map_or(Grouper::Nothing, |collapse| {
@@ -214,7 +252,11 @@ impl Sorter {
         if turn.resident || docs.is_empty() {
             return true;
         }
-        for window in window_of(docs.start)..=window_of(docs.end - 1) {
+        // Documents inside stand before theirs.
+        let inside = self.children.iter().flatten().filter_map(|it| it.parents.as_ref());
+        let first = inside.map(|parents| parents.nested(DocId(docs.start)).start).min();
+        let start = first.unwrap_or(docs.start);
+        for window in window_of(start)..=window_of(docs.end - 1) {
             for reader in &self.readers {
                 // What cannot be named is damaged; reading finds and records it.
                 let _ = match reader {
@@ -258,6 +300,9 @@ impl Sorter {
         let (Some(reader), Some(key)) = (self.readers.first(), self.keys.keys.first()) else {
             return false;
         };
+        if self.children.first().is_some_and(Option::is_some) {
+            return false;
+        }
         let Some((best, last)) = first_bounds(reader, key.descending, window, doc_count) else {
             return false;
         };
@@ -397,6 +442,9 @@ impl Sorter {
         let Some(Reader::Numeric { column: Some(column), key }) = self.readers.first() else {
             return false;
         };
+        if self.children.first().is_some_and(Option::is_some) {
+            return false;
+        }
         let Scratch { values, present, .. } = &mut self.scratch;
         let window = window_of(docs[0]);
         match key.mode {
@@ -425,23 +473,32 @@ impl Sorter {
             Reader::Doc { base } => directed(base + i64::from(doc), descending),
             Reader::Numeric { column, key } => {
                 let several = &mut self.scratch.several;
-                let value = column.as_ref().and_then(|it| number(it, key, doc, several));
+                let value = match (column, &self.children[at]) {
+                    (None, _) => None,
+                    (Some(column), None) => number(column, key, doc, several),
+                    (Some(column), Some(children)) => {
+                        several.clear();
+                        inside(column, children, doc, several);
+                        several.sort_unstable();
+                        (!several.is_empty()).then(|| key.combine(several))
+                    }
+                };
                 directed(value.unwrap_or(key.missing), descending)
             }
             Reader::Distance { column, key } => {
                 let places = &mut self.scratch.several;
                 places.clear();
-                if let Some(column) = column {
-                    column.values(DocId(doc), places);
+                match (column, &self.children[at]) {
+                    (None, _) => {}
+                    (Some(column), None) => column.values(DocId(doc), places),
+                    (Some(column), Some(children)) => inside(column, children, doc, places),
                 }
                 let far = || sortable::from_f64(f64::INFINITY);
                 directed(key.of(places).unwrap_or_else(far), descending)
             }
             Reader::Ordinals { column, key } => {
-                let rank = column.as_ref().and_then(|column| {
-                    let ranks = &column.0;
-                    if key.greatest { ranks.last(DocId(doc)) } else { ranks.first(DocId(doc)) }
-                });
+                let children = self.children[at].as_ref();
+                let rank = column.as_ref().and_then(|it| rank(&it.0, key, children, doc));
                 match rank {
                     Some(rank) => directed(i64::from(rank.get()) * 2 + 1, descending),
                     None => self.missing_term(at),
@@ -487,7 +544,7 @@ impl Sorter {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
             };
-            let rank = if key.greatest { ranks.last(doc) } else { ranks.first(doc) };
+            let rank = self::rank(ranks, key, self.children[at].as_ref(), doc.get());
             let Some(rank) = rank else {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
@@ -596,6 +653,64 @@ fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Reader {
             let column = column.map(|column| Box::new((column.clone(), column.terms())));
             Reader::Ordinals { column, key: key.clone() }
         }
+    }
+}
+
+/// Finds the documents inside that count; `None` where it must wait.
+fn children(inside: &Inside, plan: &Plan, number: u32, turn: &mut Turn<'_>) -> Option<Children> {
+    let segment = &plan.view.segments[number as usize].segment;
+    let allowed = match inside.filter.and_then(|at| plan.sort_filters.get(at)) {
+        None => None,
+        Some(node) => {
+            let context = build::Context { segment, number: number as usize };
+            let mut filter = build::any_filter(node, context);
+            let doc_count = segment.doc_count();
+            let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
+            let mut pos = 0;
+            loop {
+                let next = filter.next(pos);
+                if next >= doc_count {
+                    break;
+                }
+                let window = window_of(next);
+                if !filter.prepare(window, turn) {
+                    return None;
+                }
+                let mut found = bits::NONE;
+                filter.fill(window, &mut found);
+                let start = (window * WINDOW / 64) as usize;
+                for (word, found) in words[start..].iter_mut().zip(found.iter()) {
+                    *word |= found;
+                }
+                turn.spend(64);
+                pos = (window + 1).saturating_mul(WINDOW);
+            }
+            Some(words)
+        }
+    };
+    let parents = segment.parents().cloned();
+    Some(Children { parents, allowed, count_max: inside.count_max as usize })
+}
+
+/// Values of the documents inside.
+fn inside(column: &columns::Numeric, children: &Children, doc: u32, values: &mut Vec<i64>) {
+    for child in children.of(doc) {
+        column.values(child, values);
+    }
+}
+
+/// The term that counts of a document, or of those inside.
+fn rank(
+    ranks: &columns::Ordinals,
+    key: &Ordinals,
+    children: Option<&Children>,
+    doc: u32,
+) -> Option<base::Ord> {
+    let of = |doc| if key.greatest { ranks.last(doc) } else { ranks.first(doc) };
+    match children {
+        None => of(DocId(doc)),
+        Some(children) if key.greatest => children.of(doc).filter_map(of).max(),
+        Some(children) => children.of(doc).filter_map(of).min(),
     }
 }
 

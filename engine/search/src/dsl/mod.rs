@@ -15,6 +15,7 @@ mod function;
 pub mod geo;
 pub(crate) mod inner;
 mod highlight;
+mod intervals;
 mod leaf;
 mod multi;
 mod params;
@@ -23,8 +24,10 @@ mod query;
 pub mod query_string;
 mod sort;
 mod source;
+mod span;
 mod special;
 mod suggest;
+mod suggesters;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -49,6 +52,8 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
         Some(root) => body::search(&root).map_err(|fault| fault.error)?,
         None => SearchRequest::default(),
     };
+    // Few do, and looking through the text costs less than through the query.
+    request.has_inner = std::str::from_utf8(body).is_ok_and(|text| text.contains("inner_hits"));
     params::search(&mut request, params)?;
     body::validate(&request)?;
     Ok(request)

@@ -2,11 +2,11 @@
 
 use json::spanned::{Kind as Json, Node};
 
-use super::context::{Fault, Read, Takes, boolean, members, object, scalar, text};
-use super::geo;
+use super::context::{Fault, Read, Takes, boolean, int, members, object, scalar, text};
+use super::{geo, query};
 use crate::ast::Scalar;
 use crate::error::{Error, Result};
-use crate::request::{DistanceSort, Missing, Mode, NumericType, Order, Sort, SortBy};
+use crate::request::{DistanceSort, Missing, Mode, NestedSort, NumericType, Order, Sort, SortBy};
 
 /// A name, an object of names, or an array of both.
 pub fn read(node: &Node) -> Read<Vec<Sort>> {
@@ -55,6 +55,7 @@ pub fn by_name(name: &str) -> Sort {
         unmapped_type: None,
         format: None,
         numeric_type: None,
+        nested: None,
     }
 }
 
@@ -88,7 +89,8 @@ fn compound(node: &Node, sorts: &mut Vec<Sort>) -> Read<()> {
 }
 
 fn field(sort: &mut Sort, node: &Node) -> Read<()> {
-    const FIELDS: [(&str, Takes); 6] = [
+    const FIELDS: [(&str, Takes); 7] = [
+        ("nested", Takes::Object),
         ("missing", Takes::Value),
         ("unmapped_type", Takes::String),
         ("order", Takes::String),
@@ -111,6 +113,7 @@ fn field(sort: &mut Sort, node: &Node) -> Read<()> {
                 };
             }
             "unmapped_type" => sort.unmapped_type = Some(text(value)?),
+            "nested" => sort.nested = Some(nested(value)?),
             "order" => sort.order = order_of(value)?,
             "mode" => sort.mode = Some(mode(value)?),
             "numeric_type" => sort.numeric_type = Some(numeric_type(value)?),
@@ -153,6 +156,7 @@ fn distance(sort: &mut Sort, node: &Node) -> Read<()> {
                 }
                 sort.mode = Some(word);
             }
+            "nested" => sort.nested = Some(nested(value)?),
             "ignore_unmapped" => asked.ignore_unmapped = boolean(value)?,
             "validation_method" => drop(text(value)?),
             other => {
@@ -173,6 +177,37 @@ fn distance(sort: &mut Sort, node: &Node) -> Read<()> {
     }
     sort.by = SortBy::Distance(asked);
     Ok(())
+}
+
+/// `nested`: the innermost path counts.
+fn nested(node: &Node) -> Read<NestedSort> {
+    const FIELDS: [(&str, Takes); 4] = [
+        ("path", Takes::String),
+        ("filter", Takes::Object),
+        ("max_children", Takes::Number),
+        ("nested", Takes::Object),
+    ];
+    let mut sort = NestedSort { path: String::new(), filter: None, max_children: u32::MAX };
+    let mut inner = None;
+    object("nested_sort", &FIELDS, node, |key, value| {
+        match key {
+            "path" => sort.path = text(value)?,
+            "filter" => sort.filter = Some(query::read(value, 0)?),
+            "max_children" => {
+                sort.max_children = u32::try_from(int(value)?).unwrap_or(u32::MAX);
+            }
+            _ => inner = Some(nested(value)?),
+        }
+        Ok(())
+    })?;
+    match inner {
+        None => Ok(sort),
+        Some(inner) if sort.filter.is_none() => Ok(inner),
+        Some(_) => Err(Fault::illegal(
+            node.at,
+            "[nested_sort] a filter of an outer path is not supported",
+        )),
+    }
 }
 
 /// One place, or several.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use base::DocId;
+use base::{DocId, FieldNo};
 use mapping::types::DateFormat;
-use mapping::{Field, Kind as Type, Mapping};
+use mapping::{Field, Kind as Type, Mapping, SourceMode};
 use segment::{Missing, Segment};
 
 use super::fields::Shown;
+use super::inner::{self, Inner};
 use super::highlight::Marks;
 use super::hit::{need_texts, texts};
 use crate::error::{Error, Result};
@@ -15,15 +16,18 @@ use crate::iter::window_of;
 use crate::plan::Context;
 use crate::request::{FieldFormat, SearchRequest};
 
-/// `index.max_docvalue_fields_search`.
-const FIELDS_MAX: usize = 100;
-
 /// What is returned of each hit beside its source.
 #[derive(Debug, Default)]
 pub struct Columns {
     columns: Vec<Column>,
+    /// `_seq_no` is wanted as a column.
+    seq_no: bool,
     /// Values out of the source.
     pub shown: Shown,
+    /// Hits inside of hits.
+    pub inner: Vec<Inner>,
+    /// What is suggested beside the hits.
+    pub suggest: Vec<crate::suggest::Bound>,
     /// What is marked in the text of hits.
     pub marks: Marks,
     /// Only these fields may be seen; `None` is all.
@@ -42,14 +46,23 @@ struct Column {
 /// Belong to each shard of the index.
 pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Columns> {
     let count = request.docvalue_fields.len();
-    if count > FIELDS_MAX {
+    let limit = context.docvalue_fields_max;
+    if count > limit {
         return Err(Error::illegal(format!(
             "Trying to retrieve too many docvalue_fields. Must be less than or equal to: \
-             [{FIELDS_MAX}] but was [{count}]. This limit can be set by changing the \
+             [{limit}] but was [{count}]. This limit can be set by changing the \
              [index.max_docvalue_fields_search] index level setting."
         )));
     }
     let mut columns = Vec::new();
+    if !request.fields.is_empty() && mapping.source_mode() == SourceMode::Disabled {
+        return Err(Error::illegal(format!(
+            "Unable to retrieve the requested [fields] since _source is disabled in the mappings for \
+             index [{}]",
+            context.index
+        )));
+    }
+    let seq_no = request.docvalue_fields.iter().any(|wanted| wanted.field == "_seq_no");
     for wanted in &request.docvalue_fields {
         for field in mapping.expand(&wanted.field) {
             let exact = *field.path == *wanted.field;
@@ -58,7 +71,12 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             }
         }
     }
-    Ok(Columns { columns, shown: Shown::bind(request, mapping)?,
+    Ok(Columns { columns, seq_no, shown: Shown::bind(request, mapping)?, inner: inner::bind(request, mapping, context)?,
+        suggest: request
+            .suggest
+            .iter()
+            .map(|suggestion| crate::suggest::Bound::new(suggestion, mapping))
+            .collect::<Result<_>>()?,
         marks: Marks::bind(request, mapping, context)?, visible: None })
 }
 
@@ -122,6 +140,11 @@ impl Columns {
         doc: DocId,
     ) -> segment::Result<Vec<(String, Vec<String>)>> {
         let mut fields = Vec::new();
+        if self.seq_no
+            && let Some(seq_no) = segment.numeric(FieldNo::SEQ_NO).and_then(|it| it.first(doc))
+        {
+            fields.push(("_seq_no".to_owned(), vec![seq_no.to_string()]));
+        }
         for column in &self.columns {
             let mut values: Vec<json::Value> = Vec::new();
             if let Some(numeric) = segment.numeric(column.field.no) {

@@ -269,7 +269,7 @@ fn group(wanted: &[&One], value: &Value, depth: usize, prefix: &str) -> Vec<(Str
 }
 
 /// What of a path is left below another.
-fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+pub fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     if prefix.is_empty() {
         return Some(path);
     }
@@ -278,7 +278,7 @@ fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
 
 /// Values at a path, through objects, arrays and keys with dots. `whole`: arrays at the end are
 /// values themselves.
-fn values_at<'a>(
+pub fn values_at<'a>(
     value: &'a Value,
     path: &str,
     whole: bool,

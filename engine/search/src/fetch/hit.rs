@@ -9,7 +9,7 @@ use segment::{Missing, Segment};
 
 use super::columns::Columns;
 use crate::iter::build::{self, Context};
-use crate::iter::{Turn, window_of};
+use crate::iter::{NO_MATCH, Turn, window_of};
 use crate::plan::order::{Order, Source};
 use crate::plan::weigh::Plan;
 use crate::request::{SearchRequest, SourceFilter, Stored, Tiebreak};
@@ -116,7 +116,10 @@ pub fn hit(
         }
     }
     let Some(matched) = matched_queries(plan, ranked, missing) else { return Ok(None) };
-    hit.matched_queries = matched;
+    if request.named_scores {
+        hit.matched_scores = matched.iter().map(|(_, score)| *score).collect();
+    }
+    hit.matched_queries = matched.into_iter().map(|(name, _)| name).collect();
     order(&mut hit, request, fetch.order.unwrap_or(&plan.bound.order), ranked);
     match segment.fault() {
         Some(fault) => Err(fault.clone()),
@@ -185,7 +188,7 @@ pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<V
 }
 
 /// The document's text, or the parts of it that are wanted.
-fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
+pub fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
     if filter.whole() {
         return Bytes::from(text);
     }
@@ -195,34 +198,38 @@ fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
     Bytes::from(chosen.unwrap_or(text))
 }
 
-/// Names of the queries that match, sorted; `None` where it must wait.
-fn matched_queries(plan: &Plan, ranked: &Ranked, missing: &mut Missing) -> Option<Vec<String>> {
+/// Names of the queries that match, sorted, with their scores; `None` where it must wait.
+fn matched_queries(
+    plan: &Plan,
+    ranked: &Ranked,
+    missing: &mut Missing,
+) -> Option<Vec<(String, f32)>> {
     if plan.named.is_empty() {
         return Some(Vec::new());
     }
     let segment = &plan.view.segments[ranked.segment as usize].segment;
     let context = Context { segment, number: ranked.segment as usize };
     let docs = [ranked.doc.get()];
-    let mut matched = Vec::new();
+    let mut matched: Vec<(String, f32)> = Vec::new();
     for (name, node) in &plan.named {
-        let mut filter = build::any_filter(node, context);
+        let Some(mut scorer) = build::scorer(node, context) else { continue };
         let mut turn = Turn::new(missing, u32::MAX, segment.file().is_resident());
-        if !filter.prepare_probe(&docs, &mut turn) {
+        if !scorer.prepare_probe(&docs, &mut turn) {
             return None;
         }
-        let mut matches = [false];
-        filter.probe(&docs, &mut matches);
-        if matches[0] {
-            matched.push(name.clone());
+        let mut scores = [NO_MATCH];
+        scorer.probe(&docs, &mut scores);
+        if scores[0] >= 0.0 {
+            matched.push((name.clone(), scores[0]));
         }
     }
-    matched.sort_unstable();
-    matched.dedup();
+    matched.sort_by(|a, b| a.0.cmp(&b.0));
+    matched.dedup_by(|a, b| a.0 == b.0);
     Some(matched)
 }
 
 /// Score and sort values.
-fn order(hit: &mut Hit, request: &SearchRequest, order: &Order, ranked: &Ranked) {
+pub fn order(hit: &mut Hit, request: &SearchRequest, order: &Order, ranked: &Ranked) {
     let keys = &order.keys;
     hit.score = Some(ranked.score).filter(|score| !score.is_nan());
     if keys.is_empty() {

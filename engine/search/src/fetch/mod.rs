@@ -8,10 +8,12 @@
 
 mod columns;
 mod fields;
+mod inner;
 mod highlight;
 mod hit;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
+pub use inner::{Inner, InnerPlans};
 pub use highlight::Marks;
 pub use hit::{Fetch, hit, texts};

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
+use base::FieldNo;
 use mapping::{Field, Mapping};
 
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
-use crate::plan::bound::{Bool, Bound, Clause, Node};
+use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::{
-    alike, function, join, leaf, minimum, multi, order, query_string, rewrite, simple, text, words,
+    alike, function, join, leaf, minimum, multi, order, places, query_string, rewrite, simple, text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
@@ -26,6 +27,12 @@ pub struct Context<'a> {
     pub index: &'a str,
     /// What `now` means, in milliseconds.
     pub now_ms: i64,
+    /// `index.max_docvalue_fields_search`.
+    pub docvalue_fields_max: usize,
+    /// `index.max_inner_result_window`.
+    pub inner_window: u64,
+    /// Path of the documents inside that are asked for; none: those that stand for themselves.
+    pub scope: Option<&'a Arc<str>>,
     /// Only these documents may be seen.
     pub filter: Option<&'a Query>,
     /// What the filter's names mean, where the caller's view of the mapping hides some of them.
@@ -50,6 +57,9 @@ impl<'a> Context<'a> {
         Self {
             index,
             now_ms,
+            docvalue_fields_max: 100,
+            inner_window: 100,
+            scope: None,
             filter: None,
             filter_mapping: None,
             result_window: RESULT_WINDOW,
@@ -73,9 +83,17 @@ pub fn bind(
 ) -> Result<Arc<Bound>> {
     check_window(request, context)?;
     let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
+    binder.scope = context.scope.cloned();
     let query = match &request.query {
         Some(query) => binder.top(query)?,
         None => Clause::new(Node::All),
+    };
+    let query = match context.scope {
+        None => query,
+        Some(path) => {
+            let (field, term) = (FieldNo::NESTED_PATH, path.as_bytes().into());
+            restricted(query, Node::Term(Term { field, term, norms: false }).into())
+        }
     };
     let mut aggs = match request.aggs.is_empty() {
         true => None,
@@ -92,7 +110,21 @@ pub fn bind(
         Some(filter) => restricted(query, binder.top(filter)?),
         None => query,
     };
+    for rescore in &request.rescore {
+        // Bound for its names alone: the query has a plan of its own.
+        binder.top(&rescore.query)?;
+    }
     let named = std::mem::take(&mut binder.named);
+    let mut sort_filters = Vec::new();
+    for nested in request.sort.iter().filter_map(|sort| sort.nested.as_ref()) {
+        if let Some(filter) = &nested.filter {
+            let outer = binder.scope.replace(nested.path.as_str().into());
+            let filter = binder.top(filter);
+            binder.scope = outer;
+            sort_filters.push(filter?);
+        }
+    }
+    binder.named.clear();
     // The caller may not see by which fields its documents are limited: the filter knows them all.
     binder.mapping = context.filter_mapping.unwrap_or(mapping);
     let (mut query, mut wide, mut all) = (query, wide, Clause::new(Node::All));
@@ -116,6 +148,8 @@ pub fn bind(
         terminate_after: request.terminate_after,
         scores: request.needs_scores(),
         named,
+        named_scores: request.named_scores,
+        sort_filters,
         aggs: aggs.map(Arc::new),
     }))
 }
@@ -234,6 +268,8 @@ impl Binder<'_> {
             Ask::RankFeature(query) => function::rank_feature(self, query)?,
             Ask::DistanceFeature(query) => function::distance_feature(self, query)?,
             Ask::Geo(query) => function::within(self, query)?,
+            Ask::Intervals(query) => places::intervals(self, query)?,
+            Ask::Span(query) => places::span(self, query)?,
             Ask::MoreLikeThis(query) => alike::more_like_this(self, query)?,
             Ask::Pinned(query) => return join::pinned(self, query),
         };

@@ -33,6 +33,10 @@ pub struct Bound {
     pub scores: bool,
     /// Queries with a name, each as a filter.
     pub named: Vec<(String, Clause)>,
+    /// Their scores are wanted.
+    pub named_scores: bool,
+    /// Which documents inside count for keys of the order.
+    pub sort_filters: Vec<Clause>,
     /// Aggregations; absent where none was asked for.
     pub aggs: Option<Arc<crate::aggs::bound::BoundAggs>>,
 }
@@ -158,6 +162,8 @@ pub enum Node {
     Nested(Arc<Nested>),
     /// Documents that share words with others.
     Alike(Arc<Alike>),
+    /// Words at places that rules describe.
+    Places(Arc<crate::plan::places::Places>),
     /// Clauses joined.
     Bool(Bool),
     /// A filter; constant score.

@@ -44,6 +44,17 @@ pub struct Key {
     pub source: Source,
     /// Greatest first.
     pub descending: bool,
+    /// The values are those of documents inside.
+    pub inside: Option<Inside>,
+}
+
+/// Which documents inside count.
+#[derive(Clone, Copy, Debug)]
+pub struct Inside {
+    /// Those that match this one of the bound request's filters.
+    pub filter: Option<usize>,
+    /// So many at most.
+    pub count_max: u32,
 }
 
 /// What is compared.
@@ -287,12 +298,19 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
     let sorts = if request.sorts_by_score() { &[] } else { request.sort.as_slice() };
     let mut keys =
         sorts.iter().map(|sort| key(sort, mapping, context)).collect::<Result<Vec<_>>>()?;
+    let with_filter = |sort: &&Sort| sort.nested.as_ref().is_some_and(|it| it.filter.is_some());
+    let mut filtered = keys.iter_mut().zip(sorts).filter(|(_, sort)| with_filter(sort));
+    for (at, (key, _)) in filtered.by_ref().enumerate() {
+        if let Some(inside) = &mut key.inside {
+            inside.filter = Some(at);
+        }
+    }
     let tiebreak = crate::dsl::by_name("_shard_doc");
     if request.tiebreak != Tiebreak::None {
         if keys.is_empty() {
-            keys.push(Key { source: Source::Score, descending: true });
+            keys.push(Key { source: Source::Score, descending: true, inside: None });
         }
-        keys.push(Key { source: Source::ShardDoc, descending: false });
+        keys.push(Key { source: Source::ShardDoc, descending: false, inside: None });
     }
     if let Some(last) = &request.resume {
         let places = keys.iter().zip(&**last).map(|(key, last)| resumed(key, last));
@@ -325,7 +343,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
         None => None,
         Some(collapse) => {
             if keys.is_empty() {
-                keys.push(Key { source: Source::Score, descending: true });
+                keys.push(Key { source: Source::Score, descending: true, inside: None });
             }
             Some(self::collapse(collapse, mapping)?)
         }
@@ -372,7 +390,19 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
         SortBy::Distance(asked) => Source::Distance(Arc::new(Distance::bind(asked, sort, mapping)?)),
         SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
     };
-    Ok(Key { source, descending })
+    let inside = match &sort.nested {
+        None => None,
+        Some(nested) if mapping.is_nested(&nested.path) => {
+            Some(Inside { filter: None, count_max: nested.max_children })
+        }
+        Some(nested) => {
+            return Err(Error::shard(format!(
+                "[nested] failed to find nested object under path [{}]",
+                nested.path
+            )));
+        }
+    };
+    Ok(Key { source, descending, inside })
 }
 
 fn field(

@@ -14,11 +14,12 @@ use segment::{BlockCache, Missing, TermInfo, View};
 
 use crate::ast::NestedScore;
 use crate::iter::function::Trouble;
-use crate::iter::term::Weight;
+use crate::iter::term::{Origin, Weight};
 use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
 use crate::plan::expand::{Combined, MultiPhrase};
 use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
 use crate::plan::gather::{Gather, Gathered};
+use crate::plan::places::Places;
 use crate::score::bm25::{self, FieldStats, NO_NORM};
 
 /// Terms up to this number are looked up one by one and stay apart.
@@ -37,6 +38,8 @@ pub struct Plan {
     pub root: Node,
     /// Queries with a name.
     pub named: Vec<(String, Node)>,
+    /// Which documents inside count for keys of the order.
+    pub sort_filters: Vec<Node>,
     /// What aggregations look for; absent where none was asked for.
     pub aggs: Option<AggNodes>,
     /// The first fault that a function met while it ran.
@@ -66,6 +69,8 @@ pub enum Node {
     Term {
         /// The field.
         field: FieldNo,
+        /// The term.
+        term: Box<[u8]>,
         /// Its postings, by segment.
         infos: Vec<Option<TermInfo>>,
         /// What it scores; absent in a filter.
@@ -145,6 +150,17 @@ pub enum Node {
         /// The shape.
         shape: Arc<Shape>,
         /// Score of each document.
+        score: f32,
+    },
+    /// Words at places that rules describe.
+    Places {
+        /// The words and the rules.
+        places: Arc<Places>,
+        /// Postings of each word's terms, by segment.
+        infos: Vec<Vec<Vec<TermInfo>>>,
+        /// What spans score.
+        weight: Option<Weight>,
+        /// Factor of what intervals score.
         score: f32,
     },
     /// So many of some clauses.
@@ -299,7 +315,11 @@ pub fn weigh(
     let root = weigher.node(&bound.query, 1.0, scored)?;
     let mut named = Vec::with_capacity(bound.named.len());
     for (name, clause) in &bound.named {
-        named.push((name.clone(), weigher.node(clause, 1.0, false)?));
+        named.push((name.clone(), weigher.node(clause, 1.0, bound.named_scores)?));
+    }
+    let mut sort_filters = Vec::with_capacity(bound.sort_filters.len());
+    for clause in &bound.sort_filters {
+        sort_filters.push(weigher.node(clause, 1.0, false)?);
     }
     let aggs = match &bound.aggs {
         None => None,
@@ -321,7 +341,7 @@ pub fn weigh(
         return Ok(None);
     }
     let (bound, view) = (Arc::clone(bound), Arc::clone(view));
-    Ok(Some(Arc::new(Plan { bound, view, root, named, aggs, trouble })))
+    Ok(Some(Arc::new(Plan { bound, view, root, named, sort_filters, aggs, trouble })))
 }
 
 pub(super) struct Weigher<'a> {
@@ -377,7 +397,9 @@ impl Weigher<'_> {
             },
             bound::Node::Nested(nested) => {
                 let path = self.find(FieldNo::NESTED_PATH, nested.path.as_bytes())?;
-                let path = Node::Term { field: FieldNo::NESTED_PATH, infos: path, weight: None };
+                let term = nested.path.as_bytes().into();
+                let path =
+                    Node::Term { field: FieldNo::NESTED_PATH, term, infos: path, weight: None };
                 let scored = scored && nested.mode != NestedScore::None;
                 let inner = self.node(&nested.children, 1.0, scored)?;
                 let parents = match &nested.parent {
@@ -393,6 +415,7 @@ impl Weigher<'_> {
                 });
                 Node::Nested { children, parents, mode: nested.mode, boost: score }
             }
+            bound::Node::Places(places) => self.places(places, score)?,
             bound::Node::Alike(alike) => self.alike(alike, score, scored)?,
             bound::Node::Terms { field, access, terms } => {
                 self.terms(*field, *access, terms, score)?
@@ -451,10 +474,9 @@ impl Weigher<'_> {
         let weight = scored.then(|| {
             let freq = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
             let stats = self.stats(term.field);
-            let idf = bm25::idf(stats.doc_count, freq);
-            self.weight(boost, idf, stats, term.norms)
+            self.term_weight(boost, freq, stats, term.norms)
         });
-        Ok(Node::Term { field: term.field, infos, weight })
+        Ok(Node::Term { field: term.field, term: term.term.clone(), infos, weight })
     }
 
     fn phrase(&mut self, phrase: &Phrase, boost: f32, scored: bool) -> segment::Result<Node> {
@@ -591,6 +613,20 @@ impl Weigher<'_> {
         })
     }
 
+    /// The weight of a term of so many documents.
+    pub(super) fn term_weight(
+        &mut self,
+        boost: f32,
+        doc_freq: u64,
+        stats: FieldStats,
+        norms: bool,
+    ) -> Weight {
+        let idf = bm25::idf(stats.doc_count, doc_freq);
+        let mut weight = self.weight(boost, idf, stats, norms);
+        weight.origin.doc_freq = doc_freq;
+        weight
+    }
+
     pub(super) fn weight(
         &mut self,
         boost: f32,
@@ -603,6 +639,8 @@ impl Weigher<'_> {
             .inverses
             .entry(average.to_bits())
             .or_insert_with(|| Arc::new(bm25::inverses(average)));
-        Weight { weight: bm25::weight(boost, idf), inverses: Arc::clone(inverses), norms }
+        let doc_count = stats.doc_count;
+        let origin = Origin { boost, idf, doc_count, doc_freq: 0, average };
+        Weight { weight: bm25::weight(boost, idf), inverses: Arc::clone(inverses), norms, origin }
     }
 }

@@ -1,0 +1,341 @@
+//! `inner_hits` of `nested`: which documents inside a hit matched.
+//!
+//! They are searched again, each hit in its own block of the segment, by a plan of the query inside;
+//! what is told of them comes from the source of the hit and from their own columns.
+//!
+//! Always true: a document inside is told by where its object stands: the path, and its number among
+//! the objects there, level by level.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use env::Bytes;
+use json::Value;
+use mapping::Mapping;
+use segment::{Missing, Segment};
+
+use super::columns::{Columns, bind as bind_columns};
+use super::fields::{below, values_at};
+use super::hit::{order, source};
+use crate::ast::{self, Node, Query};
+use crate::dsl;
+use crate::error::{Error, Result};
+use crate::iter::build::{self, Context as At};
+use crate::iter::Turn;
+use crate::phase::{self, Part, Progress, Shared, Slice};
+use crate::plan::bound::Bound;
+use crate::plan::weigh::Plan;
+use crate::plan::{self, Context};
+use crate::request::{SearchRequest, SourceFilter};
+use crate::result::{Hit, Ranked, SearchResult};
+
+/// Hits inside of hits, as an index understands them.
+#[derive(Debug)]
+pub struct Inner {
+    /// Under which name they are told.
+    pub name: String,
+    /// What finds them.
+    pub bound: Arc<Bound>,
+    /// What finds all documents of each path, the outermost first.
+    pub levels: Vec<Arc<Bound>>,
+    paths: Vec<Arc<str>>,
+    request: SearchRequest,
+    columns: Columns,
+}
+
+/// What is needed of a shard to find hits inside.
+pub struct InnerPlans {
+    /// Of the query.
+    pub plan: Arc<Plan>,
+    /// Of each level.
+    pub levels: Vec<Arc<Plan>>,
+}
+
+/// Finds the definitions in a request's query.
+///
+/// # Errors
+/// Belong to each shard of the index.
+pub fn bind(
+    request: &SearchRequest,
+    mapping: &Mapping,
+    context: &Context<'_>,
+) -> Result<Vec<Inner>> {
+    let mut asked: Vec<ast::Nested> = Vec::new();
+    if request.has_inner {
+        let mut collect = |query: &mut Query| {
+            if let Node::Nested(nested) = &query.node
+                && nested.inner_hits.is_some()
+            {
+                asked.push((**nested).clone());
+            }
+        };
+        for query in [&request.query, &request.post_filter].into_iter().flatten() {
+            query.clone().visit_mut(&mut collect);
+        }
+    }
+    let mut all: Vec<Inner> = Vec::new();
+    for nested in asked {
+        if !mapping.is_nested(&nested.path) {
+            continue;
+        }
+        let inner = one(&nested, mapping, context)?;
+        if all.iter().any(|known| known.name == inner.name) {
+            return Err(Error::illegal(format!(
+                "[inner_hits] already contains an entry for key [{}]",
+                inner.name
+            )));
+        }
+        all.push(inner);
+    }
+    Ok(all)
+}
+
+fn one(nested: &ast::Nested, mapping: &Mapping, context: &Context<'_>) -> Result<Inner> {
+    let definition = nested.inner_hits.clone().unwrap_or_else(Value::object);
+    let start = json::Place { line: 1, column: 1 };
+    let node = json::spanned::Node::from_value(&definition, start);
+    let asked = dsl::inner::read(&node).map_err(|fault| fault.error)?;
+    let mut paths: Vec<Arc<str>> = vec![nested.path.as_str().into()];
+    let mut path = nested.path.as_str();
+    while let Some((outer, _)) = path.rsplit_once('.') {
+        if mapping.is_nested(outer) {
+            paths.push(outer.into());
+        }
+        path = outer;
+    }
+    paths.reverse();
+    let window = u64::from(asked.request.from) + u64::from(asked.request.size);
+    let limit = context.inner_window;
+    if window > limit {
+        return Err(Error::illegal(format!(
+            "Inner result window is too large, the inner hit definition's [{}]'s from + size must be \
+             less than or equal to: [{limit}] but was [{window}]. This limit can be set by \
+             changing the [index.max_inner_result_window] index level setting.",
+            asked.name.as_deref().unwrap_or(&nested.path)
+        )));
+    }
+    let request = SearchRequest { query: Some(nested.query.clone()), ..*asked.request };
+    let scoped = |scope| Context { scope: Some(scope), filter: None, ..*context };
+    let bound = plan::bind(&request, mapping, &scoped(&paths[paths.len() - 1]))?;
+    let mut levels = Vec::with_capacity(paths.len());
+    for path in &paths {
+        let every = SearchRequest { size: 0, ..SearchRequest::default() };
+        levels.push(plan::bind(&every, mapping, &scoped(path))?);
+    }
+    let columns = bind_columns(&request, mapping, context)?;
+    let name = asked.name.unwrap_or_else(|| nested.path.clone());
+    Ok(Inner { name, bound, levels, paths, request, columns })
+}
+
+impl Inner {
+    /// The hits inside of `winner`, which became `parent`.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    pub fn hits(
+        &self,
+        plans: &InnerPlans,
+        winner: &Ranked,
+        parent: &Hit,
+    ) -> segment::Result<SearchResult> {
+        let segment = &plans.plan.view.segments[winner.segment as usize].segment;
+        let Some(parents) = segment.parents() else { return Ok(SearchResult::default()) };
+        let block = parents.nested(winner.doc);
+        let part = Part { segment: winner.segment, docs: block.clone() };
+        let mut slice = Slice::new(Arc::clone(&plans.plan), vec![part], Arc::new(Shared::default()));
+        loop {
+            match slice.step(phase::STEP_WORK)? {
+                Progress::Done => break,
+                Progress::More => {}
+                Progress::Missing(mut missing) => missing.fetch(),
+            }
+        }
+        let merged = phase::merge(&self.request, vec![(0, slice.finish())]);
+        let mut result =
+            SearchResult { total: merged.total, max_score: merged.max_score, ..Default::default() };
+        if merged.winners.is_empty() {
+            return Ok(result);
+        }
+        let text = match segment.stored() {
+            Some(stored) => stored.get(winner.doc)?,
+            None => Vec::new(),
+        };
+        let text = match &self.columns.visible {
+            Some(visible) => visible.reduce_text(&text),
+            None => text,
+        };
+        let root = json::parse(&text).unwrap_or_default();
+        let mut docs = Vec::with_capacity(self.paths.len());
+        for level in &plans.levels {
+            docs.push(docs_of(level, winner.segment, segment, block.clone()));
+        }
+        for child in &merged.winners {
+            let places = places(&docs, &block, child.ranked.doc.get());
+            result.hits.push(self.hit(&plans.plan, &child.ranked, parent, &text, &root, &places)?);
+        }
+        match segment.fault() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(result),
+        }
+    }
+
+    fn hit(
+        &self,
+        plan: &Plan,
+        ranked: &Ranked,
+        parent: &Hit,
+        text: &[u8],
+        root: &Value,
+        places: &[usize],
+    ) -> segment::Result<Hit> {
+        let segment = &plan.view.segments[ranked.segment as usize].segment;
+        let request = &self.request;
+        let mut hit = Hit {
+            index: parent.index.clone(),
+            id: parent.id.clone(),
+            nested: Some(self.nested(places)),
+            routing: parent.routing.clone(),
+            ..Hit::default()
+        };
+        if request.version {
+            hit.version = parent.version;
+        }
+        if request.seq_no_primary_term {
+            (hit.seq_no, hit.primary_term) = (parent.seq_no, parent.primary_term);
+        }
+        let filter = request.source_filter();
+        if let Some(object) = self.object(root, places) {
+            hit.source = self.source(text, object, places, &filter);
+            if !self.columns.shown.is_empty() || !self.columns.marks.is_empty() {
+                let wrapped = json::to_vec(&self.wrapped(object));
+                hit.fields = self.columns.shown.values(&wrapped);
+                match self.columns.marks.of(&wrapped) {
+                    Ok(found) => hit.highlight = found,
+                    Err(error) => hit.failed = Some(error),
+                }
+            }
+        }
+        hit.fields.extend(self.columns.values(segment, ranked.doc)?);
+        order(&mut hit, request, &plan.bound.order, ranked);
+        Ok(hit)
+    }
+
+    /// `_nested`.
+    fn nested(&self, places: &[usize]) -> Value {
+        let mut told: Option<Value> = None;
+        for at in (0..self.paths.len()).rev() {
+            let outer = at.checked_sub(1).map_or("", |outer| &*self.paths[outer]);
+            let mut object = json::Object::new();
+            let field = below(&self.paths[at], outer).unwrap_or(&self.paths[at]);
+            object.insert("field", field.to_owned());
+            object.insert("offset", places.get(at).copied().unwrap_or(0) as u64);
+            if let Some(inner) = told.take() {
+                object.insert("_nested", inner);
+            }
+            told = Some(Value::Object(object));
+        }
+        told.unwrap_or_default()
+    }
+
+    /// The object of the source.
+    fn object<'a>(&self, root: &'a Value, places: &[usize]) -> Option<&'a Value> {
+        let mut value = root;
+        for (at, place) in places.iter().enumerate() {
+            let outer = at.checked_sub(1).map_or("", |outer| &*self.paths[outer]);
+            let mut objects = Vec::new();
+            values_at(value, below(&self.paths[at], outer)?, false, 0, &mut objects);
+            value = objects.get(*place)?;
+        }
+        Some(value)
+    }
+
+    fn source(
+        &self,
+        text: &[u8],
+        object: &Value,
+        places: &[usize],
+        filter: &SourceFilter,
+    ) -> Option<Bytes> {
+        if !filter.enabled {
+            return None;
+        }
+        if filter.whole() {
+            return Some(Bytes::from(json::to_vec(object)));
+        }
+        // Paths of a filter are told from the root, as in Elasticsearch.
+        let root = json::parse(&source(text.to_vec(), filter)).ok()?;
+        let kept = self.object(&root, places).cloned().unwrap_or_else(Value::object);
+        Some(Bytes::from(json::to_vec(&kept)))
+    }
+
+    /// The object where it stands, and nothing around it.
+    fn wrapped(&self, object: &Value) -> Value {
+        let mut value = object.clone();
+        let path = self.paths.last().map_or("", |path| &**path);
+        for name in path.rsplit('.') {
+            let mut outer = json::Object::new();
+            outer.insert(name, value);
+            value = Value::Object(outer);
+        }
+        value
+    }
+}
+
+/// Documents of a path in a block.
+fn docs_of(plan: &Plan, number: u32, segment: &Segment, block: Range<u32>) -> Vec<u32> {
+    let docs: Vec<u32> = block.collect();
+    let at = At { segment, number: number as usize };
+    let mut filter = build::any_filter(&plan.root, at);
+    let mut missing = Missing::new();
+    loop {
+        let mut turn = Turn::new(&mut missing, u32::MAX, segment.file().is_resident());
+        if filter.prepare_probe(&docs, &mut turn) {
+            break;
+        }
+        missing.fetch();
+    }
+    let mut matches = vec![false; docs.len()];
+    filter.probe(&docs, &mut matches);
+    docs.into_iter().zip(matches).filter(|(_, is_it)| *is_it).map(|(doc, _)| doc).collect()
+}
+
+/// The number of a document's object at each level, among the objects of the object around it.
+/// Documents stand before the one that they are in.
+fn places(docs: &[Vec<u32>], block: &Range<u32>, child: u32) -> Vec<usize> {
+    // The document of each level that holds the child, the innermost last.
+    let mut holders = vec![child; docs.len()];
+    for at in (0..docs.len().saturating_sub(1)).rev() {
+        let inner = holders[at + 1];
+        holders[at] = docs[at].iter().copied().find(|doc| *doc > inner).unwrap_or(inner);
+    }
+    (0..docs.len())
+        .map(|at| {
+            let from = match at.checked_sub(1) {
+                None => block.start,
+                Some(outer) => docs[outer]
+                    .iter()
+                    .copied()
+                    .filter(|doc| *doc < holders[outer])
+                    .next_back()
+                    .map_or(block.start, |before| before + 1),
+            };
+            docs[at].iter().filter(|doc| (from..holders[at]).contains(doc)).count()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_numbered_inside_of_their_own() {
+        // a0{b0 b1} a1{b2}: b0 b1 a0 b2 a1, then the root.
+        let docs = [vec![12, 14], vec![10, 11, 13]];
+        let of = |child| places(&docs, &(10..15), child);
+        assert_eq!(of(10), [0, 0]);
+        assert_eq!(of(11), [0, 1]);
+        assert_eq!(of(13), [1, 0]);
+        assert_eq!(places(&docs[..1], &(10..15), 14), [1]);
+    }
+}
