@@ -49,6 +49,8 @@ pub struct Core<E: Env> {
     pub(crate) shards: RefCell<Shards<E>>,
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
+    /// Searches of the shards whose home this is, by the groups that they named.
+    pub(crate) groups: RefCell<base::hash::Map<ShardId, crate::ops::groups::Groups>>,
     pub(crate) blocks: RefCell<BlockCache>,
     /// Mappings as callers with limits see them.
     pub(crate) views: RefCell<Map<ViewKey, Arc<mapping::Mapping>>>,
@@ -85,6 +87,7 @@ impl<E: Env> Core<E> {
             shards: RefCell::default(),
             keeper: RefCell::default(),
             parser: RefCell::default(),
+            groups: RefCell::default(),
             views: RefCell::default(),
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             tasks: RefCell::default(),

@@ -46,11 +46,12 @@ pub enum AliasAction {
 }
 
 impl Alias {
-    /// Reads what a request says of alias `name`; keys in `beside` are somebody else's.
+    /// Reads what a request says of alias `name`. Keys that are not an alias's are passed over, as
+    /// Elasticsearch does; whoever is stricter looks first.
     ///
     /// # Errors
-    /// An unknown key, a value of a wrong kind.
-    pub fn parse(name: &str, body: &Value, beside: &[&str]) -> Result<Self> {
+    /// A value of a wrong kind.
+    pub fn parse(name: &str, body: &Value) -> Result<Self> {
         let mut alias = Self::default();
         let Some(object) = body.as_object() else {
             return Err(Error::argument(format!("alias [{name}] must be an object")));
@@ -101,12 +102,7 @@ impl Alias {
                 }
                 "is_write_index" => alias.is_write_index = flag()?,
                 "is_hidden" => alias.is_hidden = flag()?,
-                _ if beside.contains(&key) => {}
-                _ => {
-                    return Err(Error::argument(format!(
-                        "Unknown field [{key}] in alias [{name}]"
-                    )));
-                }
+                _ => {}
             }
         }
         if let Some(routing) = routing {
@@ -166,7 +162,7 @@ mod tests {
 
     #[test]
     fn routing_fills_what_is_not_said_apart() {
-        let alias = Alias::parse("a", &json!({"index_routing": "i", "routing": 7}), &[]);
+        let alias = Alias::parse("a", &json!({"index_routing": "i", "routing": 7}));
         let alias = alias.expect("reads");
         assert_eq!(alias.index_routing.as_deref(), Some("i"));
         assert_eq!(alias.search_routing.as_deref(), Some("7"));
@@ -177,12 +173,11 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (body, word) in [
             (json!({"filter": 1}), "failed to parse filter for alias [a]"),
-            (json!({"colour": 1}), "Unknown field [colour]"),
             (json!({"is_hidden": 1}), "only [true] or [false]"),
             (json!({"routing": "a,b"}), "several index routing values"),
             (json!(7), "must be an object"),
         ] {
-            let error = Alias::parse("a", &body, &[]).expect_err(word).to_string();
+            let error = Alias::parse("a", &body).expect_err(word).to_string();
             assert!(error.contains(word), "{error}");
         }
     }

@@ -206,7 +206,12 @@ fn set_open(state: &State, uuids: &[[u8; 16]], open: bool) -> Result<State> {
     let changed = all(state, uuids)?
         .into_iter()
         .filter(|index| index.open != open)
-        .map(|index| Index { open, ..(**index).clone() })
+        .map(|index| {
+            let mut settings = (*index.settings).clone();
+            // As Elasticsearch marks what it closed in order.
+            settings.set_verified_before_close(!open);
+            Index { open, settings: Arc::new(settings), ..(**index).clone() }
+        })
         .collect();
     Ok(replace(state, changed, false))
 }

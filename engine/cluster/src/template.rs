@@ -139,7 +139,7 @@ impl Part {
             let mut found = BTreeMap::new();
             for (alias, said) in map.iter() {
                 name::check_alias(alias)?;
-                found.insert(alias.to_owned(), Alias::parse(alias, said, &[])?);
+                found.insert(alias.to_owned(), Alias::parse(alias, said)?);
             }
             aliases = Some(found);
         }

@@ -104,8 +104,8 @@ pub enum ShardCall {
     },
     /// Merges.
     ForceMerge {
-        /// Segments that may be left.
-        segments_max: Option<usize>,
+        /// How far.
+        aim: shard::Aim,
         /// Flushes afterwards.
         flush: bool,
         /// When it is done.
@@ -120,6 +120,22 @@ pub enum ShardCall {
     Segments {
         /// What they are.
         reply: Reply<Called<Vec<SegmentStats>>>,
+    },
+    /// Counts a phase of a search under names.
+    CountGroups {
+        /// The names.
+        names: Arc<[String]>,
+        /// The fetch phase; else the query phase.
+        fetch: bool,
+        /// How long it took.
+        took: Duration,
+        /// When it is counted.
+        reply: Reply<Called<()>>,
+    },
+    /// What was counted under names.
+    Groups {
+        /// By name.
+        reply: Reply<Called<crate::ops::groups::Groups>>,
     },
     /// Changes settings.
     Configure {
@@ -167,6 +183,13 @@ pub enum Down {
     Failed(Arc<str>),
     /// The home core has no room for the call.
     Full,
+    /// A block came while the call was on its way.
+    Blocked {
+        /// Its HTTP status.
+        status: u16,
+        /// Which blocks.
+        reason: Arc<str>,
+    },
 }
 
 impl Down {
@@ -180,6 +203,9 @@ impl Down {
                 "rejected execution of an operation on [{index}][{shard}]: the queue of its core \
                  is full"
             )),
+            Self::Blocked { status, reason } => {
+                Error::new(*status, "cluster_block_exception", &**reason)
+            }
         }
     }
 }

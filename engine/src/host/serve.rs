@@ -9,6 +9,7 @@ use shard::{Setup, Shard, WriteError};
 
 use super::call::{Called, Down, Message, OpenCall, ShardCall, SliceCall, WriteAnswer};
 use crate::core::Core;
+use crate::index::block::{self, Level};
 use crate::node::Inbox;
 use crate::ops::Refresh;
 use crate::ops::slices::run_slices;
@@ -109,6 +110,7 @@ async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
 
 async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId, remove: bool) {
     let slot = core.shards.borrow_mut().remove(&shard);
+    core.groups.borrow_mut().remove(&shard);
     let Some(Slot::Open(open)) = slot else { return };
     let closed = if remove { open.remove().await } else { open.close().await };
     if let Err(error) = closed {
@@ -134,6 +136,18 @@ fn find<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<Shard<E>> {
     }
 }
 
+/// Blocks are looked at where a request begins; one that came since then counts too, so that
+/// nothing is written once a block was answered. What is copied into a new index passes.
+fn still_allowed<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<()> {
+    let state = core.state();
+    match state.index_by_uuid(shard.index) {
+        Some(index) if !index.copying => block::check(index, Level::Write).map_err(|error| {
+            Down::Blocked { status: error.status, reason: error.reason.into() }
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Does what is asked of a shard of this core.
 pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
     let found = find(core, id);
@@ -143,6 +157,9 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
                 Ok(shard) => shard,
                 Err(down) => return reply.send(Err(down)),
             };
+            if let Err(down) = still_allowed(core, id) {
+                return reply.send(Err(down));
+            }
             shard.set_mapping(mapping);
             let (begun, bytes) = (core.env.clock().monotonic(), source_bytes(&batch));
             let reader = shard.reader();
@@ -181,10 +198,10 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
             let answer = async { found?.flush().await.map_err(failed) };
             reply.send(answer.await);
         }
-        ShardCall::ForceMerge { segments_max, flush, reply } => {
+        ShardCall::ForceMerge { aim, flush, reply } => {
             let answer = async {
                 let shard = found?;
-                shard.force_merge(segments_max).await.map_err(failed)?;
+                shard.merge_to(aim).await.map_err(failed)?;
                 if flush { shard.flush().await.map_err(failed) } else { Ok(()) }
             };
             reply.send(answer.await);
@@ -194,6 +211,16 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
         }
         ShardCall::Segments { reply } => {
             reply.send(found.map(|shard| shard.segments()));
+        }
+        ShardCall::CountGroups { names, fetch, took, reply } => {
+            if found.is_ok() {
+                core.note_groups(id, &names, fetch, took);
+            }
+            reply.send(found.map(drop));
+        }
+        ShardCall::Groups { reply } => {
+            let groups = core.groups.borrow().get(&id).cloned().unwrap_or_default();
+            reply.send(found.map(|_| groups));
         }
         ShardCall::Configure { config, reply } => {
             reply.send(found.map(|shard| shard.set_config(config)));

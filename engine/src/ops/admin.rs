@@ -10,13 +10,14 @@ use cluster::{Command, Index, Outcome};
 use env::{Env, Spawn};
 use json::Value;
 
+use super::create::is_typed;
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::block::{self, Level};
-use crate::index::resolve::{Call, resolve};
+use crate::index::resolve::{Call, One, Purpose, resolve, resolve_one};
 use crate::task::TaskSpec;
 
 pub use shard::Aim;
@@ -95,7 +96,8 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Works a mapping into indices, all or none.
+    /// Works a mapping into indices, all or none; perhaps only into those that take the writes of
+    /// the aliases and data streams that are named.
     ///
     /// # Errors
     /// In Elasticsearch's words.
@@ -104,14 +106,44 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
+        write_index_only: bool,
         body: &Value,
     ) -> Result<()> {
+        if is_typed(body) {
+            return Err(Error::illegal_argument(
+                "Types cannot be provided in put mapping requests",
+            ));
+        }
         let call = Call { forbid_closed: false, ..Call::new(options) };
+        let writers;
+        let expression = if write_index_only {
+            writers = self.writers(expression)?;
+            &writers
+        } else {
+            expression
+        };
         let indices = self.indices(gate, "indices:admin/mapping/put", expression, call)?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         self.done(Command::PutMapping { uuids, mappings: body.clone() }).await
+    }
+
+    /// The expression with each alias and data stream replaced by the index that takes its writes.
+    fn writers(&self, expression: &str) -> Result<String> {
+        let state = self.state();
+        let mut names = Vec::new();
+        for part in expression.split(',') {
+            let known = state.aliases.contains_key(part) || state.data_streams.contains_key(part);
+            names.push(if known {
+                match resolve_one(&*state, part, self.now_ms(), Purpose::Write)? {
+                    One::Index { name, .. } | One::Missing { name } => name,
+                }
+            } else {
+                part.to_owned()
+            });
+        }
+        Ok(names.join(","))
     }
 
     /// Makes everything that was written searchable.

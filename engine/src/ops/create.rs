@@ -45,10 +45,16 @@ impl<E: Env> Core<E> {
             return Err(Error::parse(format!("unknown key [{unknown}] for create index")));
         }
         let aliases = self.aliases_of(gate, &name, body)?;
+        let mappings = part(body, "mappings")?;
+        if is_typed(&mappings) {
+            return Err(Error::illegal_argument(
+                "The mapping definition cannot be nested under a type",
+            ));
+        }
         let new = NewIndex {
             provided: provided.to_owned(),
             settings: part(body, "settings")?,
-            mappings: part(body, "mappings")?,
+            mappings,
             aliases,
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
@@ -197,6 +203,11 @@ impl<E: Env> Core<E> {
         }
         Ok(())
     }
+}
+
+/// Do these mappings have the level of a type, as those of Elasticsearch 6 had?
+pub(crate) fn is_typed(mappings: &Value) -> bool {
+    mappings.as_object().is_some_and(|object| object.len() == 1 && object.contains_key("_doc"))
 }
 
 /// A part of the body that is an object; empty where there is none.

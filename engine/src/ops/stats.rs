@@ -20,6 +20,7 @@ pub use shard::stats::Work;
 
 use super::IndicesOptions;
 use super::field_sizes::{self, Loaded};
+use super::groups::Groups;
 use super::observe::Health;
 use crate::core::{Core, Sent};
 use crate::error::Result;
@@ -78,6 +79,8 @@ pub struct Stats {
     pub bulk_bytes: u64,
     /// What sorting text and completing words keep, by field.
     pub loaded: BTreeMap<Arc<str>, Loaded>,
+    /// Searches by the groups that they named; only where asked for.
+    pub groups: Groups,
 }
 
 impl Stats {
@@ -93,6 +96,7 @@ impl Stats {
             bulk: Usage::of(&uses.bulk),
             bulk_bytes: uses.bulk_bytes.get(),
             loaded: BTreeMap::new(),
+            groups: Groups::new(),
         }
     }
 
@@ -116,6 +120,9 @@ impl std::ops::AddAssign<&Stats> for Stats {
         self.scroll += other.scroll;
         self.bulk += other.bulk;
         self.bulk_bytes += other.bulk_bytes;
+        for (name, group) in &other.groups {
+            *self.groups.entry(name.clone()).or_default() += *group;
+        }
         for (field, loaded) in &other.loaded {
             let known = self.loaded.entry(Arc::clone(field)).or_default();
             known.fielddata += loaded.fielddata;

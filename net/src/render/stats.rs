@@ -147,6 +147,8 @@ pub struct FieldWish {
     pub fielddata: Vec<String>,
     /// In `completion`.
     pub completion: Vec<String>,
+    /// Groups of searches, in `search`.
+    pub groups: Vec<String>,
 }
 
 /// Writes the wanted sections as fields of the object that is open.
@@ -168,6 +170,7 @@ pub fn sections_with(
             out.begin(key);
             section(&mut out, metric, stats);
             match *metric {
+                "search" => by_group(&mut out, stats, &fields.groups),
                 "fielddata" => by_field(&mut out, "memory_size", stats, &fields.fielddata, |one| {
                     one.fielddata
                 }),
@@ -179,6 +182,28 @@ pub fn sections_with(
             out.end();
         }
     }
+}
+
+/// `groups`, where any that is wanted was searched under.
+fn by_group(out: &mut Figures<'_, '_>, stats: &Stats, wanted: &[String]) {
+    let fits = |name: &str| {
+        wanted.iter().any(|pattern| {
+            pattern == "_all" || json::path::glob(pattern.as_bytes(), name.as_bytes())
+        })
+    };
+    if !stats.groups.keys().any(|name| fits(name)) {
+        return;
+    }
+    out.begin("groups");
+    for (name, group) in stats.groups.iter().filter(|(name, _)| fits(name)) {
+        out.begin(name)
+            .usage("query", group.query)
+            .usage("fetch", group.fetch)
+            .usage("scroll", Usage::default())
+            .usage("suggest", Usage::default())
+            .end();
+    }
+    out.end();
 }
 
 /// `fields`, where any that is wanted keeps anything.

@@ -12,9 +12,6 @@ use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
 
-/// Keys of one action that say what it is done to.
-const TARGETS: [&str; 5] = ["index", "indices", "alias", "aliases", "must_exist"];
-
 /// `GET /_alias`, `/_alias/{name}`, `/{index}/_alias`, `/{index}/_alias/{name}`.
 pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let view = view(call)?;
@@ -124,46 +121,70 @@ fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
             ));
         };
         for item in list {
-            requests.push(action(item).map_err(|error| {
-                place_error(item.end, "[aliases] failed to parse field [actions]").caused_by(error)
+            requests.push(action(item).map_err(|(at, error)| {
+                place_error(at, "[aliases] failed to parse field [actions]").caused_by(error)
             })?);
         }
     }
     Ok(requests)
 }
 
-fn action(item: &Node) -> Result<AliasRequest> {
+/// One action, or what is wrong with it and where that was noticed.
+fn action(item: &Node) -> std::result::Result<AliasRequest, (Place, Error)> {
     let members = item.as_object().unwrap_or_default();
     let [member] = members else {
-        return Err(place_error(item.at, "Too many operations declared on operation entry"));
+        let text = "Too many operations declared on operation entry";
+        return Err((item.at, place_error(item.at, text)));
     };
-    if !["add", "remove", "remove_index"].contains(&member.key.as_str()) {
-        return Err(unknown("alias_action", &member.key, member.key_at));
-    }
-    let wrap = |error: Error| {
-        let text = format!("[alias_action] failed to parse field [{}]", member.key);
-        place_error(member.value.end, &text).caused_by(error)
-    };
-    let body = member.value.to_value();
     let known: &[&str] = match member.key.as_str() {
         "add" => &[
-            "index", "indices", "alias", "aliases", "filter", "routing", "index_routing",
-            "indexRouting", "index-routing", "search_routing", "searchRouting", "search-routing",
-            "is_write_index", "is_hidden", "must_exist",
+            "index",
+            "indices",
+            "alias",
+            "aliases",
+            "filter",
+            "routing",
+            "index_routing",
+            "indexRouting",
+            "index-routing",
+            "search_routing",
+            "searchRouting",
+            "search-routing",
+            "is_write_index",
+            "is_hidden",
+            "must_exist",
         ],
         "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
-        _ => &["index", "indices", "must_exist"],
+        "remove_index" => &["index", "indices", "must_exist"],
+        _ => return Err((member.value.at, unknown("alias_action", &member.key, member.key_at))),
     };
-    let strange = member
-        .value
-        .as_object()
-        .unwrap_or_default()
-        .iter()
-        .find(|inner| !known.contains(&inner.key.as_str()));
-    if let Some(inner) = strange {
-        return Err(wrap(unknown(&member.key, &inner.key, inner.key_at)));
+    let wrap = |at: Place, error: Error| {
+        let text = format!("[alias_action] failed to parse field [{}]", member.key);
+        (at, place_error(at, &text).caused_by(error))
+    };
+    for inner in member.value.as_object().unwrap_or_default() {
+        let at = inner.value.at;
+        if !known.contains(&inner.key.as_str()) {
+            return Err(wrap(at, unknown(&member.key, &inner.key, inner.key_at)));
+        }
+        let why = match (inner.key.as_str(), &inner.value) {
+            ("index" | "alias", value) if value.as_str() == Some("") => "can't be empty string",
+            ("indices" | "aliases", value) => match value.as_array() {
+                Some([]) => "can't be empty",
+                Some(items) if items.iter().any(|item| item.as_str() == Some("")) => {
+                    "can't contain empty string"
+                }
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let cause = Error::illegal_argument(format!("[{}] {why}", inner.key));
+        let text = format!("[{}] failed to parse field [{}]", member.key, inner.key);
+        return Err(wrap(at, place_error(at, &text).caused_by(cause)));
     }
-    parts(&member.key, &body).map_err(wrap)
+    // What is lacking is noticed behind the action.
+    let behind = Place { line: item.end.line, column: item.end.column + 1 };
+    parts(&member.key, &member.value.to_value()).map_err(|error| (behind, error))
 }
 
 fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
@@ -180,11 +201,6 @@ fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
                 )));
             }
         };
-        let given = if body.get(one).is_some() { one } else { many };
-        if found.is_empty() || found.iter().any(String::is_empty) {
-            let why = if found.is_empty() { "can't be empty" } else { "can't contain empty string" };
-            return Err(Error::illegal_argument(format!("[{given}] {why}")));
-        }
         Ok(found)
     };
     let indices = named("index", "indices")?;
@@ -202,7 +218,7 @@ fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
 }
 
 fn parse(name: &str, body: &Value) -> Result<Alias> {
-    Alias::parse(name, body, &TARGETS).map_err(|error| Error::illegal_argument(error.to_string()))
+    Alias::parse(name, body).map_err(|error| Error::illegal_argument(error.to_string()))
 }
 
 fn list(text: &str) -> Vec<String> {
@@ -262,6 +278,10 @@ mod tests {
         assert_eq!(
             plain(r#"{"actions":[{"remove":{"index":"a","aliases":[]}}]}"#),
             "[aliases] can't be empty"
+        );
+        assert_eq!(
+            read(r#"{"actions": [{"add": {}}]}"#).expect_err("no index").reason,
+            "[1:25] [aliases] failed to parse field [actions]"
         );
     }
 }

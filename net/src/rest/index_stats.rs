@@ -31,10 +31,13 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Closed::Show
     };
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let rows = call
+    let mut rows = call
         .core
         .index_stats(call.gate, "indices:monitor/stats", call.indices(), options, closed)
         .await?;
+    if !wanted.fields.groups.is_empty() {
+        call.core.fill_groups(&mut rows).await;
+    }
     let info = &call.core.shared().config.info;
     let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
     let total: u64 = rows.iter().map(copies).sum();
@@ -118,7 +121,11 @@ fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
         list.extend(both.iter().cloned());
         list
     };
-    FieldWish { fielddata: of("fielddata_fields"), completion: of("completion_fields") }
+    FieldWish {
+        fielddata: of("fielddata_fields"),
+        completion: of("completion_fields"),
+        groups: call.params.list("groups"),
+    }
 }
 
 /// The same figures as `primaries` and as `total`: a node alone holds primaries only.

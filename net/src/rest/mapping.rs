@@ -29,7 +29,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
     let base = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
-    call.core.put_mapping(call.gate, call.indices(), options, &body).await?;
+    let writers = call.params.flag("write_index_only", false)?;
+    call.core.put_mapping(call.gate, call.indices(), options, writers, &body).await?;
     Ok(call.acknowledged())
 }
 

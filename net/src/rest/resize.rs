@@ -42,6 +42,7 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ));
     }
     let body = body(call, "rollover", &["conditions", "settings", "mappings", "aliases"])?;
+    conditions(call)?;
     let request = RolloverRequest {
         target: call.indices().to_owned(),
         new_index: call.path.get("new_index").map(str::to_owned),
@@ -65,6 +66,36 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         writer.end_object().end_object();
     }))
+}
+
+/// Conditions must be known, whatever becomes of the rest.
+fn conditions<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    const KNOWN: [&str; 10] = [
+        "max_age",
+        "max_docs",
+        "max_size",
+        "max_primary_shard_docs",
+        "max_primary_shard_size",
+        "min_age",
+        "min_docs",
+        "min_size",
+        "min_primary_shard_docs",
+        "min_primary_shard_size",
+    ];
+    let content = call.content()?;
+    let Ok(body) = spanned::parse(&content) else { return Ok(()) };
+    let members = body.get("conditions").and_then(|conditions| conditions.as_object());
+    for member in members.unwrap_or_default() {
+        if !KNOWN.contains(&member.key.as_str()) {
+            return Err(Error::new(
+                400,
+                "x_content_parse_exception",
+                format!("{} [rollover] failed to parse field [conditions]", member.value.at),
+            )
+            .caused_by(fail::unknown_field("conditions", &member.key, member.key_at)));
+        }
+    }
+    Ok(())
 }
 
 /// The body, whose keys must be known; empty where there is none.

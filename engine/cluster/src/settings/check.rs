@@ -105,10 +105,14 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 ))
             })
         }
-        Type::Bytes if parse_bytes(text).is_none() => Err(Error::argument(format!(
-            "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
-             missing or unrecognized"
-        ))),
+        Type::Bytes if parse_bytes(text).is_none() => {
+            let reason = format!(
+                "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
+                 missing or unrecognized"
+            );
+            let cause = Box::new(Error::Parse { reason: reason.clone() });
+            Err(Error::Because { reason, cause })
+        }
         Type::Word(words) if !words.contains(&text) => Err(Error::argument(match name {
             "index.codec" => format!(
                 "unknown value for [index.codec] must be one of [default, best_compression] but \
@@ -118,14 +122,23 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 "No enum constant org.elasticsearch.index.translog.Translog.Durability.{}",
                 text.to_uppercase()
             ),
+            "index.routing.allocation.enable" => {
+                format!("Illegal allocation.enable value [{}]", text.to_uppercase())
+            }
+            "index.routing.rebalance.enable" => {
+                format!("Illegal rebalance.enable value [{}]", text.to_uppercase())
+            }
             _ => format!("Failed to parse value [{text}] for setting [{name}]"),
         })),
         Type::Expand => check_expand(name, text),
         Type::Copies if text != "all" && text.parse::<u32>().is_err() => {
-            Err(Error::argument(match text.parse::<i64>() {
-                Ok(_) => "shard count cannot be a negative value".to_owned(),
-                Err(_) => format!("cannot parse ActiveShardCount[{text}]"),
-            }))
+            Err(match text.parse::<i64>() {
+                Ok(_) => Error::argument("shard count cannot be a negative value"),
+                Err(_) => Error::Argument {
+                    reason: format!("cannot parse ActiveShardCount[{text}]"),
+                    number: Some(text.to_owned()),
+                },
+            })
         }
         Type::Float if text.parse::<f64>().is_err() => Err(Error::Argument {
             reason: format!("Failed to parse value [{text}] for setting [{name}]"),

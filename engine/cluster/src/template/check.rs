@@ -78,6 +78,13 @@ fn same_priority(templates: &Templates, name: &str, template: &IndexTemplate) ->
 /// What the template gives with its components must make an index.
 fn whole(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
     makes_index(&templates.compose(template)).map_err(|cause| {
+        let cause = match cause {
+            Error::Mapping(error) => Error::Because {
+                reason: format!("invalid composite mappings for [{name}]"),
+                cause: Box::new(Error::Mapping(error)),
+            },
+            other => other,
+        };
         let parts = if template.composed_of.is_empty() {
             String::new()
         } else {
