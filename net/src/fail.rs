@@ -45,6 +45,7 @@ pub fn whole(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
     }
     writer.end_array();
     head(writer, error);
+    shards(writer, error, trace);
     below(writer, error, trace, CAUSES_MAX);
     stack(writer, error, trace);
     writer.end_object();
@@ -57,6 +58,23 @@ pub fn inner(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
     below(writer, error, trace, CAUSES_MAX);
     stack(writer, error, trace);
     writer.end_object();
+}
+
+/// The shards that a search failed on.
+fn shards(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
+    if error.kind != "search_phase_execution_exception" {
+        return;
+    }
+    writer.field_str("phase", "query").field_bool("grouped", true);
+    writer.key("failed_shards").begin_array();
+    for failure in &error.failed_shards {
+        writer.begin_object();
+        writer.field_u64("shard", u64::from(failure.shard)).field_str("index", &failure.index);
+        writer.key("reason");
+        inner(writer, &failure.reason, trace);
+        writer.end_object();
+    }
+    writer.end_array();
 }
 
 fn head(writer: &mut Writer<'_>, error: &Error) {
@@ -108,6 +126,15 @@ pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
     };
     Error::new(400, outer, format!("{} {text}", error.place()))
         .caused_by(Error::new(400, inner, text))
+}
+
+/// 400 for a key that no parser of that name knows, at its place.
+pub fn unknown_field(parser: &str, key: &str, at: json::Place) -> Error {
+    Error::new(
+        400,
+        "x_content_parse_exception",
+        format!("{at} [{parser}] unknown field [{key}]"),
+    )
 }
 
 #[cfg(test)]

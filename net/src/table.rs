@@ -36,6 +36,8 @@ pub enum Api {
     Task,
     CancelTasks,
     Count,
+    Explain,
+    Validate,
     CreateIndex,
     GetIndex,
     ExistsIndex,
@@ -360,6 +362,30 @@ const TASK: &[Known] = &[flag("wait_for_completion"), time("timeout")];
 const CANCEL_TASKS: &[Known] =
     &[text("actions"), text("nodes"), text("parent_task_id"), flag("wait_for_completion")];
 
+const EXPLAIN: &[Known] = &[
+    text("q"),
+    text("df"),
+    text("default_operator"),
+    text("analyzer"),
+    flag("lenient"),
+    flag("analyze_wildcard"),
+    text("routing"),
+    text("stored_fields"),
+    own("preference").idle(),
+];
+
+const VALIDATE: &[Known] = &[
+    text("q"),
+    text("df"),
+    text("default_operator"),
+    text("analyzer"),
+    flag("lenient"),
+    flag("analyze_wildcard"),
+    flag("explain"),
+    flag("rewrite").idle(),
+    flag("all_shards"),
+];
+
 const COUNT: &[Known] = &[
     text("q"),
     text("df"),
@@ -386,7 +412,7 @@ const GET_INDEX: &[Known] = &[
 
 const GET_MAPPING: &[Known] = &[flag("local").idle(), time("master_timeout").idle()];
 
-const PUT_MAPPING: &[Known] = &[flag("write_index_only").idle()];
+const PUT_MAPPING: &[Known] = &[flag("write_index_only")];
 
 const GET_SETTINGS: &[Known] = &[
     flag("flat_settings"),
@@ -425,7 +451,7 @@ const INDEX_STATS: &[Known] = &[
     text("fields"),
     text("completion_fields"),
     text("fielddata_fields"),
-    text("groups").idle(),
+    text("groups"),
     flag("include_segment_file_sizes").idle(),
     flag("include_unloaded_segments").idle(),
 ];
@@ -680,6 +706,9 @@ pub const ROUTES: &[Route] = &[
     route(Api::Task, &[Get], "/_tasks/{task_id}", "cluster:monitor/task/get", &[TASK]),
     route(Api::CancelTasks, &[Post], "/_tasks/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
     route(Api::CancelTasks, &[Post], "/_tasks/{task_id}/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
+    route(Api::Explain, &[Get, Post], "/{index}/_explain/{id}", "indices:data/read/explain", &[EXPLAIN, SOURCE_FILTER, SOURCE]),
+    route(Api::Validate, &[Get, Post], "/_validate/query", "indices:admin/validate/query", &[VALIDATE, INDICES, SOURCE]),
+    route(Api::Validate, &[Get, Post], "/{index}/_validate/query", "indices:admin/validate/query", &[VALIDATE, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/_count", "indices:data/read/search", &[COUNT, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/{index}/_count", "indices:data/read/search", &[COUNT, INDICES, SOURCE]),
 

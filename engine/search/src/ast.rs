@@ -6,10 +6,12 @@
 //!
 //! Not here: reading JSON (`dsl`), meeting an index (`plan`).
 
+mod place;
 mod score;
 mod text;
 mod visit;
 
+pub use place::{Intervals, Lies, PatternKind, Rule, RuleKind, Span};
 pub use score::{
     Decay, DecayForm, DistanceFeature, Factor, Function, FunctionKind, FunctionScore, GeoPoint,
     GeoShape, GeoWithin, Like, Modifier, MoreLikeThis, MultiValue, Nested, NestedScore, Pinned,
@@ -114,6 +116,10 @@ pub enum Node {
     MoreLikeThis(Box<MoreLikeThis>),
     /// Some documents first, then those of a query.
     Pinned(Pinned),
+    /// Words at places that rules describe.
+    Intervals(Box<Intervals>),
+    /// Words at places, the older way.
+    Span(Box<Span>),
 }
 
 /// A value given in a query: any scalar of JSON but null.

@@ -35,6 +35,7 @@ pub mod plan;
 pub mod highlight;
 pub mod request;
 pub mod result;
+pub mod suggest;
 pub mod score;
 
 pub use error::{Error, Result};

@@ -27,11 +27,15 @@ impl<E: Env> Core<E> {
     ) -> Result<Cow<'a, SearchRequest>> {
         let queries = [&request.query, &request.post_filter];
         let rescored = request.rescore.iter().any(|rescore| rescore.query.looks_up());
-        if !rescored && !queries.into_iter().flatten().any(Query::looks_up) {
+        let aggregated = search::aggs::looks_up(&request.aggs);
+        if !aggregated && !rescored && !queries.into_iter().flatten().any(Query::looks_up) {
             return Ok(Cow::Borrowed(request));
         }
         let mut request = request.clone();
         for query in [&mut request.query, &mut request.post_filter].into_iter().flatten() {
+            self.look_up(gate, index, query).await?;
+        }
+        for query in search::aggs::queries_mut(&mut request.aggs) {
             self.look_up(gate, index, query).await?;
         }
         for rescore in &mut request.rescore {
@@ -111,7 +115,8 @@ fn of_like(like: &Like, here: &str) -> Option<GetRequest> {
     Some(get(index.as_deref().unwrap_or(here), id, routing.clone()))
 }
 
-fn get(index: &str, id: &str, routing: Option<String>) -> GetRequest {
+/// A document by its names, whole.
+pub(super) fn get(index: &str, id: &str, routing: Option<String>) -> GetRequest {
     GetRequest {
         index: index.to_owned(),
         id: id.to_owned(),

@@ -15,11 +15,13 @@ pub mod context;
 pub mod create;
 pub mod data_stream;
 pub mod document;
+pub mod explain;
 mod failure;
 pub mod field_sizes;
 pub(crate) mod limited;
 pub mod field_caps;
 pub mod get;
+pub mod groups;
 pub mod index_settings;
 mod lookup;
 pub mod observe;
@@ -33,6 +35,7 @@ mod sliced;
 pub(crate) mod slices;
 pub(crate) mod slow;
 pub mod stats;
+pub mod suggest;
 pub mod template;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,

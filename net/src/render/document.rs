@@ -84,7 +84,7 @@ pub fn got(writer: &mut Writer<'_>, reply: &GetReply) {
     writer.end_object();
 }
 
-fn found_document(writer: &mut Writer<'_>, found: &Found) {
+pub(crate) fn found_document(writer: &mut Writer<'_>, found: &Found) {
     writer
         .field_u64("_version", found.version)
         .field_u64("_seq_no", found.seq_no)

@@ -129,7 +129,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::GetClusterSettings => cluster_settings::get(call),
         Api::PutClusterSettings => cluster_settings::put(call).await,
         Api::PendingTasks => allocation::pending_tasks(call),
-        Api::Reroute => allocation::reroute(call),
+        Api::Reroute => allocation::reroute(call).await,
         Api::AllocationExplain => allocation::explain(call),
         Api::ExcludeVotes => allocation::exclude_votes(call).await,
         Api::IncludeVotes => allocation::include_votes(call).await,

@@ -162,8 +162,11 @@ impl Scope<'_, '_> {
                 What::TopMetrics { order, format, metrics, size: top.size as usize }
             }
             Kind::Terms(terms) => {
-                let source = self.source(&terms.values, Accepts::Any, kind)?;
+                let source = self.source(&terms.values, Accepts::Words, kind)?;
                 let choice = self.choice(&terms.filter, &agg.name, &source, &terms.values)?;
+                if let Some(words) = words(&source, &choice, &terms.values) {
+                    return Ok(words);
+                }
                 What::Terms { source, choice, zero: terms.min_doc_count == 0 }
             }
             Kind::RareTerms(terms) => {
@@ -330,13 +333,16 @@ impl Scope<'_, '_> {
 
     fn significant(&mut self, agg: &Agg, sig: &super::spec::Significant) -> Result<What> {
         if !sig.text {
-            let source = self.source(&sig.values, Accepts::Any, "significant_terms")?;
+            let source = self.source(&sig.values, Accepts::Words, "significant_terms")?;
             if source.form.is_floating() {
                 return Err(Error::illegal(
                     "No support for examining floating point numerics",
                 ));
             }
             let choice = self.choice(&sig.filter, &agg.name, &source, &sig.values)?;
+            if let Some(words) = words(&source, &choice, &sig.values) {
+                return Ok(words);
+            }
             return Ok(What::Terms { source, choice, zero: false });
         }
         let Some(field) = self.binder.mapping.lookup(&sig.values.field) else {
@@ -368,7 +374,7 @@ impl Scope<'_, '_> {
     }
 
     fn histogram(&self, histogram: &Histogram, kind: &str) -> Result<What> {
-        let source = self.source(&histogram.values, Accepts::Numbers, kind)?;
+        let source = self.source(&histogram.values, Accepts::NumbersOrSpans, kind)?;
         if histogram.interval.is_nan() || histogram.interval <= 0.0 {
             return Err(Error::illegal(format!(
                 "interval must be positive, got: {:?}",
@@ -396,7 +402,7 @@ impl Scope<'_, '_> {
     }
 
     fn date_histogram(&self, histogram: &DateHistogram, kind: &str) -> Result<What> {
-        let source = self.source(&histogram.values, Accepts::Dates, kind)?;
+        let source = self.source(&histogram.values, Accepts::DatesOrSpans, kind)?;
         let Some(interval) = histogram.interval else {
             return Err(Error::illegal(
                 "Invalid interval specified, must be non-null and non-empty",
@@ -466,10 +472,14 @@ impl Scope<'_, '_> {
         }
         let context = self.binder.context;
         if let (Format::Date { format, zone, .. }, text) = (&source.format, end.text()) {
-            let number = matches!(end, Scalar::Number(_)).then(|| text.parse::<f64>().ok()).flatten();
-            if let Some(ms) = number {
-                return Ok(Some(ms));
-            }
+            // A number is read as its format reads it: seconds may be meant.
+            let text = match end {
+                Scalar::Number(text) => match text.parse::<f64>() {
+                    Ok(number) => &*(number as i64).to_string(),
+                    Err(_) => text,
+                },
+                _ => text,
+            };
             let round = mapping::types::date_format::Round::Down;
             let ms = mapping::types::date_math::parse_ms(
                 format,
@@ -571,6 +581,29 @@ impl Scope<'_, '_> {
             (_, form) => form.key(number_of(value, form, &source.format, &one.values, context)?),
         })
     }
+}
+
+/// Words of a text, where a text is what the source is.
+fn words(
+    source: &Source,
+    choice: &Option<Arc<choice::Choice>>,
+    values: &Values,
+) -> Option<What> {
+    let (source::Column::Text(_), Some(field)) = (&source.column, &source.field) else {
+        return None;
+    };
+    Some(What::Words {
+        field: Arc::clone(field),
+        choice: choice.clone(),
+        paths: vec![text_path(field, values)],
+        filter_duplicates: false,
+    })
+}
+
+/// Where the text of a field stands in the source: a part of another field has none of its own.
+fn text_path(field: &mapping::Field, values: &Values) -> String {
+    let _ = values;
+    field.path.to_string()
 }
 
 /// Ranges in the order of their ends, as they are shown.

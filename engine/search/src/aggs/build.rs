@@ -16,6 +16,7 @@ use super::bucket::number::{ByRange, ByScale, Measure as Measured, Scale};
 use super::bucket::sampler::Sampler;
 use super::bucket::several::{Field, Page, Several, Step};
 use super::bucket::single::{Choose, Single};
+use super::bucket::span::{BySpan, Grid};
 use super::bucket::terms::{ByNumber, ByTerm, Part};
 use super::bucket::text::ByWord;
 use super::collect::{AnyCollector, Group};
@@ -138,10 +139,20 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             keyed(keys, shape(), subs())
         }
         What::Width(source, interval, offset, hard) => {
+            if let Column::Spans(field) = source.column {
+                let grid = Grid::Width { interval: *interval, offset: *offset, hard: *hard };
+                let keys = BySpan::new(place.segment(), field, source.form, grid);
+                return keyed(keys, shape(), subs());
+            }
             let scale = Scale::Width { interval: *interval, offset: *offset, hard: *hard };
             keyed(ByScale::new(place.numbers(source), scale), shape(), subs())
         }
         What::Time(source, rounding, hard, _) => {
+            if let Column::Spans(field) = source.column {
+                let grid = Grid::Time(rounding.clone(), *hard);
+                let keys = BySpan::new(place.segment(), field, source.form, grid);
+                return keyed(keys, shape(), subs());
+            }
             let scale = Scale::Time(Box::new(Rounder::new(rounding.clone())), *hard);
             keyed(ByScale::new(place.numbers(source), scale), shape(), subs())
         }
@@ -206,7 +217,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
                 missing: false,
             };
             let fields = sources.iter().map(field).collect();
-            keyed(Several::new(fields, None), shape(), subs())
+            let zero = matches!(&agg.spec.kind, Kind::MultiTerms(terms) if terms.min_doc_count == 0);
+            let all = if zero { place.segment().doc_count() } else { 0 };
+            keyed(Several::new(fields, None, all), shape(), subs())
         }
         What::Pages(sources, roundings, after) => {
             let Kind::Composite(composite) = &agg.spec.kind else { return nothing(agg) };
@@ -228,7 +241,7 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             let (descending, missing_last) = pages::directions(composite);
             let size = composite.size as usize;
             let page = Page { descending, missing_last, after: after.clone(), size };
-            keyed(Several::new(fields, Some(page)), shape(), subs())
+            keyed(Several::new(fields, Some(page), 0), shape(), subs())
         }
         What::Filters(filters) => {
             let matchers = filters.iter().map(|filter| place.matcher(*filter)).collect();

@@ -102,6 +102,20 @@ fn gather<'a>(out: &'a mut Out, found: &mut Vec<&'a mut Hits>) {
     }
 }
 
+/// Some query inside of aggregations must look documents up before it is bound.
+pub fn looks_up(aggs: &Aggs) -> bool {
+    aggs.aggs.iter().any(|agg| {
+        let own = match &agg.kind {
+            Kind::Filter(query) => query.looks_up(),
+            Kind::Filters(filters) => filters.filters.iter().any(|(_, query)| query.looks_up()),
+            Kind::Adjacency { filters, .. } => filters.iter().any(|(_, query)| query.looks_up()),
+            Kind::Significant(sig) => sig.background.as_ref().is_some_and(Query::looks_up),
+            _ => false,
+        };
+        own || looks_up(&agg.subs)
+    })
+}
+
 /// Every query inside of aggregations: some must look documents up before they are bound.
 pub fn queries_mut(aggs: &mut Aggs) -> Vec<&mut Query> {
     let mut found = Vec::new();

@@ -49,5 +49,5 @@ pub mod spec;
 pub mod student;
 pub mod width;
 
-pub use finish::{Reducer, queries_mut};
+pub use finish::{Reducer, looks_up, queries_mut};
 pub use partial::Partial;

@@ -11,6 +11,8 @@ pub struct Step<'a> {
     pub name: &'a str,
     /// Key of a metric or a bucket.
     pub key: Option<&'a str>,
+    /// The key stood in brackets.
+    pub bracket: bool,
 }
 
 /// The steps of a path; names of `aggs` may hold dots.
@@ -21,11 +23,12 @@ pub fn steps<'a>(path: &'a str) -> Vec<Step<'a>> {
             if let Some((name, rest)) = part.split_once('[')
                 && let Some(key) = rest.strip_suffix(']')
             {
-                return Step { name, key: Some(key.trim_matches(|c| c == '\'' || c == '"')) };
+                let key = Some(key.trim_matches(|c| c == '\'' || c == '"'));
+                return Step { name, key, bracket: true };
             }
             match part.split_once('.') {
-                Some((name, key)) => Step { name, key: Some(key) },
-                None => Step { name: part, key: None },
+                Some((name, key)) => Step { name, key: Some(key), bracket: false },
+                None => Step { name: part, key: None, bracket: false },
             }
         })
         .collect()

@@ -510,6 +510,7 @@ fn key_shown(key: &Key, format: &Format) -> Out {
         Key::Null => Out::Null,
         Key::Long(value) => match format {
             Format::Raw => Out::Long(*value),
+            Format::Boolean => Out::Bool(*value != 0),
             format => Out::Text(format.long(*value)),
         },
         Key::Unsigned(value) => Out::Unsigned(*value),
@@ -528,6 +529,7 @@ fn out_text(out: &Out) -> String {
         Out::Unsigned(value) => value.to_string(),
         Out::Double(value) => json::number::double_to_string(*value),
         Out::Text(text) => text.clone(),
+        Out::Bool(value) => value.to_string(),
         _ => "null".to_owned(),
     }
 }
@@ -651,11 +653,7 @@ fn composite_key(composite: &super::spec::Composite, buckets: &Buckets, key: &Ke
     let parts = composite.sources.iter().zip(parts.iter()).enumerate();
     let parts = parts.map(|(at, (source, part))| {
         let format = buckets.formats.get(at).cloned().unwrap_or_default();
-        let shown = match (&format, part) {
-            (Format::Boolean, Key::Long(value)) => Out::Bool(*value != 0),
-            (format, part) => key_shown(part, format),
-        };
-        (named(source.name.clone()), shown)
+        (named(source.name.clone()), key_shown(part, &format))
     });
     Out::Object(parts.collect())
 }

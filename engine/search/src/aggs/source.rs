@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::types::date_format::DEFAULT;
+use mapping::types::range::RangeKind;
 use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, sortable};
 use mapping::{Field, Kind as Type, Mapping, NumberKind};
@@ -44,6 +45,10 @@ pub enum Column {
     Numeric(FieldNo),
     /// Terms.
     Ordinals(FieldNo),
+    /// Spans: two numbers each.
+    Spans(FieldNo),
+    /// Words of a text, read from the source again (`fielddata`).
+    Text(FieldNo),
     /// The same term in every document.
     Constant(Box<[u8]>),
 }
@@ -99,6 +104,12 @@ pub enum Accepts {
     Points,
     /// Dates and numbers.
     Dates,
+    /// Numbers, and spans of them.
+    NumbersOrSpans,
+    /// Dates and numbers, and spans of them.
+    DatesOrSpans,
+    /// Terms and numbers, and words of texts.
+    Words,
 }
 
 impl Form {
@@ -210,7 +221,13 @@ pub fn bind(
             None => unmapped(values, accepts)?,
         },
     };
-    if source.mapped && !fits(source.form, accepts) {
+    let spans = matches!(accepts, Accepts::NumbersOrSpans | Accepts::DatesOrSpans);
+    let fits = match source.column {
+        Column::Spans(_) => spans && source.form != Form::Ip,
+        Column::Text(_) => accepts == Accepts::Words,
+        _ => fits(source.form, accepts),
+    };
+    if source.mapped && !fits {
         let type_name = source.field.as_ref().map_or("long", |field| field.type_name());
         return Err(Error::illegal(format!(
             "Field [{}] of type [{type_name}] is not supported for aggregation [{kind}]",
@@ -247,8 +264,18 @@ fn constant(text: &str) -> Source {
 }
 
 fn mapped(field: &Arc<Field>, values: &Values, context: &Context<'_>) -> Result<Source> {
-    if matches!(field.kind, Type::Text(_)) {
-        return Err(no_fielddata(&values.field, context));
+    if let Type::Text(text) = &field.kind {
+        if !text.fielddata {
+            return Err(no_fielddata(&values.field, context));
+        }
+        return Ok(Source {
+            column: Column::Text(field.no),
+            form: Form::Bytes,
+            format: Format::Raw,
+            missing: None,
+            mapped: true,
+            field: Some(Arc::clone(field)),
+        });
     }
     let (form, format) = form_of(field);
     let column = if let Type::ConstantKeyword(keyword) = &field.kind {
@@ -260,6 +287,9 @@ fn mapped(field: &Arc<Field>, values: &Values, context: &Context<'_>) -> Result<
         match field.column() {
             mapping::types::Column::Numeric => Column::Numeric(field.no),
             mapping::types::Column::Ordinals => Column::Ordinals(field.no),
+            mapping::types::Column::Binary if matches!(field.kind, Type::Range(_)) => {
+                Column::Spans(field.no)
+            }
             _ => {
                 return Err(Error::illegal(format!(
                     "Can't load fielddata on [{}] because fielddata is unsupported on fields of \
@@ -300,6 +330,16 @@ fn form_of(field: &Field) -> (Form, Format) {
             // Aggregations count milliseconds, whatever the column keeps.
             (form, date_format(format))
         }
+        Type::Range(range) => match range.kind {
+            RangeKind::Date => {
+                let format = range.format.clone().unwrap_or_else(|| Arc::clone(&DEFAULT));
+                (Form::Long, date_format(format))
+            }
+            RangeKind::Float => (Form::Float, Format::Raw),
+            RangeKind::Double => (Form::Double, Format::Raw),
+            RangeKind::Ip => (Form::Ip, Format::Ip),
+            RangeKind::Integer | RangeKind::Long => (Form::Long, Format::Raw),
+        },
         Type::Ip(_) => (Form::Ip, Format::Ip),
         Type::GeoPoint(_) => (Form::Point, Format::Raw),
         _ => (Form::Bytes, Format::Raw),
@@ -316,7 +356,7 @@ fn unmapped(values: &Values, accepts: Accepts) -> Result<Source> {
         (Some("string"), _) => (Form::Bytes, Format::Raw),
         (Some("ip"), _) | (None, Accepts::Ips) => (Form::Ip, Format::Ip),
         (Some("boolean"), _) => (Form::Long, Format::Boolean),
-        (Some("date"), _) | (None, Accepts::Dates) => {
+        (Some("date"), _) | (None, Accepts::Dates | Accepts::DatesOrSpans) => {
             (Form::Long, date_format(Arc::clone(&DEFAULT)))
         }
         (Some("double" | "float" | "number" | "numeric"), _) => (Form::Double, Format::Raw),
@@ -325,7 +365,7 @@ fn unmapped(values: &Values, accepts: Accepts) -> Result<Source> {
             (Form::Point, Format::Raw)
         }
         (Some(_), _) => (Form::Long, Format::Raw),
-        (None, Accepts::Numbers) => (Form::Double, Format::Raw),
+        (None, Accepts::Numbers | Accepts::NumbersOrSpans) => (Form::Double, Format::Raw),
         (None, _) => match &values.missing {
             // As Elasticsearch: what stands for no value does not say what values are.
             Some(_) | None => (Form::Bytes, Format::Raw),
@@ -336,8 +376,10 @@ fn unmapped(values: &Values, accepts: Accepts) -> Result<Source> {
 
 fn fits(form: Form, accepts: Accepts) -> bool {
     match accepts {
-        Accepts::Numbers | Accepts::Dates => !form.is_bytes() && form != Form::Point,
-        Accepts::Any => form != Form::Point,
+        Accepts::Numbers | Accepts::Dates | Accepts::NumbersOrSpans | Accepts::DatesOrSpans => {
+            !form.is_bytes() && form != Form::Point
+        }
+        Accepts::Any | Accepts::Words => form != Form::Point,
         Accepts::AnyOrPoints => true,
         Accepts::Strings => form == Form::Bytes,
         Accepts::Ips => form == Form::Ip,

@@ -69,7 +69,8 @@ impl Dfa {
         &self.states
     }
 
-    fn go(&self, state: u32, label: u32) -> Option<u32> {
+    /// The state after one character more.
+    pub fn go(&self, state: u32, label: u32) -> Option<u32> {
         let moves = &self.states[state as usize].moves;
         let at = moves.partition_point(|way| way.to < label);
         moves.get(at).filter(|way| way.from <= label).map(|way| way.state)

@@ -5,7 +5,7 @@ use json::spanned::{Kind as Json, Node};
 use super::context::{
     Fault, Read, Takes, boolean, float, int, is_value, members, object, scalar, text,
 };
-use super::{aggs, around, highlight, query, sort, source};
+use super::{aggs, around, highlight, query, sort, source, suggesters};
 use crate::error::{Error, Result};
 use crate::request::{After, FieldFormat, SearchRequest, Stored, TrackTotal};
 
@@ -15,6 +15,10 @@ pub fn search(root: &Node) -> Read<SearchRequest> {
     let mut request = SearchRequest::default();
     for member in members(root) {
         key(&mut request, &member.key, &member.value)?;
+    }
+    // Suggestions alone look for no documents.
+    if !request.suggest.is_empty() && request.query.is_none() && suggest_only(root) {
+        request.query = Some(crate::ast::Query::new(crate::ast::Node::MatchNone));
     }
     Ok(request)
 }
@@ -27,6 +31,13 @@ pub fn key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         Json::Null => Err(unknown_key(key, value)),
         _ => value_key(request, key, value),
     }
+}
+
+/// Nothing but suggestions is asked for.
+fn suggest_only(root: &Node) -> bool {
+    members(root).iter().all(|member| {
+        !matches!(member.key.as_str(), "query" | "aggs" | "aggregations" | "knn")
+    })
 }
 
 /// What `_count` asks for without a body.
@@ -100,6 +111,7 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
         "post_filter" => request.post_filter = Some(query::read(value, 0)?),
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
+        "suggest" => request.suggest = suggesters::read(value)?,
         "highlight" => request.highlight = Some(highlight::read(value)?),
         "pit" => request.pit = Some(around::pit(value)?),
         "slice" => request.slice = Some(around::slice(value)?),
@@ -120,6 +132,11 @@ fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         }
         "_source" => request.source = Some(source::read(value)?),
         "sort" => request.sort = sort::read(value)?,
+        "stats" => {
+            for node in value.as_array().unwrap_or_default() {
+                request.groups.push(text(node)?);
+            }
+        }
         "docvalue_fields" => request.docvalue_fields = field_formats(value)?,
         "fields" => request.fields = field_formats(value)?,
         "rescore" => request.rescore = around::rescores(value)?,

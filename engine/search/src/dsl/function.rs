@@ -50,6 +50,9 @@ pub fn function_score(body: &Node, depth: u32) -> Read<Query> {
                         "already found [{first}], now encountering [functions]."
                     )));
                 }
+                if weight.is_some() {
+                    return Err(misplaced("already found [weight], now encountering [functions]."));
+                }
                 array = true;
                 for node in nodes {
                     functions.push(function(node, depth)?);

@@ -4,13 +4,12 @@ use json::spanned::{Kind as Json, Node};
 
 use super::context::{DEPTH_MAX, Fault, Read};
 use super::{
-    alike, compound, function, geo, leaf, multi, query_string, special, suggest, text, words,
-};
+    alike, compound, function, geo, leaf, multi, query_string, special, suggest, text, words, intervals, span};
 use crate::ast::Query;
 use crate::error::{Error, Kind};
 
 /// The queries that are known.
-pub const NAMES: [&str; 34] = [
+pub const NAMES: [&str; 44] = [
     "bool",
     "boosting",
     "combined_fields",
@@ -24,6 +23,7 @@ pub const NAMES: [&str; 34] = [
     "geo_distance",
     "geo_polygon",
     "ids",
+    "intervals",
     "match",
     "match_all",
     "match_bool_prefix",
@@ -40,6 +40,15 @@ pub const NAMES: [&str; 34] = [
     "rank_feature",
     "regexp",
     "simple_query_string",
+    "span_containing",
+    "span_field_masking",
+    "span_first",
+    "span_multi",
+    "span_near",
+    "span_not",
+    "span_or",
+    "span_term",
+    "span_within",
     "term",
     "terms",
     "terms_set",
@@ -83,6 +92,7 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
         "geo_distance" => geo::geo_distance(body),
         "geo_polygon" => geo::geo_polygon(body),
         "ids" => leaf::ids(body),
+        "intervals" => intervals::intervals(body),
         "match" => text::match_(body),
         "match_all" => compound::match_all(body),
         "match_bool_prefix" => text::match_bool_prefix(body),
@@ -99,6 +109,8 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
         "rank_feature" => special::rank_feature(body),
         "regexp" => words::regexp(body),
         "simple_query_string" => query_string::simple_query_string(body),
+        "span_containing" | "span_field_masking" | "span_first" | "span_multi" | "span_near"
+        | "span_not" | "span_or" | "span_term" | "span_within" => span::read(name, body, depth),
         "term" => leaf::term(body),
         "terms" => leaf::terms(body),
         "terms_set" => words::terms_set(body),

@@ -21,6 +21,7 @@ use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::nested::{Nested, NestedFilter, Parents};
 use super::not::{ScoredWithout, Without};
 use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
+use super::places::Placed;
 use super::phrase::{PhraseFilter, PhraseScorer};
 use super::set::{Ids, Lookup, Set, Source, Walker};
 use super::summed::Summed;
@@ -28,6 +29,7 @@ use super::term::{Blocks, TermFilter, TermScorer};
 use super::{AnyFilter, AnyScorer};
 use crate::plan::bound::{Access, Numbers, Pattern, Presence};
 use crate::plan::function::{self as plan, Form, Shape};
+use crate::plan::places::{Leaf, Places, Source as Rule};
 use crate::plan::weigh::Node;
 
 /// A segment and its place in the view.
@@ -78,7 +80,7 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
         Node::Function { function, query, .. } if function.min_score.is_none() => {
             filter(query, context, lead)?
         }
-        Node::Function { .. } | Node::Covering { .. } => {
+        Node::Function { .. } | Node::Covering { .. } | Node::Places { .. } => {
             Box::new(Scored::new(scorer_of(node, context, lead)?, doc_count))
         }
         Node::Feature { field, infos, .. } => {
@@ -317,6 +319,48 @@ fn area_of(points: &segment::Bkd, [south, north, west, east]: [f64; 4]) -> Optio
     box_of(points, &low, &high)
 }
 
+/// Documents that hold the words that rules need.
+fn candidates(
+    source: &Rule,
+    places: &Places,
+    infos: &[Vec<TermInfo>],
+    context: Context<'_>,
+) -> Option<AnyFilter> {
+    let all = |sources: &[Rule]| -> Option<AnyFilter> {
+        let mut all = Vec::with_capacity(sources.len());
+        for source in sources {
+            all.push(candidates(source, places, infos, context)?);
+        }
+        Some(match all.len() {
+            1 => all.remove(0),
+            _ => Box::new(AllOf::new(all, context.doc_count())),
+        })
+    };
+    match source {
+        Rule::Nothing => None,
+        Rule::Leaf(at) => {
+            let field = match &places.leaves[*at] {
+                Leaf::Term(field, _) => *field,
+                Leaf::Pattern(expand) => expand.field,
+            };
+            let terms = infos[*at].iter();
+            one_of(terms.filter_map(|info| term_filter(context, field, info)).collect())
+        }
+        Rule::Ordered(sources, _) | Rule::Unordered(sources, _) | Rule::Near(sources, ..) => {
+            all(sources)
+        }
+        Rule::Or(sources) => one_of(
+            sources
+                .iter()
+                .filter_map(|source| candidates(source, places, infos, context))
+                .collect(),
+        ),
+        Rule::Lies(source, ..) | Rule::Not(source, ..) | Rule::First(source, _) => {
+            candidates(source, places, infos, context)
+        }
+    }
+}
+
 /// Parents of documents inside.
 fn nested(node: &Node, context: Context<'_>) -> Option<Nested> {
     let Node::Nested { children, parents, mode, boost } = node else { return None };
@@ -378,6 +422,10 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
             infos[context.number].map_or(0, |info| u64::from(info.doc_freq))
         }
         Node::Near { .. } | Node::Inside { .. } => all,
+        Node::Places { infos, .. } => {
+            let words = infos[context.number].iter();
+            words.flatten().map(|info| u64::from(info.doc_freq)).sum()
+        }
         Node::Covering { clauses, .. } => sum(clauses),
         Node::Nested { children, .. } => cost(children, context),
         Node::MultiPhrase { infos, .. } => {
@@ -425,7 +473,7 @@ pub fn scorer(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
 fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> {
     let segment = context.segment;
     Some(match node {
-        Node::Term { field, infos, weight: Some(weight) } => {
+        Node::Term { field, infos, weight: Some(weight), .. } => {
             let info = infos[context.number]?;
             let terms = segment.terms(*field)?;
             let (norms, resident) = (segment.norms(*field), segment.file().is_resident());
@@ -482,6 +530,12 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             Box::new(Adjusted::new(Box::new(Constant::new(base, 0.0)), Box::new(covering)))
         }
         Node::Nested { .. } => Box::new(nested(node, context)?),
+        Node::Places { places, infos, weight, score } => {
+            let infos = &infos[context.number];
+            let base = candidates(&places.source, places, infos, context)?;
+            let placed = Placed::new(segment, places, infos, *score, weight.clone());
+            Box::new(Adjusted::new(Box::new(Constant::new(base, 0.0)), Box::new(placed)))
+        }
         Node::Synonym { field, infos, weight: Some(weight) } => {
             let infos = &infos[context.number];
             let terms = segment.terms(*field)?;
@@ -555,6 +609,7 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Feature { .. }
         | Node::Near { .. }
         | Node::Covering { .. }
+        | Node::Places { .. }
         | Node::Nested { .. }
         | Node::Bool { .. }
         | Node::DisMax { .. }

@@ -38,6 +38,7 @@ pub mod nested;
 pub mod not;
 pub mod or;
 pub mod phrase;
+pub mod places;
 pub mod set;
 pub mod sloppy;
 pub mod summed;

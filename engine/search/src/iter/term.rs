@@ -323,6 +323,23 @@ pub struct Weight {
     pub inverses: Arc<Inverses>,
     /// The field keeps lengths.
     pub norms: bool,
+    /// What it came from, for explanations.
+    pub origin: Origin,
+}
+
+/// What a weight came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// Factor of the score, 2.2 not among it.
+    pub boost: f32,
+    /// Inverse document frequency.
+    pub idf: f32,
+    /// Documents that have the field.
+    pub doc_count: u64,
+    /// Documents that have the term.
+    pub doc_freq: u64,
+    /// Mean length of the field.
+    pub average: f32,
 }
 
 impl Weight {

@@ -424,11 +424,10 @@ pub fn rank_feature(binder: &mut Binder<'_>, query: &ast::RankFeature) -> Result
             )));
         }
     };
-    let turned = |pivot: f32| if positive { pivot } else { 1.0 / pivot };
     let form = match query.function {
         RankFunction::Saturation(None) => None,
-        RankFunction::Saturation(Some(pivot)) => Some(RankForm::Saturation(turned(pivot))),
-        RankFunction::Sigmoid(pivot, exponent) => Some(RankForm::Sigmoid(turned(pivot), exponent)),
+        RankFunction::Saturation(Some(pivot)) => Some(RankForm::Saturation(pivot)),
+        RankFunction::Sigmoid(pivot, exponent) => Some(RankForm::Sigmoid(pivot, exponent)),
         RankFunction::Log(_) if !positive => {
             return Err(Error::illegal(
                 "Cannot use the [log] function with a field that has a negative score impact as \

@@ -14,6 +14,7 @@ use crate::automaton::Next;
 use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
+use crate::plan::places::Leaf;
 
 /// A term found, with what is known of it in each segment.
 #[derive(Clone, Debug)]
@@ -221,6 +222,13 @@ fn visit(clause: &Clause, tasks: &mut Vec<Task>) {
         bound::Node::MultiPhrase(phrase) => {
             if let Some(most) = phrase.prefix {
                 tasks.extend(Task::of_phrase(phrase, most));
+            }
+        }
+        bound::Node::Places(places) => {
+            for leaf in &places.leaves {
+                if let Leaf::Pattern(expand) = leaf {
+                    tasks.push(Task::of_expand(expand));
+                }
             }
         }
         node => node.for_each_clause(&mut |clause| visit(clause, tasks)),

@@ -11,6 +11,7 @@ use crate::plan::bound::Alike;
 use crate::plan::function::{Feature, RankForm};
 use crate::plan::gather::{Found, key_of};
 use crate::plan::minimum;
+use crate::plan::places::{Leaf, Places};
 use crate::score::bm25::{self, FieldStats};
 
 /// Documents that hold a term, dead ones included.
@@ -37,8 +38,7 @@ impl Weigher<'_> {
         }
         let weight = scored.then(|| {
             let stats = self.stats(synonym.field);
-            let idf = bm25::idf(stats.doc_count, most);
-            self.weight(boost, idf, stats, synonym.norms)
+            self.term_weight(boost, most, stats, synonym.norms)
         });
         Ok(Node::Synonym { field: synonym.field, infos, weight })
     }
@@ -84,10 +84,11 @@ impl Weigher<'_> {
         let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
         let most = found.iter().map(|found| doc_freq(&found.infos)).max().unwrap_or(0);
         let mut nodes = Vec::with_capacity(found.len());
-        for Found { boost: factor, infos, .. } in found {
+        for Found { term, boost: factor, infos } in found {
             let own = factor * boost;
             if let Rewrite::TopBoost(_) = expand.rewrite {
-                let filter = Box::new(Node::Term { field: expand.field, infos, weight: None });
+                let field = expand.field;
+                let filter = Box::new(Node::Term { field, term, infos, weight: None });
                 nodes.push(Node::Constant { filter, score: own });
                 continue;
             }
@@ -97,10 +98,9 @@ impl Weigher<'_> {
                     _ => doc_freq(&infos),
                 };
                 let stats = self.stats(expand.field);
-                let idf = bm25::idf(stats.doc_count, freq);
-                self.weight(own, idf, stats, expand.norms)
+                self.term_weight(own, freq, stats, expand.norms)
             });
-            nodes.push(Node::Term { field: expand.field, infos, weight });
+            nodes.push(Node::Term { field: expand.field, term, infos, weight });
         }
         one_of(nodes)
     }
@@ -142,10 +142,10 @@ impl Weigher<'_> {
             }
             let weight = scored.then(|| {
                 let stats = self.stats(term.field);
-                let idf = bm25::idf(stats.doc_count, freq);
-                self.weight(factor * boost, idf, stats, term.norms)
+                self.term_weight(factor * boost, freq, stats, term.norms)
             });
-            clauses.push(Node::Term { field: term.field, infos, weight });
+            let (field, term) = (term.field, term.term.clone());
+            clauses.push(Node::Term { field, term, infos, weight });
         }
         Ok(match clauses.len() {
             0 => Node::None,
@@ -178,14 +178,42 @@ impl Weigher<'_> {
             }
         }
         let weight: Option<Weight> = scored.then(|| {
-            let idf = bm25::idf(stats.doc_count, freq);
-            self.weight(boost, idf, stats, true)
+            self.term_weight(boost, freq, stats, true)
         });
         Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
     }
 }
 
 impl Weigher<'_> {
+    /// Words at places; spans score as the phrase of all their words would.
+    pub(super) fn places(&mut self, places: &Arc<Places>, score: f32) -> segment::Result<Node> {
+        let count = places.leaves.len();
+        let mut infos = vec![vec![Vec::new(); count]; self.view.segments.len()];
+        let mut freqs: std::collections::BTreeMap<Box<[u8]>, u64> = Default::default();
+        for (at, leaf) in places.leaves.iter().enumerate() {
+            let found: Vec<(Box<[u8]>, Vec<Option<TermInfo>>)> = match leaf {
+                Leaf::Term(field, term) => vec![(term.clone(), self.find(*field, term)?)],
+                Leaf::Pattern(expand) => {
+                    let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+                    found.into_iter().map(|found| (found.term, found.infos)).collect()
+                }
+            };
+            for (term, found) in found {
+                freqs.insert(term, doc_freq(&found));
+                for (infos, info) in infos.iter_mut().zip(found) {
+                    infos[at].extend(info);
+                }
+            }
+        }
+        let weight = places.spans.map(|(field, norms)| {
+            let stats = self.stats(field);
+            let freqs = freqs.into_values().filter(|freq| *freq > 0);
+            let idf = bm25::idf_sum(stats.doc_count, freqs);
+            self.weight(score, idf, stats, norms)
+        });
+        Ok(Node::Places { places: Arc::clone(places), infos, weight, score })
+    }
+
     /// A feature; without a pivot the mean of its values is one.
     pub(super) fn feature(&mut self, feature: &Feature, score: f32) -> segment::Result<Node> {
         let infos = self.find(feature.field, &feature.term)?;
@@ -228,17 +256,16 @@ impl Weigher<'_> {
                 best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
                 best.truncate(alike.most_terms);
                 let top = best.first().map_or(1.0, |best| best.0);
-                for (worth, _, infos, freq) in best {
+                for (worth, term, infos, freq) in best {
                     let own = match alike.boost {
                         0.0 => boost,
                         factor => boost * factor * worth / top,
                     };
                     let weight = scored.then(|| {
                         let stats = self.stats(*field);
-                        let idf = bm25::idf(stats.doc_count, freq);
-                        self.weight(own, idf, stats, *norms)
+                        self.term_weight(own, freq, stats, *norms)
                     });
-                    nodes.push(Node::Term { field: *field, infos, weight });
+                    nodes.push(Node::Term { field: *field, term: term.clone(), infos, weight });
                 }
             }
             // What is wrong with the number was told when the query met its index.

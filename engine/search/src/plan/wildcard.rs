@@ -77,6 +77,18 @@ impl Wildcard {
         std::str::from_utf8(term).is_ok_and(|text| self.matches(text))
     }
 
+    /// The shape as it is written.
+    pub fn text(&self) -> String {
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Char(c) => *c,
+                Piece::One => '?',
+                Piece::Any => '*',
+            })
+            .collect()
+    }
+
     /// What every match begins with.
     pub fn prefix(&self) -> &str {
         &self.prefix

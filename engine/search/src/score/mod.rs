@@ -1,3 +1,4 @@
 //! How well a document matches, in numbers.
 
 pub mod bm25;
+pub mod explain;

@@ -7,6 +7,7 @@
 //! | `single`   | aggregations with one bucket; `choose`: which documents    |
 //! | `terms`    | keys that are values                                       |
 //! | `number`   | widths, times, ranges, cells                               |
+//! | `span`     | buckets that spans touch                                   |
 //! | `address`  | ranges and networks of addresses                           |
 //! | `filters`  | places of filters; `matcher`: whether documents match      |
 //! | `several`  | combinations of values                                     |
@@ -25,5 +26,6 @@ pub mod sampler;
 pub mod several;
 pub mod single;
 pub mod slots;
+pub mod span;
 pub mod terms;
 pub mod text;

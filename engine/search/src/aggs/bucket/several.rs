@@ -11,7 +11,7 @@ use crate::aggs::geo;
 use crate::aggs::partial::{Bucket, Key};
 use crate::aggs::rounding::Rounder;
 use crate::aggs::source::point;
-use crate::iter::Turn;
+use crate::iter::{Turn, WINDOW};
 
 /// Combinations of one document at most: beyond it the others do not count.
 const COMBINATIONS_MAX: usize = 10_000;
@@ -57,15 +57,17 @@ pub struct Several {
     numbers: Map<Box<[i64]>, u32>,
     combinations: Vec<Box<[i64]>>,
     page: Option<Page>,
+    /// Combinations of so many documents have a bucket in any case.
+    all: u32,
 }
 
 /// No value.
 const NONE: i64 = i64::MIN + 1;
 
 impl Several {
-    /// Combinations of `fields`.
-    pub fn new(fields: Vec<Field>, page: Option<Page>) -> Self {
-        Self { fields, numbers: Map::default(), combinations: Vec::new(), page }
+    /// Combinations of `fields`; those of the first `all` documents have a bucket in any case.
+    pub fn new(fields: Vec<Field>, page: Option<Page>, all: u32) -> Self {
+        Self { fields, numbers: Map::default(), combinations: Vec::new(), page, all }
     }
 
     fn number(&mut self, combination: &[i64]) -> i64 {
@@ -192,6 +194,17 @@ impl Keys for Several {
             return Ok(None);
         }
         Ok(Some(key))
+    }
+
+    fn always(&mut self) -> segment::Result<Vec<i64>> {
+        let docs: Vec<u32> = (0..self.all).collect();
+        let mut found = Found::default();
+        for docs in docs.chunks(WINDOW as usize) {
+            self.find(Batch { docs, owners: &[] }, &mut found);
+        }
+        found.keys.sort_unstable();
+        found.keys.dedup();
+        Ok(found.keys)
     }
 
     fn cut(&self, list: &mut Vec<Bucket>) {

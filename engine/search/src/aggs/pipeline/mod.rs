@@ -322,11 +322,16 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
     let found = at.and_then(|at| Some((&aggs.aggs[at], bucket.subs.get(at)?)));
     let mut values: Vec<(String, f64)> = Vec::new();
     if let Some((agg, Partial::Buckets(buckets))) = found {
-        let count = [Step { name: "_count", key: None }];
-        let rest = if rest.is_empty() { &count[..] } else { rest };
+        let count = [Step { name: "_count", key: None, bracket: false }];
+        // `buckets.metric` is `buckets>metric`.
+        let dotted: Vec<Step<'_>> = match first.key.filter(|_| !first.bracket) {
+            Some(key) => paths::steps(key).into_iter().chain(rest.iter().cloned()).collect(),
+            None => rest.to_vec(),
+        };
+        let rest = if dotted.is_empty() { &count[..] } else { &dotted[..] };
         check(&agg.subs, rest, pipe)?;
         for (place, inner) in buckets.list.iter().enumerate() {
-            if let Some(key) = first.key
+            if let Some(key) = first.key.filter(|_| first.bracket)
                 && key_text(agg, buckets, inner, place) != key
             {
                 continue;

@@ -1,0 +1,220 @@
+//! `_explain` of one document, and `_validate/query`.
+//!
+//! Both read a query as a search does: the gate is asked, filters of aliases and roles apply.
+
+use std::rc::Rc;
+
+use env::{Bytes, Env};
+use search::SearchRequest;
+use search::dsl;
+use search::plan::show;
+use search::score::explain::{self, Explained};
+use segment::section::Missing;
+
+use super::document::{GetReply, SourceFilter};
+use super::lookup;
+use super::search::{SEARCH, SearchCall, State, damaged};
+use super::{IndicesOptions, Shards, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+
+/// A document whose score is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct ExplainCall {
+    /// Name of an index or alias.
+    pub index: String,
+    /// The document.
+    pub id: String,
+    /// Its routing.
+    pub routing: Option<String>,
+    /// The body; empty where the query stands in the URL.
+    pub body: Bytes,
+    /// Query parameters among `search::dsl::COUNT_PARAMS`.
+    pub params: Vec<(String, String)>,
+    /// The document is wanted too.
+    pub source: Option<SourceFilter>,
+}
+
+/// Why a document matches, or not.
+#[derive(Clone, Debug)]
+pub struct ExplainReply {
+    /// The concrete index.
+    pub index: String,
+    /// The document's id.
+    pub id: String,
+    /// Why; absent where there is no such document.
+    pub explained: Option<Explained>,
+    /// The document, where it was asked for.
+    pub document: Option<GetReply>,
+}
+
+/// A query to look at.
+#[derive(Clone, Debug, Default)]
+pub struct ValidateCall {
+    /// Where: names, body, parameters.
+    pub search: SearchCall,
+    /// Tell what the query means.
+    pub explain: bool,
+    /// In each shard, not in one of each index.
+    pub all_shards: bool,
+}
+
+/// What a query means in one index or shard.
+#[derive(Clone, Debug)]
+pub struct Validated {
+    /// The index.
+    pub index: String,
+    /// The shard, where each was asked.
+    pub shard: Option<u32>,
+    /// The query as Lucene prints it, or why it is none.
+    pub outcome: std::result::Result<String, String>,
+}
+
+/// What became of a query.
+#[derive(Clone, Debug, Default)]
+pub struct ValidateReply {
+    /// It can be asked everywhere.
+    pub valid: bool,
+    /// Why it cannot even be read.
+    pub error: Option<String>,
+    /// Shards that were asked; absent where it could not be read.
+    pub shards: Option<Shards>,
+    /// What it means where.
+    pub explanations: Vec<Validated>,
+}
+
+impl<E: Env> Core<E> {
+    /// Explains the score of one document.
+    ///
+    /// # Errors
+    /// A query that cannot be read or bound, a missing index, a shard that does not serve.
+    pub async fn explain(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &ExplainCall,
+    ) -> Result<ExplainReply> {
+        let parsed = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        if parsed.query.is_none() {
+            return Err(Error::validation(&["query is missing"]));
+        }
+        let request = SearchRequest { query: parsed.query, size: 1, ..SearchRequest::default() };
+        let routing = call.routing.clone().unwrap_or_else(|| call.id.clone());
+        let search = SearchCall {
+            indices: call.index.clone(),
+            options: IndicesOptions::default(),
+            routing: vec![routing],
+            ..SearchCall::default()
+        };
+        let held = self.hold(gate, "indices:data/read/explain", &search).await?;
+        let here = held.first().map_or("", |held| &*held.name);
+        let request = &*self.looked_up(gate, here, &request).await?;
+        let targets = self.targets_of(gate, "indices:data/read/explain", &held, request)?;
+        let Some(target) = targets.into_iter().next() else {
+            return Err(Error::index_not_found(&call.index, "index_or_alias"));
+        };
+        let mut reply = ExplainReply {
+            index: target.index.name.to_string(),
+            id: call.id.clone(),
+            explained: None,
+            document: None,
+        };
+        let (view, bound) = match &target.state {
+            State::Ready(view, meaning) => (view, meaning.bound()),
+            State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
+            State::Failed(error) => return Err(error.clone()),
+        };
+        let plan = self.weigh(bound, view).map_err(|error| damaged(&error))?;
+        let found = view.find(call.id.as_bytes()).map_err(|error| damaged(&error))?;
+        let Some((at, doc)) = found else { return Ok(reply) };
+        let mut missing = Missing::new();
+        let explained = loop {
+            match explain::explain(&plan, &target.index.mapping, at, doc, &mut missing) {
+                Some(explained) => break explained,
+                None => missing.fetch(),
+            }
+        };
+        reply.explained = Some(explained);
+        if let Some(source) = &call.source {
+            let mut request = lookup::get(&call.index, &call.id, call.routing.clone());
+            request.source = source.clone();
+            reply.document = Some(self.get(gate, &request).await?);
+        }
+        Ok(reply)
+    }
+
+    /// Looks whether a query can be asked, and what it means.
+    ///
+    /// # Errors
+    /// A missing index, or a gate that says no.
+    pub async fn validate(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &ValidateCall,
+    ) -> Result<ValidateReply> {
+        let parsed = match dsl::parse_count(&call.search.body, &call.search.params) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let error = chain(&failure::of_search(error));
+                return Ok(ValidateReply {
+                    error: call.explain.then_some(error),
+                    ..ValidateReply::default()
+                });
+            }
+        };
+        let request = SearchRequest { query: parsed.query, size: 1, ..SearchRequest::default() };
+        let held = self.hold(gate, SEARCH, &call.search).await?;
+        let here = held.first().map_or("", |held| &*held.name);
+        let request = &*self.looked_up(gate, here, &request).await?;
+        let targets = self.targets_of(gate, SEARCH, &held, request)?;
+        let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
+        let mut asked = 0;
+        for target in &targets {
+            let known = |seen: &Validated| seen.index == *target.index.name;
+            if !call.all_shards && reply.explanations.iter().any(known) {
+                continue;
+            }
+            asked += 1;
+            let outcome = match &target.state {
+                State::Ready(_, meaning) => {
+                    Ok(show::clause(&meaning.bound().query, &target.index.mapping))
+                }
+                State::Planned(..) => Ok(String::new()),
+                State::Failed(error) => {
+                    reply.valid = false;
+                    Err(format!("[{}/{}] {}", target.index.name, target.index.uuid_text(), chain(error)))
+                }
+            };
+            reply.explanations.push(Validated {
+                index: target.index.name.to_string(),
+                shard: call.all_shards.then_some(target.number),
+                outcome,
+            });
+        }
+        if !call.explain {
+            reply.explanations.clear();
+        }
+        reply.shards = Some(Shards { total: asked, successful: asked, ..Shards::default() });
+        Ok(reply)
+    }
+}
+
+/// A failure and its causes in one sentence, as Elasticsearch prints them here.
+fn chain(error: &Error) -> String {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if !text.is_empty() {
+            text.push_str("; nested: ");
+        }
+        for part in error.kind.split('_') {
+            let mut chars = part.chars();
+            text.extend(chars.next().map(|c| c.to_ascii_uppercase()));
+            text.push_str(chars.as_str());
+        }
+        text.push_str(&format!("[{}]", error.reason));
+        next = error.caused_by.as_deref();
+    }
+    text.push(';');
+    text
+}
