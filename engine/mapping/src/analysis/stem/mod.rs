@@ -6,6 +6,7 @@
 mod east;
 mod english;
 mod german;
+mod light;
 mod romance;
 mod snowball;
 
@@ -31,6 +32,12 @@ impl Stemmer {
         }
         Some(Self::Light(match name {
             "arabic" => east::arabic,
+            "bengali" => east::bengali,
+            "bulgarian" => light::bulgarian,
+            "czech" => light::czech,
+            "indonesian" => east::indonesian,
+            "latvian" => light::latvian,
+            "sorani" => east::sorani,
             "minimal_english" | "minimalEnglish" => english::minimal,
             "light_french" | "lightFrench" => romance::french,
             "minimal_french" | "minimalFrench" => romance::french_minimal,
