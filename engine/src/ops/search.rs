@@ -28,7 +28,7 @@ use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::suggest::{self, Suggested};
 use super::slow::{Phase, Told};
-use super::{IndicesOptions, ShardFailure, Shards, failure};
+use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits};
@@ -102,6 +102,9 @@ pub(super) struct Target {
     pub(super) index: Arc<Index>,
     pub(super) number: u32,
     pub(super) state: State,
+    /// The query without the caller's document filter, where scores are explained: whoever is limited
+    /// does not read there by what.
+    pub(super) open: Option<Arc<Bound>>,
 }
 
 pub(super) enum State {
@@ -272,7 +275,9 @@ impl<E: Env> Core<E> {
         let mut inside = InsidePlans::default();
         for winner in &merged.winners {
             let target = &targets[winner.target as usize];
-            let made = hit(request, target, &winner.ranked).and_then(|mut hit| {
+            let open = self.open_plan(request, target);
+            let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
+            let made = made.and_then(|mut hit| {
                 if let State::Planned(plan, columns, _) = &target.state
                     && !columns.inner.is_empty()
                 {
@@ -471,12 +476,22 @@ impl<E: Env> Core<E> {
             };
             let filter = filter_of(&first.filters, limits.filter.as_deref())?;
             let meaning = self.bind(index, request, filter.as_ref(), &limits);
+            let open = match limits.filter {
+                Some(_) => {
+                    limited::refuse(request)?;
+                    let filter = filter_of(&first.filters, None)?;
+                    let open = self.bind(index, request, filter.as_ref(), &limits);
+                    open.ok().map(|open| open.bound)
+                }
+                None => None,
+            };
             for shard in of_index {
                 let state = match (&meaning, &shard.view) {
                     (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
                     (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
                 };
-                targets.push(Target { index: Arc::clone(index), number: shard.number, state });
+                let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
+                targets.push(Target { index, number, state, open });
             }
         }
         Ok(targets)
@@ -557,8 +572,9 @@ impl<E: Env> Core<E> {
         let merged = search::phase::merge(request, partials);
         let tops = Arc::clone(&meaning.tops);
         let state = State::Planned(plan, Arc::clone(&meaning.columns), tops);
-        let target = Target { index: Arc::clone(index), number, state };
-        merged.winners.first().map(|winner| hit(request, &target, &winner.ranked)).transpose()
+        let target = Target { index: Arc::clone(index), number, state, open: None };
+        let first = merged.winners.first();
+        first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
     }
 
     /// What a search of the shard sees now; a shard that slept is woken.
@@ -575,6 +591,16 @@ impl<E: Env> Core<E> {
             self.send(shard, |reply| ShardCall::Refresh { reply }).answer().await?;
         }
         Ok(reader.view.load())
+    }
+
+    /// The plan by which scores are explained to a caller with limits.
+    fn open_plan(&self, request: &SearchRequest, target: &Target) -> Result<Option<Arc<Plan>>> {
+        match (&target.open, &target.state) {
+            (Some(open), State::Planned(plan, ..)) if request.explain => {
+                self.weigh(open, &plan.view).map(Some).map_err(|error| damaged(&error))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Statistics of a shard, weights, postings.
@@ -615,7 +641,7 @@ fn suggested(
     let mut suggested = Vec::with_capacity(merged.len());
     for (suggestion, entries) in request.suggest.iter().zip(merged) {
         let hits = suggest::hits(&entries, &mut |target, ranked| {
-            hit(request, &targets[target as usize], ranked)
+            hit(request, &targets[target as usize], ranked, None)
         })?;
         let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
         suggested.push(Suggested { name, kind, entries, hits });
@@ -697,7 +723,12 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
     numbers
 }
 
-fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit> {
+fn hit(
+    request: &SearchRequest,
+    target: &Target,
+    ranked: &Ranked,
+    open: Option<&Plan>,
+) -> Result<Hit> {
     let State::Planned(plan, columns, _) = &target.state else {
         return Err(Error::internal("a hit of a shard that failed"));
     };
@@ -706,6 +737,7 @@ fn hit(request: &SearchRequest, target: &Target, ranked: &Ranked) -> Result<Hit>
         let mut missing = Missing::new();
         let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
         let explained = loop {
+            let plan = open.unwrap_or(plan);
             match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
                 Some(explained) => break explained,
                 None => missing.fetch(),

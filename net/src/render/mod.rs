@@ -6,4 +6,5 @@ pub mod cat;
 pub mod document;
 pub mod search;
 pub mod stats;
+pub mod suggest;
 pub mod units;

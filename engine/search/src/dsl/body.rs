@@ -115,6 +115,8 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
         "highlight" => request.highlight = Some(highlight::read(value)?),
         "pit" => request.pit = Some(around::pit(value)?),
         "slice" => request.slice = Some(around::slice(value)?),
+        // No field without a script, and no language to run one in.
+        "script_fields" | "runtime_mappings" => around::refuse_scripts(value)?,
         "collapse" => request.collapse = Some(around::collapse(value)?),
         "rescore" => request.rescore = vec![around::rescore(value)?],
         _ => return Err(unknown_key(key, value)),
