@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::media::{self, Unfit, Wanted};
 use crate::oauth::visit::Visit;
 use crate::oauth::Oauth;
+use crate::oauth::touch::Touched;
 use crate::params::Params;
 use crate::reply::{JSON, Reply};
 use crate::request::Request;
@@ -58,7 +59,8 @@ impl<E: Env> Server<E> {
     /// A server before an engine core. Without `security` everything is allowed.
     pub fn new(core: Rc<Core<E>>, security: Option<Security<E>>, options: Options) -> Rc<Self> {
         let (env, lease) = (core.env().clone(), core.shared().budget.lease());
-        let inner = Inner { core, security, options, router: Router::new(ROUTES) };
+        let router = Router::new(ROUTES);
+        let inner = Inner { core, security, options, router, touched: Touched::default() };
         let door = Door::new(env, options.limits, lease, Front(Rc::new(inner)));
         Rc::new(Self { door })
     }
@@ -103,6 +105,7 @@ struct Inner<E: Env> {
     security: Option<Security<E>>,
     options: Options,
     router: Router,
+    touched: Touched,
 }
 
 impl<E: Env> Service for Front<E> {
@@ -248,6 +251,7 @@ impl<E: Env> Inner<E> {
                 }
             },
         };
+        self.touched.note(self.core.env(), self.security.as_ref(), &caller, peer);
         let (route, path) = match self.route(head, &target)? {
             Ok(found) => found,
             Err(reply) => {

@@ -83,8 +83,13 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         },
         _ => return visit.foreign_form(),
     };
+    let told: Vec<String> = ended.iter().map(u64::to_string).collect();
     match visit.ask(Command::Revoke { grants: ended, consents: true }).await {
-        Ok(_) => see_other("/account/apps"),
+        Ok(_) => {
+            let facts = [("user", signed_in.user.name.as_str()), ("grant", &told.join(" "))];
+            visit.note("consent_revoked", "ok", &facts);
+            see_other("/account/apps")
+        }
         Err(_) => visit.down(),
     }
 }
@@ -213,11 +218,18 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     if visit.ask(command).await.is_err() {
         return visit.down();
     }
+    visit.note("password_changed", "ok", &[("user", name)]);
     if posted.first("revoke_grants").is_some() {
         let own = grants(visit, name).iter().map(|grant| grant.id).collect();
         if visit.ask(Command::Revoke { grants: own, consents: true }).await.is_err() {
             return visit.down();
         }
     }
-    form(visit, 200, signed_in, Changed::Yes)
+    let Ok((session, value)) = super::login::renew(visit, &signed_in.user).await else {
+        return visit.down();
+    };
+    let sign_out = visit.token_of(&session.id, "sign out");
+    let renewed = SignedIn { session: session.into(), sign_out, ..signed_in.clone() };
+    form(visit, 200, &renewed, Changed::Yes)
+        .field("Set-Cookie", super::cookie::set(super::cookie::SESSION, &value))
 }

@@ -36,6 +36,10 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         Err(reply) => return reply,
         Ok(Caller::Anyone) => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
+    let name = match &caller {
+        Caller::Known(known) => known.name().to_owned(),
+        Caller::Anyone => String::new(),
+    };
     let gate = caller.gate();
     if let Err(error) = gate.cluster(MANAGE) {
         return {
@@ -46,10 +50,32 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
             }
         };
     }
-    match route(visit, path).await {
+    let answered = route(visit, path).await;
+    if let Some(event) = event(visit.head.method(), path) {
+        let outcome = if answered.is_ok() { "ok" } else { "failed" };
+        let of = path.get(1).map(String::as_str).unwrap_or_default();
+        visit.note(event, outcome, &[("user", &name), ("client", of)]);
+    }
+    match answered {
         Ok(reply) => reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"),
         Err(error) => fail::reply(&error, Trace::No),
     }
+}
+
+/// What a call is in the audit log; looking is nothing.
+fn event(method: Method, path: &[String]) -> Option<&'static str> {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    Some(match (method, path.as_slice()) {
+        (Method::Post, ["client"]) => "client_registered",
+        (Method::Delete, ["client", _]) => "client_deleted",
+        (Method::Post, ["client", _, "_approve"]) => "client_approved",
+        (Method::Post, ["client", _, "_reject"]) => "client_rejected",
+        (Method::Post, ["client", _, "_suspend"]) => "client_suspended",
+        (Method::Post, ["client", _, "_rotate_secret"]) => "client_secret_rotated",
+        (Method::Delete, ["grant", _]) => "consent_revoked",
+        (Method::Post, ["keys", "_rotate"]) => "key_rotated",
+        _ => return None,
+    })
 }
 
 async fn route<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Result<Reply> {

@@ -126,7 +126,11 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     };
     let location = format!("/apps/{}", client.reference);
     match visit.ask(Command::PutClient { client, version: 0 }).await {
-        Ok(_) => see_other(&location),
+        Ok(_) => {
+            let facts = [("user", signed_in.user.name.as_str()), ("application", &location[6..])];
+            visit.note("client_registered", "ok", &facts);
+            see_other(&location)
+        }
         Err(_) => visit.down(),
     }
 }
@@ -263,7 +267,12 @@ async fn renew<E: Env>(
     let changed = Client { secrets, ..(**client).clone() };
     let command = Command::PutClient { client: changed.clone(), version: client.version };
     match visit.ask(command).await {
-        Ok(_) => show(visit, 200, &changed, signed_in, Some(&shown), None, None),
+        Ok(_) => {
+            let facts =
+                [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
+            visit.note("client_secret_rotated", "ok", &facts);
+            show(visit, 200, &changed, signed_in, Some(&shown), None, None)
+        }
         // Two tabs at once: one of them has shown it.
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
         Err(_) => visit.down(),
@@ -297,7 +306,12 @@ async fn change<E: Env>(
     }
     changed.note = None;
     match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
-        Ok(_) => see_other(&format!("/apps/{}", client.reference)),
+        Ok(_) => {
+            let facts =
+                [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
+            visit.note("client_changed", "ok", &facts);
+            see_other(&format!("/apps/{}", client.reference))
+        }
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
         Err(_) => visit.down(),
     }

@@ -37,7 +37,12 @@ pub async fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
         );
     };
     match read(visit, &form) {
-        Ok((target, asked, state, handle)) => go_on(visit, target, asked, state, handle).await,
+        Ok((target, asked, state, handle)) => {
+            let scope = asked.scopes.join(" ");
+            let facts = [("client", target.client_id.as_str()), ("scope", &scope)];
+            visit.note("authorize_request", "ok", &facts);
+            go_on(visit, target, asked, state, handle).await
+        }
         Err(Trouble::Stop(stop)) => stopped(visit, stop),
         Err(Trouble::Refusal(target, refusal, state)) => {
             refused(visit, &target, refusal, state.as_deref())
@@ -83,6 +88,7 @@ fn read<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Read, Trouble> {
 }
 
 fn stopped<E: Env>(visit: &Visit<'_, E>, stop: Stop) -> Reply {
+    visit.note("authorize_rejected", "failed", &[("reason", &format!("{stop:?}"))]);
     let (title, sentence) = match stop {
         Stop::Client => (
             "This application is not known",
@@ -118,6 +124,8 @@ fn refused<E: Env>(
     refusal: Refusal,
     state: Option<&str>,
 ) -> Reply {
+    let facts = [("client", target.client_id.as_str()), ("reason", refusal.error)];
+    visit.note("authorize_rejected", "failed", &facts);
     if target.client.unreviewed {
         return visit.problem(
             400,
@@ -198,6 +206,8 @@ async fn go_on<E: Env>(
     let mut reply = match &signed_in {
         None => see_other(&format!("/login?request={request}")),
         Some(signed_in) if is_remembered(visit, &pending, signed_in) => {
+            let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
+            visit.note("consent_reused", "ok", &facts);
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
             allow(visit, &pending, signed_in, scopes, details, false).await
         }
@@ -308,10 +318,16 @@ pub async fn allow<E: Env>(
         spent: None,
         burnt: false,
     };
+    let granted = kept.scopes.join(" ");
+    let facts = [("user", user.name.as_str()), ("client", &pending.client), ("scope", &granted)];
     let command = Command::Decide { pending: pending.id, code: Some(kept), consent, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
-        Ok(_) => answer::code(&pending.redirect, &code, opaque, issuer),
+        Ok(_) => {
+            visit.note("consent_granted", "ok", &facts);
+            visit.note("code_issued", "ok", &facts);
+            answer::code(&pending.redirect, &code, opaque, issuer)
+        }
         Err(authz::Error::Gone) => visit.dead_request(403),
         Err(_) => {
             let Refusal { error, description } = TEMPORARY;
@@ -327,6 +343,7 @@ pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Reply {
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
         Ok(_) => {
+            visit.note("consent_denied", "ok", &[("client", &pending.client)]);
             answer::error(&pending.redirect, "access_denied", "The owner refused", opaque, issuer)
         }
         Err(authz::Error::Gone) => visit.dead_request(403),

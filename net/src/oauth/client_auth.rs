@@ -66,11 +66,17 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
     });
     match accepted {
         Some(client) => Ok(Proven { client: Arc::clone(client), id: claim.id }),
-        None => match visit.limiter.count(Of::ClientAuth, &key, limit, MINUTE, now) {
+        None => match noted(visit, &claim.id).count(Of::ClientAuth, &key, limit, MINUTE, now) {
             Some(seconds) => Err(Fail::slow(seconds)),
             None => Err(Fail::client()),
         },
     }
+}
+
+/// The counters, after the audit log was told.
+fn noted<'v, E: Env>(visit: &'v Visit<'_, E>, id: &str) -> &'v super::limit::Limiter {
+    visit.note("client_auth_failed", "failed", &[("client", id)]);
+    visit.limiter
 }
 
 fn claim<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Claim, Fail> {

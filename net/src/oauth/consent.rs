@@ -129,6 +129,11 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
     match form.text("decision") {
         "allow" => {
+            let is_asked = |ticked: &str| pending.scopes.iter().any(|asked| asked == ticked);
+            if !form.all("scope").all(is_asked) {
+                let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
+                visit.note("scope_escalation_attempt", "failed", &facts);
+            }
             let (scopes, details) = ticked(&form, &pending);
             let remember = form.first("remember").is_some();
             authorize::allow(visit, &pending, &signed_in, scopes, details, remember).await

@@ -105,6 +105,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let limits = visit.settings.limits;
     let waits = [visit.limiter.delay(&key, now), visit.limiter.delay(&near, now)];
     if let Some(seconds) = waits.into_iter().flatten().max() {
+        visit.note("login_throttled", "failed", &[("user", name)]);
         return show(visit, 429, &request, name, Trouble::Wait(seconds));
     }
     let minute = Duration::from_secs(60);
@@ -122,21 +123,22 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         Ok(principal) => principal,
         Err(AuthError::Busy) => return show(visit, 503, &request, name, Trouble::Busy),
         Err(_) => {
+            visit.note("login_failed", "failed", &[("user", name)]);
             visit.limiter.failed(&key, limits.login_failures, visit.monotonic());
             visit.limiter.failed(&near, limits.login_failures * NEIGHBOURS, visit.monotonic());
             return show(visit, 400, &request, name, Trouble::Wrong);
         }
     };
     visit.limiter.succeeded(&key);
+    visit.note("login_ok", "ok", &[("user", name)]);
     begin(visit, principal.user_record(), &request).await
 }
 
-/// Begins a session, with a new id, and goes on where the person was led from.
-async fn begin<E: Env>(
+/// Keeps a new session in place of the browser's old one; answers it and its cookie's value.
+pub async fn renew<E: Env>(
     visit: &Visit<'_, E>,
-    user: &Arc<authz::record::user::User>,
-    request: &str,
-) -> Reply {
+    user: &authz::record::user::User,
+) -> Result<(Session, String), authz::Error> {
     let value = visit.random_text();
     let now = visit.now();
     let old = visit.signed_in().map(|signed_in| signed_in.session.id);
@@ -150,10 +152,17 @@ async fn begin<E: Env>(
         agent: visit.head.text("user-agent").map(|agent| agent.chars().take(200).collect()),
         address: Some(visit.address()),
     };
-    let command = Command::PutSession { session: session.clone(), instead_of: old, now };
-    if visit.ask(command).await.is_err() {
-        return visit.down();
-    }
+    visit.ask(Command::PutSession { session: session.clone(), instead_of: old, now }).await?;
+    Ok((session, value))
+}
+
+/// Begins a session, with a new id, and goes on where the person was led from.
+async fn begin<E: Env>(
+    visit: &Visit<'_, E>,
+    user: &Arc<authz::record::user::User>,
+    request: &str,
+) -> Reply {
+    let Ok((session, value)) = renew(visit, user).await else { return visit.down() };
     let session = Arc::new(session);
     let signed_in =
         SignedIn { session, user: Arc::clone(user), reviews: false, sign_out: String::new() };
@@ -197,6 +206,7 @@ pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
     if visit.ask(Command::EndSessions { ids }).await.is_err() {
         return visit.down();
     }
+    visit.note("logout", "ok", &[("user", &signed_in.user.name)]);
     see_other("/login").field("Set-Cookie", cookie::clear(cookie::SESSION))
 }
 

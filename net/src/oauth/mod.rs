@@ -14,6 +14,7 @@
 //! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
 //! | [`token`], [`revoke`], [`push`], [`register`], [`metadata`] | endpoints for programs |
 //! | [`client_auth`] | who calls them |
+//! | [`touch`] | when a grant was last used |
 //! | [`admin`] | `/_oauth/…` |
 
 pub mod account;
@@ -40,6 +41,7 @@ pub mod review;
 pub mod revoke;
 pub mod settings;
 pub mod token;
+pub mod touch;
 pub mod visit;
 
 use std::sync::Arc;

@@ -111,6 +111,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         "reject" => Client { note, ..rejected(client) },
         _ => return visit.foreign_form(),
     };
+    let is_yes = form.text("decision") == "approve";
+    let facts = [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
+    visit.note(if is_yes { "client_approved" } else { "client_rejected" }, "ok", &facts);
     match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
         // Somebody else decided at the same moment: the queue shows what is left.
         Ok(_) | Err(authz::Error::Changed) => see_other("/admin/apps"),

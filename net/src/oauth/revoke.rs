@@ -55,7 +55,10 @@ async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
     };
     match visit.ask(command).await.map_err(|error| of_state(&error)) {
         Err(fail) if fail.status == 503 => Err(fail),
-        _ => Ok(()),
+        _ => {
+            visit.note("token_revoked", "ok", &[("client", &client.id)]);
+            Ok(())
+        }
     }
 }
 

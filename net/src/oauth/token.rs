@@ -41,6 +41,37 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
 }
 
+/// A client's words for a refusal of state; the audit log hears which it was.
+fn refused<E: Env>(
+    visit: &Visit<'_, E>,
+    client: &Proven,
+    error: &authz::Error,
+    refresh: bool,
+) -> Fail {
+    let event = match (error, refresh) {
+        (authz::Error::Reused, true) => "refresh_reuse",
+        (authz::Error::Reused, false) => "code_replayed",
+        (_, true) => "token_refreshed",
+        (_, false) => "code_redeemed",
+    };
+    let reason = format!("{error:?}");
+    visit.note(event, "failed", &[("client", &client.id), ("reason", &reason)]);
+    of_state(error)
+}
+
+/// Notes tokens that were issued: the grant and the token's number, never the token.
+fn issued<E: Env>(visit: &Visit<'_, E>, event: &str, grant: &Grant, serial: u32) {
+    let (id, number, scope) = (grant.id.to_string(), serial.to_string(), grant.scopes.join(" "));
+    let facts = [
+        ("user", grant.user.as_str()),
+        ("client", grant.client.as_deref().unwrap_or_default()),
+        ("grant", &id),
+        ("token", &number),
+        ("scope", &scope),
+    ];
+    visit.note(event, "ok", &facts);
+}
+
 /// The form of a request to an endpoint for programs.
 pub fn form<E: Env>(visit: &Visit<'_, E>, repeatable: &[&str]) -> Result<Form, Fail> {
     if !visit.query.is_empty() {
@@ -78,6 +109,10 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         _ => device(visit, &form, &client).await?,
     };
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
+    if kind == "authorization_code" {
+        issued(visit, "code_redeemed", &grant, serial);
+    }
+    issued(visit, "token_issued", &grant, serial);
     Ok(tokens(visit, &grant, serial, &grant, true))
 }
 
@@ -102,7 +137,7 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
         address: Some(visit.address()),
         now: visit.now(),
     };
-    visit.ask(command).await.map_err(|error| of_state(&error))
+    visit.ask(command).await.map_err(|error| refused(visit, client, &error, false))
 }
 
 /// The challenge that follows from a verifier (RFC 7636).
@@ -134,7 +169,7 @@ async fn refresh<E: Env>(
     let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
     let known = state.grant(content.grant).cloned().ok_or(Fail::grant())?;
     if known.client.as_deref() != Some(client.id.as_str()) {
-        return Err(Fail::grant());
+        return Err(refused(visit, client, &authz::Error::Foreign, true));
     }
     let wanted = match form.first("scope") {
         None => None,
@@ -143,6 +178,7 @@ async fn refresh<E: Env>(
                 Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
             let wanted = scope::parse_list(text).map_err(|()| SCOPE)?;
             if !scope::holds_all(&scope::stored(&known.scopes), &wanted) {
+                visit.note("scope_escalation_attempt", "failed", &[("client", &client.id)]);
                 return Err(SCOPE);
             }
             let words: Vec<String> = wanted.iter().map(ToString::to_string).collect();
@@ -160,8 +196,9 @@ async fn refresh<E: Env>(
         window: settings.reuse_interval,
         now: visit.now(),
     };
-    let outcome = visit.ask(command).await.map_err(|error| of_state(&error))?;
+    let outcome = visit.ask(command).await.map_err(|error| refused(visit, client, &error, true))?;
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
+    issued(visit, "token_refreshed", &grant, serial);
     // A narrowed access token has a grant of its own; the refresh token stays the family's.
     let family = match grant.parent {
         None => Arc::clone(&grant),

@@ -124,6 +124,20 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
+    /// Writes a line into the audit log: what happened, what came of it, and what is known of it.
+    pub fn note(&self, event: &str, outcome: &str, facts: &[(&str, &str)]) {
+        let audit = self.security.keeper.audit();
+        if !audit.is_on() {
+            return;
+        }
+        let address = self.address();
+        let mut all = facts.to_vec();
+        all.push(("address", &address));
+        all.push(("user_agent", self.head.text("user-agent").unwrap_or_default()));
+        all.push(("request_id", self.head.text("x-opaque-id").unwrap_or_default()));
+        audit.note(self.core.env().clock().unix_ms(), event, outcome, &all);
+    }
+
     /// Who is signed in in this browser.
     pub fn signed_in(&self) -> Option<SignedIn> {
         let value = cookie::value(self.head, cookie::SESSION)?;
