@@ -17,7 +17,7 @@ use super::search::{SEARCH, SearchCall, State, damaged};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 
 /// A document whose score is asked for.
 #[derive(Clone, Debug, Default)]
@@ -120,13 +120,21 @@ impl<E: Env> Core<E> {
             document: None,
         };
         let (view, bound) = match &target.state {
-            State::Ready(view, meaning) => (view, meaning.bound()),
+            State::Ready(view, meaning) => (view, target.open.as_ref().unwrap_or(meaning.bound())),
             State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
             State::Failed(error) => return Err(error.clone()),
         };
         let plan = self.weigh(bound, view).map_err(|error| damaged(&error))?;
         let found = view.find(call.id.as_bytes()).map_err(|error| damaged(&error))?;
         let Some((at, doc)) = found else { return Ok(reply) };
+        if target.open.is_some() {
+            // A hidden document looks absent.
+            let via = held.first().map(|held| held.via.as_slice()).unwrap_or_default();
+            let limits = gate::ask(gate, "indices:data/read/explain", &target.index.name, via)?;
+            if !self.finds(&target.index, target.number, &limits, &call.id).await? {
+                return Ok(reply);
+            }
+        }
         let mut missing = Missing::new();
         let explained = loop {
             match explain::explain(&plan, &target.index.mapping, at, doc, &mut missing) {
@@ -177,7 +185,8 @@ impl<E: Env> Core<E> {
             asked += 1;
             let outcome = match &target.state {
                 State::Ready(_, meaning) => {
-                    Ok(show::clause(&meaning.bound().query, &target.index.mapping))
+                    let bound = target.open.as_ref().unwrap_or(meaning.bound());
+                    Ok(show::clause(&bound.query, &target.index.mapping))
                 }
                 State::Planned(..) => Ok(String::new()),
                 State::Failed(error) => {

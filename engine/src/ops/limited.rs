@@ -15,6 +15,8 @@ use cluster::Index;
 use env::Env;
 use json::Value;
 use mapping::{Kind, Mapping};
+use search::aggs::spec::{Agg, Kind as AggKind};
+use search::request::SearchRequest;
 use search::dsl;
 use shard::Realtime;
 
@@ -98,6 +100,18 @@ impl<E: Env> Core<E> {
         Ok(false)
     }
 
+    /// Does a search of a caller with these limits find the document?
+    pub(super) async fn finds(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        number: u32,
+        limits: &Limits,
+        id: &str,
+    ) -> Result<bool> {
+        let filter = filter_of(&[], limits.filter.as_deref())?;
+        Ok(self.seq_no_of(index, number, id, filter.as_ref()).await?.is_some())
+    }
+
     /// The sequence number of a document as searches see it, where it passes the filter.
     async fn seq_no_of(
         self: &Rc<Self>,
@@ -175,6 +189,36 @@ impl<E: Env> Core<E> {
         }
         Ok(())
     }
+}
+
+/// Refuses what would tell of hidden documents, whatever the filter says: it reads terms and counts of
+/// whole segments.
+pub(super) fn refuse(request: &SearchRequest) -> Result<()> {
+    let refused = |reason: &str| Err(Error::new(400, "security_exception", reason));
+    if !request.suggest.is_empty() {
+        return refused("Suggest isn't supported if document level security is enabled");
+    }
+    if request.profile {
+        return refused("A search request cannot be profiled if document level security is enabled");
+    }
+    if request.aggs.aggs.iter().any(counts_hidden) {
+        return refused(
+            "[min_doc_count: 0] and significant terms aren't supported if document level security \
+             is enabled",
+        );
+    }
+    Ok(())
+}
+
+/// Does an aggregation show terms, or counts, of documents that its query does not find?
+fn counts_hidden(agg: &Agg) -> bool {
+    let own = match &agg.kind {
+        AggKind::Terms(terms) => terms.min_doc_count == 0,
+        AggKind::MultiTerms(terms) => terms.min_doc_count == 0,
+        AggKind::Significant(_) => true,
+        _ => false,
+    };
+    own || agg.subs.aggs.iter().any(counts_hidden)
 }
 
 /// What the gate says of one write, and the limits where there are any.
