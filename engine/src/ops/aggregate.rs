@@ -13,6 +13,7 @@ use search::plan::order::Order;
 use search::plan::{self, Bound};
 use search::request::SearchRequest;
 
+use super::around::{InsidePlans, inside_hits};
 use super::search::{State, Target, fetched};
 use super::{Shards, failure};
 use crate::core::Core;
@@ -109,16 +110,28 @@ impl<E: Env> Core<E> {
         targets: &[Target],
         shards: &mut Shards,
     ) {
+        let mut inside: Vec<InsidePlans> = Vec::new();
         for hits in hits_mut(aggs) {
             for winner in std::mem::take(&mut hits.winners) {
                 let target = &targets[winner.target as usize];
                 let State::Planned(plan, _, tops) = &target.state else { continue };
-                let Some(top) = tops.iter().find(|top| top.request == *hits.request) else {
-                    continue;
-                };
+                let place = tops.iter().position(|top| top.request == *hits.request);
+                let Some(place) = place else { continue };
+                let top = &tops[place];
+                if inside.len() <= place {
+                    inside.resize_with(place + 1, InsidePlans::default);
+                }
                 let mut wanted = Fetch::new(&top.request, &target.index.name, &top.columns);
                 wanted.order = Some(&top.order);
-                match fetched(&wanted, plan, &winner.ranked) {
+                let made = fetched(&wanted, plan, &winner.ranked).and_then(|mut hit| {
+                    if !top.columns.inner.is_empty() {
+                        let plans =
+                            inside[place].of(self, winner.target, &plan.view, &top.columns)?;
+                        inside_hits(&top.columns, plans, &winner.ranked, &mut hit)?;
+                    }
+                    Ok(hit)
+                });
+                match made {
                     Ok(hit) => hits.hits.push(hit),
                     Err(error) => shards.note(target, error),
                 }

@@ -83,13 +83,15 @@ impl<E: Env> Core<E> {
             }
             Node::MoreLikeThis(alike) => {
                 let mut known = Vec::new();
+                // Of a document that was named, only these fields count.
+                let own = alike.fields.clone();
                 let mut fill = |likes: &mut Vec<Like>| {
                     likes.retain_mut(|like| {
                         let Like::Item { index, id, fields, .. } = like else { return true };
                         known.push((index.clone(), id.clone()));
                         match sources.next() {
                             Some(Some(source)) => {
-                                *like = Like::Doc(source, fields.take());
+                                *like = Like::Doc(source, fields.take().or_else(|| own.clone()));
                                 true
                             }
                             _ => false,

@@ -109,6 +109,8 @@ impl<E: Env> Core<E> {
         self.check_there(&shards, known)?;
         let mut request = (*scrolling.request).clone();
         request.resume = scrolling.after.clone();
+        // Only the first page tells aggregations.
+        request.aggs = Default::default();
         if scrolling.after.is_none() {
             // The first page was empty, so all are.
             request.size = 0;

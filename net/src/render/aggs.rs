@@ -2,7 +2,7 @@
 //! carry their type (`typed_keys`).
 
 use json::Writer;
-use search::aggs::shape::{Fields, Name, Out};
+use search::aggs::shape::{Fields, Hits, Name, Out};
 use search::result::{Relation, SearchResult, Total};
 
 use super::search::hits;
@@ -25,6 +25,10 @@ pub fn aggregations(writer: &mut Writer<'_>, aggs: &Fields, how: How) {
 fn fields(writer: &mut Writer<'_>, list: &Fields, how: How) {
     writer.begin_object();
     for (name, out) in list {
+        if let Out::Hits(found) = out {
+            documents(writer, found, how);
+            continue;
+        }
         match name {
             Name::Plain(name) => writer.key(name),
             Name::Typed(kind, name) if how.typed => writer.key(&format!("{kind}#{name}")),
@@ -70,17 +74,22 @@ fn value(writer: &mut Writer<'_>, out: &Out, how: How) {
         }
         Out::Object(list) => fields(writer, list, how),
         Out::Hits(found) => {
-            let result = SearchResult {
-                total: Some(Total { value: found.total, relation: Relation::Eq }),
-                max_score: found.max_score,
-                hits: found.hits.clone(),
-                aggs: None,
-            };
             writer.begin_object();
-            hits(writer, &result, how.total_as_int);
+            documents(writer, found, how);
             writer.end_object();
         }
     }
+}
+
+/// `"hits":{…}`.
+fn documents(writer: &mut Writer<'_>, found: &Hits, how: How) {
+    let result = SearchResult {
+        total: Some(Total { value: found.total, relation: Relation::Eq }),
+        max_score: found.max_score,
+        hits: found.hits.clone(),
+        aggs: None,
+    };
+    hits(writer, &result, how.total_as_int);
 }
 
 #[cfg(test)]

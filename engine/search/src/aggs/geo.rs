@@ -151,19 +151,18 @@ fn center_of_hash(text: &str) -> Option<(f64, f64)> {
     Some(((south + north) / 2.0, (west + east) / 2.0))
 }
 
-/// The coarsest level whose cells are no wider than so many metres.
+/// The level whose cells are about so many metres wide (`GeoUtils.geoHashLevelsForPrecision`).
 pub fn hash_level(metres: f64) -> u8 {
-    let round = 2.0 * std::f64::consts::PI * 6_378_137.0;
-    for level in 1..12u8 {
-        let bits = i32::from(level) * 5;
-        let (lon_bits, lat_bits) = ((bits + 1) / 2, bits / 2);
-        let wide = round / 2f64.powi(lon_bits);
-        let high = round / 2.0 / 2f64.powi(lat_bits);
-        if wide.max(high) <= metres {
-            return level;
-        }
+    const EQUATOR: f64 = 40_075_016.685_578_49;
+    const POLES: f64 = 39_940_652.742_242_04;
+    if metres <= 0.0 {
+        return 12;
     }
-    12
+    let width = metres / (1.0 + POLES / EQUATOR);
+    let bits = (EQUATOR / width).ceil().log2().ceil().max(0.0) as u32;
+    let (full, left) = (bits / 5, bits % 5);
+    let levels = 2 * full + u32::from(left > 0) + u32::from(left > 3);
+    levels.clamp(1, 12) as u8
 }
 
 /// Greatest latitude of a tile.
@@ -243,8 +242,9 @@ mod tests {
 
     #[test]
     fn levels_follow_sizes() {
-        assert_eq!(hash_level(5_100_000.0), 1);
-        assert_eq!(hash_level(1.0), 9);
+        assert_eq!(hash_level(1.0), 11);
+        assert_eq!(hash_level(1000.0), 7);
+        assert_eq!(hash_level(0.0), 12);
         assert_eq!(distance_of_text("1km"), Some(1000.0));
     }
 }

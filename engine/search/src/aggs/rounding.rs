@@ -63,6 +63,20 @@ impl Rounding {
 
     /// The beginning of the bucket after the one that begins at `start`.
     pub fn next(&self, start: i64) -> i64 {
+        let clock = match self.interval {
+            Interval::Fixed(ms) => Some(ms),
+            Interval::Calendar(Unit::Second) => Some(1_000),
+            Interval::Calendar(Unit::Minute) => Some(60_000),
+            Interval::Calendar(Unit::Hour) => Some(3_600_000),
+            Interval::Calendar(_) => None,
+        };
+        if let Some(ms) = clock {
+            // What a clock counts goes on where it is set back; days of a fixed length do not.
+            let next = self.round(start.saturating_add(ms));
+            if next > start {
+                return next;
+            }
+        }
         let moved = start.saturating_sub(self.offset_ms);
         let zone_ms = self.zone.offset_ms(moved);
         let local = moved.saturating_add(zone_ms);
