@@ -67,14 +67,7 @@ impl View {
         generation: u64,
         segments: impl IntoIterator<Item = (Segment, Option<Arc<Live>>)>,
     ) -> Result<Self> {
-        let mut view = Self { segments: Vec::new(), generation, doc_count: 0, deleted_count: 0 };
-        for (segment, live) in segments {
-            let base = view.doc_count + view.deleted_count;
-            let found = u64::from(base) + u64::from(segment.doc_count());
-            if found > u64::from(u32::MAX) {
-                let limit = u64::from(u32::MAX);
-                return Err(Error::Limit { what: "number of documents of a shard", limit, found });
-            }
+        let own = segments.into_iter().map(|(segment, live)| {
             let live = live.filter(|live| live.deleted_count() > 0);
             if let Some(live) = &live {
                 assert_eq!(live.doc_count(), segment.doc_count(), "live documents of the segment");
@@ -86,6 +79,30 @@ impl View {
                     None => Live::all(segment.doc_count()).only(parents.bits()),
                 })),
             };
+            (segment, live)
+        });
+        Self::showing(generation, own)
+    }
+
+    /// The segments of this view with all of their documents, nested ones too: for who looks inside
+    /// of a document that lives.
+    pub fn inside(&self) -> Result<Self> {
+        let all = self.segments.iter().map(|at| (at.segment.clone(), None));
+        Self::showing(self.generation, all)
+    }
+
+    fn showing(
+        generation: u64,
+        segments: impl IntoIterator<Item = (Segment, Option<Arc<Live>>)>,
+    ) -> Result<Self> {
+        let mut view = Self { segments: Vec::new(), generation, doc_count: 0, deleted_count: 0 };
+        for (segment, live) in segments {
+            let base = view.doc_count + view.deleted_count;
+            let found = u64::from(base) + u64::from(segment.doc_count());
+            if found > u64::from(u32::MAX) {
+                let limit = u64::from(u32::MAX);
+                return Err(Error::Limit { what: "number of documents of a shard", limit, found });
+            }
             let deleted = live.as_ref().map_or(0, |live| live.deleted_count());
             view.doc_count += segment.doc_count() - deleted;
             view.deleted_count += deleted;

@@ -60,9 +60,7 @@ impl InsidePlans {
     ) -> Result<&[InnerPlans]> {
         if !self.0.iter().any(|(known, _)| *known == target) {
             // Who is inside of a living document lives.
-            let segments = view.segments.iter().map(|at| (at.segment.clone(), None));
-            let view = View::new(view.generation, segments).map_err(|error| damaged(&error))?;
-            let view = Arc::new(view);
+            let view = Arc::new(view.inside().map_err(|error| damaged(&error))?);
             let weigh = |bound| core.weigh(bound, &view).map_err(|error| damaged(&error));
             let mut plans = Vec::with_capacity(columns.inner.len());
             for inner in &columns.inner {
