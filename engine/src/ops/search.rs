@@ -351,6 +351,10 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
+        let orders = plans.iter().map(|(_, plan)| &plan.bound.order);
+        search::plan::order::check_alike(orders).map_err(|error| {
+            Error::new(400, "search_phase_execution_exception", "").caused_by(failure::of_search(error))
+        })?;
         let found = self.run_plans(&plans, deadline).await?;
         drop(plans);
         let mut partials = Vec::with_capacity(found.len());
@@ -509,6 +513,7 @@ impl<E: Env> Core<E> {
         let default_fields = settings.list("index.query.default_field");
         let state = self.state();
         let context = plan::Context {
+            boost: self.boost_of(index, request)?,
             default_fields: &default_fields,
             highlight_max: settings
                 .int("index.highlight.max_analyzed_offset")
@@ -604,6 +609,61 @@ impl<E: Env> Core<E> {
     }
 
     /// Statistics of a shard, weights, postings.
+    /// The factor of an index's scores: the first expression of `indices_boost` that means it.
+    fn boost_of(&self, index: &Index, request: &SearchRequest) -> Result<f32> {
+        let state = self.state();
+        for (expression, boost) in &request.indices_boost {
+            let names = Call::new(IndicesOptions::default());
+            let meant = resolve(&*state, expression, names, self.now_ms(), |_| true)?;
+            if meant.iter().any(|one| *one.index == *index.name) {
+                return Ok(*boost);
+            }
+        }
+        Ok(1.0)
+    }
+
+    /// Weighs the plans of all targets by the counts of all of them together.
+    fn weigh_together(&self, targets: &mut [Target], shards: &mut Shards) {
+        let mut fields: HashMap<String, FieldStats> = HashMap::new();
+        let mut terms: HashMap<(String, Box<[u8]>), u64> = HashMap::new();
+        let name = |target: &Target, no: FieldNo| {
+            let field = target.index.mapping.field_by_no(no);
+            field.map_or_else(|| format!("#{}", no.get()), |field| field.path.to_string())
+        };
+        let mut told: Vec<Statistics> = Vec::with_capacity(targets.len());
+        for target in targets.iter_mut() {
+            let mut own = Statistics::default();
+            if let State::Ready(view, meaning) = &target.state
+                && let Err(error) = self.weigh_by(&meaning.bound, view, &mut Count::Tell(&mut own))
+            {
+                target.fail(shards, damaged(&error));
+            }
+            for (no, stats) in &own.fields {
+                let sum = fields.entry(name(target, *no)).or_default();
+                sum.doc_count += stats.doc_count;
+                sum.term_freq_sum += stats.term_freq_sum;
+            }
+            for ((no, term), freq) in &own.terms {
+                *terms.entry((name(target, *no), term.clone())).or_default() += freq;
+            }
+            told.push(own);
+        }
+        for (target, mut own) in targets.iter_mut().zip(told) {
+            for (no, stats) in &mut own.fields {
+                *stats = fields.get(&name(target, *no)).copied().unwrap_or(*stats);
+            }
+            for ((no, term), freq) in &mut own.terms {
+                let sum = terms.get(&(name(target, *no), term.clone()));
+                *freq = sum.copied().unwrap_or(*freq);
+            }
+            let State::Ready(view, meaning) = &target.state else { continue };
+            match self.weigh_by(&meaning.bound, view, &mut Count::Given(&own)) {
+                Ok(plan) => meaning.weighed.set(plan),
+                Err(error) => target.fail(shards, damaged(&error)),
+            }
+        }
+    }
+
     pub(super) fn weigh(
         &self,
         bound: &Arc<Bound>,

@@ -6,7 +6,7 @@ use base::FieldNo;
 use base::hash::{Map, Set};
 
 use super::Dynamic;
-use crate::types::{Field, Kind};
+use crate::types::{Field, Kind, TextFlavor};
 
 /// An object of the tree; the root has an empty path.
 #[derive(Clone, Debug, Default)]
@@ -241,7 +241,11 @@ impl Flat {
 
     fn add_field(&mut self, field: &Arc<Field>) {
         self.fields.push(field.clone());
-        if matches!(field.kind, Kind::Flattened(_) | Kind::Join(_)) {
+        let shows_parts = match &field.kind {
+            Kind::Text(text) => matches!(text.flavor, TextFlavor::SearchAsYouType(_)),
+            _ => false,
+        };
+        if !shows_parts {
             if matches!(field.kind, Kind::Flattened(_)) {
                 self.flattened.push(field.path.clone());
             }

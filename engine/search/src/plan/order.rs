@@ -292,6 +292,29 @@ fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
     to.of_double(from.double(value))
 }
 
+/// Can hits of several indices be put in one order? Longs without sign and other numbers cannot.
+///
+/// # Errors
+/// Where they cannot.
+pub fn check_alike<'a>(orders: impl Iterator<Item = &'a Order>) -> Result<()> {
+    let mut seen: Vec<[bool; 2]> = Vec::new();
+    for order in orders {
+        seen.resize(seen.len().max(order.keys.len()), [false; 2]);
+        for (key, seen) in order.keys.iter().zip(&mut seen) {
+            if let Source::Numeric(Numeric { field: Some(_), form, .. }) = &key.source {
+                seen[usize::from(*form == NumberForm::Unsigned)] = true;
+            }
+        }
+    }
+    if seen.contains(&[true; 2]) {
+        return Err(Error::illegal(
+            "Can't do sort across indices, as a field has [unsigned_long] type in one index, and \
+             different type in another index!",
+        ));
+    }
+    Ok(())
+}
+
 /// Meets the sort keys of a request with an index.
 pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Order> {
     // By score alone, best first, is the order without keys; no sort values are shown then.

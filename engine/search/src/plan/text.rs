@@ -265,12 +265,15 @@ fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Resu
     let bytes = |word: String| -> Box<[u8]> { word.into_bytes().into() };
     let single = phrase.prefix.is_none() && phrase.places.iter().all(|(words, _)| words.len() == 1);
     if single {
-        let terms = phrase
+        let terms: Vec<(Box<[u8]>, u32)> = phrase
             .places
             .into_iter()
             .flat_map(|(words, at)| words.into_iter().map(move |word| (bytes(word), at)))
             .collect();
         let slop = phrase.slop;
+        if let Some(pairs) = pairs_of(field, text, &terms, slop) {
+            return Ok(pairs.into());
+        }
         let phrase = Node::Phrase(Phrase { field: field.no, terms, slop, norms: text.norms });
         return Ok(constant_if(is_constant(text), phrase).into());
     }
@@ -288,6 +291,27 @@ fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Resu
         prefix: phrase.prefix,
     };
     Ok(constant_if(is_constant(text), Node::MultiPhrase(Arc::new(phrase))).into())
+}
+
+/// A phrase as pairs of words, where the field keeps such (`index_phrases`) and no word is missing.
+fn pairs_of(field: &Field, text: &Text, terms: &[(Box<[u8]>, u32)], slop: u32) -> Option<Node> {
+    let part = field.parts.first().filter(|_| text.index_phrases)?;
+    let Type::Text(pairs) = &part.kind else { return None };
+    let is_line = terms.windows(2).all(|pair| pair[0].1 + 1 == pair[1].1);
+    if slop > 0 || terms.len() < 2 || !is_line {
+        return None;
+    }
+    let joined: Vec<(Box<[u8]>, u32)> = terms
+        .windows(2)
+        .map(|pair| ([&*pair[0].0, b" ", &*pair[1].0].concat().into(), pair[0].1))
+        .collect();
+    Some(match joined.as_slice() {
+        [(one, _)] => term_of(part, pairs, one),
+        _ => {
+            let phrase = Phrase { field: part.no, terms: joined, slop, norms: pairs.norms };
+            constant_if(is_constant(text), Node::Phrase(phrase))
+        }
+    })
 }
 
 /// Does each match score 1, however often and in how long a text?

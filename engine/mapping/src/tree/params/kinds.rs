@@ -350,6 +350,15 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
             if let TextFlavor::SearchAsYouType(size) = text.flavor {
                 let text = text.clone();
                 field.parts = typed_parts(field, &text, size);
+            } else if text.index_phrases && field.index {
+                let pairs = Text {
+                    flavor: TextFlavor::Shingles(2),
+                    term_vector: None,
+                    index_phrases: false,
+                    ..text.clone()
+                };
+                let part = part(field, "_index_phrase");
+                field.parts = vec![Arc::new(Field { kind: Kind::Text(pairs), store: false, ..part })];
             }
         }
         Kind::Number(number) if number.counts.as_ref().is_some_and(|it| !it.analyzer_given) => {
