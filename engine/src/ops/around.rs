@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use env::Env;
 use search::ast::{self, Node, Query, Scalar};
-use search::fetch::{Columns, InnerPlans};
+use search::fetch::{Columns, Inner, InnerPlans};
 use search::request::{InnerHits, SearchRequest};
 use search::result::{Hit, Ranked};
 use segment::View;
@@ -61,18 +61,27 @@ impl InsidePlans {
         if !self.0.iter().any(|(known, _)| *known == target) {
             // Who is inside of a living document lives.
             let view = Arc::new(view.inside().map_err(|error| damaged(&error))?);
-            let weigh = |bound| core.weigh(bound, &view).map_err(|error| damaged(&error));
-            let mut plans = Vec::with_capacity(columns.inner.len());
-            for inner in &columns.inner {
-                let plan = weigh(&inner.bound)?;
-                let levels = inner.levels.iter().map(weigh).collect::<Result<Vec<_>>>()?;
-                plans.push(InnerPlans { plan, levels });
-            }
-            self.0.push((target, plans));
+            self.0.push((target, weigh_all(core, &columns.inner, &view)?));
         }
         let found = self.0.iter().find(|(known, _)| *known == target);
         Ok(found.map_or(&[], |(_, plans)| plans.as_slice()))
     }
+}
+
+fn weigh_all<E: Env>(
+    core: &Core<E>,
+    all: &[Inner],
+    view: &Arc<View>,
+) -> Result<Vec<InnerPlans>> {
+    let weigh = |bound: &Arc<search::plan::Bound>| core.weigh(bound, view).map_err(|error| damaged(&error));
+    let one = |inner: &Inner| {
+        Ok(InnerPlans {
+            plan: weigh(&inner.bound)?,
+            levels: inner.levels.iter().map(weigh).collect::<Result<Vec<_>>>()?,
+            inner: weigh_all(core, &inner.inner, view)?,
+        })
+    };
+    all.iter().map(one).collect()
 }
 
 /// Tells which documents inside of a hit matched.

@@ -39,6 +39,7 @@ pub fn read(node: &Node) -> Read<InnerHits> {
             "fields" if matches!(value.kind, Json::Array(_)) => {
                 request.fields = body::field_formats(value)?;
             }
+            "highlight" => request.highlight = Some(super::highlight::read(value)?),
             "collapse" => request.collapse = Some(super::around::collapse_inside(value)?),
             other => {
                 let reason = format!("[inner_hits] unknown field [{other}]");

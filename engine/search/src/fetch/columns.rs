@@ -133,6 +133,15 @@ impl Columns {
         Ok(())
     }
 
+    /// The document's place in the shard's history, where it is wanted as a column.
+    pub fn seq_no(&self, segment: &Segment, doc: DocId) -> Option<(String, Vec<String>)> {
+        if !self.seq_no {
+            return None;
+        }
+        let seq_no = segment.numeric(FieldNo::SEQ_NO)?.first(doc)?;
+        Some(("_seq_no".to_owned(), vec![seq_no.to_string()]))
+    }
+
     /// The values of a document, each as JSON text; fields without a value are left out.
     pub fn values(
         &self,
@@ -140,11 +149,7 @@ impl Columns {
         doc: DocId,
     ) -> segment::Result<Vec<(String, Vec<String>)>> {
         let mut fields = Vec::new();
-        if self.seq_no
-            && let Some(seq_no) = segment.numeric(FieldNo::SEQ_NO).and_then(|it| it.first(doc))
-        {
-            fields.push(("_seq_no".to_owned(), vec![seq_no.to_string()]));
-        }
+        fields.extend(self.seq_no(segment, doc));
         for column in &self.columns {
             let mut values: Vec<json::Value> = Vec::new();
             if let Some(numeric) = segment.numeric(column.field.no) {

@@ -38,6 +38,8 @@ pub struct Inner {
     pub bound: Arc<Bound>,
     /// What finds all documents of each path, the outermost first.
     pub levels: Vec<Arc<Bound>>,
+    /// Hits inside of these.
+    pub inner: Vec<Inner>,
     paths: Vec<Arc<str>>,
     request: SearchRequest,
     columns: Columns,
@@ -49,6 +51,21 @@ pub struct InnerPlans {
     pub plan: Arc<Plan>,
     /// Of each level.
     pub levels: Vec<Arc<Plan>>,
+    /// Of the hits inside of these.
+    pub inner: Vec<InnerPlans>,
+}
+
+/// Where hits inside are looked for.
+struct Place<'a> {
+    /// The hit, and what it became.
+    winner: &'a Ranked,
+    parent: &'a Hit,
+    /// Its text, and that read.
+    text: &'a [u8],
+    root: &'a Value,
+    /// Its documents, all of them and those that are asked.
+    block: Range<u32>,
+    docs: Range<u32>,
 }
 
 /// Finds the definitions in a request's query.
@@ -60,18 +77,29 @@ pub fn bind(
     mapping: &Mapping,
     context: &Context<'_>,
 ) -> Result<Vec<Inner>> {
+    if !request.has_inner {
+        return Ok(Vec::new());
+    }
+    bind_in(request.query.iter().chain(&request.post_filter), mapping, context)
+}
+
+/// The definitions in queries; those inside of another definition's query belong to that.
+fn bind_in<'a>(
+    queries: impl Iterator<Item = &'a Query>,
+    mapping: &Mapping,
+    context: &Context<'_>,
+) -> Result<Vec<Inner>> {
     let mut asked: Vec<ast::Nested> = Vec::new();
-    if request.has_inner {
-        let mut collect = |query: &mut Query| {
-            if let Node::Nested(nested) = &query.node
+    for query in queries {
+        query.clone().visit_mut(&mut |query| {
+            if let Node::Nested(nested) = &mut query.node
                 && nested.inner_hits.is_some()
             {
                 asked.push((**nested).clone());
+                // The walk goes no further here.
+                nested.query = Query::new(Node::MatchNone);
             }
-        };
-        for query in [&request.query, &request.post_filter].into_iter().flatten() {
-            query.clone().visit_mut(&mut collect);
-        }
+        });
     }
     let mut all: Vec<Inner> = Vec::new();
     for nested in asked {
@@ -124,7 +152,8 @@ fn one(nested: &ast::Nested, mapping: &Mapping, context: &Context<'_>) -> Result
     }
     let columns = bind_columns(&request, mapping, context)?;
     let name = asked.name.unwrap_or_else(|| nested.path.clone());
-    Ok(Inner { name, bound, levels, paths, request, columns })
+    let inner = bind_in([&nested.query].into_iter(), mapping, context)?;
+    Ok(Inner { name, bound, levels, inner, paths, request, columns })
 }
 
 impl Inner {
@@ -141,7 +170,24 @@ impl Inner {
         let segment = &plans.plan.view.segments[winner.segment as usize].segment;
         let Some(parents) = segment.parents() else { return Ok(SearchResult::default()) };
         let block = parents.nested(winner.doc);
-        let part = Part { segment: winner.segment, docs: block.clone() };
+        let text = match segment.stored() {
+            Some(stored) => stored.get(winner.doc)?,
+            None => Vec::new(),
+        };
+        let text = match &self.columns.visible {
+            Some(visible) => visible.reduce_text(&text),
+            None => text,
+        };
+        let root = json::parse(&text).unwrap_or_default();
+        let docs = block.clone();
+        let place = Place { winner, parent, text: &text, root: &root, block, docs };
+        self.hits_at(plans, &place)
+    }
+
+    fn hits_at(&self, plans: &InnerPlans, place: &Place<'_>) -> segment::Result<SearchResult> {
+        let number = place.winner.segment;
+        let segment = &plans.plan.view.segments[number as usize].segment;
+        let part = Part { segment: number, docs: place.docs.clone() };
         let mut slice = Slice::new(Arc::clone(&plans.plan), vec![part], Arc::new(Shared::default()));
         loop {
             match slice.step(phase::STEP_WORK)? {
@@ -156,22 +202,22 @@ impl Inner {
         if merged.winners.is_empty() {
             return Ok(result);
         }
-        let text = match segment.stored() {
-            Some(stored) => stored.get(winner.doc)?,
-            None => Vec::new(),
-        };
-        let text = match &self.columns.visible {
-            Some(visible) => visible.reduce_text(&text),
-            None => text,
-        };
-        let root = json::parse(&text).unwrap_or_default();
         let mut docs = Vec::with_capacity(self.paths.len());
         for level in &plans.levels {
-            docs.push(docs_of(level, winner.segment, segment, block.clone()));
+            docs.push(docs_of(level, number, segment, place.block.clone()));
         }
         for child in &merged.winners {
-            let places = places(&docs, &block, child.ranked.doc.get());
-            result.hits.push(self.hit(&plans.plan, &child.ranked, parent, &text, &root, &places)?);
+            let doc = child.ranked.doc.get();
+            let places = places(&docs, &place.block, doc);
+            let mut hit = self.hit(&plans.plan, &child.ranked, place, &places)?;
+            let own = docs.last().map_or(&[][..], |docs| docs.as_slice());
+            let before = own.iter().copied().filter(|other| *other < doc).next_back();
+            let start = before.map_or(place.block.start, |before| before + 1);
+            for (inner, plans) in self.inner.iter().zip(&plans.inner) {
+                let inside = Place { block: place.block.clone(), docs: start..doc, ..*place };
+                hit.inner_hits.push((inner.name.clone(), inner.hits_at(plans, &inside)?));
+            }
+            result.hits.push(hit);
         }
         match segment.fault() {
             Some(fault) => Err(fault.clone()),
@@ -183,11 +229,10 @@ impl Inner {
         &self,
         plan: &Plan,
         ranked: &Ranked,
-        parent: &Hit,
-        text: &[u8],
-        root: &Value,
+        place: &Place<'_>,
         places: &[usize],
     ) -> segment::Result<Hit> {
+        let Place { parent, text, root, .. } = place;
         let segment = &plan.view.segments[ranked.segment as usize].segment;
         let request = &self.request;
         let mut hit = Hit {
@@ -216,6 +261,10 @@ impl Inner {
             }
         }
         hit.fields.extend(self.columns.values(segment, ranked.doc)?);
+        if !hit.fields.iter().any(|(name, _)| name == "_seq_no") {
+            // It is the whole document's.
+            hit.fields.extend(self.columns.seq_no(segment, place.winner.doc));
+        }
         order(&mut hit, request, &plan.bound.order, ranked);
         Ok(hit)
     }
