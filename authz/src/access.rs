@@ -162,6 +162,14 @@ impl Access {
         Ok(limits(filters, fields))
     }
 
+    /// Do the layers that were granted by name (a token's) hold `action` on this very name?
+    pub fn is_granted(&self, action: &str, name: &str) -> bool {
+        self.layers.iter().filter(|layer| layer.strict).all(|layer| {
+            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
+            grants.any(|grant| grant.holds(action, name))
+        })
+    }
+
     /// Does the caller hold a named privilege (or pattern of actions) on the cluster?
     pub fn has_cluster(&self, privilege: &str) -> bool {
         self.layers.iter().all(|layer| {

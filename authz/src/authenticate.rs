@@ -72,6 +72,8 @@ pub enum AuthError {
         /// It came as a bearer token.
         bearer: bool,
     },
+    /// What came as a bearer token is none by its form.
+    BadToken,
     /// An access token whose time is over.
     Expired,
     /// The caller may not act as that user.
@@ -93,6 +95,7 @@ impl fmt::Display for AuthError {
                 "unable to authenticate with provided credentials and anonymous access is not \
                  allowed for this request",
             ),
+            Self::BadToken => f.write_str("the bearer token is malformed"),
             Self::Expired => f.write_str("token expired"),
             Self::RunAs { reason } => f.write_str(reason),
             Self::Busy => f.write_str("too many passwords wait to be checked"),
@@ -118,6 +121,10 @@ fn credential(header: Option<&str>) -> Result<Credential, AuthError> {
     let is_long = header.len() > HEADER_BYTES_MAX;
     if scheme.eq_ignore_ascii_case("Bearer") {
         let token = Secret::new(rest.trim().to_owned());
+        let legal = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        if token.reveal().is_empty() || !token.reveal().chars().all(legal) {
+            return Err(AuthError::BadToken);
+        }
         let unknown = AuthError::Unknown { detail: None, bearer: true };
         return if is_long { Err(unknown) } else { Ok(Credential::Bearer(token)) };
     }
@@ -429,6 +436,9 @@ mod tests {
         assert_eq!(failure(""), AuthError::Missing);
         assert_eq!(failure("Digest username=x"), AuthError::Missing);
         assert!(matches!(credential(Some("bearer abc")), Ok(Credential::Bearer(_))));
+        for bad in ["Bearer", "Bearer ", "Bearer a b", "Bearer a,b", "Bearer é"] {
+            assert_eq!(failure(bad), AuthError::BadToken, "{bad}");
+        }
         assert!(matches!(credential(Some("ApiKey abc")), Ok(Credential::ApiKey(_))));
         for bad in ["Basic", "Basic ", "Basic !!!", "Basic /w==", &basic("no colon")] {
             assert!(matches!(failure(bad), AuthError::Malformed { .. }), "{bad}");

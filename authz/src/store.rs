@@ -18,7 +18,6 @@ use env::published::{Published, Watch};
 use env::reply::Reply;
 use env::{Clock, Env, Random, Spawn};
 
-
 use crate::audit::Audit;
 use crate::command::{Command, Outcome};
 use crate::error::{Error, Result};

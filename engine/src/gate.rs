@@ -27,6 +27,12 @@ pub trait Gate {
         ""
     }
 
+    /// May the caller use this name, be it an alias, for `action`? Callers whose rights were granted by
+    /// names reach an index by the names alone that were granted.
+    fn through(&self, _action: &'static str, _alias: &str) -> bool {
+        true
+    }
+
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
@@ -41,17 +47,22 @@ pub trait Gate {
 pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
     let direct = gate.index(action, index);
     match direct {
-        Err(error) => {
-            via.iter().find_map(|alias| gate.index(action, alias).ok()).ok_or(error)
-        }
-        granted => granted,
+        Err(error) => via.iter().find_map(|alias| gate.index(action, alias).ok()).ok_or(error),
+        Ok(limits) => match via.iter().find(|alias| !gate.through(action, alias)) {
+            None => Ok(limits),
+            Some(alias) => {
+                let reason = format!("action [{action}] is not granted on the alias [{alias}]");
+                Err(Error::new(403, "security_exception", reason))
+            }
+        },
     }
 }
 
 /// A name that was not found, as the caller may hear it: whoever may not ask for it is refused,
 /// whether it exists or not.
 pub fn missing(gate: &dyn Gate, action: &'static str, error: Error) -> Error {
-    let name = error.meta.iter().find(|(key, _)| key == "index").and_then(|(_, name)| name.as_str());
+    let name =
+        error.meta.iter().find(|(key, _)| key == "index").and_then(|(_, name)| name.as_str());
     match name {
         Some(name) if error.status == 404 && !name.contains(['*', ',']) && name != "_all" => {
             gate.index(action, name).err().unwrap_or(error)

@@ -85,8 +85,15 @@ pub async fn caller<E: Env>(
 ) -> std::result::Result<Caller, Reply> {
     let Some(security) = security else { return Ok(Caller::Anyone) };
     if head.all("authorization").count() > 1 {
-        let error = Error::new(400, "security_exception", "more than one Authorization header");
-        return Err(fail::reply(&error, trace));
+        return Err(malformed("more than one Authorization header", trace));
+    }
+    // A token in an address ends in logs and histories.
+    let target = http::Target::new(head.target());
+    if target.params().flatten().any(|(name, _)| name == "access_token") {
+        return Err(malformed(
+            "access tokens are taken from the Authorization header alone",
+            trace,
+        ));
     }
     let run_as = head.text(RUN_AS);
     let header = head.text("authorization");
@@ -111,6 +118,12 @@ const BASIC: &str = "Basic realm=\"security\", charset=\"UTF-8\"";
 const BEARER: &str = "Bearer realm=\"security\"";
 const API_KEY: &str = "ApiKey";
 
+/// 400 for a credential that no standard allows (RFC 6750, section 3.1).
+fn malformed(reason: &str, trace: Trace) -> Reply {
+    let error = Error::new(400, "security_exception", reason);
+    fail::reply(&error, trace).field("WWW-Authenticate", "Bearer error=\"invalid_request\"")
+}
+
 fn refused(error: &AuthError, uri: &str, trace: Trace) -> Reply {
     let mut bearer = BEARER.to_owned();
     let bad_token = |text: &str| {
@@ -127,6 +140,7 @@ fn refused(error: &AuthError, uri: &str, trace: Trace) -> Reply {
         }
         AuthError::Missing | AuthError::Wrong { .. } => format!("{error} for REST request [{uri}]"),
         AuthError::Malformed { .. } => error.to_string(),
+        AuthError::BadToken => return malformed(&error.to_string(), trace),
         AuthError::Expired => {
             bearer = bad_token("expired");
             error.to_string()
@@ -189,6 +203,10 @@ impl Gate for Door {
 
     fn owner(&self) -> &str {
         &self.owner
+    }
+
+    fn through(&self, action: &'static str, alias: &str) -> bool {
+        self.access.is_granted(action, alias)
     }
 
     fn sees(&self, action: &'static str, index: &str) -> bool {

@@ -2,9 +2,16 @@
 """Rights, told by the official Python client: basic, api_key and bearer_auth, each against what the
 owner of some orders lets it see. Starts a throw-away node; see server.py."""
 
+import json
 import sys
 
-from elasticsearch import ApiError, AuthenticationException, AuthorizationException, Elasticsearch
+from elasticsearch import (
+    ApiError,
+    AuthenticationException,
+    AuthorizationException,
+    Elasticsearch,
+    NotFoundError,
+)
 
 import server as nodes
 
@@ -72,6 +79,46 @@ def sees_only_acme(client, who):
     check([doc["found"] for doc in found] == [True, False, False], f"{who}: mget")
     hidden = client.search(index="orders-1", query={"term": {"card.number": "4111"}})
     check(hidden["hits"]["total"]["value"] == 0, f"{who}: hidden fields cannot be asked for")
+    found = client.search(
+        index="orders-1",
+        size=0,
+        aggs={
+            "customers": {"terms": {"field": "customer"}},
+            "everything": {"global": {}, "aggs": {"sum": {"sum": {"field": "total"}}}},
+            "cards": {"terms": {"field": "card.number"}},
+        },
+    )["aggregations"]
+    buckets = {bucket["key"]: bucket["doc_count"] for bucket in found["customers"]["buckets"]}
+    check(buckets == {"acme": 2}, f"{who}: aggregations")
+    check(found["everything"]["doc_count"] == 2, f"{who}: global aggregations")
+    check(found["everything"]["sum"]["value"] == 30, f"{who}: sums")
+    check(found["cards"]["buckets"] == [], f"{who}: aggregations on hidden fields are empty")
+    query = {"match": {"note": "red"}}
+    hits = client.search(
+        index="orders-1",
+        query=query,
+        explain=True,
+        fields=["*"],
+        highlight={"fields": {"*": {}}},
+        sort=["_score", "total"],
+    )["hits"]["hits"]
+    check([hit["_id"] for hit in hits] == ["1"], f"{who}: match")
+    check("acme" not in str(hits[0]["_explanation"]), f"{who}: explanations hide the filter")
+    check(not [name for name in hits[0]["fields"] if "card" in name], f"{who}: fields")
+    refused(
+        lambda: client.explain(index="orders-1", id="3", query=query),
+        NotFoundError,
+        f"{who}: a hidden document is not explained",
+    )
+    refused(
+        lambda: client.search(
+            index="orders-1", suggest={"s": {"text": "shos", "term": {"field": "note"}}}
+        ),
+        ApiError,
+        f"{who}: suggestions under a filter are refused",
+    )
+    caps = client.field_caps(index="orders-1", fields="*")["fields"]
+    check(not [name for name in caps if "card" in name], f"{who}: field capabilities")
     mapping = client.indices.get_mapping(index="orders-1")["orders-1"]["mappings"]["properties"]
     check(sorted(mapping) == ["customer", "note", "total"], f"{who}: mappings")
     page = client.search(index="orders-1", size=1, sort="_doc", scroll="1m")
@@ -149,6 +196,15 @@ def main():
             ApiError,
             "a privilege that means nothing is refused",
         )
+        told = server.log.read_text(errors="replace")
+        audit = (server.data / "logs" / "audit.json").read_text()
+        secrets = [PASSWORD, "a long sentence", key["api_key"], key["encoded"], narrow["api_key"]]
+        secrets += [wide["api_key"], token["access_token"], token["refresh_token"]]
+        secrets += [again["access_token"], again["refresh_token"]]
+        check(not [one for one in secrets if one in told or one in audit], "no secret in any log")
+        events = {json.loads(line)["event"] for line in audit.splitlines()}
+        wanted = {"api_key_created", "api_key_invalidated", "access_denied", "login_failed"}
+        check(wanted <= events, "the audit log has what happened")
     print("all well")
 
 

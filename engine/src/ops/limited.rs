@@ -16,8 +16,8 @@ use env::Env;
 use json::Value;
 use mapping::{Kind, Mapping};
 use search::aggs::spec::{Agg, Kind as AggKind};
-use search::request::SearchRequest;
 use search::dsl;
+use search::request::SearchRequest;
 use shard::Realtime;
 
 use super::document::{VersionType, WriteAction, WriteItem};
@@ -199,7 +199,9 @@ pub(super) fn refuse(request: &SearchRequest) -> Result<()> {
         return refused("Suggest isn't supported if document level security is enabled");
     }
     if request.profile {
-        return refused("A search request cannot be profiled if document level security is enabled");
+        return refused(
+            "A search request cannot be profiled if document level security is enabled",
+        );
     }
     if request.aggs.aggs.iter().any(counts_hidden) {
         return refused(
@@ -241,9 +243,8 @@ fn hidden(index: &str) -> Error {
 /// Does a document pass the filter, and has it no hidden field?
 fn is_within(limits: &Limits, source: &Value, mapping: &Mapping) -> bool {
     let fields = limits.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source);
-    let filter = limits.filter.as_ref().is_none_or(|filter| {
-        judge(filter, source, mapping) == Some(true)
-    });
+    let filter =
+        limits.filter.as_ref().is_none_or(|filter| judge(filter, source, mapping) == Some(true));
     fields && filter
 }
 
@@ -280,8 +281,11 @@ fn judge(query: &Value, source: &Value, mapping: &Mapping) -> Option<bool> {
         "range" => {
             let (field, bounds) = only()?;
             exact(mapping, field)?;
-            let bounds: Option<Vec<(&str, f64)>> =
-                bounds.as_object()?.iter().map(|(key, bound)| Some((key, bound.as_f64()?))).collect();
+            let bounds: Option<Vec<(&str, f64)>> = bounds
+                .as_object()?
+                .iter()
+                .map(|(key, bound)| Some((key, bound.as_f64()?)))
+                .collect();
             let bounds = bounds?;
             let mut any = false;
             for found in values(source, field) {

@@ -70,14 +70,9 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let Some(user) = call.path.get("user")
         && user != principal.name()
     {
-        // As Elasticsearch: only for oneself; for others there is run-as.
-        return Err(Error::new(
-            403,
-            "security_exception",
-            format!(
-                "users may only check the privileges of their own account, and [{user}] is not [{}]",
-                principal.name()
-            ),
+        // As Elasticsearch: for others there is run-as.
+        return Err(Error::illegal_argument(
+            "users may only check the privileges of their own account",
         ));
     }
     let body = call.required_map()?;
@@ -170,6 +165,10 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `GET /_security/user/_privileges`.
 pub(super) fn privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
+    if matches!(desk.principal.via(), Via::Oauth(_)) {
+        // Applications ask for what they need, and learn no more of the owner.
+        call.gate.cluster("cluster:admin/xpack/security/user/list_privileges")?;
+    }
     if !matches!(desk.principal.via(), Via::Realm | Via::Token(_)) {
         return Err(Error::illegal_argument(
             "Cannot retrieve privileges for API keys and tokens with limits of their own. Please \
