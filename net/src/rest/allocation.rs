@@ -85,7 +85,7 @@ struct Refused {
 }
 
 /// `POST /_cluster/reroute`: every command is judged; none has a place to move a shard to.
-pub(super) fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
     let explain = call.params.flag("explain", false)?;
     let metrics = call.params.text("metric");
@@ -112,14 +112,14 @@ pub(super) fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let (Some(first), false) = (refused.first(), explain) {
         return Err(Error::illegal_argument(format!("[{}] {}", first.name, first.why)));
     }
-    let mut failed = Ok(());
-    let reply = call.json(200, |writer| {
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out);
         writer.begin_object().field_bool("acknowledged", true);
         if metrics != Some("none") {
             // Elasticsearch leaves metadata out unless it is asked for.
             let metrics =
                 metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");
-            failed = write_rerouted(call, writer, metrics);
+            write_rerouted(call, &mut writer, metrics).await?;
         }
         if explain {
             writer.key("explanations").begin_array();
@@ -141,8 +141,7 @@ pub(super) fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.end_array();
         }
         writer.end_object();
-    });
-    failed.map(|()| reply)
+    Ok(Reply::json(200, out))
 }
 
 /// Reads a command; why it cannot be done.

@@ -8,7 +8,7 @@ use cluster::{Index, State};
 use engine::Result;
 use engine::node::Entry;
 use engine::ops::IndicesOptions;
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
 use json::Writer;
 
 use super::nodes::attributes;
@@ -80,13 +80,14 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let indices = call.core.named_indices(call.gate, action, expression, options)?;
     let flat = call.params.flag("flat_settings", false)?;
     let wish = Wish { metrics, indices, narrowed, flat };
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
-        writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
-        body(call, writer, &wish);
-        writer.end_object();
-    }))
+    let mut out = Vec::with_capacity(1024 * wish.indices.len());
+    let mut writer = Writer::new(&mut out);
+    writer.begin_object();
+    writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
+    writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
+    body(call, &mut writer, &wish).await;
+    writer.end_object();
+    Ok(Reply::json(200, out))
 }
 
 /// Waits for the metadata to reach a version.
@@ -103,7 +104,7 @@ async fn reached<E: Env>(call: &Call<'_, E>, version: u64, limit: Duration) -> b
     true
 }
 
-fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
+async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
     let state = call.core.state();
     let info = &call.core.shared().config.info;
     for metric in METRICS.into_iter().filter(|metric| wish.has(metric)) {
@@ -139,7 +140,7 @@ fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
                     .end_object()
                     .end_object();
             }
-            "metadata" => metadata(call, writer, &state, wish),
+            "metadata" => metadata(call, writer, &state, wish).await,
             "routing_table" => {
                 writer.key("routing_table").begin_object().key("indices").begin_object();
                 for index in &wish.indices {
@@ -150,10 +151,11 @@ fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
                         writer.end_array();
                     }
                     writer.end_object().end_object();
+                    call.core.env().spawn().yield_if_needed().await;
                 }
                 writer.end_object().end_object();
             }
-            "routing_nodes" => routing_nodes(call, writer, wish),
+            "routing_nodes" => routing_nodes(call, writer, wish).await,
             _ => {}
         }
     }
@@ -237,7 +239,7 @@ fn blocks(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
     writer.end_object();
 }
 
-fn metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+async fn metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
     let info = &call.core.shared().config.info;
     writer
         .key("metadata")
@@ -266,6 +268,7 @@ fn metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State, 
     for index in &wish.indices {
         writer.key(&index.name);
         index_metadata(writer, index, wish.flat);
+        call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object().key("index-graveyard").begin_object();
     writer.key("tombstones").begin_array().end_array().end_object().end_object();
@@ -277,8 +280,8 @@ fn index_metadata(writer: &mut Writer<'_>, index: &Index, flat: bool) {
         .begin_object()
         .field_u64("version", index.mapping.version())
         .field_u64("mapping_version", index.mapping.version())
-        .field_u64("settings_version", 1)
-        .field_u64("aliases_version", 1)
+        .field_u64("settings_version", index.settings_version)
+        .field_u64("aliases_version", index.aliases_version)
         .field_u64("routing_num_shards", u64::from(index.settings.routing_shard_count()))
         .field_str("state", if index.open { "open" } else { "close" })
         .field("settings", &settings)
@@ -397,24 +400,31 @@ fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, primary: bool
         .end_object();
 }
 
-fn routing_nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
-    let info = &call.core.shared().config.info;
-    let all = |writer: &mut Writer<'_>, which| {
-        for index in &wish.indices {
-            for number in 0..index.settings.shard_count() {
-                copies(call, writer, index, number, which);
-            }
-        }
-    };
+async fn routing_nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
     writer.key("routing_nodes").begin_object().key("unassigned").begin_array();
-    all(writer, Which::Unassigned);
-    writer.end_array().key("nodes").begin_object().key(&info.id).begin_array();
-    all(writer, Which::Assigned);
+    all_copies(call, writer, wish, Which::Unassigned).await;
+    writer.end_array().key("nodes").begin_object();
+    writer.key(&call.core.shared().config.info.id).begin_array();
+    all_copies(call, writer, wish, Which::Assigned).await;
     writer.end_array().end_object().end_object();
 }
 
+async fn all_copies<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    wish: &Wish<'_>,
+    which: Which,
+) {
+    for index in &wish.indices {
+        for number in 0..index.settings.shard_count() {
+            copies(call, writer, index, number, which);
+        }
+        call.core.env().spawn().yield_if_needed().await;
+    }
+}
+
 /// The state that `_cluster/reroute` shows.
-pub(super) fn write_rerouted<E: Env>(
+pub(super) async fn write_rerouted<E: Env>(
     call: &Call<'_, E>,
     writer: &mut Writer<'_>,
     metrics: &str,
@@ -425,7 +435,7 @@ pub(super) fn write_rerouted<E: Env>(
     let wish = Wish { metrics, indices, narrowed: false, flat: false };
     writer.key("state").begin_object();
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
-    body(call, writer, &wish);
+    body(call, writer, &wish).await;
     writer.end_object();
     Ok(())
 }

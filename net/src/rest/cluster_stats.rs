@@ -1,15 +1,14 @@
 //! `_cluster/stats`: the indices and the nodes, summed up.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use cluster::Index;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::Health;
 use engine::ops::stats::{Closed, IndexStats, Stats};
 use engine::{Everything, Result};
-use env::Env;
 use env::machine::Sample;
+use env::{Env, Spawn};
 use json::{Object, Value, Writer};
 
 use super::info::VERSION;
@@ -52,6 +51,11 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let health = rows.iter().map(|row| row.health).max().unwrap_or(Health::Green);
     let sample = call.core.machine().await;
     let sums = IndexSums::of(&rows);
+    let mut usage = Usage::default();
+    for (at, row) in rows.iter().enumerate() {
+        usage.add(at, &row.index);
+        call.core.env().spawn().yield_if_needed().await;
+    }
     Ok(call.json(200, |writer| {
         writer.begin_object();
         counts(writer, u64::from(chosen));
@@ -61,7 +65,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .key("timestamp")
             .i64(call.now_ms())
             .field_str("status", health.as_str());
-        indices(call, writer, &rows, &sums);
+        indices(call, writer, (&rows, &sums, &usage));
         nodes(call, writer, &sample, chosen);
         writer.key("snapshots").begin_object();
         writer.key("current_counts").begin_object();
@@ -115,8 +119,7 @@ fn spread(writer: &mut Writer<'_>, key: &str, values: &[u64]) {
 fn indices<E: Env>(
     call: &Call<'_, E>,
     writer: &mut Writer<'_>,
-    rows: &[IndexStats],
-    sums: &IndexSums,
+    (rows, sums, usage): (&[IndexStats], &IndexSums, &Usage),
 ) {
     writer.key("indices").begin_object().field_u64("count", rows.len() as u64);
     writer.key("shards").begin_object();
@@ -139,8 +142,6 @@ fn indices<E: Env>(
     if let Ok(wanted) = wanted {
         sections(writer, &sums.stats, wanted, call.human);
     }
-    let all: Vec<&Arc<Index>> = rows.iter().map(|row| &row.index).collect();
-    let usage = Usage::of(&all);
     usage.write(writer);
     writer.key("versions").begin_array();
     if !rows.is_empty() {
@@ -170,18 +171,15 @@ struct Usage {
 }
 
 impl Usage {
-    fn of(indices: &[&Arc<Index>]) -> Self {
-        let mut usage = Self::default();
-        for (at, index) in indices.iter().enumerate() {
-            let own = index.settings.to_nested();
-            let own = own.at(&["index", "analysis"]).cloned().unwrap_or_else(Value::object);
-            let mappings = index.mapping.to_json();
-            if let Some(properties) = mappings.get("properties").and_then(Value::as_object) {
-                usage.walk(at, properties, &own);
-            }
-            usage.note_analysis(at, &own);
+    /// Adds what one index uses; `at` is its place among all.
+    fn add(&mut self, at: usize, index: &Index) {
+        let own = index.settings.to_nested();
+        let own = own.at(&["index", "analysis"]).cloned().unwrap_or_else(Value::object);
+        let mappings = index.mapping.to_json();
+        if let Some(properties) = mappings.get("properties").and_then(Value::as_object) {
+            self.walk(at, properties, &own);
         }
-        usage
+        self.note_analysis(at, &own);
     }
 
     fn note(uses: &mut Uses, name: &str, at: usize) {

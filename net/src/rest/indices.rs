@@ -29,14 +29,23 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
         created.shards_acknowledged = false;
     }
-    Ok(call.json(200, |writer| {
+    let reply = call.json(200, |writer| {
         writer
             .begin_object()
             .field_bool("acknowledged", true)
             .field_bool("shards_acknowledged", created.shards_acknowledged)
             .field_str("index", &created.index)
             .end_object();
-    }))
+    });
+    let shown = call.core.state().index(&created.index).is_some_and(|index| !index.hidden());
+    if created.index.starts_with('.') && shown {
+        return Ok(reply.warn(&format!(
+            "index name [{}] starts with a dot '.', in the next major version, index names \
+             starting with a dot are reserved for hidden indices and system indices",
+            created.index
+        )));
+    }
+    Ok(reply)
 }
 
 /// `GET /{index}`.

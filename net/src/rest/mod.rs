@@ -33,6 +33,7 @@ mod settings;
 mod template;
 mod task;
 mod update;
+mod vectors;
 
 use engine::Result;
 use env::Env;
@@ -76,6 +77,8 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Task => task::get(call).await,
         Api::CancelTasks => task::cancel(call).await,
         Api::Count => search::count(call).await,
+        Api::TermVectors => vectors::one(call).await,
+        Api::MultiTermVectors => vectors::many(call).await,
         Api::Explain => explain::explain(call).await,
         Api::Validate => explain::validate(call).await,
         Api::CreateIndex => indices::create(call).await,

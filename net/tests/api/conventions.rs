@@ -236,3 +236,39 @@ fn the_node_describes_itself() {
         assert!(cat.text().starts_with("=^.^=\n"));
     });
 }
+
+#[test]
+fn what_is_deprecated_is_answered_with_a_warning() {
+    with_node(|mut client| async move {
+        let body = r#"{"transient":{"search.max_buckets":10}}"#;
+        let response = client.call("PUT", "/_cluster/settings", body).await;
+        let warning = response.field("warning").expect("a warning").to_owned();
+        assert!(warning.starts_with("299 Elasticsearch-8.19.0-"), "{warning}");
+        assert!(warning.contains("\"[transient settings removal] Updating"), "{warning}");
+        let body = r#"{"persistent":{"search.max_buckets":10}}"#;
+        assert!(client.call("PUT", "/_cluster/settings", body).await.field("warning").is_none());
+        let named = client.call("PUT", "/.dotted", "").await;
+        assert!(named.field("warning").is_some());
+        let body = r#"{"settings":{"index.hidden":true}}"#;
+        assert!(client.call("PUT", "/.hidden", body).await.field("warning").is_none());
+    });
+}
+
+#[test]
+fn answers_and_bodies_come_in_other_encodings() {
+    with_node(|mut client| async move {
+        client.call("PUT", "/a/_doc/1?refresh=true", r#"{"t":"x"}"#).await;
+        let yaml = client.call("GET", "/a/_doc/1?format=yaml&filter_path=_id,_source", "").await;
+        assert_eq!(yaml.field("content-type"), Some("application/yaml"));
+        assert_eq!(yaml.body, b"---\n_id: \"1\"\n_source:\n  t: \"x\"\n");
+        let cbor = client.call("GET", "/a/_doc/1?format=cbor&filter_path=_id", "").await;
+        assert_eq!(cbor.body, b"\xa1\x63_id\x611");
+        let rows = client.call("GET", "/_cat/indices?format=yaml&h=index,pri", "").await;
+        assert_eq!(rows.body, b"---\n- index: \"a\"\n  pri: \"1\"\n");
+        let source = "/a/_count?source=%7Bquery:%20%7Bmatch_all:%20%7B%7D%7D%7D&\
+                      source_content_type=application/yaml&filter_path=count";
+        assert_eq!(client.call("GET", source, "").await.body, br#"{"count":1}"#);
+        let told = client.bad("GET", "/?format=xml", "").await;
+        assert_eq!(told, "400 illegal_argument_exception: unknown format [xml]");
+    });
+}

@@ -69,7 +69,7 @@ pub(in crate::rest) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     if !call.params.text("ts").map_or(Ok(true), flag)? {
         columns.drain(..2);
     }
-    answer(call, &Table { columns, rows: vec![row] }, &wish)
+    answer(call, Table { columns, rows: vec![row] }, wish).await
 }
 
 /// A count, and when it was counted.
@@ -101,7 +101,7 @@ pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     };
     let reply = call.core.count(call.gate, &search).await?;
     let row = CountLine { now_ms: call.core.env().clock().unix_ms(), count: reply.count };
-    answer(call, &Table { columns, rows: vec![row] }, &wish)
+    answer(call, Table { columns, rows: vec![row] }, wish).await
 }
 
 /// An alias of one index.
@@ -149,7 +149,7 @@ pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply
             }
         }
     }
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// Does a comma list of names and wildcards, with exclusions, name this?
@@ -208,7 +208,7 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
             });
         }
     }
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// A list of texts, or one.
@@ -287,7 +287,7 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
             body,
         })
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// Nothing: changes of the cluster state are not queued for long enough to be seen.
@@ -309,7 +309,7 @@ pub(in crate::rest) async fn pending_tasks<E: Env>(call: &Call<'_, E>) -> Result
         Err(help) => return Ok(help),
     };
     call.gate.cluster("cluster:monitor/task")?;
-    answer(call, &Table { columns, rows: Vec::new() }, &wish)
+    answer(call, Table { columns, rows: Vec::new() }, wish).await
 }
 
 /// A task.
@@ -386,5 +386,5 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
             })
         })
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }

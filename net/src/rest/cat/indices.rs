@@ -99,5 +99,5 @@ pub(in crate::rest) async fn indices<E: Env>(call: &Call<'_, E>) -> Result<Reply
         .filter(|row| colour.is_none_or(|colour| row.health == colour))
         .map(Line::of)
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }

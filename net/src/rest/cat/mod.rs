@@ -7,8 +7,8 @@ mod nodes;
 mod shards;
 mod small;
 
-use engine::Result;
-use env::Env;
+use engine::{Error, Result};
+use env::{Env, Spawn};
 
 use crate::call::Call;
 use crate::render::cat::{Column, Row, Table, Wish, help};
@@ -44,9 +44,26 @@ fn wish<E: Env, R>(
     Ok(if wish.wants_help() { Err(Reply::text(200, help(columns))) } else { Ok(wish) })
 }
 
+/// Tables with more rows are laid out by a worker.
+const ROWS_HERE_MAX: usize = 50;
+
 /// The answer: text, or what was asked for by name.
-fn answer<E: Env, R: Row>(call: &Call<'_, E>, table: &Table<R>, wish: &Wish) -> Result<Reply> {
-    if call.wanted.structured {
+async fn answer<E: Env, R: Row + Send + Sync + 'static>(
+    call: &Call<'_, E>,
+    table: Table<R>,
+    wish: Wish,
+) -> Result<Reply> {
+    let structured = call.wanted.structured;
+    if table.rows.len() <= ROWS_HERE_MAX {
+        return lay_out(&table, &wish, structured);
+    }
+    let work = move || lay_out(&table, &wish, structured);
+    let done = call.core.env().spawn().work_short(work).await;
+    done.map_err(|error| Error::rejected(format!("no worker for the table: {error}")))?
+}
+
+fn lay_out<R: Row>(table: &Table<R>, wish: &Wish, structured: bool) -> Result<Reply> {
+    if structured {
         let mut body = Vec::new();
         table.json(wish, &mut json::Writer::new(&mut body))?;
         return Ok(Reply::json(200, body));

@@ -126,7 +126,7 @@ pub(in crate::rest) async fn nodes<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         full_id: call.params.flag("full_id", false)?,
         info,
     };
-    answer(call, &Table { columns, rows: vec![row] }, &wish)
+    answer(call, Table { columns, rows: vec![row] }, wish).await
 }
 
 /// A node by name and address.
@@ -149,7 +149,7 @@ pub(in crate::rest) async fn master<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     };
     call.gate.cluster("cluster:monitor/state")?;
     let row = NodeLine(call.core.shared().config.info.clone());
-    answer(call, &Table { columns, rows: vec![row] }, &wish)
+    answer(call, Table { columns, rows: vec![row] }, wish).await
 }
 
 /// One attribute of the node.
@@ -192,7 +192,7 @@ pub(in crate::rest) async fn nodeattrs<E: Env>(call: &Call<'_, E>) -> Result<Rep
             value: value.clone(),
         })
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// What one node holds; or what none does.
@@ -242,7 +242,7 @@ pub(in crate::rest) async fn allocation<E: Env>(call: &Call<'_, E>) -> Result<Re
     if counts.unassigned > 0 && call.path.get("node_id").is_none() {
         rows.push(AllocationLine { shards: counts.unassigned, node: None });
     }
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// A pool of threads.
@@ -293,5 +293,5 @@ pub(in crate::rest) async fn thread_pool<E: Env>(call: &Call<'_, E>) -> Result<R
         .filter(|pool| super::cluster::chosen(names, pool.name))
         .map(|pool| PoolLine { info: info.clone(), pid: sample.process.pid, pool })
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }

@@ -142,7 +142,7 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
             rows.extend((0..replicas).map(|_| line(None)));
         }
     }
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// One segment.
@@ -154,21 +154,6 @@ struct SegmentLine {
 }
 
 impl Row for SegmentLine {}
-
-/// Lucene's name of a segment: its number in base 36.
-pub(in crate::rest) fn segment_name(id: u64) -> String {
-    let mut digits = Vec::new();
-    let mut left = id;
-    loop {
-        digits.push(char::from_digit((left % 36) as u32, 36).unwrap_or('0'));
-        left /= 36;
-        if left == 0 {
-            break;
-        }
-    }
-    digits.push('_');
-    digits.iter().rev().collect()
-}
 
 fn flag(flag: bool) -> Cell {
     if flag { "true" } else { "false" }.into()
@@ -183,7 +168,7 @@ pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Repl
         left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |_| "p".into()),
         left("ip", &[], "ip of node where it lives", |l| l.node.ip.as_str().into()),
         hidden(left("id", &[], "unique id of node where it lives", |l| l.node.id.as_str().into())),
-        left("segment", &["seg"], "segment name", |l| segment_name(l.segment.id).into()),
+        left("segment", &["seg"], "segment name", |l| units::segment_name(l.segment.id).into()),
         right("generation", &["g", "gen"], "segment generation", |l| l.segment.id.into()),
         right("docs.count", &["dc", "docsCount"], "number of docs in segment", |l| l.segment.docs_count.into()),
         right("docs.deleted", &["dd", "docsDeleted"], "number of deleted docs in segment", |l| l.segment.docs_deleted.into()),
@@ -211,7 +196,7 @@ pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Repl
         })
     };
     let rows = rows.into_iter().flat_map(lines).collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }
 
 /// One recovery.
@@ -276,5 +261,5 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         .filter(|row| !active_only || !row.done)
         .map(|row| RecoveryLine { row, node: node.clone() })
         .collect();
-    answer(call, &Table { columns, rows }, &wish)
+    answer(call, Table { columns, rows }, wish).await
 }

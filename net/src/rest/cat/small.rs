@@ -23,7 +23,7 @@ async fn empty<E: Env>(
         Err(help) => return Ok(help),
     };
     call.gate.cluster(action)?;
-    answer(call, &Table { columns, rows: Vec::new() }, &wish)
+    answer(call, Table { columns, rows: Vec::new() }, wish).await
 }
 
 /// `GET /_cat/fielddata`: sorting and aggregating read columns of segments; nothing is loaded.
