@@ -275,13 +275,16 @@ impl Field {
 
     /// Does `_field_names` tell of its presence, for want of a column and of norms?
     pub fn presence_by_name(&self) -> bool {
-        let tells = matches!(self.column(), Column::Numeric | Column::Ordinals) || self.has_norms();
+        let is_text = matches!(self.kind, Kind::Text(_));
+        let has_column = !is_text && matches!(self.column(), Column::Numeric | Column::Ordinals);
+        let tells = has_column || self.has_norms();
         !tells && (self.index || self.store || self.doc_values)
     }
 
     /// Which column of a segment holds its doc values.
     pub fn column(&self) -> Column {
         match &self.kind {
+            Kind::Text(text) if text.fielddata && self.index => Column::Ordinals,
             _ if !self.doc_values => Column::None,
             Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) | Kind::Join(_) => Column::Ordinals,
             Kind::Number(_) | Kind::Boolean(_) | Kind::Date(_) | Kind::GeoPoint(_) => {

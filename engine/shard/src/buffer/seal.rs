@@ -201,7 +201,38 @@ fn words(
     if source.advance() {
         writer.terms(field, options, &mut source)?;
     }
+    if let Some(Kind::Text(text)) = kind
+        && text.fielddata
+    {
+        return fielddata(field, terms, words, &sorted, renumbered, writer);
+    }
     ordinals(field, terms, words, &sorted, renumbered, writer)
+}
+
+/// The column of a text with `fielddata`: its words.
+fn fielddata(
+    field: FieldNo,
+    terms: &FieldTerms,
+    words: &Words,
+    sorted: &[u32],
+    renumbered: &Renumbered,
+    writer: &mut SegmentWriter,
+) -> Result<()> {
+    let mut docs: Vec<(DocId, Ord)> = Vec::new();
+    let mut used: Vec<u32> = Vec::with_capacity(sorted.len());
+    let mut scratch = Vec::new();
+    for &number in sorted {
+        let before = docs.len();
+        let rank = Ord(used.len() as u32);
+        terms.postings(words, number, &mut scratch, |doc, _| {
+            docs.extend(renumbered.new_doc(doc).map(|doc| (doc, rank)));
+        });
+        if docs.len() > before {
+            used.push(number);
+        }
+    }
+    docs.sort_unstable();
+    writer.ordinals(field, used.iter().map(|number| terms.bytes(words, *number)), &docs)
 }
 
 /// The column of one field of words.
