@@ -36,6 +36,8 @@ pub enum Api {
     Task,
     CancelTasks,
     Count,
+    TermVectors,
+    MultiTermVectors,
     Explain,
     Validate,
     CreateIndex,
@@ -361,6 +363,22 @@ const TASK: &[Known] = &[flag("wait_for_completion"), time("timeout")];
 
 const CANCEL_TASKS: &[Known] =
     &[text("actions"), text("nodes"), text("parent_task_id"), flag("wait_for_completion")];
+
+const VECTORS: &[Known] = &[
+    text("fields"),
+    flag("term_statistics"),
+    flag("field_statistics"),
+    flag("offsets"),
+    flag("positions"),
+    flag("payloads").idle(),
+    flag("realtime"),
+    text("routing"),
+    text("version"),
+    text("version_type"),
+    own("preference").idle(),
+];
+
+const MANY_VECTORS: &[Known] = &[text("ids")];
 
 const EXPLAIN: &[Known] = &[
     text("q"),
@@ -706,6 +724,10 @@ pub const ROUTES: &[Route] = &[
     route(Api::Task, &[Get], "/_tasks/{task_id}", "cluster:monitor/task/get", &[TASK]),
     route(Api::CancelTasks, &[Post], "/_tasks/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
     route(Api::CancelTasks, &[Post], "/_tasks/{task_id}/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
+    route(Api::TermVectors, &[Get, Post], "/{index}/_termvectors", "indices:data/read/tv", &[VECTORS, SOURCE]),
+    route(Api::TermVectors, &[Get, Post], "/{index}/_termvectors/{id}", "indices:data/read/tv", &[VECTORS, SOURCE]),
+    route(Api::MultiTermVectors, &[Get, Post], "/_mtermvectors", "indices:data/read/mtv", &[VECTORS, MANY_VECTORS, SOURCE]),
+    route(Api::MultiTermVectors, &[Get, Post], "/{index}/_mtermvectors", "indices:data/read/mtv", &[VECTORS, MANY_VECTORS, SOURCE]),
     route(Api::Explain, &[Get, Post], "/{index}/_explain/{id}", "indices:data/read/explain", &[EXPLAIN, SOURCE_FILTER, SOURCE]),
     route(Api::Validate, &[Get, Post], "/_validate/query", "indices:admin/validate/query", &[VALIDATE, INDICES, SOURCE]),
     route(Api::Validate, &[Get, Post], "/{index}/_validate/query", "indices:admin/validate/query", &[VALIDATE, INDICES, SOURCE]),

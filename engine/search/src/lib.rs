@@ -36,6 +36,7 @@ pub mod highlight;
 pub mod request;
 pub mod result;
 pub mod suggest;
+pub mod vectors;
 pub mod score;
 
 pub use error::{Error, Result};

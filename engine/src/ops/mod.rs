@@ -14,6 +14,7 @@ mod cluster_settings;
 pub mod context;
 pub mod create;
 pub mod data_stream;
+mod dfs;
 pub mod document;
 pub mod explain;
 mod failure;
@@ -37,6 +38,7 @@ pub(crate) mod slow;
 pub mod stats;
 pub mod suggest;
 pub mod template;
+pub mod vectors;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

@@ -204,7 +204,7 @@ fn one(name: Arc<str>, field: Arc<Field>, format: Option<Format>, mapping: &Mapp
 }
 
 /// Where the values of a field stand, those that are copied to it too.
-pub(super) fn sources(field: &Arc<Field>, mapping: &Mapping) -> Vec<Arc<str>> {
+pub(crate) fn sources(field: &Arc<Field>, mapping: &Mapping) -> Vec<Arc<str>> {
     let mut sources = vec![source_path(&field.path, mapping)];
     for other in mapping.fields() {
         if other.copy_to.contains(&field.path) {

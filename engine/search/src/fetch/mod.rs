@@ -16,4 +16,6 @@ pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
 pub use inner::{Inner, InnerPlans};
 pub use highlight::Marks;
+pub(crate) use fields::sources;
+pub(crate) use highlight::collect;
 pub use hit::{Fetch, hit, texts};

@@ -12,7 +12,7 @@ use crate::plan::bound::Pattern;
 
 /// How common a term is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stats {
+pub(crate) struct Stats {
     /// Documents with it.
     pub docs: u64,
     /// Times it stands in them.
@@ -24,7 +24,7 @@ const WALK_MAX: usize = 1_000_000;
 
 /// The terms.
 #[derive(Clone, Copy)]
-pub(super) struct Dictionary<'v> {
+pub(crate) struct Dictionary<'v> {
     pub view: &'v View,
     pub field: FieldNo,
 }

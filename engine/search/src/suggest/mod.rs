@@ -11,7 +11,7 @@
 //! Each shard answers for itself ([`Bound::run`]); [`merge`] joins the answers.
 
 pub mod completion;
-mod dictionary;
+pub(crate) mod dictionary;
 pub mod phrase;
 pub mod spelling;
 mod term;

@@ -290,7 +290,7 @@ impl One {
 }
 
 /// The scalars at a dotted path, as text; dots in names count as objects.
-fn collect(value: &json::Value, path: &str, depth: usize, out: &mut Vec<String>) {
+pub(crate) fn collect(value: &json::Value, path: &str, depth: usize, out: &mut Vec<String>) {
     use json::Value;
     if depth > 64 {
         return;

@@ -1,0 +1,110 @@
+//! `_termvectors`: the terms of one document, of one that is stored or of one that comes along.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use env::{Bytes, Clock, Env};
+use search::vectors::{Request, Vector, vectors};
+
+use super::document::GetRequest;
+use super::search::{SearchCall, damaged};
+use super::{IndicesOptions, failure};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::{self, Gate};
+
+/// What the gate is asked.
+const ACTION: &str = "indices:data/read/tv";
+
+/// One document whose vectors are asked for.
+#[derive(Clone, Debug)]
+pub struct VectorsCall {
+    /// Where it is.
+    pub get: GetRequest,
+    /// A document that is not stored.
+    pub artificial: Option<Bytes>,
+    /// What is wanted.
+    pub request: Request,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct VectorsReply {
+    /// The concrete index.
+    pub index: String,
+    /// The document's id; absent for one that is not stored.
+    pub id: Option<String>,
+    /// Its version.
+    pub version: u64,
+    /// Is it there?
+    pub found: bool,
+    /// Milliseconds it took.
+    pub took_ms: u64,
+    /// Its fields.
+    pub vectors: Vec<Vector>,
+}
+
+impl<E: Env> Core<E> {
+    /// The term vectors of a document.
+    ///
+    /// # Errors
+    /// A missing index, an analyzer that is not there, a shard that does not serve.
+    pub async fn term_vectors(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        call: &VectorsCall,
+    ) -> Result<VectorsReply> {
+        let begin = self.env.clock().monotonic();
+        let routing = call.get.routing.clone().unwrap_or_else(|| call.get.id.clone());
+        let search = SearchCall {
+            indices: call.get.index.clone(),
+            options: IndicesOptions::default(),
+            routing: vec![routing],
+            ..SearchCall::default()
+        };
+        let held = self.hold(gate, ACTION, &search).await?;
+        let Some(shard) = held.into_iter().next() else {
+            return Err(Error::index_not_found(&call.get.index, "index_or_alias"));
+        };
+        let mut reply = VectorsReply {
+            index: shard.name.to_string(),
+            id: None,
+            version: 0,
+            found: true,
+            took_ms: 0,
+            vectors: Vec::new(),
+        };
+        let source = match &call.artificial {
+            Some(source) => Some(source.clone()),
+            None => {
+                reply.id = Some(call.get.id.clone());
+                let found = self.get(gate, &call.get).await?.found;
+                reply.found = found.is_some();
+                reply.version = found.as_ref().map_or(0, |found| found.version);
+                found.and_then(|found| found.source)
+            }
+        };
+        let limits = gate::ask(gate, ACTION, &shard.name, &shard.via)?;
+        let mapping = {
+            let state = self.state();
+            let Some(index) = state.index_by_uuid(shard.index) else {
+                return Err(Error::index_not_found(&shard.name, "index_or_alias"));
+            };
+            match &limits.fields {
+                Some(fields) => Arc::new(index.mapping.visible(&|path| fields.permits(path))),
+                None => Arc::clone(&index.mapping),
+            }
+        };
+        if let Some(source) = source {
+            let view = shard.view?;
+            let found = vectors(&source, &mapping, &view, &call.request);
+            reply.vectors = found.map_err(failure::of_search)?;
+            if let Some(damage) = view.fault() {
+                return Err(damaged(damage));
+            }
+        }
+        let took = self.env.clock().monotonic().saturating_sub(begin);
+        reply.took_ms = took.as_millis() as u64;
+        Ok(reply)
+    }
+}

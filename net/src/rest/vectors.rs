@@ -1,0 +1,298 @@
+//! `_termvectors` and `_mtermvectors`.
+
+use engine::ops::document::GetRequest;
+use engine::ops::vectors::{VectorsCall, VectorsReply};
+use engine::{Error, Result};
+use env::{Bytes, Env};
+use json::{Object, Value, Writer};
+use search::vectors::{Filter, Request, Term, Vector};
+
+use super::document::{preference, routing, source_filter, version_type};
+use crate::call::Call;
+use crate::fail;
+use crate::reply::Reply;
+
+/// Documents of one request at most.
+const DOCS_MAX: usize = 10_000;
+
+/// `GET|POST /{index}/_termvectors`, `/{index}/_termvectors/{id}`.
+pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    preference(call)?;
+    let mut asked = defaults(call)?;
+    asked.get.index = call.indices().to_owned();
+    asked.get.id = call.path.get("id").unwrap_or_default().to_owned();
+    if let Some(body) = body(call)? {
+        read(body.as_object().unwrap_or(&Object::new()), &mut asked)?;
+    }
+    if asked.get.id.is_empty() && asked.artificial.is_none() {
+        return Err(Error::validation(&["id or doc is missing"]));
+    }
+    let reply = call.core.term_vectors(call.gate, &asked).await?;
+    Ok(call.json(200, |writer| write(writer, &reply)))
+}
+
+/// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.
+pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    preference(call)?;
+    let mut common = defaults(call)?;
+    common.get.index = call.indices().to_owned();
+    let mut asked = Vec::new();
+    if let Some(ids) = call.params.text("ids") {
+        for id in ids.split(',').filter(|id| !id.is_empty()) {
+            let mut one = common.clone();
+            one.get.id = id.to_owned();
+            asked.push(one);
+        }
+    }
+    if let Some(body) = body(call)? {
+        if let Some(parameters) = body.get("parameters").and_then(Value::as_object) {
+            read(parameters, &mut common)?;
+        }
+        for (key, value) in body.as_object().map(Object::iter).into_iter().flatten() {
+            match (key, value.as_array()) {
+                ("parameters", _) => {}
+                ("docs", Some(docs)) => {
+                    for doc in docs {
+                        let doc = doc.as_object().ok_or_else(|| {
+                            Error::illegal_argument("docs array element should include an object")
+                        })?;
+                        let mut one = common.clone();
+                        read(doc, &mut one)?;
+                        asked.push(one);
+                    }
+                }
+                ("ids", Some(ids)) => {
+                    for id in ids {
+                        let mut one = common.clone();
+                        one.get.id = text(id).ok_or_else(|| {
+                            Error::illegal_argument("ids array element should only contain ids")
+                        })?;
+                        asked.push(one);
+                    }
+                }
+                (other, _) => {
+                    return Err(Error::parse(format!(
+                        "No parameter named [{other}] and type ARRAY"
+                    )));
+                }
+            }
+        }
+    }
+    if asked.is_empty() {
+        return Err(Error::validation(&["multi term vectors: no documents requested"]));
+    }
+    if asked.len() > DOCS_MAX {
+        return Err(Error::illegal_argument(format!("more than {DOCS_MAX} documents")));
+    }
+    let mut replies = Vec::with_capacity(asked.len());
+    for one in &asked {
+        replies.push(call.core.term_vectors(call.gate, one).await);
+    }
+    Ok(call.json(200, |writer| {
+        writer.begin_object().key("docs").begin_array();
+        for (asked, reply) in asked.iter().zip(&replies) {
+            match reply {
+                Ok(reply) => write(writer, reply),
+                Err(error) => {
+                    writer
+                        .begin_object()
+                        .field_str("_index", &asked.get.index)
+                        .field_str("_id", &asked.get.id);
+                    writer.key("error");
+                    fail::whole(writer, error, call.trace);
+                    writer.end_object();
+                }
+            }
+        }
+        writer.end_array().end_object();
+    }))
+}
+
+fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
+    let content = call.content()?;
+    if content.is_empty() {
+        return Ok(None);
+    }
+    json::parse(&content).map(Some).map_err(|error| fail::of_json(&error, &content))
+}
+
+/// What the parameters say.
+fn defaults<E: Env>(call: &Call<'_, E>) -> Result<VectorsCall> {
+    let params = &call.params;
+    params.flag("payloads", true)?;
+    Ok(VectorsCall {
+        get: GetRequest {
+            index: String::new(),
+            id: String::new(),
+            routing: routing(call),
+            realtime: params.flag("realtime", true)?,
+            refresh: false,
+            version: None,
+            version_type: version_type(None)?,
+            source: source_filter(call)?,
+            stored_fields: Vec::new(),
+        },
+        artificial: None,
+        request: Request {
+            fields: params.text("fields").map(|names| {
+                names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+            }),
+            offsets: params.flag("offsets", true)?,
+            positions: params.flag("positions", true)?,
+            term_statistics: params.flag("term_statistics", false)?,
+            field_statistics: params.flag("field_statistics", true)?,
+            ..Request::default()
+        },
+    })
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.text().to_owned()),
+        Value::Bool(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Reads one document's part of a body.
+fn read(body: &Object, asked: &mut VectorsCall) -> Result<()> {
+    let wrong = |key: &str| {
+        Error::parse(format!("failed to parse term vectors request. unknown field [{key}]"))
+    };
+    let flag = |key: &str, value: &Value| match value {
+        Value::Bool(value) => Ok(*value),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        _ => Err(Error::parse(format!("[{key}] must be true or false"))),
+    };
+    for (key, value) in body.iter() {
+        match key {
+            "_index" => asked.get.index = text(value).ok_or_else(|| wrong(key))?,
+            "_id" => asked.get.id = text(value).ok_or_else(|| wrong(key))?,
+            "routing" => asked.get.routing = text(value),
+            "fields" => {
+                let names = value.as_array().ok_or_else(|| {
+                    Error::parse("failed to parse term vectors request. field [fields] must be an array")
+                })?;
+                asked.request.fields = Some(names.iter().filter_map(text).collect());
+            }
+            "offsets" => asked.request.offsets = flag(key, value)?,
+            "positions" => asked.request.positions = flag(key, value)?,
+            "payloads" => {
+                flag(key, value)?;
+            }
+            "term_statistics" | "termStatistics" => {
+                asked.request.term_statistics = flag(key, value)?;
+            }
+            "field_statistics" | "fieldStatistics" => {
+                asked.request.field_statistics = flag(key, value)?;
+            }
+            "doc" if value.as_object().is_some() => {
+                asked.artificial = Some(Bytes::from(json::to_string(value).into_bytes()));
+            }
+            "per_field_analyzer" | "perFieldAnalyzer" => {
+                for (field, name) in value.as_object().map(Object::iter).into_iter().flatten() {
+                    let name = text(name).ok_or_else(|| wrong(key))?;
+                    asked.request.analyzers.insert(field.to_owned(), name);
+                }
+            }
+            "filter" => asked.request.filter = Some(filter(value)?),
+            "version" => asked.get.version = text(value).and_then(|text| text.parse().ok()),
+            "version_type" => asked.get.version_type = version_type(text(value).as_deref())?,
+            other => return Err(wrong(other)),
+        }
+    }
+    Ok(())
+}
+
+fn filter(body: &Value) -> Result<Filter> {
+    let mut filter = Filter::default();
+    for (key, value) in body.as_object().map(Object::iter).into_iter().flatten() {
+        let number = text(value).and_then(|text| text.parse::<u64>().ok()).ok_or_else(|| {
+            Error::parse(format!("[{key}] must be a number that is not negative"))
+        })?;
+        match key {
+            "max_num_terms" => filter.max_num_terms = number as usize,
+            "min_term_freq" => filter.min_term_freq = number,
+            "max_term_freq" => filter.max_term_freq = number,
+            "min_doc_freq" => filter.min_doc_freq = number,
+            "max_doc_freq" => filter.max_doc_freq = number,
+            "min_word_length" => filter.min_word_length = number as usize,
+            "max_word_length" => filter.max_word_length = number as usize,
+            other => {
+                return Err(Error::parse(format!(
+                    "failed to parse term vectors request. the field [{other}] is not valid for \
+                     filter parameter for term vector request"
+                )));
+            }
+        }
+    }
+    Ok(filter)
+}
+
+fn write(writer: &mut Writer<'_>, reply: &VectorsReply) {
+    writer.begin_object().field_str("_index", &reply.index);
+    if let Some(id) = &reply.id {
+        writer.field_str("_id", id);
+    }
+    writer
+        .field_u64("_version", reply.version)
+        .field_bool("found", reply.found)
+        .field_u64("took", reply.took_ms);
+    if reply.found {
+        writer.key("term_vectors").begin_object();
+        for vector in &reply.vectors {
+            writer.key(&vector.field);
+            self::vector(writer, vector);
+        }
+        writer.end_object();
+    }
+    writer.end_object();
+}
+
+fn vector(writer: &mut Writer<'_>, vector: &Vector) {
+    writer.begin_object();
+    if let Some([doc_freq, docs, total]) = vector.statistics {
+        writer.key("field_statistics").begin_object();
+        writer
+            .field_u64("sum_doc_freq", doc_freq)
+            .field_u64("doc_count", docs)
+            .field_u64("sum_ttf", total);
+        writer.end_object();
+    }
+    writer.key("terms").begin_object();
+    for term in &vector.terms {
+        writer.key(&term.term);
+        self::term(writer, term);
+    }
+    writer.end_object().end_object();
+}
+
+fn term(writer: &mut Writer<'_>, term: &Term) {
+    writer.begin_object();
+    if let Some((docs, total)) = term.statistics {
+        writer.field_u64("doc_freq", docs).field_u64("ttf", total);
+    }
+    writer.field_u64("term_freq", term.freq);
+    if !term.tokens.is_empty() {
+        writer.key("tokens").begin_array();
+        for token in &term.tokens {
+            writer.begin_object();
+            if let Some(position) = token.position {
+                writer.field_u64("position", u64::from(position));
+            }
+            if let Some((start, end)) = token.offsets {
+                writer
+                    .field_u64("start_offset", u64::from(start))
+                    .field_u64("end_offset", u64::from(end));
+            }
+            writer.end_object();
+        }
+        writer.end_array();
+    }
+    if let Some(score) = term.score {
+        writer.key("score").f32(score);
+    }
+    writer.end_object();
+}
