@@ -454,10 +454,11 @@ fn field(
             Some(kind) => unmapped(kind, sort, descending),
         };
     };
-    if matches!(field.kind, Type::Text(_)) {
+    let fielddata = matches!(&field.kind, Type::Text(text) if text.fielddata);
+    if matches!(field.kind, Type::Text(_)) && !fielddata {
         return Err(no_fielddata(name, context));
     }
-    if !field.doc_values {
+    if !field.doc_values && !fielddata {
         return Err(Error::illegal(format!(
             "Can't load fielddata on [{name}] because fielddata is unsupported on fields of type \
              [{}]. Use doc values instead.",
