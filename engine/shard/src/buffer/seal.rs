@@ -395,3 +395,7 @@ impl TermSource for Source<'_> {
         Ok(Some(Posting { doc, freq, positions: &self.positions[start..end] }))
     }
 }
+
+#[cfg(test)]
+#[path = "seal_tests.rs"]
+mod tests;
