@@ -45,7 +45,11 @@ pub(super) fn bind(
     let mut tops = Vec::new();
     for (asked, order) in top_hits(&aggs.aggs) {
         // What is highlighted is what the search looks for.
-        let with_query = SearchRequest { query: request.query.clone(), ..asked.clone() };
+        let with_query = SearchRequest {
+            query: request.query.clone(),
+            has_inner: request.has_inner,
+            ..asked.clone()
+        };
         let mut columns = fetch::bind_columns(&with_query, mapping, context)?;
         columns.visible = limits.fields.clone();
         tops.push(TopColumns { request: asked.clone(), columns, order });

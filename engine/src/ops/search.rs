@@ -78,6 +78,8 @@ pub struct SearchReply {
     pub shards: Shards,
     /// Totals and hits.
     pub result: SearchResult,
+    /// How long each shard took, where it was asked for.
+    pub profile: Vec<ShardProfile>,
     /// Suggestions, in the request's order.
     pub suggest: Vec<Suggested>,
     /// By which a scroll goes on.
@@ -173,6 +175,29 @@ pub(super) struct Run {
     pub(super) merged: Merged,
     /// What aggregations found, where any was asked for.
     pub(super) aggs: Option<Fields>,
+    /// How long each shard took, where it was asked for.
+    pub(super) profile: Vec<ShardProfile>,
+}
+
+/// How long the parts of a search took in one shard.
+#[derive(Clone, Debug, Default)]
+pub struct ShardProfile {
+    /// The index.
+    pub index: String,
+    /// The shard.
+    pub shard: u32,
+    /// Lucene's name of the query.
+    pub kind: &'static str,
+    /// The query as Lucene prints it.
+    pub description: String,
+    /// Making weights.
+    pub weigh: Duration,
+    /// Finding and keeping hits.
+    pub search: Duration,
+    /// Documents that matched.
+    pub count: u64,
+    /// Fetching hits, where there were any.
+    pub fetch: Option<Duration>,
 }
 
 /// What the gate is asked for a search.
@@ -262,7 +287,7 @@ impl<E: Env> Core<E> {
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
-        let Run { targets, mut shards, merged, mut aggs } = run;
+        let Run { targets, mut shards, merged, mut aggs, mut profile } = run;
         let asked: Vec<u32> = {
             let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
             asked.sort_unstable();
@@ -274,6 +299,7 @@ impl<E: Env> Core<E> {
         let mut hits = Vec::with_capacity(merged.winners.len());
         let mut inside = InsidePlans::default();
         for winner in &merged.winners {
+            let start = self.env.clock().monotonic();
             let target = &targets[winner.target as usize];
             let open = self.open_plan(request, target);
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
@@ -289,6 +315,10 @@ impl<E: Env> Core<E> {
             match made {
                 Ok(hit) => hits.push(hit),
                 Err(error) => shards.note(target, error),
+            }
+            if let Some(profile) = profile.get_mut(winner.target as usize) {
+                let took = self.env.clock().monotonic().saturating_sub(start);
+                *profile.fetch.get_or_insert_default() += took;
             }
             self.env.spawn().yield_if_needed().await;
         }
@@ -308,6 +338,7 @@ impl<E: Env> Core<E> {
             shards,
             result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
             suggest,
+            profile,
             scroll_id: None,
             pit_id: None,
         })
@@ -331,23 +362,52 @@ impl<E: Env> Core<E> {
         let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
+        let mut counts = match request.dfs && targets.len() > 1 {
+            true => self.count_together(&targets).map_err(|error| damaged(&error))?,
+            false => Vec::new(),
+        };
+        let mut profile = Vec::new();
+        let clock = self.env.clock();
         for (at, target) in targets.iter_mut().enumerate() {
+            if request.profile {
+                profile.push(ShardProfile {
+                    index: target.index.name.to_string(),
+                    shard: target.number,
+                    ..ShardProfile::default()
+                });
+            }
+            let start = clock.monotonic();
             match &target.state {
-                State::Ready(view, meaning) => match self.weigh(&meaning.bound, view) {
-                    Ok(plan) => {
-                        plans.push((at as u32, Arc::clone(&plan)));
-                        second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
-                        let (columns, tops) =
-                            (Arc::clone(&meaning.columns), Arc::clone(&meaning.tops));
-                        target.state = State::Planned(plan, columns, tops);
+                State::Ready(view, meaning) => {
+                    if let Some(profile) = profile.last_mut() {
+                        let query = &meaning.bound.query;
+                        profile.kind = search::plan::show::kind(&query.node);
+                        profile.description =
+                            search::plan::show::clause(query, &target.index.mapping);
                     }
-                    Err(error) => target.fail(&mut shards, damaged(&error)),
-                },
+                    let weighed = match counts.get_mut(at) {
+                        Some(counts) => self.weigh_by(&meaning.bound, view, counts),
+                        None => self.weigh(&meaning.bound, view),
+                    };
+                    match weighed {
+                        Ok(plan) => {
+                            plans.push((at as u32, Arc::clone(&plan)));
+                            second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
+                            let (columns, tops) =
+                                (Arc::clone(&meaning.columns), Arc::clone(&meaning.tops));
+                            target.state = State::Planned(plan, columns, tops);
+                        }
+                        Err(error) => target.fail(&mut shards, damaged(&error)),
+                    }
+                }
                 State::Planned(..) => {}
                 State::Failed(error) => {
                     let error = error.clone();
                     target.fail(&mut shards, error);
                 }
+            }
+            if let Some(profile) = profile.last_mut() {
+                profile.weigh = clock.monotonic().saturating_sub(start);
             }
             self.env.spawn().yield_if_needed().await;
         }
@@ -355,7 +415,21 @@ impl<E: Env> Core<E> {
         search::plan::order::check_alike(orders).map_err(|error| {
             Error::new(400, "search_phase_execution_exception", "").caused_by(failure::of_search(error))
         })?;
-        let found = self.run_plans(&plans, deadline).await?;
+        let mut found = Vec::new();
+        if request.profile {
+            // One shard after the other, so that each is measured alone.
+            for one in &plans {
+                let start = clock.monotonic();
+                let part = self.run_plans(std::slice::from_ref(one), deadline).await?;
+                let profile = &mut profile[one.0 as usize];
+                profile.search = clock.monotonic().saturating_sub(start);
+                let counts = part.iter().filter_map(|(_, found)| found.as_ref().ok());
+                profile.count = counts.map(|partial| partial.count).sum();
+                found.extend(part);
+            }
+        } else {
+            found = self.run_plans(&plans, deadline).await?;
+        }
         drop(plans);
         let mut partials = Vec::with_capacity(found.len());
         for (at, found) in found {
@@ -391,7 +465,7 @@ impl<E: Env> Core<E> {
         let merged = search::phase::merge(request, partials);
         let aggs = self.reduce(request, found, &targets).await?;
         drop(watched);
-        Ok(Run { targets, shards, merged, aggs })
+        Ok(Run { targets, shards, merged, aggs, profile })
     }
 
     /// Gives the best hits of one shard second scores.
@@ -545,7 +619,8 @@ impl<E: Env> Core<E> {
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);
-            if error.kind == "illegal_argument_exception" {
+            let plain = ["illegal_argument_exception", "aggregation_execution_exception"];
+            if plain.contains(&&*error.kind) {
                 return error;
             }
             let mut error = error;
@@ -608,7 +683,6 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// Statistics of a shard, weights, postings.
     /// The factor of an index's scores: the first expression of `indices_boost` that means it.
     fn boost_of(&self, index: &Index, request: &SearchRequest) -> Result<f32> {
         let state = self.state();
@@ -622,48 +696,7 @@ impl<E: Env> Core<E> {
         Ok(1.0)
     }
 
-    /// Weighs the plans of all targets by the counts of all of them together.
-    fn weigh_together(&self, targets: &mut [Target], shards: &mut Shards) {
-        let mut fields: HashMap<String, FieldStats> = HashMap::new();
-        let mut terms: HashMap<(String, Box<[u8]>), u64> = HashMap::new();
-        let name = |target: &Target, no: FieldNo| {
-            let field = target.index.mapping.field_by_no(no);
-            field.map_or_else(|| format!("#{}", no.get()), |field| field.path.to_string())
-        };
-        let mut told: Vec<Statistics> = Vec::with_capacity(targets.len());
-        for target in targets.iter_mut() {
-            let mut own = Statistics::default();
-            if let State::Ready(view, meaning) = &target.state
-                && let Err(error) = self.weigh_by(&meaning.bound, view, &mut Count::Tell(&mut own))
-            {
-                target.fail(shards, damaged(&error));
-            }
-            for (no, stats) in &own.fields {
-                let sum = fields.entry(name(target, *no)).or_default();
-                sum.doc_count += stats.doc_count;
-                sum.term_freq_sum += stats.term_freq_sum;
-            }
-            for ((no, term), freq) in &own.terms {
-                *terms.entry((name(target, *no), term.clone())).or_default() += freq;
-            }
-            told.push(own);
-        }
-        for (target, mut own) in targets.iter_mut().zip(told) {
-            for (no, stats) in &mut own.fields {
-                *stats = fields.get(&name(target, *no)).copied().unwrap_or(*stats);
-            }
-            for ((no, term), freq) in &mut own.terms {
-                let sum = terms.get(&(name(target, *no), term.clone()));
-                *freq = sum.copied().unwrap_or(*freq);
-            }
-            let State::Ready(view, meaning) = &target.state else { continue };
-            match self.weigh_by(&meaning.bound, view, &mut Count::Given(&own)) {
-                Ok(plan) => meaning.weighed.set(plan),
-                Err(error) => target.fail(shards, damaged(&error)),
-            }
-        }
-    }
-
+    /// Statistics of a shard, weights, postings.
     pub(super) fn weigh(
         &self,
         bound: &Arc<Bound>,

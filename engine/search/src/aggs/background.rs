@@ -63,7 +63,8 @@ fn count(bound: &BoundAgg, plan: &Plan, buckets: &mut Buckets) {
         Some(segments) => {
             segments.iter().flatten().map(|window| u64::from(bits::count(window))).sum()
         }
-        None => u64::from(plan.view.doc_count),
+        // As Lucene counts: deleted documents and objects inside of others, too.
+        None => u64::from(plan.view.max_doc()),
     };
     buckets.totals.1 += all;
     let mut cache = BlockCache::new(1 << 20);

@@ -105,7 +105,8 @@ impl Scope<'_, '_> {
         Ok(match &agg.kind {
             Kind::Metric(metric, values) => {
                 let accepts = match metric {
-                    Metric::ValueCount | Metric::Cardinality { .. } => Accepts::AnyOrPoints,
+                    Metric::ValueCount => Accepts::Everything,
+                    Metric::Cardinality { .. } => Accepts::AnyOrPoints,
                     Metric::StringStats { .. } => Accepts::Strings,
                     Metric::GeoBounds { .. } | Metric::GeoCentroid => Accepts::Points,
                     _ => Accepts::Numbers,
@@ -145,6 +146,17 @@ impl Scope<'_, '_> {
                 What::Samples(a, b, [filter(&test.a.1)?, filter(&test.b.1)?])
             }
             Kind::TopHits(request) => {
+                let window = u64::from(request.from) + u64::from(request.size);
+                let most = self.binder.context.inner_window;
+                if window > most {
+                    return Err(Error::illegal(format!(
+                        "Top hits result window is too large, the top hits aggregator [{}]'s from \
+                         + size must be less than or equal to: [{most}] but was [{window}]. This \
+                         limit can be set by changing the [index.max_inner_result_window] index \
+                         level setting.",
+                        agg.name
+                    )));
+                }
                 self.scores |= request.sort.is_empty()
                     || request.track_scores
                     || request.sort.iter().any(|sort| sort.by == SortBy::Score);
@@ -215,8 +227,18 @@ impl Scope<'_, '_> {
                 for one in &range.ranges {
                     let from = self.end(&one.from, &source, &range.values, range.dates)?;
                     let to = self.end(&one.to, &source, &range.values, range.dates)?;
+                    let shown = |end: &Option<Scalar>| match end {
+                        Some(end) => end.text().parse::<f64>().map_or_else(
+                            |_| end.text().to_owned(),
+                            |number| source.format.double(number),
+                        ),
+                        None => "*".to_owned(),
+                    };
+                    // A float's ends are floats, but its bucket is named as it was asked for.
+                    let made = (source.form == Form::Float)
+                        .then(|| format!("{}-{}", shown(&one.from), shown(&one.to)));
                     ranges.push((
-                        one.key.clone(),
+                        one.key.clone().or(made),
                         from.unwrap_or(f64::NEG_INFINITY),
                         to.unwrap_or(f64::INFINITY),
                     ));
@@ -255,10 +277,9 @@ impl Scope<'_, '_> {
                 }
                 What::Filters(numbers)
             }
-            Kind::Missing(values) => match self.source(values, Accepts::AnyOrPoints, kind) {
-                Ok(source) => What::Lacking(source),
-                Err(error) => return Err(error),
-            },
+            Kind::Missing(values) => {
+                What::Lacking(self.source(values, Accepts::Everything, kind)?)
+            }
             Kind::Global => What::Everything,
             Kind::Nested(path) => {
                 if !self.binder.mapping.is_nested(path) {

@@ -74,7 +74,7 @@ impl Place {
     }
 
     fn part(&self, source: &Source) -> Part {
-        if source.form.is_bytes() {
+        if source.form.is_bytes() || matches!(source.column, Column::Spans(_)) {
             let (terms, words) = self.terms(source);
             return Part::Term(terms, words);
         }
@@ -309,7 +309,7 @@ fn metric(agg: &BoundAgg, source: &Source, place: &Place) -> AnyCollector {
         return nothing(agg);
     }
     let format = source.format.clone();
-    if source.form.is_bytes() {
+    if source.form.is_bytes() || matches!(source.column, Column::Spans(_)) {
         let (terms, words) = place.terms(source);
         let what = match metric {
             Metric::Cardinality { precision } => OfWords::Distinct(*precision),

@@ -72,9 +72,9 @@ fn terms(
         }
         TermSet::Regexp(_) => Err(Error::illegal(format!(
             "Aggregation [{name}] cannot support regular expression style include/exclude \
-             settings as they can only be applied to string fields. Use an array of {} values \
+             settings as they can only be applied to string fields. Use an array of {}values \
              for include/exclude clauses{}",
-            if source.form == Form::Ip { "ip" } else { "numeric" },
+            if source.form == Form::Ip { "" } else { "numeric " },
             if source.form == Form::Ip { "" } else { " used to filter numeric fields" },
         ))),
         TermSet::List(list) => match source.form {

@@ -71,7 +71,7 @@ pub fn shard(agg: &Agg, partial: &mut Partial) {
                 }
                 Kind::GeoGrid(grid) => {
                     let size = grid.shard_size.map_or(grid.size.max(10), |size| size.max(grid.size));
-                    best(&mut buckets.list, size as usize, most_first);
+                    best(&mut buckets.list, size as usize, most_first_last_key);
                 }
                 _ => {}
             }
@@ -101,8 +101,9 @@ fn best(list: &mut Vec<Bucket>, size: usize, order: fn(&Bucket, &Bucket) -> Orde
     cut
 }
 
-fn most_first(a: &Bucket, b: &Bucket) -> Ordering {
-    b.count.cmp(&a.count).then_with(|| a.key.compare(&b.key))
+/// Most documents first, then the greatest cell.
+fn most_first_last_key(a: &Bucket, b: &Bucket) -> Ordering {
+    b.count.cmp(&a.count).then_with(|| b.key.compare(&a.key))
 }
 
 fn terms_of_shard(
@@ -268,7 +269,7 @@ fn arrange(agg: &Agg, buckets: &mut Buckets, limit: &mut Limit) -> Result<()> {
             buckets.list.retain(|bucket| bucket.count >= prefix.min_doc_count);
         }
         Kind::GeoGrid(grid) => {
-            buckets.list.sort_by(most_first);
+            buckets.list.sort_by(most_first_last_key);
             buckets.list.truncate(grid.size as usize);
         }
         Kind::Composite(composite) => {

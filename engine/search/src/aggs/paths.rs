@@ -55,8 +55,7 @@ pub fn check(agg: &Agg, path: &str) -> Result<()> {
                     "Invalid aggregation order path [{path}]. Buckets can only be sorted on a \
                      sub-aggregator path that is built out of zero or more single-bucket \
                      aggregations within the path and a final single-bucket or a metrics \
-                     aggregation at the path end. [{}] is not single-bucket.",
-                    step.name
+                     aggregation at the path end."
                 )));
             }
             aggs = &found.subs;
@@ -70,27 +69,20 @@ pub fn check(agg: &Agg, path: &str) -> Result<()> {
                 steps[at + 1].name
             )));
         }
-        if value_names(&found.kind).is_empty() && step.key.is_none() && is_multi(&found.kind) {
-            return Err(fault(
-                "When ordering on a multi-value metrics aggregation a metric name must be \
-                 specified."
-                    .to_owned(),
-            ));
-        }
         if let Some(key) = step.key
             && !knows(&found.kind, key)
         {
-            return Err(Error::illegal(format!(
-                "Unknown value key [{key}] for multi-value metric aggregation [{}]",
+            return Err(fault(format!(
+                "Invalid aggregation order path [{path}]. Unknown metric name [{key}] on \
+                 multi-value metrics aggregation [{}]",
                 step.name
             )));
         }
         if is_multi(&found.kind) && step.key.is_none() {
-            return Err(fault(
-                "When ordering on a multi-value metrics aggregation a metric name must be \
-                 specified."
-                    .to_owned(),
-            ));
+            return Err(fault(format!(
+                "Invalid aggregation order path [{path}]. When ordering on a multi-value metrics \
+                 aggregation a metric name must be specified."
+            )));
         }
     }
     Ok(())

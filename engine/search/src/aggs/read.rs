@@ -134,6 +134,8 @@ pub struct Terms {
     missing: bool,
     /// Every document has the rank 0.
     constant: bool,
+    /// Documents with a byte string have the rank 0.
+    strings: Option<columns::Binary>,
     ords: Box<[u32; WINDOW as usize]>,
     present: WindowWords,
     window: u32,
@@ -149,6 +151,10 @@ impl Terms {
         Self {
             column,
             missing: source.missing.is_some(),
+            strings: match source.column {
+                Column::Spans(field) => segment.binary(field).cloned(),
+                _ => None,
+            },
             constant: matches!(source.column, Column::Constant(_)),
             ords: Box::new([0; WINDOW as usize]),
             present: [0; WINDOW as usize / 64],
@@ -171,6 +177,14 @@ impl Terms {
 
     /// Names what [`Terms::each`] will read.
     pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        if let (Some(strings), false, false) = (&self.strings, turn.resident, docs.is_empty()) {
+            for window in window_of(docs.start)..=window_of(docs.end - 1) {
+                if strings.need(window, turn.missing).is_err() {
+                    return true;
+                }
+            }
+            return turn.is_ready();
+        }
         let Some(column) = &self.column else { return true };
         if turn.resident || docs.is_empty() {
             return true;
@@ -186,6 +200,22 @@ impl Terms {
     /// Gives the rank of each term of each document, rising, with the document's place in `docs`.
     #[inline]
     pub fn each(&mut self, docs: &[u32], mut give: impl FnMut(usize, u32)) {
+        if let Some(strings) = &self.strings {
+            for (at, doc) in docs.iter().enumerate() {
+                let window = window_of(*doc);
+                if self.window != window {
+                    self.present.fill(0);
+                    // Damage is found by whoever drives.
+                    let _ = strings.presence(window, &mut self.present);
+                    self.window = window;
+                }
+                let place = (doc % WINDOW) as usize;
+                if self.present[place / 64] >> (place % 64) & 1 == 1 {
+                    give(at, 0);
+                }
+            }
+            return;
+        }
         let Some(column) = &self.column else {
             if self.constant || self.missing {
                 let ord = if self.constant { 0 } else { MISSING_ORD };

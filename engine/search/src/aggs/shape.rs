@@ -370,8 +370,16 @@ fn stats(moments: &Moments, format: &Format, out: &mut Fields) {
     }
     if any && !format.is_raw() {
         for (name, value) in values {
-            out.push((named(format!("{name}_as_string")), Out::Text(format.double(value))));
+            out.push((named(format!("{name}_as_string")), formatted(format, value)));
         }
+    }
+}
+
+/// A value by its format: a boolean stays one.
+fn formatted(format: &Format, value: f64) -> Out {
+    match format {
+        Format::Boolean => Out::Bool(value != 0.0),
+        format => Out::Text(format.double(value)),
     }
 }
 
@@ -405,9 +413,9 @@ fn extended(moments: &Moments, format: &Format, sigma: f64, out: &mut Fields) {
     out.push((plain("std_deviation_bounds"), Out::Object(shown.to_vec())));
     if any && !format.is_raw() {
         for (name, value) in values {
-            out.push((named(format!("{name}_as_string")), Out::Text(format.double(value))));
+            out.push((named(format!("{name}_as_string")), formatted(format, value)));
         }
-        let texts = bounds.map(|(name, value)| (plain(name), Out::Text(format.double(value))));
+        let texts = bounds.map(|(name, value)| (plain(name), formatted(format, value)));
         out.push((plain("std_deviation_bounds_as_string"), Out::Object(texts.to_vec())));
     }
 }

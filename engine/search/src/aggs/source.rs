@@ -110,6 +110,8 @@ pub enum Accepts {
     DatesOrSpans,
     /// Terms and numbers, and words of texts.
     Words,
+    /// Whatever there is.
+    Everything,
 }
 
 impl Form {
@@ -223,7 +225,9 @@ pub fn bind(
     };
     let spans = matches!(accepts, Accepts::NumbersOrSpans | Accepts::DatesOrSpans);
     let fits = match source.column {
-        Column::Spans(_) => spans && source.form != Form::Ip,
+        Column::Spans(_) => {
+            spans && source.form != Form::Ip || accepts == Accepts::Everything
+        }
         Column::Text(_) => accepts == Accepts::Words,
         _ => fits(source.form, accepts),
     };
@@ -380,7 +384,7 @@ fn fits(form: Form, accepts: Accepts) -> bool {
             !form.is_bytes() && form != Form::Point
         }
         Accepts::Any | Accepts::Words => form != Form::Point,
-        Accepts::AnyOrPoints => true,
+        Accepts::AnyOrPoints | Accepts::Everything => true,
         Accepts::Strings => form == Form::Bytes,
         Accepts::Ips => form == Form::Ip,
         Accepts::Points => form == Form::Point,

@@ -134,6 +134,11 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
             let mut last: Option<(f64, f64)> = None;
             for (bucket, value) in buckets.list.iter_mut().zip(values) {
                 let key = bucket.key.number().unwrap_or(0.0);
+                if paths::follow(aggs, bucket, &steps).is_none() {
+                    // What is read is not even there.
+                    last = None;
+                    continue;
+                }
                 if let Some((before, before_key)) = last {
                     let change = value.map_or(f64::NAN, |value| value - before);
                     let normalized = unit_ms.map(|unit| {

@@ -7,7 +7,7 @@ use super::geo::precision;
 use super::interval::{offset, set_interval};
 use super::values::{Knows, double, positive, values_object};
 use crate::aggs::spec::{Composite, CompositeKind, CompositeSource, Interval, Kind};
-use crate::error::Error;
+use crate::error::{Error, Kind as ErrorKind};
 
 /// `composite`.
 pub fn read(name: &str, node: &Node) -> Read<Kind> {
@@ -26,8 +26,10 @@ pub fn read(name: &str, node: &Node) -> Read<Kind> {
                 };
                 let found = nodes.iter().map(source).collect::<Read<Vec<_>>>()?;
                 if found.is_empty() {
-                    let reason = "Composite [sources] cannot be null or empty";
-                    return Err(Fault::illegal(value.end, reason));
+                    let cause = Error::illegal("Composite [sources] cannot be null or empty");
+                    let reason = "Failed to build [composite] after last required field arrived";
+                    let error = Error::new(ErrorKind::XContent, reason).caused_by(cause);
+                    return Err(Fault { error, at: value.end });
                 }
                 check_names(&found, value)?;
                 sources = Some(found);

@@ -10,9 +10,6 @@ use crate::ast::Query;
 use crate::error::{Error, Kind as ErrorKind};
 use crate::request::{Mode, Order, SearchRequest, SortBy};
 
-/// Most top hits of a bucket (`index.max_inner_result_window`).
-const TOP_HITS_MAX: u64 = 100;
-
 /// Per cents shown where none were asked for.
 const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
@@ -169,14 +166,12 @@ fn method(key: &str, value: &Node, chosen: &mut Option<Method>) -> Read<()> {
         let fields = [("number_of_significant_value_digits", Takes::Number)];
         object("hdr", &fields, value, |_, value| {
             digits = int(value)?;
+            if !(0..=5).contains(&digits) {
+                let reason = "[numberOfSignificantValueDigits] must be between 0 and 5";
+                return Err(Fault::illegal(value.at, reason));
+            }
             Ok(())
         })?;
-        if !(0..=5).contains(&digits) {
-            return Err(Fault::illegal(
-                value.end,
-                "[numberOfSignificantValueDigits] must be between 0 and 5",
-            ));
-        }
         *chosen = Some(Method::Hdr(digits as u8));
         return Ok(());
     }
@@ -184,17 +179,19 @@ fn method(key: &str, value: &Node, chosen: &mut Option<Method>) -> Read<()> {
     let fields = [("compression", Takes::Number), ("execution_hint", Takes::String)];
     object("tdigest", &fields, value, |key, value| {
         match key {
-            "compression" => compression = double(value)?,
+            "compression" => {
+                compression = double(value)?;
+                if compression < 0.0 || compression.is_nan() {
+                    let reason = format!(
+                        "[compression] must be greater than or equal to 0. Found [{compression:?}]"
+                    );
+                    return Err(Fault::illegal(value.at, reason));
+                }
+            }
             _ => hint(value)?,
         }
         Ok(())
     })?;
-    if compression < 0.0 || compression.is_nan() {
-        return Err(Fault::illegal(
-            value.end,
-            format!("[compression] must be greater than or equal to 0. Found [{compression:?}]"),
-        ));
-    }
     *chosen = Some(Method::TDigest(compression));
     Ok(())
 }
@@ -202,7 +199,7 @@ fn method(key: &str, value: &Node, chosen: &mut Option<Method>) -> Read<()> {
 /// What a builder refuses once all its keys are there.
 fn not_built(parser: &str, node: &Node, reason: String) -> Fault {
     let outer = format!("Failed to build [{parser}] after last required field arrived");
-    let error = Error::content(node.end, outer).caused_by(Error::illegal(reason));
+    let error = Error::new(ErrorKind::XContent, outer).caused_by(Error::illegal(reason));
     Fault { error, at: node.end }
 }
 
@@ -249,7 +246,8 @@ fn percentile_ranks(name: &str, node: &Node) -> Read<(Metric, Values)> {
         Ok(())
     })?;
     let Some(mut ranks) = ranks else {
-        return Err(Fault::illegal(node.end, "Required [values]"));
+        let reason = format!("[values] must not be null: [{name}]");
+        return Err(not_built("percentile_ranks", node, reason));
     };
     if ranks.is_empty() {
         let reason = format!("[values] must not be an empty array: [{name}]");
@@ -340,7 +338,7 @@ pub fn matrix_stats(node: &Node) -> Read<Kind> {
 }
 
 /// `top_hits`: the keys of a search that speak of hits.
-pub fn top_hits(name: &str, node: &Node) -> Read<Kind> {
+pub fn top_hits(node: &Node) -> Read<Kind> {
     let mut request = SearchRequest { size: 3, ..SearchRequest::default() };
     for member in members(node) {
         let (key, value) = (member.key.as_str(), &member.value);
@@ -352,22 +350,10 @@ pub fn top_hits(name: &str, node: &Node) -> Read<Kind> {
             | "fields" | "version" | "seq_no_primary_term" | "explain" | "track_scores"
             | "highlight" => body::key(&mut request, key, value)?,
             _ => {
-                let reason = format!(
-                    "Unknown key for a {} in [{name}]: [{key}].",
-                    value.token()
-                );
+                let reason = format!("Unknown key for a {} in [{key}].", value.token());
                 return Err(Fault::parsing(value.at, reason));
             }
         }
-    }
-    let window = u64::from(request.from) + u64::from(request.size);
-    if window > TOP_HITS_MAX {
-        let reason = format!(
-            "Top hits result window is too large, the top hits aggregator [{name}]'s from + size \
-             must be less than or equal to: [{TOP_HITS_MAX}] but was [{window}]. This limit can \
-             be set by changing the [index.max_inner_result_window] index level setting."
-        );
-        return Err(Fault::illegal(node.end, reason));
     }
     Ok(Kind::TopHits(Box::new(request)))
 }

@@ -6,6 +6,7 @@ use super::super::context::{Fault, Read, Takes, int, members, object, text};
 use super::interval::time_ms;
 use super::metric::check_percents;
 use super::values::{double, doubles, no_scripts};
+use crate::aggs::paths;
 use crate::aggs::spec::{Agg, Aggs, Gaps, Kind, MovingFn, Pipe, PipeKind, Scale};
 use crate::error::Error;
 use crate::request::Order;
@@ -42,17 +43,41 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         meta: None,
     };
     let mut part = Parts { percents: PERCENTS.to_vec(), sigma: 2.0, keyed: true, ..Parts::default() };
-    object(kind, &fields, node, |key, value| {
+    let mut take = |key: &str, value: &'_ Node| -> Read<()> {
         match key {
             "buckets_path" => pipe.path = path(name, value)?,
             "gap_policy" => pipe.gaps = gaps(value)?,
-            "format" => pipe.format = Some(text(value)?),
-            _ => part.take(key, name, value)?,
+            _ => pipe.format = Some(text(value)?),
         }
         Ok(())
-    })?;
+    };
+    let shared = |key: &str| matches!(key, "buckets_path" | "gap_policy" | "format");
+    if kind.ends_with("_bucket") || matches!(kind, "derivative" | "serial_diff") {
+        // Read by hand: what goes wrong is told as it is.
+        for member in members(node) {
+            let (key, value) = (member.key.as_str(), &member.value);
+            if !fields.iter().any(|(known, _)| *known == key) {
+                let reason = format!("Unexpected token {} [{key}] in [{name}].", value.token());
+                return Err(Fault::parsing(value.at, reason));
+            }
+            if shared(key) {
+                take(key, value)?;
+            } else {
+                part.take(key, name, value)?;
+            }
+        }
+    } else {
+        object(kind, &fields, node, |key, value| {
+            if shared(key) { take(key, value) } else { part.take(key, name, value) }
+        })?;
+    }
     if pipe.path.is_empty() && kind != "bucket_sort" {
-        let reason = format!("Missing required field [buckets_path] for {kind} aggregation [{name}]");
+        let of = match kind {
+            "derivative" | "serial_diff" => format!("{kind} "),
+            _ => String::new(),
+        };
+        let reason =
+            format!("Missing required field [buckets_path] for {of}aggregation [{name}]");
         return Err(Fault::parsing(node.end, reason));
     }
     pipe.kind = match kind {
@@ -336,28 +361,34 @@ pub fn validate(aggs: &Aggs, parent: Option<&Agg>) -> Read<()> {
 
 fn problem(pipe: &Pipe, aggs: &Aggs, parent: Option<&Agg>, problems: &mut Vec<String>) {
     let (kind, name) = (pipe.kind.type_name(), pipe.name.as_str());
-    let first = pipe.path.split(['>', '[', '.']).next().unwrap_or_default();
-    let there = |first: &str| {
-        first.starts_with('_')
-            || aggs.aggs.iter().any(|agg| agg.name == first)
-            || aggs.aggs.iter().any(|agg| pipe.path.split('>').next() == Some(&agg.name))
-            || aggs.pipes.iter().any(|other| other.name == first)
-    };
+    let path = pipe.path.as_str();
     if pipe.kind.is_sibling() {
-        let Some(agg) = aggs.aggs.iter().find(|agg| agg.name == first) else {
-            problems.push(format!(
-                "buckets_path aggregation does not exist for aggregation [{name}]: {}",
-                pipe.path
-            ));
+        let steps = paths::steps(path);
+        let Some(agg) = steps.first().and_then(|step| child(aggs, step)) else {
+            problems.push(format!("No aggregation found for path [{path}]"));
             return;
         };
         if !agg.kind.is_bucket() || agg.kind.is_single() {
             problems.push(format!(
                 "The first aggregation in buckets_path must be a multi-bucket aggregation for \
-                 aggregation [{name}] found :{} for buckets path: {}",
+                 aggregation [{name}] found :{} for buckets path: {path}",
                 java_class(&agg.kind),
-                pipe.path
             ));
+            return;
+        }
+        let mut here = &agg.subs;
+        for step in &steps[1..] {
+            if step.name.starts_with('_') || here.pipes.iter().any(|pipe| pipe.name == step.name) {
+                break;
+            }
+            match child(here, step) {
+                Some(next) => here = &next.subs,
+                None => {
+                    let missing = step.name;
+                    problems.push(format!("No aggregation [{missing}] found for path [{path}]"));
+                    return;
+                }
+            }
         }
         return;
     }
@@ -392,16 +423,34 @@ fn problem(pipe: &Pipe, aggs: &Aggs, parent: Option<&Agg>, problems: &mut Vec<St
         ));
         return;
     }
-    if !first.is_empty() && !there(first) {
-        problems.push(format!("No aggregation found for path [{}]", pipe.path));
+    let steps = paths::steps(path);
+    let there = steps.first().is_none_or(|step| {
+        step.name.is_empty()
+            || step.name.starts_with('_')
+            || aggs.pipes.iter().any(|other| other.name == step.name)
+            || child(aggs, step).is_some()
+    });
+    if !there {
+        problems.push(format!("No aggregation found for path [{path}]"));
     }
+}
+
+/// The aggregation that a step names: names may hold dots.
+fn child<'a>(aggs: &'a Aggs, step: &paths::Step<'_>) -> Option<&'a Agg> {
+    let whole = step.key.map(|key| format!("{}.{key}", step.name));
+    let named = |agg: &&Agg| agg.name == step.name || Some(&agg.name) == whole.as_ref();
+    aggs.aggs.iter().find(named)
 }
 
 /// As Elasticsearch prints the builder's class in one message.
 fn java_class(kind: &Kind) -> String {
-    let words = kind.type_name().split('_').map(|word| {
-        let (head, tail) = word.split_at(word.len().min(1));
-        format!("{}{tail}", head.to_uppercase())
-    });
-    format!("{}AggregationBuilder", words.collect::<String>())
+    let package = match kind {
+        kind if !kind.is_bucket() => "metrics".to_owned(),
+        Kind::ReverseNested(_) => "bucket.nested".to_owned(),
+        kind => format!("bucket.{}", kind.type_name().split('_').next().unwrap_or_default()),
+    };
+    format!(
+        "org.elasticsearch.search.aggregations.{package}.{}AggregationBuilder",
+        paths::java_name(kind)
+    )
 }

@@ -11,7 +11,7 @@ use super::values::{Knows, double, values_object};
 use crate::aggs::spec::{IpPrefix, IpRange, IpRangeOf, Kind, Range, RangeOf};
 
 /// `range` and `date_range`.
-pub fn range(name: &str, node: &Node, dates: bool) -> Read<Kind> {
+pub fn range(node: &Node, dates: bool) -> Read<Kind> {
     let own = [("ranges", Takes::Array), ("keyed", Takes::Bool)];
     let (mut ranges, mut keyed) = (Vec::new(), false);
     let mut knows = Knows::new(if dates { "date_range" } else { "range" });
@@ -20,18 +20,17 @@ pub fn range(name: &str, node: &Node, dates: bool) -> Read<Kind> {
         match key {
             "ranges" => {
                 for node in value.as_array().unwrap_or_default() {
-                    ranges.push(one(node, dates)?);
+                    ranges.push(one(node)?);
                 }
             }
             _ => keyed = boolean(value)?,
         }
         Ok(())
     })?;
-    let _ = name;
     Ok(Kind::Range(Box::new(Range { values, ranges, keyed, dates })))
 }
 
-fn one(node: &Node, dates: bool) -> Read<RangeOf> {
+fn one(node: &Node) -> Read<RangeOf> {
     let fields =
         [("key", Takes::Value), ("from", Takes::Value), ("to", Takes::Value)];
     if node.as_object().is_none() {
@@ -40,9 +39,6 @@ fn one(node: &Node, dates: bool) -> Read<RangeOf> {
     }
     let mut range = RangeOf::default();
     object("range", &fields, node, |key, value| {
-        if !dates && key != "key" && !value.is_null() {
-            double(value)?;
-        }
         match key {
             "key" => range.key = text_or_null(value)?,
             "from" => range.from = scalar(value)?,
@@ -108,8 +104,7 @@ fn ip_one(node: &Node) -> Read<IpRangeOf> {
             ));
         }
         let (from, to) = network(&mask).ok_or_else(|| {
-            let reason = format!("Expected [ip/prefix] but was [{mask}]");
-            Fault::illegal(node.end, reason)
+            Fault::illegal(node.end, bad_network(&mask))
         })?;
         (range.from, range.to) = (from, to);
         range.key.get_or_insert(mask);
@@ -127,6 +122,18 @@ pub fn address(text: &str) -> Option<[u8; 16]> {
         IpAddr::V4(four) => four.to_ipv6_mapped().octets(),
         IpAddr::V6(six) => six.octets(),
     })
+}
+
+/// Why a text is no network.
+fn bad_network(mask: &str) -> String {
+    match mask.split_once('/') {
+        Some((address, length)) if address.parse::<IpAddr>().is_ok() => format!(
+            "Illegal prefix length [{length}] in [{mask}]. Must be 0-32 for IPv4 ranges, 0-128 \
+             for IPv6 ranges"
+        ),
+        Some((address, _)) => format!("'{address}' is not an IP string literal."),
+        None => format!("Expected [ip/prefix] but was [{mask}]"),
+    }
 }
 
 type Network = (Option<[u8; 16]>, Option<[u8; 16]>);

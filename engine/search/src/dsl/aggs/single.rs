@@ -39,9 +39,6 @@ pub fn filters(node: &Node) -> Read<Kind> {
                 } else {
                     found.filters = named_queries(value)?;
                 }
-                if found.filters.is_empty() {
-                    return Err(Fault::illegal(value.end, "[filters] cannot be empty."));
-                }
             }
             "other_bucket" => other = boolean(value)?,
             "other_bucket_key" => other_key = Some(text(value)?),
@@ -49,7 +46,7 @@ pub fn filters(node: &Node) -> Read<Kind> {
         }
         Ok(())
     })?;
-    if !given {
+    if !given || found.filters.is_empty() {
         return Err(Fault::illegal(node.end, "[filters] cannot be empty."));
     }
     if found.named {
@@ -101,7 +98,7 @@ pub fn global(node: &Node) -> Read<Kind> {
 }
 
 /// `nested`.
-pub fn nested(node: &Node) -> Read<Kind> {
+pub fn nested(name: &str, node: &Node) -> Read<Kind> {
     let mut path = None;
     object("nested", &[("path", Takes::String)], node, |_, value| {
         path = Some(text(value)?);
@@ -111,7 +108,7 @@ pub fn nested(node: &Node) -> Read<Kind> {
         Some(path) => Ok(Kind::Nested(path)),
         None => Err(Fault::parsing(
             node.end,
-            "Missing [path] field for nested aggregation [nested]",
+            format!("Missing [path] field for nested aggregation [{name}]"),
         )),
     }
 }

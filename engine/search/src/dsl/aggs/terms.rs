@@ -376,6 +376,9 @@ pub fn multi_terms(name: &str, node: &Node) -> Read<Kind> {
                     }
                     terms.terms.push(multi_values(node, &[("include", Takes::Any)])?.0);
                 }
+                if terms.terms.len() < 2 {
+                    return Err(Fault::illegal(value.end, too_few(name, terms.terms.len())));
+                }
             }
             "size" => terms.size = positive("size", name, value)?,
             "shard_size" => terms.shard_size = shard_size(name, value)?,
@@ -391,17 +394,17 @@ pub fn multi_terms(name: &str, node: &Node) -> Read<Kind> {
         Ok(())
     })?;
     if terms.terms.len() < 2 {
-        let reason = format!(
-            "The [terms] parameter in the aggregation [{name}] must be present and have at least \
-             2 fields or scripts.{}",
-            match terms.terms.is_empty() {
-                true => "",
-                false => " For a single field user terms aggregation.",
-            }
-        );
-        return Err(Fault::illegal(node.end, reason));
+        return Err(Fault::illegal(node.end, too_few(name, 0)));
     }
     Ok(Kind::MultiTerms(Box::new(terms)))
+}
+
+fn too_few(name: &str, count: usize) -> String {
+    let hint = if count == 0 { "" } else { " For a single field user terms aggregation." };
+    format!(
+        "The [terms] parameter in the aggregation [{name}] must be present and have at least 2 \
+         fields or scripts.{hint}"
+    )
 }
 
 /// Members of an object whose values are queries, by name.
