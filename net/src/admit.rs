@@ -3,7 +3,7 @@
 //! The `Authorization` header is judged by authz; what it may do and see, authz's access answers,
 //! in the form in which the engine asks. Without security everything is allowed.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -57,7 +57,8 @@ impl Caller {
             Self::Anyone => Box::new(Everything),
             Self::Known(known) => Box::new(Door {
                 access: Arc::clone(known.gate()),
-                owner: known.owner(),
+                principal: known.principal.clone(),
+                owner: OnceCell::new(),
                 wanted: known.wanted.clone(),
             }),
         }
@@ -169,7 +170,9 @@ fn refused(error: &AuthError, uri: &str, trace: Trace) -> Reply {
 /// authz's access as the engine's gate.
 struct Door {
     access: Arc<Access>,
-    owner: String,
+    principal: Principal,
+    /// What its background work belongs to, told when it is asked for.
+    owner: OnceCell<String>,
     /// The scope that a denied action wanted, for tokens of the OAuth half.
     wanted: Option<Rc<RefCell<Option<String>>>>,
 }
@@ -202,7 +205,7 @@ impl Gate for Door {
     }
 
     fn owner(&self) -> &str {
-        &self.owner
+        self.owner.get_or_init(|| self.principal.owner())
     }
 
     fn through(&self, action: &'static str, alias: &str) -> bool {

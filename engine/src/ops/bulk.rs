@@ -240,13 +240,23 @@ impl<E: Env> Core<E> {
         results: &mut [Option<Result<Written>>],
     ) -> Option<Vec<WriteItem>> {
         let mut changed: Option<Vec<WriteItem>> = None;
+        let mut free: Option<(&Arc<Index>, WriteAction)> = None;
         for (at, item) in items.iter().enumerate() {
             let makes =
                 item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
             let key = (item.index.as_str(), item.require_alias, makes);
             let Some(Ok(target)) = targets.get(&key) else { continue };
+            // Most requests do one thing to one index: asked once, it need not be asked again.
+            if free.is_some_and(|(index, action)| {
+                Arc::ptr_eq(index, &target.index) && action == item.action
+            }) {
+                continue;
+            }
             let limits = match limited::ask(gate, item.action, &target.index.name, &target.via) {
-                Ok(None) => continue,
+                Ok(None) => {
+                    free = Some((&target.index, item.action));
+                    continue;
+                }
                 Ok(Some(limits)) => limits,
                 Err(error) => {
                     results[at] = Some(Err(error));
@@ -363,6 +373,9 @@ impl<E: Env> Core<E> {
             return Err(Error::illegal_argument(
                 "only write ops with an op_type of create are allowed in data streams",
             ));
+        }
+        if target.is_stream {
+            super::data_stream::check_timestamp(&item.source)?;
         }
         let routing = match (&item.routing, &target.routing) {
             (Some(own), Some(alias)) if own != alias => {
