@@ -98,6 +98,8 @@ pub struct OwnCertificate {
 pub struct Settings {
     /// The data folder.
     pub data: PathBuf,
+    /// Where audit and slow logs lie; `None`: `logs` in the data folder.
+    pub logs: Option<PathBuf>,
     /// Where HTTP listens.
     pub http: Endpoint,
     /// Where nodes will talk to each other.
@@ -151,6 +153,11 @@ pub fn data_folder(sources: &Sources) -> PathBuf {
 }
 
 impl Settings {
+    /// The folder of audit and slow logs, where the data folder is at `data`.
+    pub fn logs_in(&self, data: &Path) -> PathBuf {
+        self.logs.clone().unwrap_or_else(|| data.join("logs"))
+    }
+
     /// Checks all that was given.
     pub fn read(sources: &Sources, machine: &Machine) -> Result<Self> {
         let security = sources.flag("xpack.security.enabled", true)?;
@@ -162,6 +169,7 @@ impl Settings {
         let memory = |text: &str| value::memory(text, machine.memory_bytes);
         let settings = Self {
             data: data_folder(sources),
+            logs: sources.path("path.logs"),
             http: endpoint(sources, "http", 9200..=9300)?,
             transport: endpoint(sources, "transport", 9300..=9400)?,
             cluster_name: sources.text("cluster.name").unwrap_or_else(|| "corelode".to_owned()),

@@ -96,7 +96,7 @@ pub fn run(options: &Serve) -> Result<()> {
         build_date: command::build_date(),
         attributes: settings.node_attributes.clone(),
         settings: settings.shown.clone(),
-        slow_log: Some(Arc::new(slow_log::SlowLog::new(&folder.path().join("logs")))),
+        slow_log: Some(Arc::new(slow_log::SlowLog::new(&settings.logs_in(folder.path())))),
         measure: Some(Arc::new(probe.clone())),
     };
     let told = ready::Told {
@@ -231,7 +231,7 @@ impl Node {
         let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
         let mut preset = preset.map(Secret::new);
         let pepper = folder.pepper()?;
-        let audit = audit_log::start(&folder.path().join("logs"))?;
+        let audit = audit_log::start(&settings.logs_in(folder.path()))?;
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {
             // Orders are few and small; their mailbox is as good as unbounded.

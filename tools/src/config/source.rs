@@ -10,8 +10,9 @@ use crate::failure::{Code, Failure, Result};
 /// Begins the names of environment variables that are settings.
 const PREFIX: &str = "CORELODE_";
 
-/// Variables of this prefix that are no settings: the log's level, and what scripts are told.
-const OTHERS: [&str; 4] = ["LOG", "KIT", "BIN", "COMMIT"];
+/// Variables that are no settings begin so: the log's level, and what scripts, tests and the build
+/// are told. No setting's first word does.
+const OTHERS: [&str; 5] = ["LOG", "KIT", "BIN", "COMMIT", "TEST_"];
 
 /// A longer file of settings is not read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -87,7 +88,7 @@ pub fn environment(variables: impl Iterator<Item = (String, String)>) -> Vec<Giv
     let mut settings: Vec<Given> = variables
         .filter_map(|(variable, value)| {
             let name = variable.strip_prefix(PREFIX)?;
-            if OTHERS.contains(&name) || name.starts_with("TEST_") {
+            if OTHERS.iter().any(|other| name.starts_with(other)) {
                 return None;
             }
             let name = name.replace("__", ".").to_ascii_lowercase();

@@ -54,8 +54,12 @@ pub fn clear(path: &Path) -> Result<()> {
         )
     };
     remove(path).map_err(|error| wrong(&error))?;
-    save(path, b"", 0o644).map_err(|error| wrong(&error))?;
-    remove(path).map_err(|error| wrong(&error))
+    // Beside it: whoever waits for the file must never see an empty one.
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".probe");
+    let beside = PathBuf::from(beside);
+    save(&beside, b"", 0o644).map_err(|error| wrong(&error))?;
+    remove(&beside).map_err(|error| wrong(&error))
 }
 
 /// Removes the file; fine where it is not there.
