@@ -10,7 +10,7 @@ use crate::name;
 use crate::state::{Index, State, uuid_text};
 
 /// The state after all actions.
-pub(super) fn update(state: &State, actions: &[AliasAction]) -> Result<State> {
+pub(super) fn update(before: &State, actions: &[AliasAction]) -> Result<State> {
     let gone: Vec<[u8; 16]> = actions
         .iter()
         .filter_map(|action| match action {
@@ -19,7 +19,7 @@ pub(super) fn update(state: &State, actions: &[AliasAction]) -> Result<State> {
         })
         .collect();
     // First, so that an alias may take the name of an index that goes.
-    let state = super::delete(state, &gone)?;
+    let state = super::delete(before, &gone)?;
     let mut lists: BTreeMap<[u8; 16], BTreeMap<Arc<str>, Alias>> = BTreeMap::new();
     let mut touched: BTreeSet<&str> = BTreeSet::new();
     for action in actions {
@@ -29,8 +29,10 @@ pub(super) fn update(state: &State, actions: &[AliasAction]) -> Result<State> {
             }
             AliasAction::RemoveIndex { .. } => continue,
         };
-        let index =
-            state.index_by_uuid(uuid).ok_or_else(|| Error::NotFound { name: uuid_text(uuid) })?;
+        let index = state.index_by_uuid(uuid).ok_or_else(|| {
+            let known = before.index_by_uuid(uuid).map(|index| index.name.to_string());
+            Error::NotFound { name: known.unwrap_or_else(|| uuid_text(uuid)) }
+        })?;
         let list = lists.entry(uuid).or_insert_with(|| (*index.aliases).clone());
         touched.insert(name);
         if let AliasAction::Add { alias, .. } = action {

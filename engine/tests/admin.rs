@@ -1,0 +1,161 @@
+//! Administration and power cuts: what was acknowledged stays, what was not whole is gone.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base::CoreId;
+use cluster::TemplateKind;
+use engine::ops::alias::{AliasChange, AliasRequest};
+use engine::ops::bulk::BulkRequest;
+use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::index_settings::SettingsChange;
+use engine::ops::observe::NodeInfo;
+use engine::ops::resize::Resize;
+use engine::ops::search::SearchCall;
+use engine::ops::{IndicesOptions, Refresh};
+use engine::{Config, Core, Everything, prepare};
+use env::{Bytes, Clock, Env, Spawn};
+use json::json;
+use sim::{Sim, SimEnv};
+
+/// The cores of a node that was just started.
+async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
+    let (shared, inboxes) = prepare(Config {
+        cores: 2,
+        data: PathBuf::from("/data"),
+        info: NodeInfo::default(),
+        memory_bytes: 256 << 20,
+        warn: |text| println!("warn: {text}"),
+        reserved_names: &[],
+    });
+    let mut cores = Vec::new();
+    for (at, inbox) in inboxes.into_iter().enumerate() {
+        let core = Core::start(env.clone(), CoreId(at as u16), shared.clone(), inbox).await;
+        cores.push(core.expect("the state opens"));
+    }
+    cores[0].all_settled().await;
+    cores
+}
+
+async fn fill(core: &Rc<Core<SimEnv>>, index: &str, docs: usize) {
+    let items = (0..docs)
+        .map(|at| WriteItem {
+            action: WriteAction::Index,
+            index: index.to_owned(),
+            id: Some(at.to_string()),
+            routing: None,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: VersionType::Internal,
+            require_alias: false,
+            source: Bytes::from(format!(r#"{{"n":{at}}}"#).into_bytes()),
+            update: None,
+        })
+        .collect();
+    let reply = core.bulk(&Everything, BulkRequest { items, refresh: Refresh::Now }).await;
+    assert!(reply.items.iter().all(|item| item.result.is_ok()));
+}
+
+async fn count(core: &Rc<Core<SimEnv>>, index: &str) -> u64 {
+    let call = SearchCall {
+        indices: index.to_owned(),
+        partial_results: true,
+        ..SearchCall::default()
+    };
+    core.count(&Everything, &call).await.expect("it serves").count
+}
+
+#[test]
+fn changes_of_the_cluster_survive_a_power_cut() {
+    for seed in 0..5 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async move {
+            let cores = start(&env).await;
+            let core = &cores[1];
+            let template = json!({"index_patterns": ["s"], "data_stream": {}});
+            core.put_template(&Everything, TemplateKind::Index, "t", &template, false)
+                .await
+                .expect("a good template");
+            core.create_stream(&Everything, "s").await.expect("a template fits");
+            fill(core, "a", 5).await;
+            let add = AliasRequest {
+                change: AliasChange::Add(Box::default()),
+                indices: vec!["a".into()],
+                aliases: vec!["al".into()],
+            };
+            core.update_aliases(&Everything, &[add]).await.expect("a good alias");
+            let settings = json!({"refresh_interval": "7s", "blocks.write": true});
+            core.put_settings(
+                &Everything,
+                "a",
+                IndicesOptions::default(),
+                &settings,
+                SettingsChange::default(),
+            )
+            .await
+            .expect("dynamic");
+            fill(core, "shut", 3).await;
+            core.close_indices(&Everything, "shut", IndicesOptions::default())
+                .await
+                .expect("it is there");
+        });
+        sim.crash();
+        let env = sim.env();
+        sim.run(async move {
+            let cores = start(&env).await;
+            let state = cores[0].state();
+            assert!(state.templates.index.contains_key("t"), "seed {seed}");
+            assert_eq!(state.data_streams["s"].indices.len(), 1);
+            assert_eq!(count(&cores[1], "al").await, 5);
+            let index = state.index("a").expect("kept");
+            assert_eq!(index.settings.text("index.refresh_interval"), Some("7s"));
+            assert!(index.settings.flag("index.blocks.write"));
+            assert!(state.index("shut").is_some_and(|index| !index.open));
+            let all = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+            cores[0].open_indices(&Everything, "shut", all).await.expect("it is there");
+            assert_eq!(count(&cores[0], "shut").await, 3);
+            cores[0].stop().await;
+        });
+    }
+}
+
+#[test]
+fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
+    let mut whole = 0;
+    for seed in 0..24u64 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async move {
+            let cores = start(&env).await;
+            fill(&cores[0], "t", 60).await;
+            cores[0]
+                .add_block(&Everything, "t", IndicesOptions::default(), "write")
+                .await
+                .expect("it is there");
+            let core = Rc::clone(&cores[1]);
+            env.spawn().spawn(async move {
+                let body = json!({});
+                let _ = core.resize(&Everything, Resize::Clone, "t", "copy", &body).await;
+            });
+            env.clock().sleep(Duration::from_micros(seed * seed * 400)).await;
+        });
+        sim.crash();
+        let env = sim.env();
+        whole += sim.run(async move {
+            let cores = start(&env).await;
+            let state = cores[0].state();
+            let there = state.index("copy").is_some();
+            if there {
+                assert_eq!(count(&cores[1], "copy").await, 60, "seed {seed}: all or nothing");
+            }
+            assert_eq!(count(&cores[0], "t").await, 60, "seed {seed}");
+            cores[0].stop().await;
+            u32::from(there)
+        });
+    }
+    assert!(whole > 0, "no cut came late enough");
+    assert!(whole < 24, "no cut came early enough");
+}

@@ -1,0 +1,365 @@
+//! Administration: aliases, settings, blocks, templates, data streams, indices made of others.
+
+use json::json;
+
+use crate::place::{Client, at, with_node};
+
+async fn count(client: &mut Client, target: &str) -> u64 {
+    let answer = client.good("GET", &format!("/{target}/_count"), "").await;
+    at(&answer, &["count"]).as_u64().expect("a count")
+}
+
+#[test]
+fn an_alias_filters_routes_and_moves_in_one_change() {
+    with_node(|mut client| async move {
+        let body = r#"{"settings":{"number_of_shards":4},"mappings":{"properties":{"k":{"type":"keyword"}}}}"#;
+        client.good("PUT", "/a", body).await;
+        client.good("PUT", "/b", body).await;
+        let actions = r#"{"actions":[
+            {"add":{"index":"a","alias":"mine","filter":{"term":{"k":"x"}},"routing":"7"}},
+            {"add":{"indices":["a","b"],"alias":"both"}},
+            {"add":{"index":"b","alias":"w","is_write_index":true}}]}"#;
+        client.good("POST", "/_aliases", actions).await;
+        client.good("PUT", "/mine/_doc/1?refresh", r#"{"k":"x"}"#).await;
+        client.good("PUT", "/mine/_doc/2?refresh", r#"{"k":"y"}"#).await;
+        client.good("PUT", "/w/_doc/3?refresh", r#"{"k":"x"}"#).await;
+        assert_eq!(count(&mut client, "mine").await, 1, "what the filter hides is not counted");
+        assert_eq!(count(&mut client, "both").await, 3);
+        let got = client.good("GET", "/a/_doc/1?routing=7", "").await;
+        assert_eq!(at(&got, &["_routing"]).as_str(), Some("7"), "written by the alias's routing");
+        assert_eq!(client.call("GET", "/mine/_doc/1", "").await.status, 200);
+        let told = client.bad("PUT", "/mine/_doc/1?routing=8", r#"{"k":"x"}"#).await;
+        assert!(told.contains("Alias [mine] has index routing associated with it [7]"), "{told}");
+        let told = client.bad("PUT", "/both/_doc/9", "{}").await;
+        assert!(told.contains("no write index is defined for alias [both]"), "{told}");
+
+        let swap = r#"{"actions":[{"remove_index":{"index":"a"}},
+            {"add":{"index":"b","alias":"a"}}]}"#;
+        let twice = r#"{"actions":[{"remove":{"index":"a","alias":"both"}},{"remove_index":{"index":"a"}}]}"#;
+        assert_eq!(
+            client.bad("POST", "/_aliases", twice).await,
+            "404 index_not_found_exception: no such index [a]",
+            "indices go first, as on Elasticsearch"
+        );
+        client.good("POST", "/_aliases", swap).await;
+        let got = client.good("GET", "/_alias", "").await;
+        assert_eq!(
+            got,
+            json!({"b": {"aliases": {"a": {}, "both": {}, "w": {"is_write_index": true}}}})
+        );
+        let answer = client.call("GET", "/b/_alias/w,none", "").await;
+        assert_eq!(answer.status, 404);
+        assert_eq!(
+            client.bad("DELETE", "/b/_alias/none", "").await,
+            "404 aliases_not_found_exception: aliases [none] missing"
+        );
+        assert_eq!(
+            client.bad("DELETE", "/both", "").await,
+            "400 illegal_argument_exception: The provided expression [both] matches an alias, \
+             specify the corresponding concrete indices instead."
+        );
+    });
+}
+
+#[test]
+fn blocks_refuse_what_they_name() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/t", "").await;
+        client.good("PUT", "/t/_doc/1?refresh", r#"{"a":1}"#).await;
+        let write =
+            "403 cluster_block_exception: index [t] blocked by: [FORBIDDEN/8/index write (api)];";
+        let blocked = client.good("PUT", "/t/_block/write", "").await;
+        assert_eq!(at(&blocked, &["indices"]), &json!([{"name": "t", "blocked": true}]));
+        assert_eq!(client.bad("PUT", "/t/_doc/2", "{}").await, write);
+        assert_eq!(count(&mut client, "t").await, 1, "reading is not refused");
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.write":null}"#).await;
+        client.good("PUT", "/t/_doc/2?refresh", "{}").await;
+
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read":true}"#).await;
+        for (method, target) in [("GET", "/t/_search"), ("GET", "/t/_count"), ("GET", "/t/_doc/1")]
+        {
+            let told = client.bad(method, target, "").await;
+            assert!(told.contains("FORBIDDEN/7/index read (api)"), "{target}: {told}");
+        }
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read":false}"#).await;
+
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read_only":true}"#).await;
+        for (method, target, body) in [
+            ("PUT", "/t/_mapping", r#"{"properties":{"z":{"type":"long"}}}"#),
+            ("PUT", "/t/_settings", r#"{"refresh_interval":"5s"}"#),
+            ("PUT", "/t/_alias/al", ""),
+            ("POST", "/t/_close", ""),
+            ("POST", "/t/_forcemerge", ""),
+            ("DELETE", "/t", ""),
+        ] {
+            let told = client.bad(method, target, body).await;
+            assert!(told.contains("FORBIDDEN/5/index read-only (api)"), "{target}: {told}");
+        }
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read_only":null}"#).await;
+
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read_only_allow_delete":true}"#).await;
+        let told = client.bad("PUT", "/t/_doc/3", "{}").await;
+        assert!(told.starts_with("429 cluster_block_exception"), "{told}");
+        client.good("DELETE", "/t", "").await;
+    });
+}
+
+#[test]
+fn a_closed_index_keeps_its_documents_and_serves_nobody() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/t", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        client.good("PUT", "/t/_doc/1?refresh", r#"{"a":1}"#).await;
+        let told = client.bad("PUT", "/t/_settings", r#"{"index.mapping.coerce":false}"#).await;
+        assert!(told.contains("Can't update non dynamic settings"), "{told}");
+        let closed = client.good("POST", "/t/_close", "").await;
+        assert_eq!(at(&closed, &["indices"]), &json!({"t": {"closed": true}}));
+        for target in ["/t/_search", "/t/_doc/1", "/t/_stats"] {
+            let told = client.bad("GET", target, "").await;
+            assert_eq!(told, "400 index_closed_exception: closed", "{target}");
+        }
+        assert_eq!(count(&mut client, "t*").await, 0, "a wildcard passes it over");
+        client.good("PUT", "/t/_settings", r#"{"index.mapping.coerce":false}"#).await;
+        client.good("POST", "/t/_open", "").await;
+        assert_eq!(count(&mut client, "t").await, 1);
+        client.good("PUT", "/t/_settings?reopen=true", r#"{"index.mapping.coerce":true}"#).await;
+        assert_eq!(count(&mut client, "t").await, 1);
+        let got = client.good("GET", "/t/_settings/index.mapping.coerce?flat_settings", "").await;
+        assert_eq!(at(&got, &["t", "settings"]), &json!({"index.mapping.coerce": "true"}));
+    });
+}
+
+#[test]
+fn templates_shape_what_a_first_document_makes() {
+    with_node(|mut client| async move {
+        let component = r#"{"template":{"mappings":{"properties":{"z":{"type":"keyword"},"a":{"type":"keyword"}}}}}"#;
+        client.good("PUT", "/_component_template/c", component).await;
+        let template = r#"{"index_patterns":["x*"],"composed_of":["c"],"priority":3,"template":{
+            "settings":{"number_of_replicas":0},"aliases":{"al":{}},
+            "mappings":{"properties":{"z":{"type":"long"}}}}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/x1/_doc/1", r#"{"z":5,"a":"b"}"#).await;
+        let got = client.good("GET", "/x1", "").await;
+        let properties = at(&got, &["x1", "mappings", "properties"]);
+        assert_eq!(properties, &json!({"a": {"type": "keyword"}, "z": {"type": "long"}}));
+        assert_eq!(at(&got, &["x1", "aliases"]), &json!({"al": {}}));
+        let tried = client.good("POST", "/_index_template/_simulate_index/x7", "").await;
+        assert_eq!(at(&tried, &["template", "mappings", "properties"]), properties);
+        assert_eq!(
+            client.good("POST", "/_index_template/_simulate_index/none", "").await,
+            json!({})
+        );
+        let refused = r#"{"index_patterns":["y*"],"allow_auto_create":false}"#;
+        client.good("PUT", "/_index_template/no", refused).await;
+        assert_eq!(
+            client.bad("PUT", "/y1/_doc/1", "{}").await,
+            "404 index_not_found_exception: no such index [y1] and composable template [y*] \
+             forbids index auto creation"
+        );
+        let told = client.bad("DELETE", "/_component_template/c", "").await;
+        assert!(told.contains("still in use by index templates [t]"), "{told}");
+        for (body, told) in [
+            (
+                r#"{"foo":1}"#,
+                "400 x_content_parse_exception: [1:2] [index_template] unknown field [foo]",
+            ),
+            ("{}", "400 illegal_argument_exception: Required [index_patterns]"),
+        ] {
+            assert_eq!(client.bad("PUT", "/_index_template/bad", body).await, told);
+        }
+    });
+}
+
+#[test]
+fn a_data_stream_grows_by_its_last_index() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["logs*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("POST", "/logs-a/_doc?refresh", r#"{"@timestamp":1,"a":1}"#).await;
+        let told = client.bad("PUT", "/logs-a/_doc/1", r#"{"@timestamp":1}"#).await;
+        assert!(told.contains("only write ops with an op_type of create"), "{told}");
+        let told = client.bad("POST", "/logs-a/_doc", r#"{"a":1}"#).await;
+        assert!(told.contains("data stream timestamp field [@timestamp] is missing"), "{told}");
+        let rolled = client.good("POST", "/logs-a/_rollover", "").await;
+        assert_eq!(at(&rolled, &["rolled_over"]).as_bool(), Some(true));
+        client.good("POST", "/logs-a/_doc?refresh", r#"{"@timestamp":2,"a":2}"#).await;
+        assert_eq!(count(&mut client, "logs-a").await, 2);
+        assert_eq!(count(&mut client, "*").await, 2, "once, by the stream's name");
+        let got = client.good("GET", "/_data_stream/logs*", "").await;
+        let stream = &at(&got, &["data_streams"]).as_array().expect("a list")[0];
+        assert_eq!(at(stream, &["generation"]).as_u64(), Some(2));
+        let newest = at(stream, &["indices"]).as_array().expect("a list")[1].clone();
+        let newest = at(&newest, &["index_name"]).as_str().expect("a name").to_owned();
+        let told = client.bad("DELETE", &format!("/{newest}"), "").await;
+        assert!(told.contains("is the write index for data stream [logs-a]"), "{told}");
+        client.good("DELETE", "/_data_stream/logs-a", "").await;
+        assert_eq!(client.good("GET", "/_all?expand_wildcards=all", "").await, json!({}));
+    });
+}
+
+#[test]
+fn documents_find_their_shards_when_an_index_is_made_of_another() {
+    with_node(|mut client| async move {
+        let body = r#"{"settings":{"number_of_shards":4,"number_of_replicas":0}}"#;
+        client.good("PUT", "/t", body).await;
+        let mut bulk = String::new();
+        for id in 0..40 {
+            bulk.push_str(&format!("{{\"index\":{{\"_id\":\"{id}\"}}}}\n{{\"n\":{id}}}\n"));
+        }
+        bulk.push_str("{\"index\":{\"_id\":\"r\",\"routing\":\"far\"}}\n{\"n\":99}\n");
+        bulk.push_str("{\"delete\":{\"_id\":\"7\"}}\n");
+        client.good("POST", "/t/_bulk?refresh", &bulk).await;
+        client.good("PUT", "/t/_doc/3", r#"{"n":333}"#).await;
+        let told = client.bad("POST", "/t/_clone/c", "").await;
+        assert!(told.starts_with("500 illegal_state_exception"), "{told}");
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.write":true}"#).await;
+        for (what, target, shards) in [("_clone", "c", 4), ("_shrink", "s", 2), ("_split", "p", 8)]
+        {
+            let body = format!(
+                r#"{{"settings":{{"index.number_of_shards":{shards},"index.blocks.write":null}}}}"#
+            );
+            client.good("POST", &format!("/t/{what}/{target}"), &body).await;
+            assert_eq!(count(&mut client, target).await, 40, "{what}");
+            // Each is found by its id, so it lies where the new index looks for it.
+            for id in (0..40).filter(|id| *id != 7) {
+                let found = client.good("GET", &format!("/{target}/_doc/{id}"), "").await;
+                let wanted = if id == 3 { 2 } else { 1 };
+                assert_eq!(at(&found, &["_version"]).as_u64(), Some(wanted), "{what} {id}");
+            }
+            client.good("GET", &format!("/{target}/_doc/r?routing=far"), "").await;
+            client.good("PUT", &format!("/{target}/_doc/new"), "{}").await;
+        }
+        let told =
+            client.bad("POST", "/t/_shrink/x", r#"{"settings":{"number_of_shards":3}}"#).await;
+        assert!(
+            told.contains("the number of source shards [4] must be a multiple of [3]"),
+            "{told}"
+        );
+        let told = client.bad("POST", "/t/_split/x", "").await;
+        assert!(told.contains("index.number_of_shards is required for split operations"), "{told}");
+    });
+}
+
+#[test]
+fn a_rollover_hands_the_writes_over() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/l-1", r#"{"aliases":{"l":{"is_write_index":true}}}"#).await;
+        client.good("PUT", "/l/_doc/1?refresh", r#"{"a":1}"#).await;
+        let body = r#"{"conditions":{"max_docs":2}}"#;
+        let waits = client.good("POST", "/l/_rollover", body).await;
+        assert_eq!(at(&waits, &["rolled_over"]).as_bool(), Some(false));
+        let dry = client.good("POST", "/l/_rollover?dry_run", "").await;
+        assert_eq!(at(&dry, &["new_index"]).as_str(), Some("l-000002"));
+        assert_eq!(client.call("HEAD", "/l-000002", "").await.status, 404);
+        client.good("PUT", "/l/_doc/2?refresh", r#"{"a":1}"#).await;
+        let done = client.good("POST", "/l/_rollover", body).await;
+        assert_eq!(at(&done, &["conditions"]), &json!({"[max_docs: 2]": true}));
+        client.good("PUT", "/l/_doc/3?refresh", r#"{"a":1}"#).await;
+        assert_eq!(count(&mut client, "l-000002").await, 1);
+        assert_eq!(
+            client.bad("POST", "/none/_rollover", "").await,
+            "400 illegal_argument_exception: rollover target [none] does not exist"
+        );
+    });
+}
+
+#[test]
+fn bad_requests_are_told_in_elasticsearchs_words() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        for (method, target, body, told) in [
+            (
+                "DELETE",
+                "/",
+                "",
+                "400 action_request_validation_exception: Validation Failed: 1: index / indices is missing;",
+            ),
+            (
+                "PUT",
+                "/a/_block/foo",
+                "",
+                "400 illegal_argument_exception: No block found with name foo",
+            ),
+            (
+                "PUT",
+                "/a/_settings",
+                "{}",
+                "400 action_request_validation_exception: Validation Failed: 1: no settings to update;",
+            ),
+            ("PUT", "/a/_settings", "", "400 parse_exception: request body is required"),
+            (
+                "PUT",
+                "/none/_settings",
+                r#"{"refresh_interval":"1s"}"#,
+                "404 index_not_found_exception: no such index [none]",
+            ),
+            (
+                "POST",
+                "/_aliases",
+                r#"{"actions":[]}"#,
+                "400 illegal_argument_exception: No action specified",
+            ),
+            (
+                "POST",
+                "/_aliases",
+                r#"{"actions":[{"foo":{}}]}"#,
+                "400 x_content_parse_exception: [1:20] [aliases] failed to parse field [actions]",
+            ),
+            (
+                "PUT",
+                "/a/_alias/_x",
+                "",
+                "400 invalid_alias_name_exception: Invalid alias name [_x]: must not start with '_', '-', or '+'",
+            ),
+            (
+                "GET",
+                "/_index_template/none",
+                "",
+                "404 resource_not_found_exception: index template matching [none] not found",
+            ),
+            (
+                "DELETE",
+                "/_index_template/none",
+                "",
+                "404 index_template_missing_exception: index_template [none] missing",
+            ),
+            (
+                "DELETE",
+                "/_template/none",
+                "",
+                "404 index_template_missing_exception: index_template [none] missing",
+            ),
+            (
+                "PUT",
+                "/_data_stream/none",
+                "",
+                "400 illegal_argument_exception: no matching index template found for data stream [none]",
+            ),
+            (
+                "GET",
+                "/_data_stream/none",
+                "",
+                "404 index_not_found_exception: no such index [none]",
+            ),
+            (
+                "GET",
+                "/a/_stats/foo",
+                "",
+                "400 illegal_argument_exception: request [/a/_stats/foo] contains unrecognized metric: [foo]",
+            ),
+            (
+                "POST",
+                "/a/_disk_usage",
+                "",
+                "400 illegal_argument_exception: analyzing the disk usage of an index is expensive and resource intensive; the parameter [run_expensive_tasks] must be set to [true] in order for the task to be performed",
+            ),
+            (
+                "POST",
+                "/a/_rollover",
+                "",
+                "400 illegal_argument_exception: rollover target is a [concrete index] but one of [alias,data_stream] was expected",
+            ),
+        ] {
+            assert_eq!(client.bad(method, target, body).await, told, "{method} {target} {body}");
+        }
+    });
+}
