@@ -124,6 +124,7 @@ fn json_key(key: &Key) -> String {
     match key {
         Key::Null => "null".into(),
         Key::Long(value) => value.to_string(),
+        Key::Unsigned(value) => value.to_string(),
         Key::Double(value) if value.is_finite() => json::number::double_to_string(*value),
         Key::Double(value) => format!("\"{}\"", json::number::double_to_string(*value)),
         Key::Float(value) | Key::Score(value) => json::number::float_to_string(*value),

@@ -191,7 +191,12 @@ impl<E: Env> Core<E> {
                 State::Planned(..) => Ok(String::new()),
                 State::Failed(error) => {
                     reply.valid = false;
-                    Err(format!("[{}/{}] {}", target.index.name, target.index.uuid_text(), chain(error)))
+                    Err(format!(
+                        "[{}/{}] {}",
+                        target.index.name,
+                        target.index.uuid_text(),
+                        chain(error)
+                    ))
                 }
             };
             reply.explanations.push(Validated {

@@ -4,6 +4,7 @@ pub mod aggs;
 pub mod by_query;
 pub mod cat;
 pub mod document;
+pub mod profile;
 pub mod search;
 pub mod stats;
 pub mod suggest;

@@ -56,6 +56,10 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
         writer.key("suggest");
         super::suggest::suggest(writer, &reply.suggest, manner.typed_keys);
     }
+    if !reply.profile.is_empty() {
+        writer.key("profile");
+        super::profile::profile(writer, &reply.profile, manner.node);
+    }
 }
 
 /// `"hits":{…}`.

@@ -147,14 +147,22 @@ fn of_agg<'a>(agg: &'a mut Agg, found: &mut Vec<&'a mut Query>) {
     }
 }
 
-/// Each `top_hits` of bound aggregations, with its order.
-pub fn top_hits(aggs: &[BoundAgg]) -> Vec<(&SearchRequest, Arc<Order>)> {
+/// A `top_hits` as it was asked for, its order, and the path of the objects that it is inside of.
+pub type TopHitsAt<'a> = (&'a SearchRequest, Arc<Order>, Option<&'a str>);
+
+/// Each `top_hits` of bound aggregations; `path` is that of the objects at hand.
+pub fn top_hits<'a>(aggs: &'a [BoundAgg], path: Option<&'a str>) -> Vec<TopHitsAt<'a>> {
     let mut found = Vec::new();
     for agg in aggs {
         if let (Kind::TopHits(request), What::TopHits(order, _)) = (&agg.spec.kind, &agg.what) {
-            found.push((&**request, Arc::clone(order)));
+            found.push((&**request, Arc::clone(order), path));
         }
-        found.extend(top_hits(&agg.subs));
+        let below = match (&agg.spec.kind, &agg.what) {
+            (Kind::Nested(path), What::Below(Some(_))) => Some(path.as_str()),
+            (Kind::ReverseNested(path), _) => path.as_deref(),
+            _ => path,
+        };
+        found.extend(top_hits(&agg.subs, below));
     }
     found
 }

@@ -4,9 +4,7 @@ use json::spanned::{Kind as Json, Node};
 
 use super::context::{Fault, OneField, Read, boolean, boost, int, members, text};
 use super::text::fuzziness;
-use crate::ast::{
-    Fuzziness, Intervals, Lies, Node as Ask, PatternKind, Query, Rule, RuleKind,
-};
+use crate::ast::{Fuzziness, Intervals, Lies, Node as Ask, PatternKind, Query, Rule, RuleKind};
 
 /// Rules inside rules.
 const DEPTH_MAX: u32 = 30;
@@ -18,10 +16,7 @@ pub fn intervals(body: &Node) -> Read<Query> {
     for member in members(body) {
         field.set("intervals", &member.key, member.value.at)?;
         let Json::Object(keys) = &member.value.kind else {
-            let reason = format!(
-                "Expected [START_OBJECT] but got [{}]",
-                member.value.token()
-            );
+            let reason = format!("Expected [START_OBJECT] but got [{}]", member.value.token());
             return Err(Fault::parsing(member.value.at, reason));
         };
         for inner in keys {
@@ -93,7 +88,10 @@ fn rule(kind: &str, body: &Node, depth: u32) -> Read<Rule> {
             ("regexp" | "wildcard", "case_insensitive") => any_case = boolean(value)?,
             ("all_of" | "any_of", "intervals") => {
                 let Some(nodes) = value.as_array() else {
-                    let reason = format!("[{kind}] intervals doesn't support values of type: {}", value.token());
+                    let reason = format!(
+                        "[{kind}] intervals doesn't support values of type: {}",
+                        value.token()
+                    );
                     return Err(Fault::content(value.at, value.at, reason));
                 };
                 for node in nodes {
@@ -109,7 +107,8 @@ fn rule(kind: &str, body: &Node, depth: u32) -> Read<Rule> {
     let required = |word: Option<String>, name: &str| {
         word.ok_or_else(|| Fault::illegal(body.end, format!("Required [{name}]")))
     };
-    let pattern = |kind| RuleKind::Pattern { kind, analyzer: analyzer.clone(), use_field: use_field.clone() };
+    let pattern =
+        |kind| RuleKind::Pattern { kind, analyzer: analyzer.clone(), use_field: use_field.clone() };
     let kind = match kind {
         "match" => RuleKind::Match {
             query: required(word, "query")?,

@@ -2,11 +2,13 @@
 
 use super::context::boolean_text;
 use super::{body, query_string, sort};
+use crate::suggest::spelling::{Mode, Spelling};
+use crate::suggest::{Kind, Suggestion};
 use crate::error::{Error, Result};
 use crate::request::{FieldFormat, SearchRequest, SourceFilter, TrackTotal};
 
 /// Parameters of `_search` that are read here.
-pub const SEARCH_PARAMS: [&str; 23] = [
+pub const SEARCH_PARAMS: [&str; 27] = [
     "from",
     "size",
     "sort",
@@ -30,6 +32,10 @@ pub const SEARCH_PARAMS: [&str; 23] = [
     "explain",
     "search_type",
     "include_named_queries_score",
+    "suggest_field",
+    "suggest_mode",
+    "suggest_size",
+    "suggest_text",
 ];
 
 /// Parameters of `_count` that are read here.
@@ -86,7 +92,46 @@ pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Resul
     if let Some(filter) = source_of_url(params) {
         request.source = Some(filter);
     }
+    request.suggest.extend(suggestion_of_url(params)?);
     Ok(())
+}
+
+/// `suggest_field` and kin: words near those of a text, under the field's name.
+fn suggestion_of_url(params: &[(String, String)]) -> Result<Option<Suggestion>> {
+    let value = |name: &str| params.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+    let Some(field) = value("suggest_field") else { return Ok(None) };
+    let text = value("suggest_text").or_else(|| value("q")).cloned().unwrap_or_default();
+    let size = match value("suggest_size") {
+        Some(size) => u32::try_from(int("suggest_size", size)?)
+            .ok()
+            .filter(|size| *size > 0)
+            .ok_or_else(|| Error::illegal("size must be positive"))?,
+        None => 5,
+    };
+    let mut spelling = Spelling::default();
+    if let Some(mode) = value("suggest_mode") {
+        spelling.mode = match mode.to_ascii_lowercase().as_str() {
+            "missing" => Mode::Missing,
+            "popular" => Mode::Popular,
+            "always" => Mode::Always,
+            _ => {
+                return Err(Error::illegal(format!(
+                    "No enum constant org.elasticsearch.search.suggest.term.TermSuggestionBuilder.\
+                     SuggestMode.{}",
+                    mode.to_uppercase()
+                )));
+            }
+        };
+    }
+    Ok(Some(Suggestion {
+        name: field.clone(),
+        text,
+        field: field.clone(),
+        analyzer: None,
+        size,
+        shard_size: size.max(5),
+        kind: Kind::Term(spelling),
+    }))
 }
 
 /// Puts the parameters of a count into its request.

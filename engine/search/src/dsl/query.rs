@@ -4,7 +4,9 @@ use json::spanned::{Kind as Json, Node};
 
 use super::context::{DEPTH_MAX, Fault, Read};
 use super::{
-    alike, compound, function, geo, leaf, multi, query_string, special, suggest, text, words, intervals, span};
+    alike, compound, function, geo, intervals, leaf, multi, query_string, span, special, suggest,
+    text, words,
+};
 use crate::ast::Query;
 use crate::error::{Error, Kind};
 

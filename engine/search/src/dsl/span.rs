@@ -143,7 +143,11 @@ fn compound(
             Some(query)
                 if matches!(
                     query.node,
-                    Ask::Prefix(_) | Ask::Wildcard(_) | Ask::Regexp(_) | Ask::Fuzzy(_) | Ask::Range(_)
+                    Ask::Prefix(_)
+                        | Ask::Wildcard(_)
+                        | Ask::Regexp(_)
+                        | Ask::Fuzzy(_)
+                        | Ask::Range(_)
                 ) =>
             {
                 Span::Multi(Box::new(query))

@@ -156,7 +156,78 @@ fn one(nested: &ast::Nested, mapping: &Mapping, context: &Context<'_>) -> Result
     Ok(Inner { name, bound, levels, inner, paths, request, columns })
 }
 
+/// The objects of a path, as `top_hits` inside of them shows the best.
+///
+/// # Errors
+/// Belong to each shard of the index.
+pub fn of_path(
+    path: &str,
+    request: &SearchRequest,
+    mapping: &Mapping,
+    context: &Context<'_>,
+) -> Result<Inner> {
+    let mut paths: Vec<Arc<str>> = vec![path.into()];
+    let mut rest = path;
+    while let Some((outer, _)) = rest.rsplit_once('.') {
+        if mapping.is_nested(outer) {
+            paths.push(outer.into());
+        }
+        rest = outer;
+    }
+    paths.reverse();
+    let request = SearchRequest { query: None, aggs: Default::default(), ..request.clone() };
+    let scoped = |scope| Context { scope: Some(scope), filter: None, ..*context };
+    let bound = plan::bind(&request, mapping, &scoped(&paths[paths.len() - 1]))?;
+    let mut levels = Vec::with_capacity(paths.len());
+    for path in &paths {
+        let every = SearchRequest { size: 0, ..SearchRequest::default() };
+        levels.push(plan::bind(&every, mapping, &scoped(path))?);
+    }
+    let columns = bind_columns(&request, mapping, context)?;
+    let name = path.to_owned();
+    Ok(Inner { name, bound, levels, inner: Vec::new(), paths, request, columns })
+}
+
 impl Inner {
+    /// What is shown of each object.
+    pub fn columns_mut(&mut self) -> &mut Columns {
+        &mut self.columns
+    }
+
+    /// One object inside of `winner`, which became `parent`.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    pub fn child(
+        &self,
+        plans: &InnerPlans,
+        child: &Ranked,
+        winner: &Ranked,
+        parent: &Hit,
+    ) -> segment::Result<Hit> {
+        let number = winner.segment;
+        let segment = &plans.plan.view.segments[number as usize].segment;
+        let Some(parents) = segment.parents() else { return Ok(parent.clone()) };
+        let block = parents.nested(winner.doc);
+        let text = match segment.stored() {
+            Some(stored) => stored.get(winner.doc)?,
+            None => Vec::new(),
+        };
+        let text = match &self.columns.visible {
+            Some(visible) => visible.reduce_text(&text),
+            None => text,
+        };
+        let root = json::parse(&text).unwrap_or_default();
+        let mut docs = Vec::with_capacity(self.paths.len());
+        for level in &plans.levels {
+            docs.push(docs_of(level, number, segment, block.clone()));
+        }
+        let places = places(&docs, &block, child.doc.get());
+        let docs = block.clone();
+        let place = Place { winner, parent, text: &text, root: &root, block, docs };
+        self.hit(&plans.plan, child, &place, &places)
+    }
+
     /// The hits inside of `winner`, which became `parent`.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ mod hit;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
-pub use inner::{Inner, InnerPlans};
+pub use inner::{Inner, InnerPlans, of_path as inner_of_path};
 pub use highlight::Marks;
 pub(crate) use fields::sources;
 pub(crate) use highlight::collect;

@@ -25,7 +25,18 @@ type Counts = BTreeMap<Arc<str>, BTreeMap<String, u32>>;
 pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Result<Clause> {
     minimum::minimum(&query.minimum_should_match, 1)?;
     text::named(binder, "more_like_this", query.analyzer.as_deref())?;
-    let fields = fields(binder, query)?;
+    let mut fields = fields(binder, query)?;
+    let given = query.like.iter().chain(&query.unlike).any(|it| matches!(it, Like::Doc(_, None)));
+    let named = fields.len();
+    if given {
+        // Of a document that is given all fields count, as in Elasticsearch.
+        for (_, field) in binder.expand("*") {
+            let words = matches!(field.kind, Type::Text(_) | Type::Keyword(_)) && field.index;
+            if words && !fields.iter().any(|known| known.path == field.path) {
+                fields.push(field);
+            }
+        }
+    }
     let mut groups = Vec::new();
     let mut not = Counts::new();
     for like in &query.unlike {
@@ -37,7 +48,7 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
     }
     let mut texts = Counts::new();
     for like in query.like.iter().filter(|like| matches!(like, Like::Text(_))) {
-        count(binder, query, &fields[..fields.len().min(1)], like, &mut texts)?;
+        count(binder, query, &fields[..named.min(1)], like, &mut texts)?;
     }
     for counts in [docs, texts] {
         let mut group = Vec::new();

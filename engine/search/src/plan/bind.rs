@@ -47,6 +47,8 @@ pub struct Context<'a> {
     pub regexp_max: usize,
     /// `search.allow_expensive_queries`.
     pub expensive: bool,
+    /// Factor of all scores of the index (`indices_boost`).
+    pub boost: f32,
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_max: u32,
 }
@@ -67,6 +69,7 @@ impl<'a> Context<'a> {
             default_fields: &[],
             regexp_max: 1000,
             expensive: true,
+            boost: 1.0,
             highlight_max: 1_000_000,
         }
     }
@@ -84,10 +87,13 @@ pub fn bind(
     check_window(request, context)?;
     let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
     binder.scope = context.scope.cloned();
-    let query = match &request.query {
+    let mut query = match &request.query {
         Some(query) => binder.top(query)?,
         None => Clause::new(Node::All),
     };
+    if !query.is_none() {
+        query.boost *= context.boost;
+    }
     let query = match context.scope {
         None => query,
         Some(path) => {
@@ -238,6 +244,9 @@ impl Binder<'_> {
             Ask::Term(query) => leaf::term(self, query)?.into(),
             Ask::Terms(query) => leaf::terms(self, query)?.into(),
             Ask::Range(query) => leaf::range(self, query)?.into(),
+            Ask::Exists(field) if field == "_source" => {
+                return Err(Error::shard("The _source field is not searchable"));
+            }
             Ask::Exists(field) => leaf::exists(self, field).into(),
             Ask::Ids(ids) => leaf::ids(ids).into(),
             Ask::Prefix(query) => words::prefix(self, query)?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Clause, Nested, Node};
 use crate::plan::{leaf, minimum};
@@ -14,6 +14,13 @@ const PINNED_FROM: u32 = 0xfe << 23;
 /// `nested`.
 pub fn nested(binder: &mut Binder<'_>, query: &ast::Nested) -> Result<Clause> {
     let mapping = binder.mapping;
+    if !binder.context.expensive {
+        return Err(Error::new(
+            Kind::Exception,
+            "[joining] queries cannot be executed when 'search.allow_expensive_queries' is set to \
+             false.",
+        ));
+    }
     if !mapping.is_nested(&query.path) {
         if query.ignore_unmapped {
             return Ok(Clause::none());

@@ -249,6 +249,13 @@ pub fn range(binder: &mut Binder<'_>, query: &ast::Range) -> Result<Node> {
     let Some(field) = binder.field(&query.field) else {
         return unmapped_range(query);
     };
+    if !binder.context.expensive && matches!(field.kind, Type::Text(_) | Type::Keyword(_)) {
+        return Err(Error::new(
+            crate::error::Kind::Exception,
+            "[range] queries on [text] or [keyword] fields cannot be executed when \
+             'search.allow_expensive_queries' is set to false.",
+        ));
+    }
     let access = match field.kind {
         Type::Text(_) => {
             check_indexed(&field)?;

@@ -76,6 +76,8 @@ pub struct Places {
     pub leaves: Vec<Leaf>,
     /// What must stand where.
     pub source: Source,
+    /// Words that do not count for the score.
+    pub silent: Vec<usize>,
     /// Scored by BM25 as spans, of this field, which keeps lengths or not; else as intervals.
     pub spans: Option<(FieldNo, bool)>,
 }
@@ -89,7 +91,7 @@ pub fn intervals(binder: &mut Binder<'_>, query: &ast::Intervals) -> Result<Clau
     if source == Source::Nothing {
         return Ok(Clause::none());
     }
-    Ok(Node::Places(Arc::new(Places { leaves, source, spans: None })).into())
+    Ok(Node::Places(Arc::new(Places { leaves, source, silent: Vec::new(), spans: None })).into())
 }
 
 fn check(field: &Field, query: &str) -> Result<()> {
@@ -126,9 +128,7 @@ fn rule(
                     Source::Leaf(leaves.len() - 1)
                 };
                 sources.push(match stretch {
-                    graph::Stretch::Words(words) => {
-                        or(words.into_iter().map(&mut one).collect())
-                    }
+                    graph::Stretch::Words(words) => or(words.into_iter().map(&mut one).collect()),
                     graph::Stretch::Paths(paths) => or(paths
                         .into_iter()
                         .map(|path| {
@@ -172,11 +172,7 @@ fn rule(
     }
 }
 
-fn other(
-    binder: &Binder<'_>,
-    field: &Arc<Field>,
-    name: Option<&str>,
-) -> Result<Arc<Field>> {
+fn other(binder: &Binder<'_>, field: &Arc<Field>, name: Option<&str>) -> Result<Arc<Field>> {
     let Some(name) = name else { return Ok(Arc::clone(field)) };
     let Some(found) = binder.field(name) else {
         return Err(Error::illegal(format!("Unknown field [{name}]")));
@@ -263,7 +259,30 @@ pub fn span(binder: &mut Binder<'_>, query: &Span) -> Result<Clause> {
         return Ok(Clause::none());
     };
     let spans = Some((field.no, field.has_norms()));
-    Ok(Node::Places(Arc::new(Places { leaves, source, spans })).into())
+    let mut silent = Vec::new();
+    silence(&source, false, &mut silent);
+    Ok(Node::Places(Arc::new(Places { leaves, source, silent, spans })).into())
+}
+
+/// Collects the words of what must not be there.
+fn silence(source: &Source, silent: bool, out: &mut Vec<usize>) {
+    match source {
+        Source::Leaf(at) if silent => out.push(*at),
+        Source::Nothing | Source::Leaf(_) => {}
+        Source::Ordered(all, _) | Source::Unordered(all, _) | Source::Or(all) => {
+            all.iter().for_each(|source| silence(source, silent, out));
+        }
+        Source::Near(all, ..) => all.iter().for_each(|source| silence(source, silent, out)),
+        Source::Lies(source, _, reference) => {
+            silence(source, silent, out);
+            silence(reference, silent, out);
+        }
+        Source::Not(include, exclude, ..) => {
+            silence(include, silent, out);
+            silence(exclude, true, out);
+        }
+        Source::First(inner, _) => silence(inner, silent, out),
+    }
 }
 
 fn of_span(
@@ -370,7 +389,9 @@ fn multi(binder: &mut Binder<'_>, node: &ast::Node) -> Result<(String, Pattern)>
         }
         ast::Node::Range(query) => match leaf::range(binder, query)? {
             Node::Pattern { pattern, .. } => (query.field.clone(), (*pattern).clone()),
-            _ => return Err(Error::illegal("[span_multi] [match] must be of type multi term query")),
+            _ => {
+                return Err(Error::illegal("[span_multi] [match] must be of type multi term query"));
+            }
         },
         _ => return Err(Error::illegal("[span_multi] [match] must be of type multi term query")),
     })

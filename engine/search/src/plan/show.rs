@@ -82,15 +82,17 @@ pub fn node(node: &Node, mapping: &Mapping) -> String {
             format!("{}:{}", name(field), if *value == 0 { "F" } else { "T" })
         }
         Node::Phrase(phrase) => {
-            let places = phrase.terms.iter().map(|(word, at)| {
-                (String::from_utf8_lossy(word).into_owned(), *at)
-            });
+            let places = phrase
+                .terms
+                .iter()
+                .map(|(word, at)| (String::from_utf8_lossy(word).into_owned(), *at));
             self::phrase(&name(&phrase.field), places, phrase.slop)
         }
         Node::MultiPhrase(phrase) => {
             let last = phrase.places.len() - 1;
             let places = phrase.places.iter().enumerate().map(|(at, (words, place))| {
-                let words: Vec<_> = words.iter().map(|word| String::from_utf8_lossy(word)).collect();
+                let words: Vec<_> =
+                    words.iter().map(|word| String::from_utf8_lossy(word)).collect();
                 let star = if at == last && phrase.prefix.is_some() { "*" } else { "" };
                 let text = match words.as_slice() {
                     [word] => format!("{word}{star}"),
@@ -247,7 +249,8 @@ fn pattern(field: &str, pattern: &Pattern) -> String {
                 Some((term, _)) => String::from_utf8_lossy(term).into_owned(),
                 None => "*".into(),
             };
-            let open = if lower.as_ref().is_some_and(|(_, included)| !included) { '{' } else { '[' };
+            let open =
+                if lower.as_ref().is_some_and(|(_, included)| !included) { '{' } else { '[' };
             let close =
                 if upper.as_ref().is_some_and(|(_, included)| !included) { '}' } else { ']' };
             format!("{field}:{open}{} TO {}{close}", end(lower), end(upper))
@@ -266,5 +269,34 @@ fn joined(bool: &Bool, mapping: &Mapping) -> String {
     match bool.minimum {
         0 => text,
         least => format!("({text})~{least}"),
+    }
+}
+
+/// The name of Lucene's query of a node, for profiles.
+pub fn kind(node: &Node) -> &'static str {
+    match node {
+        Node::All => "MatchAllDocsQuery",
+        Node::None => "MatchNoDocsQuery",
+        Node::Term(_) | Node::Flag { .. } => "TermQuery",
+        Node::Phrase(_) => "PhraseQuery",
+        Node::MultiPhrase(_) => "MultiPhraseQuery",
+        Node::Synonym(_) => "SynonymQuery",
+        Node::Combined(_) => "CombinedFieldQuery",
+        Node::Expand(expand) if expand.near.is_some() => "FuzzyQuery",
+        Node::Expand(_) | Node::Pattern { .. } => "MultiTermQuery",
+        Node::Blended(_) => "BlendedTermQuery",
+        Node::Terms { .. } | Node::Ids(_) => "TermInSetQuery",
+        Node::Numbers(_) => "PointRangeQuery",
+        Node::Exists(_) => "FieldExistsQuery",
+        Node::Bool(_) | Node::Alike(_) => "BooleanQuery",
+        Node::Constant(_) => "ConstantScoreQuery",
+        Node::DisMax { .. } => "DisjunctionMaxQuery",
+        Node::Boosting { .. } | Node::Function(_) => "FunctionScoreQuery",
+        Node::Feature(_) => "FeatureQuery",
+        Node::Near(_) => "DistanceFeatureQuery",
+        Node::Covering { .. } => "CoveringQuery",
+        Node::Nested(_) => "ToParentBlockJoinQuery",
+        Node::Places(_) => "IntervalQuery",
+        _ => "Query",
     }
 }

@@ -296,6 +296,39 @@ pub fn weigh(
     cache: &mut BlockCache,
     missing: &mut Missing,
 ) -> segment::Result<Option<Arc<Plan>>> {
+    weigh_among(bound, view, cache, missing, Among::Alone)
+}
+
+/// Counts of several shards together, by the fields' numbers in one index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Of fields.
+    pub fields: Map<FieldNo, FieldStats>,
+    /// Documents that hold terms.
+    pub terms: Map<(FieldNo, Box<[u8]>), u64>,
+}
+
+/// Whose counts decide (`dfs_query_then_fetch`).
+pub enum Among<'a> {
+    /// The shard's own.
+    Alone,
+    /// The shard's own, and they are told.
+    Tell(&'a mut Statistics),
+    /// These.
+    Given(&'a Statistics),
+}
+
+/// As [`weigh`], with the counts of other shards.
+///
+/// # Errors
+/// Where a segment is damaged.
+pub fn weigh_among(
+    bound: &Arc<Bound>,
+    view: &Arc<View>,
+    cache: &mut BlockCache,
+    missing: &mut Missing,
+    among: Among<'_>,
+) -> segment::Result<Option<Arc<Plan>>> {
     let mut gather = Gather::new(bound);
     while !gather.step(view, missing, GATHER_STEP)? {
         if !missing.is_empty() {
@@ -308,6 +341,7 @@ pub fn weigh(
         missing,
         gathered: gather.finish(),
         trouble: Trouble::default(),
+        among,
         stats: Map::default(),
         inverses: Map::default(),
     };
@@ -349,6 +383,7 @@ pub(super) struct Weigher<'a> {
     /// Terms of patterns.
     pub(super) gathered: Gathered,
     trouble: Trouble,
+    among: Among<'a>,
     cache: &'a mut BlockCache,
     missing: &'a mut Missing,
     stats: Map<FieldNo, FieldStats>,
@@ -370,6 +405,8 @@ impl Weigher<'_> {
             bound::Node::Blended(blended) => self.blended(blended, score, scored)?,
             bound::Node::Combined(combined) => self.combined(combined, score, scored)?,
             bound::Node::Function(function) => {
+                // A least score is asked for in filters too.
+                let scored = scored || function.min_score.is_some();
                 let query = Box::new(self.node(&function.query, score, scored)?);
                 let mut filters = Vec::with_capacity(function.parts.len());
                 for part in &function.parts {
@@ -472,7 +509,7 @@ impl Weigher<'_> {
     fn term(&mut self, term: &bound::Term, boost: f32, scored: bool) -> segment::Result<Node> {
         let infos = self.find(term.field, &term.term)?;
         let weight = scored.then(|| {
-            let freq = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+            let freq = self.freq(term.field, &term.term, &infos);
             let stats = self.stats(term.field);
             self.term_weight(boost, freq, stats, term.norms)
         });
@@ -486,10 +523,11 @@ impl Weigher<'_> {
         }
         let weight = scored.then(|| {
             let stats = self.stats(phrase.field);
-            let freqs = found
-                .iter()
-                .map(|infos| infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum());
-            let idf = bm25::idf_sum(stats.doc_count, freqs.filter(|freq| *freq > 0));
+            let terms = phrase.terms.iter().zip(&found);
+            let freqs: Vec<u64> =
+                terms.map(|((term, _), infos)| self.freq(phrase.field, term, infos)).collect();
+            let freqs = freqs.into_iter().filter(|freq| *freq > 0);
+            let idf = bm25::idf_sum(stats.doc_count, freqs);
             self.weight(boost, idf, stats, phrase.norms)
         });
         let infos = (0..self.view.segments.len())
@@ -604,13 +642,37 @@ impl Weigher<'_> {
         Ok(infos)
     }
 
+    /// Documents that hold a term.
+    pub(super) fn freq(&mut self, field: FieldNo, term: &[u8], infos: &[Option<TermInfo>]) -> u64 {
+        let own = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+        match &mut self.among {
+            Among::Alone => own,
+            Among::Tell(statistics) => {
+                statistics.terms.insert((field, term.into()), own);
+                own
+            }
+            Among::Given(statistics) => {
+                statistics.terms.get(&(field, term.into())).copied().unwrap_or(own)
+            }
+        }
+    }
+
     /// Statistics of a field.
     pub(super) fn stats(&mut self, field: FieldNo) -> FieldStats {
+        if let Among::Given(statistics) = &self.among
+            && let Some(stats) = statistics.fields.get(&field)
+        {
+            return *stats;
+        }
         let view = self.view;
-        *self.stats.entry(field).or_insert_with(|| {
+        let stats = *self.stats.entry(field).or_insert_with(|| {
             let stats = view.field_stats(field);
             FieldStats { doc_count: stats.doc_count, term_freq_sum: stats.term_freq_sum }
-        })
+        });
+        if let Among::Tell(statistics) = &mut self.among {
+            statistics.fields.insert(field, stats);
+        }
+        stats
     }
 
     /// The weight of a term of so many documents.

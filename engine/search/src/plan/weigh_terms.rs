@@ -6,8 +6,8 @@ use segment::TermInfo;
 
 use super::weigh::{Node, Weigher};
 use crate::iter::term::Weight;
-use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
 use crate::plan::bound::Alike;
+use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
 use crate::plan::function::{Feature, RankForm};
 use crate::plan::gather::{Found, key_of};
 use crate::plan::minimum;
@@ -31,7 +31,7 @@ impl Weigher<'_> {
         let mut most = 0;
         for term in &synonym.terms {
             let found = self.find(synonym.field, term)?;
-            most = most.max(doc_freq(&found));
+            most = most.max(self.freq(synonym.field, term, &found));
             for (infos, info) in infos.iter_mut().zip(found) {
                 infos.extend(info);
             }
@@ -64,7 +64,7 @@ impl Weigher<'_> {
         for (at, (words, _)) in places.iter().enumerate() {
             for word in words {
                 let found = self.find(phrase.field, word)?;
-                freqs.push(doc_freq(&found));
+                freqs.push(self.freq(phrase.field, word, &found));
                 for (infos, info) in infos.iter_mut().zip(found) {
                     infos[at].extend(info);
                 }
@@ -82,9 +82,11 @@ impl Weigher<'_> {
 
     pub(super) fn expand(&mut self, expand: &Arc<Expand>, boost: f32, scored: bool) -> Node {
         let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
-        let most = found.iter().map(|found| doc_freq(&found.infos)).max().unwrap_or(0);
+        let freqs: Vec<u64> =
+            found.iter().map(|it| self.freq(expand.field, &it.term, &it.infos)).collect();
+        let most = freqs.iter().copied().max().unwrap_or(0);
         let mut nodes = Vec::with_capacity(found.len());
-        for Found { term, boost: factor, infos } in found {
+        for (Found { term, boost: factor, infos }, own_freq) in found.into_iter().zip(freqs) {
             let own = factor * boost;
             if let Rewrite::TopBoost(_) = expand.rewrite {
                 let field = expand.field;
@@ -95,7 +97,7 @@ impl Weigher<'_> {
             let weight = scored.then(|| {
                 let freq = match expand.rewrite {
                     Rewrite::TopBlended(_) => most,
-                    _ => doc_freq(&infos),
+                    _ => own_freq,
                 };
                 let stats = self.stats(expand.field);
                 self.term_weight(own, freq, stats, expand.norms)
@@ -116,7 +118,8 @@ impl Weigher<'_> {
         let mut found = Vec::with_capacity(blended.terms.len());
         for (term, factor) in &blended.terms {
             let infos = self.find(term.field, &term.term)?;
-            found.push((term, *factor, doc_freq(&infos), infos));
+            let freq = self.freq(term.field, &term.term, &infos);
+            found.push((term, *factor, freq, infos));
         }
         let max_doc = u64::from(self.view.max_doc());
         let most = found.iter().map(|(_, _, freq, _)| *freq).max().unwrap_or(0);
@@ -171,15 +174,13 @@ impl Weigher<'_> {
             stats.term_freq_sum = sum as u64;
             for term in &combined.terms {
                 let found = self.find(*field, term)?;
-                freq = freq.max(doc_freq(&found));
+                freq = freq.max(self.freq(*field, term, &found));
                 for (infos, info) in infos.iter_mut().zip(found) {
                     infos.extend(info.map(|info| (at, info)));
                 }
             }
         }
-        let weight: Option<Weight> = scored.then(|| {
-            self.term_weight(boost, freq, stats, true)
-        });
+        let weight: Option<Weight> = scored.then(|| self.term_weight(boost, freq, stats, true));
         Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
     }
 }
@@ -199,7 +200,9 @@ impl Weigher<'_> {
                 }
             };
             for (term, found) in found {
-                freqs.insert(term, doc_freq(&found));
+                if !places.silent.contains(&at) {
+                    freqs.insert(term, doc_freq(&found));
+                }
                 for (infos, info) in infos.iter_mut().zip(found) {
                     infos[at].extend(info);
                 }

@@ -67,8 +67,7 @@ impl Explainer<'_> {
     /// The score of the document by a node; absent where it does not match.
     fn score(&mut self, node: &Node) -> Option<f32> {
         let mut scorer = build::scorer(node, self.context)?;
-        let mut turn =
-            Turn::new(self.missing, u32::MAX, self.context.segment.file().is_resident());
+        let mut turn = Turn::new(self.missing, u32::MAX, self.context.segment.file().is_resident());
         let docs = [self.doc];
         if !scorer.prepare_probe(&docs, &mut turn) {
             self.waits = true;
@@ -154,7 +153,9 @@ impl Explainer<'_> {
                     mode => mode.name(),
                 };
                 match self.score(node) {
-                    None => no("Score value is too low, expected at least", vec![found.explanation]),
+                    None => {
+                        no("Score value is too low, expected at least", vec![found.explanation])
+                    }
                     Some(score) => yes(
                         score,
                         format!("function score, boost mode [{mode}] of:"),
@@ -194,8 +195,7 @@ impl Explainer<'_> {
             return no("no matching term", Vec::new());
         };
         let mut blocks = Blocks::new(terms.postings(info, Need::Freqs));
-        let mut turn =
-            Turn::new(self.missing, u32::MAX, self.context.segment.file().is_resident());
+        let mut turn = Turn::new(self.missing, u32::MAX, self.context.segment.file().is_resident());
         if !blocks.prepare_probe(&[self.doc], &mut turn) {
             self.waits = true;
             return no("no matching term", Vec::new());
@@ -287,8 +287,7 @@ impl Explainer<'_> {
         let printed = json::number::float_to_string(freq);
         let mut inner =
             float(score, &format!("score(freq={printed}), computed as boost * idf * tf from:"));
-        inner.details =
-            vec![float(weight.origin.boost * (1.0 + bm25::K1), "boost"), idf, tf];
+        inner.details = vec![float(weight.origin.boost * (1.0 + bm25::K1), "boost"), idf, tf];
         let doc = self.doc;
         let text = format!("weight({text} in {doc}) [PerFieldSimilarity], result of:");
         yes(score, text, vec![inner])
