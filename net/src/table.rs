@@ -68,6 +68,7 @@ pub enum Api {
     Recovery,
     ShardStores,
     DiskUsage,
+    ReloadSearchAnalyzers,
     ClearCache,
     ResolveIndex,
     SearchShards,
@@ -284,6 +285,10 @@ const SEARCH: &[Known] = &[
     flag("typed_keys"),
     flag("ignore_throttled").idle(),
     text("stats").idle(),
+    text("suggest_field"),
+    text("suggest_mode"),
+    Known::new("suggest_size", Int),
+    text("suggest_text"),
 ];
 
 const SCROLL: &[Known] = &[text("scroll_id"), time("scroll"), flag("rest_total_hits_as_int")];
@@ -805,6 +810,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::ShardStores, &[Get], "/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::ShardStores, &[Get], "/{index}/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::DiskUsage, &[Post], "/{index}/_disk_usage", "indices:admin/analyze_disk_usage", &[DISK_USAGE, INDICES]),
+    route(Api::ReloadSearchAnalyzers, &[Get, Post], "/{index}/_reload_search_analyzers", "indices:admin/reload_analyzers", &[INDICES]),
     route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),

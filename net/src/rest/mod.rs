@@ -109,6 +109,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Recovery => index_stats::recovery(call),
         Api::ShardStores => index_stats::shard_stores(call),
         Api::DiskUsage => index_stats::disk_usage(call).await,
+        Api::ReloadSearchAnalyzers => analyze::reload(call),
         Api::ClearCache => indices::clear_cache(call),
         Api::ResolveIndex => resolve::index(call),
         Api::FieldCaps => field_caps::get(call).await,

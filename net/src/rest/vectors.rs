@@ -86,7 +86,12 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let mut replies = Vec::with_capacity(asked.len());
     for one in &asked {
-        replies.push(call.core.term_vectors(call.gate, one).await);
+        let reply = call.core.term_vectors(call.gate, one).await;
+        // An item tells of a missing index without its resource.
+        replies.push(reply.map_err(|mut error| {
+            error.meta.retain(|(name, _)| !name.starts_with("resource."));
+            error
+        }));
     }
     Ok(call.json(200, |writer| {
         writer.begin_object().key("docs").begin_array();
