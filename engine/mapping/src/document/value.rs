@@ -280,8 +280,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             return Ok(());
         }
         // Each word costs two bytes beside its own; folding may lengthen it.
-        let each = if text.fielddata { 6 } else { 3 };
-        self.arena.check_room(value.len().saturating_mul(each))?;
+        self.arena.check_room(value.len().saturating_mul(3))?;
         let arena = &mut *self.arena;
         let own = self.buffers.fields.own();
         let mut state = self.buffers.fields.of(field).text;
@@ -296,8 +295,6 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         let mut immense = None;
         let mut last = state.position;
         let mut first = state.length == 0;
-        // For sorting by words (`fielddata`): they become a column too.
-        let mut column: Option<Vec<Box<[u8]>>> = text.fielddata.then(Vec::new);
         let analysis = &mut self.buffers.analysis;
         let done = shingle::words(text.flavor, &text.analyzer, value, analysis, |term, at| {
             let term = term.as_bytes();
@@ -307,9 +304,6 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
             }
             let position = base.saturating_add(at);
             arena.push_word(position - last, term);
-            if let Some(terms) = &mut column {
-                terms.push(term.into());
-            }
             // Words at one position count once.
             length += u32::from(first || position != last);
             first = false;
@@ -321,9 +315,6 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
         let next = base.saturating_add(done.position_end);
         state.next = next.saturating_add(text.position_increment_gap);
         self.buffers.fields.of(field).text = state;
-        for term in column.unwrap_or_default() {
-            self.arena.push_keyword(field.no, &term, false, true);
-        }
         self.present(field);
         immense.map_or(Ok(()), Err)
     }
