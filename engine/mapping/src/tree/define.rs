@@ -396,16 +396,14 @@ fn data_stream_timestamp(value: &Value) -> Result<()> {
 
 /// `_field_names` could be turned off long ago; since then it says nothing.
 fn field_names(value: &Value) -> Result<()> {
-    for (key, _) in metadata("_field_names", value)? {
-        if key == "enabled" {
-            return Err(Error::mapper_parsing(
-                "The `enabled` setting for the `_field_names` field has been deprecated and \
-                 removed. Please remove it from your mappings and templates.",
-            ));
-        }
-        return Err(unknown_metadata(key, "_field_names"));
+    match metadata("_field_names", value)?.next() {
+        None => Ok(()),
+        Some(("enabled", _)) => Err(Error::mapper_parsing(
+            "The `enabled` setting for the `_field_names` field has been deprecated and removed. \
+             Please remove it from your mappings and templates.",
+        )),
+        Some((key, _)) => Err(unknown_metadata(key, "_field_names")),
     }
-    Ok(())
 }
 
 /// Fields that a script makes: none are known here.

@@ -9,11 +9,14 @@ use std::sync::Arc;
 
 use json::{Object as Json, Value};
 
+/// Names that have children, each with these.
+pub type Relations = Vec<(Arc<str>, Vec<Arc<str>>)>;
+
 /// A field of families.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Join {
     /// Each name that has children, with their names; in the mapping's order.
-    pub relations: Vec<(Arc<str>, Vec<Arc<str>>)>,
+    pub relations: Relations,
     /// `eager_global_ordinals`; without effect.
     pub lazy: bool,
 }

@@ -9,6 +9,7 @@ use super::super::node::{UNNUMBERED, join};
 use super::text::{finish_text, text_parameter};
 use super::{completion, in_parameter, locale, not_negative};
 use crate::analysis::Analyzer;
+use crate::types::join::Relations;
 use crate::types::{
     Boolean, ConstantKeyword, Counts, Date, DateFormat, Field, Flattened, GeoPoint, IndexOptions,
     Ip, Join, Keyword, KeywordFlavor, Kind, Number, NumberKind, Range, RangeKind, RankFeature,
@@ -358,7 +359,8 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
                     ..text.clone()
                 };
                 let part = part(field, "_index_phrase");
-                field.parts = vec![Arc::new(Field { kind: Kind::Text(pairs), store: false, ..part })];
+                field.parts =
+                    vec![Arc::new(Field { kind: Kind::Text(pairs), store: false, ..part })];
             }
         }
         Kind::Number(number) if number.counts.as_ref().is_some_and(|it| !it.analyzer_given) => {
@@ -411,13 +413,13 @@ fn parent_part(of: &Field, parent: &str) -> Arc<Field> {
 }
 
 /// Names with the names of their children.
-fn relations(value: &Value, field: &str) -> Result<Vec<(Arc<str>, Vec<Arc<str>>)>> {
+fn relations(value: &Value, field: &str) -> Result<Relations> {
     let Value::Object(members) = value else {
         return Err(Error::mapper_parsing(format!(
             "[relations] on mapper [{field}] of type [join] must be an object"
         )));
     };
-    let mut relations: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+    let mut relations = Relations::new();
     for (parent, children) in members.iter() {
         let items = match children {
             Value::Array(items) => items.as_slice(),
