@@ -70,6 +70,7 @@ fn search(indices: &str, body: &str) -> SearchCall {
         params: Vec::new(),
         partial_results: true,
         routing: Vec::new(),
+        ..SearchCall::default()
     }
 }
 

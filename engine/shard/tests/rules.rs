@@ -155,6 +155,7 @@ fn many_operations_in_flight_on_one_id_make_one_history() {
                 let expected = match outcome {
                     Outcome::Created | Outcome::NotFound => false,
                     Outcome::Updated | Outcome::Deleted => true,
+                    Outcome::Noop => unreachable!("nothing is updated here"),
                 };
                 assert_eq!(is_there, expected, "seed {seed}, {at}: {outcome:?}");
                 is_there = matches!(outcome, Outcome::Created | Outcome::Updated);
