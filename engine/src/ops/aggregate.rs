@@ -12,9 +12,10 @@ use search::fetch::{self, Columns, Fetch};
 use search::plan::order::Order;
 use search::plan::{self, Bound};
 use search::request::SearchRequest;
+use search::result::Ranked;
 
 use super::around::{InsidePlans, inside_hits};
-use super::search::{State, Target, fetched};
+use super::search::{State, Target, damaged, fetched};
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -25,6 +26,8 @@ pub(super) struct TopColumns {
     request: SearchRequest,
     columns: Columns,
     order: Arc<Order>,
+    /// The path of the objects that it is inside of.
+    inside: Option<String>,
 }
 
 /// What one slice found, with the place of its shard.
@@ -43,7 +46,7 @@ pub(super) fn bind(
 ) -> search::Result<Arc<[TopColumns]>> {
     let Some(aggs) = &bound.aggs else { return Ok(Arc::default()) };
     let mut tops = Vec::new();
-    for (asked, order) in top_hits(&aggs.aggs) {
+    for (asked, order, path) in top_hits(&aggs.aggs, None) {
         // What is highlighted is what the search looks for.
         let with_query = SearchRequest {
             query: request.query.clone(),
@@ -52,7 +55,13 @@ pub(super) fn bind(
         };
         let mut columns = fetch::bind_columns(&with_query, mapping, context)?;
         columns.visible = limits.fields.clone();
-        tops.push(TopColumns { request: asked.clone(), columns, order });
+        if let Some(path) = path {
+            let mut inner = fetch::inner_of_path(path, asked, mapping, context)?;
+            inner.columns_mut().visible = limits.fields.clone();
+            columns.inner = vec![inner];
+        }
+        let inside = path.map(str::to_owned);
+        tops.push(TopColumns { request: asked.clone(), columns, order, inside });
     }
     Ok(tops.into())
 }
@@ -119,7 +128,11 @@ impl<E: Env> Core<E> {
             for winner in std::mem::take(&mut hits.winners) {
                 let target = &targets[winner.target as usize];
                 let State::Planned(plan, _, tops) = &target.state else { continue };
-                let place = tops.iter().position(|top| top.request == *hits.request);
+                let segment = &plan.view.segments[winner.ranked.segment as usize].segment;
+                let child = segment.parents().is_some_and(|it| !it.has(winner.ranked.doc));
+                let place = tops.iter().position(|top| {
+                    top.request == *hits.request && top.inside.is_some() == child
+                });
                 let Some(place) = place else { continue };
                 let top = &tops[place];
                 if inside.len() <= place {
@@ -127,6 +140,27 @@ impl<E: Env> Core<E> {
                 }
                 let mut wanted = Fetch::new(&top.request, &target.index.name, &top.columns);
                 wanted.order = Some(&top.order);
+                let above = segment.parents().and_then(|it| it.of(winner.ranked.doc));
+                if let (Some(_), Some(doc)) = (&top.inside, above) {
+                    // The whole document first, then the object in it.
+                    let outer = Ranked { doc, keys: Vec::new(), ..winner.ranked.clone() };
+                    let made = fetched(&wanted, plan, &outer).and_then(|parent| {
+                        let plans =
+                            inside[place].of(self, winner.target, &plan.view, &top.columns)?;
+                        let inner = top.columns.inner[0].child(
+                            &plans[0],
+                            &winner.ranked,
+                            &outer,
+                            &parent,
+                        );
+                        inner.map_err(|error| damaged(&error))
+                    });
+                    match made {
+                        Ok(hit) => hits.hits.push(hit),
+                        Err(error) => shards.note(target, error),
+                    }
+                    continue;
+                }
                 let made = fetched(&wanted, plan, &winner.ranked).and_then(|mut hit| {
                     if !top.columns.inner.is_empty() {
                         let plans =

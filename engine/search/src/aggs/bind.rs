@@ -126,6 +126,7 @@ impl Scope<'_, '_> {
             }
             Kind::MatrixStats { fields, missing, mode } => {
                 let mut sources = Vec::with_capacity(fields.len());
+                let mut names = Vec::with_capacity(fields.len());
                 for field in fields {
                     let missing = missing.iter().find(|(name, _)| name == field);
                     let values = Values {
@@ -133,9 +134,13 @@ impl Scope<'_, '_> {
                         missing: missing.map(|(_, value)| Scalar::Number(value.to_string())),
                         ..Values::default()
                     };
-                    sources.push(self.source(&values, Accepts::Numbers, kind)?);
+                    let source = self.source(&values, Accepts::Numbers, kind)?;
+                    if source.mapped || source.missing.is_some() {
+                        sources.push(source);
+                        names.push(field.clone());
+                    }
                 }
-                What::Matrix(sources, *mode)
+                What::Matrix(sources, *mode, names.into())
             }
             Kind::TTest(test) => {
                 let a = self.source(&test.a.0, Accepts::Numbers, kind)?;

@@ -51,8 +51,8 @@ pub enum What {
     Metric(Source),
     /// A mean by weight.
     Weighted(Source, Source, Format),
-    /// Moments of several fields.
-    Matrix(Vec<Source>, Mode),
+    /// Moments of several fields, those that the index maps, with their names.
+    Matrix(Vec<Source>, Mode, Arc<[String]>),
     /// Two samples, each perhaps narrowed by a filter of that number.
     Samples(Source, Source, [Option<usize>; 2]),
     /// The best documents.

@@ -97,9 +97,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             let (value, weight) = (place.numbers(value), place.numbers(weight));
             Box::new(Weighted::new(value, weight, format.clone()))
         }
-        What::Matrix(sources, mode) => {
+        What::Matrix(sources, mode, names) => {
             let fields = sources.iter().map(|source| place.numbers(source)).collect();
-            Box::new(Moments::new(fields, *mode))
+            Box::new(Moments::new(fields, *mode, Arc::clone(names)))
         }
         What::Samples(a, b, filters) => {
             let filters = filters.map(|filter| filter.map(|filter| place.matcher(filter)));

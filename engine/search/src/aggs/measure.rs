@@ -393,13 +393,14 @@ fn combined(mode: Mode, values: &mut [f64]) -> f64 {
 pub struct Several {
     fields: Vec<Numbers>,
     mode: Mode,
+    names: std::sync::Arc<[String]>,
     states: Vec<Matrix>,
 }
 
 impl Several {
     /// Of these fields.
-    pub fn new(fields: Vec<Numbers>, mode: Mode) -> Self {
-        Self { fields, mode, states: Vec::new() }
+    pub fn new(fields: Vec<Numbers>, mode: Mode, names: std::sync::Arc<[String]>) -> Self {
+        Self { fields, mode, names, states: Vec::new() }
     }
 }
 
@@ -420,7 +421,7 @@ impl Collector for Several {
             field.each(batch.docs, |at, raw| rows[at][place].push(form.double(raw)));
         }
         for (at, row) in rows.iter_mut().enumerate() {
-            if row.iter().any(Vec::is_empty) {
+            if row.is_empty() || row.iter().any(Vec::is_empty) {
                 continue;
             }
             let values: Vec<f64> =
@@ -434,7 +435,8 @@ impl Collector for Several {
     fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
         let new = Matrix::new(self.fields.len());
         let states = all(&mut self.states, owners, &new);
-        Ok(states.into_iter().map(Partial::Matrix).collect())
+        let partial = |state| Partial::Matrix(state, std::sync::Arc::clone(&self.names));
+        Ok(states.into_iter().map(partial).collect())
     }
 }
 

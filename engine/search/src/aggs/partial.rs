@@ -41,8 +41,8 @@ pub enum Partial {
     Bounds(GeoBounds),
     /// Sums of latitudes and longitudes, and their count.
     Centroid(Kahan, Kahan, u64),
-    /// Moments of several fields.
-    Matrix(Matrix),
+    /// Moments of several fields, and their names.
+    Matrix(Matrix, Arc<[String]>),
     /// Two samples, and their differences where they are paired.
     Samples(Box<[Moments; 3]>),
     /// The best documents.

@@ -92,7 +92,13 @@ pub fn merge(agg: Option<&Agg>, into: &mut Partial, from: Partial) -> Result<()>
             lon.merge(other_lon);
             *count += n;
         }
-        (Partial::Matrix(a), Partial::Matrix(b)) => a.merge(&b),
+        (Partial::Matrix(a, names), Partial::Matrix(b, other)) => {
+            if a.count == 0 {
+                (*a, *names) = (b, other);
+            } else if *names == other {
+                a.merge(&b);
+            }
+        }
         (Partial::Samples(a), Partial::Samples(b)) => {
             for (a, b) in a.iter_mut().zip(b.iter()) {
                 a.merge(b);

@@ -166,7 +166,7 @@ fn one(agg: &Agg, partial: &Partial) -> (&'static str, Fields) {
         (_, Partial::Weighted { sum, weight, format }) => {
             shown("value", sum.value / weight.value, format, &mut out);
         }
-        (Kind::MatrixStats { fields, .. }, Partial::Matrix(matrix)) => {
+        (_, Partial::Matrix(matrix, fields)) => {
             out.push((plain("doc_count"), Out::Unsigned(matrix.count)));
             if matrix.count > 0 {
                 out.push((plain("fields"), matrix_fields(fields, matrix)));
