@@ -45,7 +45,10 @@ pub(crate) fn walk(
     depth: usize,
 ) -> Result<()> {
     if depth > 32 {
-        return Err(Error::argument("settings are nested too deeply"));
+        let start: String = prefix.chars().take(64).collect();
+        return Err(Error::argument(format!(
+            "settings below [{start}] are nested more than 32 levels deep"
+        )));
     }
     for (key, value) in object.iter() {
         let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
