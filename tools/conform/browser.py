@@ -23,13 +23,17 @@ class Browser:
 
     def __init__(self, server):
         self.server = server
-        self.base = server.url
+        # Behind a proxy that ends TLS the pages have another origin than the address.
+        self.origin = getattr(server, "origin", server.url)
         self.cookies = {}
 
     def request(self, method, path, body=None, kind=None, headers=()):
         """One request, cookies kept; answers a page."""
-        split = urllib.parse.urlsplit(self.base)
-        connection = http.client.HTTPSConnection(split.hostname, split.port, context=self.server.context(), timeout=30)
+        split = urllib.parse.urlsplit(self.server.url)
+        if split.scheme == "https":
+            connection = http.client.HTTPSConnection(split.hostname, split.port, context=self.server.context(), timeout=30)
+        else:
+            connection = http.client.HTTPConnection(split.hostname, split.port, timeout=30)
         sent = {"User-Agent": "conform"}
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -56,7 +60,7 @@ class Browser:
 
     def post(self, path, fields, headers=None):
         """A form, as a page of this origin would send it."""
-        headers = {"Origin": self.base} if headers is None else headers
+        headers = {"Origin": self.origin} if headers is None else headers
         body = urllib.parse.urlencode(fields)
         return self.request("POST", path, body, "application/x-www-form-urlencoded", headers)
 
@@ -70,7 +74,7 @@ class Browser:
             head = f'--{mark}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
             parts.append(head.encode() + content + b"\r\n")
         body = b"".join(parts) + f"--{mark}--\r\n".encode()
-        return self.request("POST", path, body, f"multipart/form-data; boundary={mark}", {"Origin": self.base})
+        return self.request("POST", path, body, f"multipart/form-data; boundary={mark}", {"Origin": self.origin})
 
     def login(self, user, password, request=""):
         """Signs in; answers the page of the POST."""

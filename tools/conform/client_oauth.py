@@ -1,7 +1,7 @@
 """Real OAuth clients at the authorization server: `python3 tools/conform/client_oauth.py`.
 
-Authlib and requests-oauthlib (Python), oauth4webapi, openid-client and simple-oauth2 (npm): code with
-and without PKCE, refresh, client credentials, device, introspection, revocation, PAR, discovery; then
+Authlib and requests-oauthlib (Python), oauth4webapi, openid-client and simple-oauth2 (npm), the
+crate `oauth2` (Rust): code with and without PKCE, refresh, client credentials, device, introspection, revocation, PAR, discovery; then
 the token opens documents through the official `elasticsearch` client as `bearer_auth`, which sees
 exactly what was granted. What is not installed is skipped with a word
 (`pip install -r tools/conform/requirements.txt`; CONFORM_NPM names a folder with the packages of npm).
@@ -38,7 +38,8 @@ def sees_what_was_granted(server, token):
     """The official client of the store, with the token."""
     from elasticsearch import AuthorizationException, Elasticsearch
 
-    store = Elasticsearch(server.url, ca_certs=server.ca, bearer_auth=token)
+    trust = {"ca_certs": server.ca} if server.url.startswith("https") else {}
+    store = Elasticsearch(server.url, bearer_auth=token, **trust)
     assert store.search(index="orders-*")["hits"]["total"]["value"] == 3
     for forbidden in [lambda: store.search(index="bills-1"), lambda: store.index(index="orders-1", document={})]:
         try:
@@ -155,6 +156,41 @@ def simple_oauth2(server):
     npm(server, "simple-oauth2")
 
 
+def rust_oauth2(_):
+    """A program of its own, built here; it speaks plain HTTP, as to a server behind a proxy."""
+    folder = ROOT / "tools" / "conform" / "clients" / "oauth2"
+    target = str(ROOT / "target" / "conform-oauth2")
+    built = shutil.which("cargo") and subprocess.run(
+        ["cargo", "build", "--quiet", "--manifest-path", str(folder / "Cargo.toml"), "--target-dir", target], check=False)
+    if not built or built.returncode != 0:
+        raise ImportError("the crate oauth2 cannot be built here")
+    issuer = "https://store.example"
+    settings = ["xpack.security.http.ssl.enabled=false", f"oauth.issuer={issuer}", "oauth.limit.login=1000"]
+    with Server(args=[word for setting in settings for word in ("-E", setting)]) as server:
+        server.origin = issuer
+        prepare(server)
+        made = client(server)
+        public = client(server, token_endpoint_auth_method="none", application_type="native", redirect_uris=["http://127.0.0.1/cb"])
+        service = client(server, application_type="service", redirect_uris=[], service_account="ann")
+        words = [server.url, made["client_id"], made["client_secret"], public["client_id"], service["client_id"], service["client_secret"]]
+        process = subprocess.Popen([f"{target}/debug/conform-oauth2", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        seen = 0
+        for line in process.stdout:
+            word, _, value = line.strip().partition(" ")
+            answer = "go on"
+            if word == "token":
+                sees_what_was_granted(server, value)
+                seen += 1
+                continue
+            if word == "open" and "#" in value:
+                device(server, value.split("#")[1])
+            elif word == "open":
+                answer = allow(server, value)
+            process.stdin.write(answer + "\n")
+            process.stdin.flush()
+        assert process.wait(60) == 0 and seen == 3, (process.returncode, seen)
+
+
 def main():
     # Another authority of the machine must not stand in for the one that is pinned here.
     for name in ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]:
@@ -162,7 +198,7 @@ def main():
     passed = failed = skipped = 0
     with Server(args=["-E", "oauth.limit.login=1000"]) as server:
         prepare(server)
-        for story in [authlib, requests_oauthlib, oauth4webapi, openid_client, simple_oauth2]:
+        for story in [authlib, requests_oauthlib, oauth4webapi, openid_client, simple_oauth2, rust_oauth2]:
             try:
                 story(server)
                 passed += 1
