@@ -14,16 +14,16 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::hash::{Map, Set};
-use base::{DocId, FieldNo};
+use base::DocId;
+use base::hash::Set;
 use mapping::types::sortable;
-use segment::columns::{self, DictionaryReader};
-use segment::Segment;
 
-use crate::iter::build;
+use super::group::{Group, Grouper, grouper};
+use super::read::{
+    self, Children, Reader, directed, first_bounds, inside, missing_value, number, rank, reader,
+};
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
-use crate::plan::distance::Distance;
-use crate::plan::order::{Collapse, Inside, Key, MissingTerm, Numeric, Order, Ordinals, Place, Source};
+use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
 use crate::plan::weigh::Plan;
 use crate::request::Mode;
 use crate::result;
@@ -46,23 +46,6 @@ struct Entry {
     group: Group,
 }
 
-/// The value that a hit stands for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-enum Group {
-    /// None, or hits are not grouped.
-    #[default]
-    None,
-    Number(i64),
-    Term(Arc<[u8]>),
-}
-
-/// Reads values of the column by which hits are grouped.
-enum Grouper {
-    Nothing,
-    Numbers(columns::Numeric),
-    Terms { column: columns::Ordinals, reader: DictionaryReader, known: Map<u32, Arc<[u8]>> },
-}
-
 impl Entry {
     /// In the order of the keys. Two terms that the segment at hand lacks may share a number; then
     /// their bytes decide.
@@ -79,35 +62,6 @@ impl Entry {
             }
         }
         (self.segment, self.doc).cmp(&(other.segment, other.doc))
-    }
-}
-
-/// Reads one key in one segment.
-enum Reader {
-    Score,
-    Doc { base: i64 },
-    Numeric { column: Option<columns::Numeric>, key: Numeric },
-    Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
-    Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
-}
-
-/// Which documents inside of another count for a key.
-struct Children {
-    parents: Option<segment::Parents>,
-    /// A bit for each document; absent: all.
-    allowed: Option<Vec<u64>>,
-    count_max: usize,
-}
-
-impl Children {
-    fn of(&self, doc: u32) -> impl Iterator<Item = DocId> + '_ {
-        let range = self.parents.as_ref().map_or(0..0, |parents| parents.nested(DocId(doc)));
-        let allowed = |doc: &u32| {
-            self.allowed
-                .as_ref()
-                .is_none_or(|words| words[*doc as usize / 64] >> (doc % 64) & 1 == 1)
-        };
-        range.filter(allowed).map(DocId).take(self.count_max)
     }
 }
 
@@ -204,7 +158,7 @@ impl Sorter {
                 children.push(match &key.inside {
                     None => None,
                     Some(inside) => {
-                        let Some(found) = self::children(inside, plan, number, turn) else {
+                        let Some(found) = read::children(inside, plan, number, turn) else {
                             return Ok(false);
                         };
                         Some(found)
@@ -544,7 +498,7 @@ impl Sorter {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
             };
-            let rank = self::rank(ranks, key, self.children[at].as_ref(), doc.get());
+            let rank = rank(ranks, key, self.children[at].as_ref(), doc.get());
             let Some(rank) = rank else {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
@@ -624,205 +578,6 @@ impl Sorter {
             Place::Term(term) => self.seat_term(at, term.as_deref(), turn),
         }
     }
-}
-
-/// The term that documents without one show.
-fn missing_value(missing: &MissingTerm) -> Option<Arc<[u8]>> {
-    match missing {
-        MissingTerm::Term(term) => Some((**term).into()),
-        MissingTerm::First | MissingTerm::Last => None,
-    }
-}
-
-fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Reader {
-    let base = i64::from(base);
-    match &key.source {
-        Source::Score => Reader::Score,
-        Source::Doc => Reader::Doc { base },
-        Source::ShardDoc => Reader::Doc { base: i64::from(target) << 32 | base },
-        Source::Numeric(key) => {
-            let column = key.field.and_then(|field| segment.numeric(field)).cloned();
-            Reader::Numeric { column, key: key.clone() }
-        }
-        Source::Distance(key) => {
-            let column = key.field.and_then(|field| segment.numeric(field)).cloned();
-            Reader::Distance { column, key: Arc::clone(key) }
-        }
-        Source::Ordinals(key) => {
-            let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
-            let column = column.map(|column| Box::new((column.clone(), column.terms())));
-            Reader::Ordinals { column, key: key.clone() }
-        }
-    }
-}
-
-/// Finds the documents inside that count; `None` where it must wait.
-fn children(inside: &Inside, plan: &Plan, number: u32, turn: &mut Turn<'_>) -> Option<Children> {
-    let segment = &plan.view.segments[number as usize].segment;
-    let allowed = match inside.filter.and_then(|at| plan.sort_filters.get(at)) {
-        None => None,
-        Some(node) => {
-            let context = build::Context { segment, number: number as usize };
-            let mut filter = build::any_filter(node, context);
-            let doc_count = segment.doc_count();
-            let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
-            let mut pos = 0;
-            loop {
-                let next = filter.next(pos);
-                if next >= doc_count {
-                    break;
-                }
-                let window = window_of(next);
-                if !filter.prepare(window, turn) {
-                    return None;
-                }
-                let mut found = bits::NONE;
-                filter.fill(window, &mut found);
-                let start = (window * WINDOW / 64) as usize;
-                for (word, found) in words[start..].iter_mut().zip(found.iter()) {
-                    *word |= found;
-                }
-                turn.spend(64);
-                pos = (window + 1).saturating_mul(WINDOW);
-            }
-            Some(words)
-        }
-    };
-    let parents = segment.parents().cloned();
-    Some(Children { parents, allowed, count_max: inside.count_max as usize })
-}
-
-/// Values of the documents inside.
-fn inside(column: &columns::Numeric, children: &Children, doc: u32, values: &mut Vec<i64>) {
-    for child in children.of(doc) {
-        column.values(child, values);
-    }
-}
-
-/// The term that counts of a document, or of those inside.
-fn rank(
-    ranks: &columns::Ordinals,
-    key: &Ordinals,
-    children: Option<&Children>,
-    doc: u32,
-) -> Option<base::Ord> {
-    let of = |doc| if key.greatest { ranks.last(doc) } else { ranks.first(doc) };
-    match children {
-        None => of(DocId(doc)),
-        Some(children) if key.greatest => children.of(doc).filter_map(of).max(),
-        Some(children) => children.of(doc).filter_map(of).min(),
-    }
-}
-
-fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
-    let no = collapse.field.no;
-    if !collapse.has_terms {
-        return segment.numeric(no).map_or(Grouper::Nothing, |it| Grouper::Numbers(it.clone()));
-    }
-    match segment.ordinals(no) {
-        None => Grouper::Nothing,
-        Some(column) => Grouper::Terms {
-            column: column.clone(),
-            reader: column.terms(),
-            known: Map::default(),
-        },
-    }
-}
-
-impl Grouper {
-    /// The value of a document. What cannot be read is damaged; the segment records that.
-    fn read(&mut self, doc: u32) -> Group {
-        match self {
-            Self::Nothing => Group::None,
-            Self::Numbers(column) => column.first(DocId(doc)).map_or(Group::None, Group::Number),
-            Self::Terms { column, reader, known } => {
-                let Some(rank) = column.first(DocId(doc)) else { return Group::None };
-                if let Some(term) = known.get(&rank.get()) {
-                    return Group::Term(Arc::clone(term));
-                }
-                let Ok(term) = reader.term(rank) else { return Group::None };
-                let term: Arc<[u8]> = term.into();
-                known.insert(rank.get(), Arc::clone(&term));
-                Group::Term(term)
-            }
-        }
-    }
-}
-
-/// Greatest first is smallest first of the complement.
-#[inline]
-fn directed(value: i64, descending: bool) -> i64 {
-    if descending { !value } else { value }
-}
-
-/// Between which two keys the documents of a window lie; `None` where nothing is known.
-fn first_bounds(
-    reader: &Reader,
-    descending: bool,
-    window: u32,
-    doc_count: u32,
-) -> Option<(i64, i64)> {
-    let docs = doc_count.saturating_sub(window * WINDOW).min(WINDOW);
-    let bounds = |low: i64, high: i64| {
-        let (a, b) = (directed(low, descending), directed(high, descending));
-        (a.min(b), a.max(b))
-    };
-    let widen = |(low, high): (i64, i64), missing: i64| (low.min(missing), high.max(missing));
-    match reader {
-        Reader::Numeric { column, key } => {
-            let missing = directed(key.missing, descending);
-            let Some(column) = column else { return Some((missing, missing)) };
-            if !matches!(key.mode, Mode::Min | Mode::Max) && !column.is_single() {
-                return None;
-            }
-            let zone = column.zone(window);
-            if zone.is_empty() {
-                return Some((missing, missing));
-            }
-            let found = bounds(key.cast(zone.min), key.cast(zone.max));
-            Some(if zone.doc_count < docs { widen(found, missing) } else { found })
-        }
-        Reader::Ordinals { column: Some(column), key } => {
-            let zone = column.0.zone(window);
-            let missing = match key.missing {
-                MissingTerm::First => i64::MIN,
-                MissingTerm::Last => i64::MAX,
-                MissingTerm::Term(_) => return None,
-            };
-            if zone.is_empty() {
-                return Some((missing, missing));
-            }
-            let found = bounds(zone.min * 2 + 1, zone.max * 2 + 1);
-            Some(if zone.doc_count < docs { widen(found, missing) } else { found })
-        }
-        Reader::Doc { base } => {
-            let first = base + i64::from(window * WINDOW);
-            Some(bounds(first, first + i64::from(docs.max(1)) - 1))
-        }
-        Reader::Ordinals { .. } | Reader::Distance { .. } | Reader::Score => None,
-    }
-}
-
-/// The number that a document is ordered by.
-fn number(
-    column: &columns::Numeric,
-    key: &Numeric,
-    doc: u32,
-    several: &mut Vec<i64>,
-) -> Option<i64> {
-    let doc = DocId(doc);
-    if matches!(key.mode, Mode::Min) || column.is_single() {
-        return column.first(doc).map(|value| key.cast(value));
-    }
-    if matches!(key.mode, Mode::Max) {
-        return column.last(doc).map(|value| key.cast(value));
-    }
-    several.clear();
-    column.values(doc, several);
-    if several.is_empty() {
-        return None;
-    }
-    Some(key.combine(several))
 }
 
 /// Hits whose terms are read, in order.

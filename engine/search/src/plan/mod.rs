@@ -22,6 +22,7 @@ mod leaf;
 mod join;
 mod multi;
 pub mod minimum;
+mod numeric;
 pub mod order;
 pub mod places;
 mod query_string;

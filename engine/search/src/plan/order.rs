@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use json::Value;
-use mapping::types::calendar::Moment;
-use mapping::types::date_format::Round;
-use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, sortable};
 use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 
@@ -14,8 +11,11 @@ use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::Context;
 use crate::plan::distance::Distance;
+use crate::plan::numeric::{convert, number, read_nanos};
 use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak};
 use crate::result;
+
+pub use crate::plan::numeric::{NumberForm, Numeric};
 
 /// How hits are ordered.
 #[derive(Clone, Debug, Default)]
@@ -74,84 +74,6 @@ pub enum Source {
     Distance(Arc<Distance>),
 }
 
-/// A key from a column of numbers.
-#[derive(Clone, Debug)]
-pub struct Numeric {
-    /// The column; absent where the index does not map the field.
-    pub field: Option<FieldNo>,
-    /// Which of several values counts.
-    pub mode: Mode,
-    /// What the column's numbers are.
-    pub stored: NumberForm,
-    /// What they are compared as.
-    pub form: NumberForm,
-    /// Stands for no value, in `form`.
-    pub missing: i64,
-    /// How dates of the request are read.
-    pub read: Option<Arc<DateFormat>>,
-    /// How they are printed; as milliseconds where absent.
-    pub print: Option<Arc<DateFormat>>,
-    /// Dates count nanoseconds.
-    pub nanos: bool,
-}
-
-/// What a sortable number stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NumberForm {
-    /// A long, a boolean, milliseconds.
-    Long,
-    /// A double.
-    Double,
-    /// A float.
-    Float,
-    /// A float of 16 bits.
-    Half,
-    /// A long without sign.
-    Unsigned,
-    /// A decimal times a factor, whose bits these are.
-    Scaled(u64),
-}
-
-impl NumberForm {
-    /// The number as a double.
-    fn double(self, value: i64) -> f64 {
-        match self {
-            Self::Long => value as f64,
-            Self::Double => sortable::to_f64(value),
-            Self::Float => f64::from(sortable::to_f32(value)),
-            Self::Half => NumberKind::HalfFloat.double_of(value),
-            Self::Unsigned => sortable::to_u64(value) as f64,
-            Self::Scaled(factor) => value as f64 / f64::from_bits(factor),
-        }
-    }
-
-    /// The number of a double.
-    fn of_double(self, value: f64) -> i64 {
-        match self {
-            Self::Long => value as i64,
-            Self::Double => sortable::from_f64(value),
-            Self::Float => sortable::from_f32(value as f32),
-            Self::Half => NumberKind::HalfFloat.sortable_of(value),
-            Self::Unsigned => sortable::from_u64(value as u64),
-            Self::Scaled(factor) => (value * f64::from_bits(factor)).round() as i64,
-        }
-    }
-
-    /// As what it is compared where the request does not say.
-    const fn compared(self) -> Self {
-        match self {
-            Self::Half => Self::Float,
-            Self::Scaled(_) => Self::Double,
-            other => other,
-        }
-    }
-
-    /// Compared as whole numbers?
-    const fn is_whole(self) -> bool {
-        matches!(self, Self::Long | Self::Unsigned)
-    }
-}
-
 /// A key from a column of terms.
 #[derive(Clone, Debug)]
 pub struct Ordinals {
@@ -187,109 +109,6 @@ pub enum Place {
     Number(i64),
     /// A term; `None` for no value.
     Term(Option<Box<[u8]>>),
-}
-
-impl Numeric {
-    /// The number as it crosses cores: it still compares as the number does.
-    pub fn comparable(&self, value: i64) -> result::Key {
-        match self.form {
-            NumberForm::Long | NumberForm::Unsigned => result::Key::Long(value),
-            NumberForm::Float => result::Key::Float(sortable::to_f32(value)),
-            form => result::Key::Double(form.double(value)),
-        }
-    }
-
-    /// A comparable key as it is printed.
-    pub fn printed(&self, key: result::Key) -> result::Key {
-        match (&self.print, key) {
-            (Some(format), result::Key::Long(nanos)) if self.nanos => {
-                let (seconds, nanos) = (nanos.div_euclid(NANOS), nanos.rem_euclid(NANOS) as u32);
-                let moment = Moment { seconds, nanos };
-                result::Key::Text(format.print(moment, &Zone::UTC))
-            }
-            (Some(format), result::Key::Long(ms)) => result::Key::Text(format.print_ms(ms)),
-            (_, result::Key::Long(value)) if self.form == NumberForm::Unsigned => {
-                result::Key::Unsigned(sortable::to_u64(value))
-            }
-            (_, key) => key,
-        }
-    }
-
-    /// A stored number in the form in which it is compared.
-    #[inline]
-    pub fn cast(&self, value: i64) -> i64 {
-        convert(self.stored, self.form, value)
-    }
-
-    /// One number of several, which rise, in the form in which it is compared (`MultiValueMode`).
-    pub fn combine(&self, values: &[i64]) -> i64 {
-        let count = values.len();
-        if self.form == NumberForm::Unsigned && self.stored == NumberForm::Unsigned {
-            return combine_unsigned(self.mode, values);
-        }
-        match self.mode {
-            Mode::Min => self.cast(values[0]),
-            Mode::Max => self.cast(values[count - 1]),
-            Mode::Sum | Mode::Avg => {
-                if self.form.is_whole() {
-                    let sum = values.iter().fold(0i64, |sum, v| sum.wrapping_add(self.cast(*v)));
-                    return match self.mode {
-                        Mode::Avg if count > 1 => (sum as f64 / count as f64 + 0.5).floor() as i64,
-                        _ => sum,
-                    };
-                }
-                let sum: f64 = values.iter().map(|value| self.double(self.cast(*value))).sum();
-                self.sortable(if self.mode == Mode::Avg { sum / count as f64 } else { sum })
-            }
-            Mode::Median => {
-                let middle = self.cast(values[count / 2]);
-                if count % 2 == 1 {
-                    return middle;
-                }
-                let below = self.cast(values[count / 2 - 1]);
-                if self.form.is_whole() {
-                    return ((below as f64 + middle as f64) / 2.0 + 0.5).floor() as i64;
-                }
-                self.sortable((self.double(below) + self.double(middle)) / 2.0)
-            }
-        }
-    }
-
-    fn double(&self, value: i64) -> f64 {
-        self.form.double(value)
-    }
-
-    fn sortable(&self, value: f64) -> i64 {
-        self.form.of_double(value)
-    }
-}
-
-/// One unsigned long of several, which rise; no digit is lost.
-fn combine_unsigned(mode: Mode, values: &[i64]) -> i64 {
-    let count = values.len();
-    let at = |place: usize| u128::from(sortable::to_u64(values[place]));
-    let sum = || (0..count).map(at).sum::<u128>();
-    let number = match mode {
-        Mode::Min => at(0),
-        Mode::Max => at(count - 1),
-        Mode::Sum => sum(),
-        // Halves are rounded up.
-        Mode::Avg => (2 * sum() / count as u128).div_ceil(2),
-        Mode::Median if count % 2 == 1 => at(count / 2),
-        Mode::Median => (at(count / 2 - 1) + at(count / 2)).div_ceil(2),
-    };
-    sortable::from_u64(number as u64)
-}
-
-/// Nanoseconds of a second.
-const NANOS: i64 = 1_000_000_000;
-
-/// A number of one form in another.
-fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
-    if from == to {
-        return value;
-    }
-    to.of_double(from.double(value))
 }
 
 /// Can hits of several indices be put in one order? Longs without sign and other numbers cannot.
@@ -587,48 +406,6 @@ fn in_nanos(mut numeric: Numeric, sort: &Sort) -> Result<Source> {
         numeric.missing = read_nanos(&numeric, value)?;
     }
     Ok(Source::Numeric(numeric))
-}
-
-/// A value of the request for dates that count nanoseconds.
-fn read_nanos(numeric: &Numeric, value: &Scalar) -> Result<i64> {
-    let (Some(format), Scalar::String(text)) = (&numeric.read, value) else {
-        return number(NumberForm::Long, None, value);
-    };
-    match (format.parse(text, None, Round::Down), text.parse()) {
-        (Ok(moment), _) => moment.to_nanos().ok_or_else(|| Error::illegal("long overflow")),
-        (Err(_), Ok(nanos)) => Ok(nanos),
-        (Err(error), Err(_)) => Err(error.into()),
-    }
-}
-
-/// A value of the request in a key's form.
-fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scalar) -> Result<i64> {
-    if let (Some(format), Scalar::String(text)) = (format, value) {
-        return match (format.parse_ms(text), text.parse()) {
-            (Ok(ms), _) => Ok(ms),
-            // Milliseconds that a client put into quotes.
-            (Err(_), Ok(ms)) => Ok(ms),
-            (Err(error), Err(_)) => Err(error.into()),
-        };
-    }
-    let text = match value {
-        Scalar::Bool(flag) => return Ok(i64::from(*flag)),
-        Scalar::Number(text) | Scalar::String(text) => text.as_str(),
-    };
-    let double = || text.parse::<f64>().map_err(|_| Error::number(text));
-    match form {
-        // A long is not squeezed through a double unless it was written as one.
-        NumberForm::Long => text.parse::<i64>().or_else(|_| double().map(|value| value as i64)),
-        NumberForm::Double => double().map(sortable::from_f64),
-        NumberForm::Float => {
-            text.parse::<f32>().map(sortable::from_f32).map_err(|_| Error::number(text))
-        }
-        NumberForm::Unsigned => match text.parse::<u64>() {
-            Ok(value) => Ok(sortable::from_u64(value)),
-            Err(_) => double().map(|value| form.of_double(value)),
-        },
-        NumberForm::Half | NumberForm::Scaled(_) => double().map(|value| form.of_double(value)),
-    }
 }
 
 fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result<Source> {
