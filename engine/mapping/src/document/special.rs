@@ -454,6 +454,17 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                 ));
             }
         }
+        for (context, found) in kind.contexts.iter().zip(&mut contexts) {
+            if let (Some(path), Some(root)) = (&context.path, self.root) {
+                context_at(context, root, path, found)?;
+            }
+        }
+        if !inputs.is_empty() && !contexts.is_empty() && contexts.iter().all(Vec::is_empty) {
+            return Err(Error::illegal_argument(format!(
+                "Contexts are mandatory in context enabled completion field [{}]",
+                field.path
+            )));
+        }
         let prefixes = combine(kind, &contexts)?;
         let mut any = false;
         for input in &inputs {
@@ -661,6 +672,46 @@ fn read_contexts(kind: &Completion, node: Node<'_>, found: &mut [Vec<Vec<u8>>]) 
         }
     }
     Ok(())
+}
+
+/// The values that a context takes from another field of the document.
+fn context_at(
+    context: &completion::Contexts,
+    node: Node<'_>,
+    path: &str,
+    found: &mut Vec<Vec<u8>>,
+) -> Result<()> {
+    let is_place = matches!(context.kind, crate::types::ContextKind::Geo(_));
+    match node.kind() {
+        NodeKind::Null => Ok(()),
+        NodeKind::Object if !path.is_empty() => {
+            for member in node.object() {
+                let rest = path.strip_prefix(&*member.key());
+                let rest = rest.and_then(|rest| {
+                    if rest.is_empty() { Some("") } else { rest.strip_prefix('.') }
+                });
+                if let Some(rest) = rest {
+                    context_at(context, member.value(), rest, found)?;
+                }
+            }
+            Ok(())
+        }
+        NodeKind::Array
+            if !(is_place
+                && path.is_empty()
+                && node.array().next().is_some_and(|first| first.kind() == NodeKind::Number)) =>
+        {
+            node.array().try_for_each(|item| context_at(context, item, path, found))
+        }
+        _ if !path.is_empty() => Ok(()),
+        _ => {
+            let value = completion::context_value(context, &node.to_value())?;
+            if !found.contains(&value) {
+                found.push(value);
+            }
+            Ok(())
+        }
+    }
 }
 
 /// What stands before the words: each combination of contexts.

@@ -32,6 +32,8 @@ pub(super) struct Walk<'m, 'p, 'd> {
     nested_count: u64,
     /// The values at hand were walked before: they are shown to an enclosing document.
     is_echo: bool,
+    /// The whole document: contexts of completions are looked up in it.
+    pub root: Option<Node<'d>>,
 }
 
 /// An open nested document.
@@ -86,12 +88,14 @@ impl<'m, 'p, 'd> Walk<'m, 'p, 'd> {
             later: Vec::new(),
             nested_count: 0,
             is_echo: false,
+            root: None,
         }
     }
 
     /// Walks a whole document; answers what must be added first, if anything.
     pub fn document(&mut self, root: Node<'d>) -> Refused<Option<Delta>> {
         let object = &**self.mapping.root();
+        self.root = Some(root);
         if object.is_enabled() {
             self.members(object, Dynamic::True, root)?;
         }

@@ -283,6 +283,9 @@ fn context(context: &Contexts) -> Value {
             out.insert("precision", u32::from(precision));
         }
     }
+    if let Some(path) = &context.path {
+        out.insert("path", &**path);
+    }
     Value::Object(out)
 }
 

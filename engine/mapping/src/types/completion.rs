@@ -62,6 +62,8 @@ pub struct Contexts {
     pub name: Arc<str>,
     /// Its type.
     pub kind: ContextKind,
+    /// The field of the document whose values are the context's too.
+    pub path: Option<Arc<str>>,
 }
 
 /// The types of contexts.
@@ -94,6 +96,45 @@ impl Completion {
             out.extend_from_slice(token.term.as_bytes());
         });
     }
+}
+
+/// The values that a query asks of a context: of a place, its cell and those around it.
+///
+/// # Errors
+/// As [`context_value`].
+pub fn query_values(context: &Contexts, value: &Value) -> Result<Vec<Vec<u8>>> {
+    let own = context_value(context, value)?;
+    let ContextKind::Geo(_) = context.kind else { return Ok(vec![own]) };
+    let cell = String::from_utf8_lossy(&own).into_owned();
+    let (low, high) = geo::geohash_cell(&cell)?;
+    let (height, width) = (high.lat - low.lat, high.lon - low.lon);
+    let mut values = vec![own];
+    for (north, east) in [(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)] {
+        let lat = (low.lat + high.lat) / 2.0 + f64::from(north) * height;
+        let lon = (low.lon + high.lon) / 2.0 + f64::from(east) * width;
+        if lat.abs() > 90.0 {
+            continue;
+        }
+        let lon = (lon + 540.0).rem_euclid(360.0) - 180.0;
+        let near = geo::geohash(geo::Point { lat, lon }, cell.len()).into_bytes();
+        if !values.contains(&near) {
+            values.push(near);
+        }
+    }
+    Ok(values)
+}
+
+/// Digits of a geohash whose cells are about so many metres wide, as Elasticsearch reckons them.
+pub fn digits_of(metres: f64) -> u32 {
+    const EQUATOR: f64 = 2.0 * std::f64::consts::PI * 6_378_137.0;
+    const POLAR: f64 = std::f64::consts::PI * 6_356_752.314_245;
+    if metres <= 0.0 {
+        return 12;
+    }
+    let width = metres / (1.0 + POLAR / EQUATOR);
+    let bits = ((EQUATOR / width).ceil().max(1.0) as u64).ilog2();
+    let (full, left) = (bits / 5, bits % 5);
+    (full + u32::from(left > 0) + full + u32::from(left > 3)).clamp(1, 12)
 }
 
 /// The bytes of a context's value, as terms have them.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::types::Completion;
-use mapping::types::completion::{CONTEXT_END, SURFACE};
+use mapping::types::completion::{CONTEXT_END, SURFACE, query_values};
 use mapping::{Kind as Type, Mapping};
 use segment::{Missing, Need, View};
 
@@ -59,25 +59,32 @@ pub struct Options {
 #[derive(Debug)]
 pub(super) struct Bound {
     field: FieldNo,
-    /// Beginnings of terms that may match, each with its factor.
-    heads: Vec<Head>,
+    /// What terms may begin with.
+    heads: Vec<Vec<u8>>,
+    /// What the analysed input must begin with.
+    words: Vec<u8>,
+    /// Values asked of each context; a term with any of them matches.
+    asked: Vec<Vec<Asked>>,
     /// What the analysed input must match behind the head; `None`: only begin as the head says.
     dfa: Option<Dfa>,
     contexts: Vec<Arc<str>>,
     skip_duplicates: bool,
 }
 
+/// A value that is asked of a context.
 #[derive(Clone, Debug)]
-struct Head {
-    bytes: Vec<u8>,
+struct Asked {
+    value: Vec<u8>,
     boost: u32,
+    /// Longer values match, too.
+    prefix: bool,
 }
 
 /// Terms that one request looks at, in a segment.
 const WALK_MAX: usize = 200_000;
 
-/// Heads that contexts may multiply into.
-const HEADS_MAX: usize = 1_000;
+/// Values that may be asked of one context.
+const VALUES_MAX: usize = 1_000;
 
 impl Bound {
     pub fn new(suggestion: &Suggestion, options: &Options, mapping: &Mapping) -> Result<Self> {
@@ -129,17 +136,29 @@ impl Bound {
                 dfa = Some(made.map_err(|fault| Error::illegal(format!("{fault:?}")))?);
             }
         }
-        let mut heads = heads(name, kind, &options.contexts)?;
-        if dfa.is_none() && options.form == Form::Prefix && words.is_empty() && !suggestion.text.is_empty()
-        {
-            heads.clear();
-        }
-        for head in &mut heads {
-            head.bytes.extend_from_slice(&words);
-        }
+        let asked = asked(name, kind, &options.contexts)?;
+        let heads = match asked.as_slice() {
+            // Words that are none match nothing.
+            _ if dfa.is_none() && words.is_empty() && !suggestion.text.is_empty() => Vec::new(),
+            [] => vec![words.clone()],
+            [one] => one
+                .iter()
+                .map(|asked| {
+                    let mut head = asked.value.clone();
+                    if !asked.prefix {
+                        head.push(CONTEXT_END);
+                        head.extend_from_slice(&words);
+                    }
+                    head
+                })
+                .collect(),
+            _ => vec![Vec::new()],
+        };
         Ok(Self {
             field: field.no,
             heads,
+            words,
+            asked,
             dfa,
             contexts: kind.contexts.iter().map(|context| Arc::clone(&context.name)).collect(),
             skip_duplicates: options.skip_duplicates,
@@ -156,7 +175,7 @@ impl Bound {
             let Some(terms) = at.segment.terms(self.field) else { continue };
             for head in &self.heads {
                 let mut cursor = terms.cursor();
-                let mut seek = Some(head.bytes.clone());
+                let mut seek = Some(head.clone());
                 for _ in 0..WALK_MAX {
                     let mut missing = Missing::new();
                     let needed = match &seek {
@@ -170,7 +189,7 @@ impl Bound {
                         None => cursor.next(),
                     };
                     if !more.map_err(|error| damaged(&error))?
-                        || !cursor.term().starts_with(&head.bytes)
+                        || !cursor.term().starts_with(head)
                     {
                         break;
                     }
@@ -178,7 +197,8 @@ impl Bound {
                     let Some((contexts, input, surface)) = self.parts(&term) else {
                         continue;
                     };
-                    if !self.begins(input) {
+                    let Some(boost) = self.boost(&term) else { continue };
+                    if !input.starts_with(&self.words) || !self.begins(input) {
                         continue;
                     }
                     let text = String::from_utf8_lossy(surface).into_owned();
@@ -191,7 +211,7 @@ impl Bound {
                     while doc.get() < at.segment.doc_count() {
                         if at.is_alive(doc) {
                             let weight = u64::from(postings.freq()).saturating_sub(1);
-                            let score = weight as f32 * head.boost as f32;
+                            let score = weight as f32 * boost as f32;
                             let ranked =
                                 Ranked { score, keys: Vec::new(), segment: number as u32, doc };
                             entry.options.push(Offer {
@@ -222,6 +242,21 @@ impl Bound {
     fn best(&self, options: &mut Vec<Offer>, most: usize) {
         order_all(options, self.skip_duplicates);
         options.truncate(most);
+    }
+
+    /// The greatest factor of the values asked for that a term has; `None` where it has none.
+    fn boost(&self, term: &[u8]) -> Option<u32> {
+        if self.asked.is_empty() {
+            return Some(1);
+        }
+        let values = term.split(|byte| *byte == CONTEXT_END).zip(&self.asked);
+        let fits = |asked: &&Asked, value: &[u8]| {
+            *asked.value == *value || (asked.prefix && value.starts_with(&asked.value))
+        };
+        let boosts = values.flat_map(|(value, asked)| {
+            asked.iter().filter(move |asked| fits(asked, value)).map(|asked| asked.boost)
+        });
+        boosts.max()
     }
 
     /// Contexts, analysed input and surface form of a term.
@@ -268,58 +303,41 @@ impl Bound {
     }
 }
 
-/// Beginnings of terms: one for each combination of the contexts asked for.
-fn heads(field: &str, kind: &Completion, wanted: &[Wanted]) -> Result<Vec<Head>> {
-    use mapping::types::completion::context_value;
+/// Values that are asked of each context, in the mapping's order.
+fn asked(field: &str, kind: &Completion, wanted: &[Wanted]) -> Result<Vec<Vec<Asked>>> {
     if kind.contexts.is_empty() {
-        if let Some(first) = wanted.first() {
-            return Err(Error::illegal(format!(
+        return match wanted.first() {
+            None => Ok(Vec::new()),
+            Some(first) => Err(Error::illegal(format!(
                 "suggester [{field}] doesn't expect any context: [{}]",
                 first.name
-            )));
-        }
-        return Ok(vec![Head { bytes: Vec::new(), boost: 1 }]);
+            ))),
+        };
     }
     if wanted.iter().all(|wanted| wanted.values.is_empty()) {
         return Err(Error::illegal("Missing mandatory contexts in context query"));
     }
-    if let Some(unknown) =
-        wanted.iter().find(|asked| !kind.contexts.iter().any(|known| *known.name == *asked.name))
-    {
-        return Err(Error::illegal(format!("Unknown context name [{}], must be one of [{}]",
-            unknown.name,
-            kind.contexts.iter().map(|context| context.name.to_string()).collect::<Vec<_>>().join(", "))));
-    }
-    let mut heads = vec![Head { bytes: Vec::new(), boost: 1 }];
-    for (at, context) in kind.contexts.iter().enumerate() {
-        let asked = wanted.iter().find(|asked| asked.name == *context.name);
-        let Some(asked) = asked.filter(|asked| !asked.values.is_empty()) else {
-            // Any value will do from here on; only the last contexts may be left open.
-            if wanted.iter().any(|other| {
-                kind.contexts[at + 1..].iter().any(|later| *later.name == *other.name)
-            }) {
-                return Err(Error::illegal(format!(
-                    "context [{}] must be given where a later one is",
-                    context.name
-                )));
-            }
-            return Ok(heads);
+    let mut all: Vec<Vec<Asked>> = vec![Vec::new(); kind.contexts.len()];
+    for one in wanted {
+        let at = kind.contexts.iter().position(|context| *context.name == *one.name);
+        let Some(at) = at else {
+            let names: Vec<&str> = kind.contexts.iter().map(|context| &*context.name).collect();
+            return Err(Error::illegal(format!(
+                "Unknown context name [{}], must be one of [{}]",
+                one.name,
+                names.join(", ")
+            )));
         };
-        let mut longer = Vec::new();
-        for head in &heads {
-            for (value, boost, _) in &asked.values {
-                let mut bytes = head.bytes.clone();
-                bytes.extend(context_value(context, value).map_err(Error::from)?);
-                bytes.push(CONTEXT_END);
-                longer.push(Head { bytes, boost: head.boost.max(*boost) });
+        for (value, boost, prefix) in &one.values {
+            for value in query_values(&kind.contexts[at], value)? {
+                all[at].push(Asked { value, boost: *boost, prefix: *prefix });
             }
         }
-        if longer.len() > HEADS_MAX {
-            return Err(Error::illegal(format!("contexts ask for more than {HEADS_MAX} combinations")));
+        if all[at].len() > VALUES_MAX {
+            return Err(Error::illegal(format!("more than {VALUES_MAX} values of a context")));
         }
-        heads = longer;
     }
-    Ok(heads)
+    Ok(all)
 }
 
 /// The heaviest first, ties by text and place; a document once.

@@ -93,6 +93,9 @@ fn context(value: &Value) -> Result<Contexts> {
         "geo" => {
             let digits = match value.get("precision") {
                 None => 6,
+                Some(Value::String(text)) if text.parse::<u32>().is_err() => {
+                    crate::types::completion::digits_of(metres(text)?)
+                }
                 Some(value) => not_negative(value, "precision")?,
             };
             if !(1..=12).contains(&digits) {
@@ -105,7 +108,7 @@ fn context(value: &Value) -> Result<Contexts> {
         other => return Err(parse(format!("unknown context type[{other}]"))),
     };
     for (key, value) in value.as_object().into_iter().flat_map(json::Object::iter) {
-        let known = matches!(key, "name" | "type")
+        let known = matches!(key, "name" | "type" | "path")
             || (key == "precision" && matches!(kind, ContextKind::Geo(_)));
         if !known {
             return Err(Error::mapper_parsing(format!(
@@ -114,7 +117,29 @@ fn context(value: &Value) -> Result<Contexts> {
             )));
         }
     }
-    Ok(Contexts { name: name.into(), kind })
+    Ok(Contexts { name: name.into(), kind, path: text("path").map(Into::into) })
+}
+
+/// `5km` in metres.
+fn metres(text: &str) -> Result<f64> {
+    const UNITS: [(&str, f64); 10] = [
+        ("nmi", 1852.0),
+        ("NM", 1852.0),
+        ("mi", 1609.344),
+        ("yd", 0.9144),
+        ("ft", 0.3048),
+        ("in", 0.0254),
+        ("km", 1000.0),
+        ("cm", 0.01),
+        ("mm", 0.001),
+        ("m", 1.0),
+    ];
+    let found = UNITS.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size)));
+    let (number, size) = found.unwrap_or((text, 1.0));
+    number.trim().parse::<f64>().map(|number| number * size).map_err(|_| {
+        Error::illegal_argument(format!("failed to parse distance [{text}]"))
+            .caused_by(Error::number_format(number))
+    })
 }
 
 /// Finds the analyzers.
