@@ -173,10 +173,9 @@ pub(crate) fn find(name: &str) -> Option<&'static Known> {
         if known.name == name && !name.ends_with('.') {
             return Some(known);
         }
-        if known.name.ends_with('.') && name.len() > known.name.len() {
-            if name.starts_with(known.name) {
-                return Some(known);
-            }
+        let family = known.name.ends_with('.') && name.len() > known.name.len();
+        if family && name.starts_with(known.name) {
+            return Some(known);
         }
         if known.name.split('.').next() != name.split('.').next() {
             break;

@@ -69,11 +69,11 @@ impl Phase {
 
     /// The level at which `took` is too long.
     pub(crate) fn level(self, settings: &IndexSettings, took: Duration) -> Option<&'static str> {
-        let over = |name: &&str| {
+        let over = |name: &str| {
             let limit = settings.time(name).flatten();
             limit.is_some_and(|limit| took > limit)
         };
-        let at = self.thresholds().iter().position(|name| over(&name))?;
+        let at = self.thresholds().iter().position(|name| over(name))?;
         Some(LEVELS[at])
     }
 }

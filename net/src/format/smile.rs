@@ -198,7 +198,7 @@ fn name(bytes: &mut In<'_>, out: &mut Out, known: &mut Shared, head: u8) -> Resu
             out.text(text);
         }
         0x40..=0x7f => out.text(&shared(&known.names, usize::from(head & 0x3f), at)?),
-        0x80..=0xbf | 0xc0..=0xf7 => {
+        0x80..=0xf7 => {
             let len = if head < 0xc0 { head - 0x80 + 1 } else { head - 0xc0 + 2 };
             let text = bytes.text(usize::from(len))?;
             share(&mut known.names, text);
@@ -264,21 +264,27 @@ fn write_vint(out: &mut Vec<u8>, value: u64) {
 }
 
 fn write_text(out: &mut Vec<u8>, text: &str) {
-    let (len, ascii) = (text.len(), text.is_ascii());
-    match len {
-        0 => out.push(0x20),
-        1..33 if ascii => out.push(0x40 + (len - 1) as u8),
-        33..65 if ascii => out.push(0x60 + (len - 33) as u8),
-        2..34 if !ascii => out.push(0x80 + (len - 2) as u8),
-        34..65 if !ascii => out.push(0xa0 + (len - 34) as u8),
-        _ => {
-            out.push(if ascii { 0xe0 } else { 0xe4 });
+    let len = text.len();
+    // Short and longer texts of ASCII, then of other letters, which have two bytes at least.
+    let mark = match (text.is_ascii(), len) {
+        (_, 0) => Some(0x20),
+        (true, 1..33) => Some(0x40 + (len - 1) as u8),
+        (true, 33..65) => Some(0x60 + (len - 33) as u8),
+        (false, 2..34) => Some(0x80 + (len - 2) as u8),
+        (false, 34..65) => Some(0xa0 + (len - 34) as u8),
+        _ => None,
+    };
+    match mark {
+        Some(mark) => {
+            out.push(mark);
+            out.extend_from_slice(text.as_bytes());
+        }
+        None => {
+            out.push(if text.is_ascii() { 0xe0 } else { 0xe4 });
             out.extend_from_slice(text.as_bytes());
             out.push(0xfc);
-            return;
         }
     }
-    out.extend_from_slice(text.as_bytes());
 }
 
 fn write_name(out: &mut Vec<u8>, name: &str) {

@@ -357,7 +357,7 @@ fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, one:
         writer.field_u64("count", one).end_object().end_array();
     }
     let (total, free) = (os.memory_total_bytes, os.memory_free_bytes);
-    let share = |part: u64| if total == 0 { 0 } else { part.saturating_mul(100) / total };
+    let share = |part: u64| part.saturating_mul(100).checked_div(total).unwrap_or(0);
     let mut out = Figures::new(writer, call.human);
     out.begin("mem")
         .bytes("total", total)

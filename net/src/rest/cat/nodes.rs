@@ -43,7 +43,7 @@ impl Row for Line {
 }
 
 fn percent(part: u64, whole: u64) -> Cell {
-    if whole == 0 { Cell::Empty } else { (part.saturating_mul(100) / whole).into() }
+    Cell::option(part.saturating_mul(100).checked_div(whole))
 }
 
 fn load(line: &Line, at: usize) -> Cell {

@@ -1,9 +1,10 @@
 //! `_nodes/stats`: every figure measured; what tools look for and nothing here has (a heap, its
 //! collectors) is told by the memory budget or as 0 (`docs/api/no-effect.md`).
 
+use engine::ops::IndicesOptions;
 use engine::ops::observe::NodeInfo;
-use engine::ops::stats::Stats;
-use engine::{Error, Result};
+use engine::ops::stats::{Closed, IndexStats, Stats};
+use engine::{Error, Everything, Result};
 use env::Env;
 use env::machine::{Cgroup, Sample, Volume};
 use json::Writer;
@@ -39,12 +40,21 @@ const METRICS: [&str; 17] = [
 struct Wish<'a> {
     metrics: Vec<&'a str>,
     sections: Sections,
+    level: &'a str,
+    /// Indices, where the level asks for them.
+    rows: Vec<IndexStats>,
 }
 
 /// `GET /_nodes/stats` and its kin.
 pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/stats")?;
-    let wish = wish(call)?;
+    let mut wish = wish(call)?;
+    if wish.level != "node" {
+        let all = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
+        let action = "cluster:monitor/nodes/stats";
+        // The right to ask is the cluster's.
+        wish.rows = call.core.index_stats(&Everything, action, "*", all, Closed::Show).await?;
+    }
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     let sample = call.core.machine().await;
@@ -108,7 +118,7 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
             "level parameter must be one of [node] or [indices] or [shards] but was [{level}]"
         )));
     }
-    Ok(Wish { metrics, sections })
+    Ok(Wish { metrics, sections, level, rows: Vec::new() })
 }
 
 fn section<E: Env>(
@@ -123,6 +133,7 @@ fn section<E: Env>(
         "indices" => {
             writer.key("indices").begin_object();
             sections(writer, counts, wish.sections, call.human);
+            by_level(writer, wish, info, call.human);
             writer.end_object();
         }
         "os" => os(writer, sample, now_ms, call.human),
@@ -191,8 +202,37 @@ fn section<E: Env>(
     }
 }
 
+/// The same of each index, or of each shard.
+fn by_level(writer: &mut Writer<'_>, wish: &Wish<'_>, info: &NodeInfo, human: bool) {
+    if wish.level == "node" {
+        return;
+    }
+    writer.key(wish.level).begin_object();
+    for row in &wish.rows {
+        writer.key(&row.index.name);
+        if wish.level == "indices" {
+            writer.begin_object();
+            sections(writer, &row.sum(), wish.sections, human);
+            writer.end_object();
+            continue;
+        }
+        writer.begin_array();
+        for shard in &row.shards {
+            let Some(stats) = shard.standing.stats() else { continue };
+            writer.begin_object().key(&shard.number.to_string()).begin_object();
+            writer.key("routing").begin_object().field_str("state", shard.standing.as_str());
+            writer.field_bool("primary", true).field_str("node", &info.id);
+            writer.key("relocating_node").null().end_object();
+            sections(writer, stats, wish.sections, human);
+            writer.end_object().end_object();
+        }
+        writer.end_array();
+    }
+    writer.end_object();
+}
+
 fn percent(part: u64, whole: u64) -> u64 {
-    if whole == 0 { 0 } else { part.saturating_mul(100) / whole }
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
 }
 
 fn os(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
