@@ -15,7 +15,8 @@ use search::request::SearchRequest;
 use search::result::Ranked;
 
 use super::around::{InsidePlans, inside_hits};
-use super::search::{State, Target, damaged, fetched};
+use super::meaning::{State, Target};
+use super::search::{damaged, fetched};
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -130,9 +131,9 @@ impl<E: Env> Core<E> {
                 let State::Planned(plan, _, tops) = &target.state else { continue };
                 let segment = &plan.view.segments[winner.ranked.segment as usize].segment;
                 let child = segment.parents().is_some_and(|it| !it.has(winner.ranked.doc));
-                let place = tops.iter().position(|top| {
-                    top.request == *hits.request && top.inside.is_some() == child
-                });
+                let place = tops
+                    .iter()
+                    .position(|top| top.request == *hits.request && top.inside.is_some() == child);
                 let Some(place) = place else { continue };
                 let top = &tops[place];
                 if inside.len() <= place {
@@ -147,12 +148,8 @@ impl<E: Env> Core<E> {
                     let made = fetched(&wanted, plan, &outer).and_then(|parent| {
                         let plans =
                             inside[place].of(self, winner.target, &plan.view, &top.columns)?;
-                        let inner = top.columns.inner[0].child(
-                            &plans[0],
-                            &winner.ranked,
-                            &outer,
-                            &parent,
-                        );
+                        let inner =
+                            top.columns.inner[0].child(&plans[0], &winner.ranked, &outer, &parent);
                         inner.map_err(|error| damaged(&error))
                     });
                     match made {

@@ -14,7 +14,7 @@ use search::score::bm25::FieldStats;
 use segment::View;
 use segment::section::Missing;
 
-use super::search::{State, Target};
+use super::meaning::{State, Target};
 use crate::core::Core;
 
 impl<E: Env> Core<E> {
@@ -74,7 +74,7 @@ impl<E: Env> Core<E> {
         let mut missing = Missing::new();
         loop {
             let counts = among(statistics);
-            if let Some(plan) = weigh_among(bound, view, &mut blocks, &mut missing, counts)? {
+            if let Some(plan) = weigh_among(bound, view, &mut blocks, &mut missing, counts, None)? {
                 return Ok(plan);
             }
             missing.fetch();

@@ -13,7 +13,8 @@ use segment::section::Missing;
 
 use super::document::{GetReply, SourceFilter};
 use super::lookup;
-use super::search::{SEARCH, SearchCall, State, damaged};
+use super::meaning::State;
+use super::search::{SEARCH, SearchCall, damaged};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};

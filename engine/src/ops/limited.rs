@@ -22,7 +22,7 @@ use shard::Realtime;
 
 use super::document::{VersionType, WriteAction, WriteItem};
 use super::failure;
-use super::search::filter_of;
+use super::meaning::filter_of;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits};

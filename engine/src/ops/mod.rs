@@ -26,6 +26,7 @@ pub mod groups;
 pub mod index_settings;
 mod lookup;
 pub mod observe;
+mod meaning;
 mod prepare;
 pub mod resize;
 pub mod resolve_index;

@@ -14,28 +14,26 @@ use env::{Bytes, Clock, Env, Spawn};
 use search::aggs::shape::Fields;
 use search::ast::Query;
 use search::dsl;
-use search::fetch::{self, Columns, Fetch};
-use search::plan::{self, Bound, Plan};
+use search::fetch::{self, Fetch};
+use search::plan::{Bound, Plan};
 use search::request::SearchRequest;
+use search::plan::gather::{Gather, Gathered};
+use search::plan::weigh::{Among, weigh_among};
 use search::score::explain;
 use search::result::{Hit, Merged, Ranked, SearchResult};
 use segment::View;
 use segment::section::Missing;
-use shard::Touched;
 
-use super::aggregate::{self, TopColumns};
+use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
+use super::meaning::{State, Target};
 use super::suggest::{self, Suggested};
 use super::slow::{Phase, Told};
-use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
+use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits};
-use crate::host::call::{Called, Down, ShardCall};
-use crate::index::block::{self, Level};
-use crate::index::resolve::{Call, closed, resolve};
-use crate::node::Entry;
+use crate::gate::{Gate, Limits};
 
 /// A search as it came: the parsed form is made here, once.
 #[derive(Clone, Debug, Default)]
@@ -97,75 +95,6 @@ pub struct CountReply {
     pub terminated_early: Option<bool>,
     /// Which shards took part.
     pub shards: Shards,
-}
-
-/// One shard that is asked.
-pub(super) struct Target {
-    pub(super) index: Arc<Index>,
-    pub(super) number: u32,
-    pub(super) state: State,
-    /// The query without the caller's document filter, where scores are explained: whoever is limited
-    /// does not read there by what.
-    pub(super) open: Option<Arc<Bound>>,
-}
-
-pub(super) enum State {
-    /// Its view, and what the request means in its index.
-    Ready(Arc<View>, Meaning),
-    /// The view with weights.
-    Planned(Arc<Plan>, Arc<Columns>, Arc<[TopColumns]>),
-    /// Why it cannot answer.
-    Failed(Error),
-}
-
-/// What a request means in one index.
-#[derive(Clone)]
-pub(super) struct Meaning {
-    bound: Arc<Bound>,
-    /// What gives second scores.
-    second: Arc<[Arc<Bound>]>,
-    columns: Arc<Columns>,
-    /// What each `top_hits` fetches.
-    tops: Arc<[TopColumns]>,
-}
-
-impl Meaning {
-    /// The query in its index.
-    pub(super) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
-    }
-}
-
-impl Target {
-    /// Which shard it is.
-    fn shard(&self) -> ShardId {
-        ShardId { index: self.index.uuid, number: self.number }
-    }
-
-    /// The shard cannot answer (any more).
-    pub(super) fn fail(&mut self, shards: &mut Shards, error: Error) {
-        shards.note(self, error.clone());
-        self.state = State::Failed(error);
-    }
-}
-
-impl Shards {
-    /// Counts a failed shard, once.
-    pub(super) fn note(&mut self, target: &Target, error: Error) {
-        let known = self
-            .failures
-            .iter()
-            .any(|failure| failure.shard == target.number && failure.index == *target.index.name);
-        if !known {
-            self.failed += 1;
-            self.successful = self.successful.saturating_sub(1);
-            self.failures.push(ShardFailure {
-                shard: target.number,
-                index: target.index.name.to_string(),
-                reason: error,
-            });
-        }
-    }
 }
 
 /// What all shards together found.
@@ -387,7 +316,10 @@ impl<E: Env> Core<E> {
                     }
                     let weighed = match counts.get_mut(at) {
                         Some(counts) => self.weigh_by(&meaning.bound, view, counts),
-                        None => self.weigh(&meaning.bound, view),
+                        None => match self.gather(&meaning.bound, view).await {
+                            Ok(terms) => self.weigh_with(&meaning.bound, view, terms.as_ref()),
+                            Err(error) => Err(error),
+                        },
                     };
                     match weighed {
                         Ok(plan) => {
@@ -493,143 +425,6 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    /// The shards that names lead to, sorted by index and number, each with what a search of it sees
-    /// now.
-    pub(super) async fn hold(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        action: &'static str,
-        call: &SearchCall,
-    ) -> Result<Vec<HeldShard>> {
-        let state = self.state();
-        let sees = |name: &str| gate.sees(action, name);
-        let names = Call::new(call.options);
-        let resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees);
-        let mut resolved = resolved.map_err(|error| gate::missing(gate, action, error))?;
-        resolved.sort_by(|a, b| a.index.cmp(&b.index));
-        let mut held = Vec::new();
-        for one in resolved {
-            match gate::ask(gate, action, &one.index, &one.via) {
-                Ok(_) => {}
-                Err(_) if call.options.ignore_unavailable => continue,
-                Err(error) => return Err(error),
-            }
-            let Some(index) = state.index(&one.index) else { continue };
-            block::check(index, Level::Read)?;
-            if !index.open {
-                return Err(closed(&index.name, index.uuid));
-            }
-            for number in wanted_shards(index, &one.routing(&call.routing)) {
-                let shard = ShardId { index: index.uuid, number };
-                let view = self.view(shard).await;
-                held.push(HeldShard {
-                    index: index.uuid,
-                    name: Arc::clone(&index.name),
-                    number,
-                    filters: one.filters.clone(),
-                    via: one.via.clone(),
-                    view: view.map_err(|down| down.error(&index.name, number)),
-                });
-            }
-        }
-        Ok(held)
-    }
-
-    /// What the request means for each shard. The gate is asked again: what is held may be older
-    /// than what its caller may see.
-    pub(super) fn targets_of(
-        &self,
-        gate: &dyn Gate,
-        action: &'static str,
-        held: &[HeldShard],
-        request: &SearchRequest,
-    ) -> Result<Vec<Target>> {
-        let state = self.state();
-        let mut targets: Vec<Target> = Vec::with_capacity(held.len());
-        for of_index in held.chunk_by(|a, b| a.index == b.index) {
-            let first = &of_index[0];
-            let limits = gate::ask(gate, action, &first.name, &first.via)?;
-            let Some(index) = state.index_by_uuid(first.index) else {
-                return Err(Error::index_not_found(&first.name, "index_or_alias"));
-            };
-            let filter = filter_of(&first.filters, limits.filter.as_deref())?;
-            let meaning = self.bind(index, request, filter.as_ref(), &limits);
-            let open = match limits.filter {
-                Some(_) => {
-                    limited::refuse(request)?;
-                    let filter = filter_of(&first.filters, None)?;
-                    let open = self.bind(index, request, filter.as_ref(), &limits);
-                    open.ok().map(|open| open.bound)
-                }
-                None => None,
-            };
-            for shard in of_index {
-                let state = match (&meaning, &shard.view) {
-                    (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
-                    (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
-                };
-                let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
-                targets.push(Target { index, number, state, open });
-            }
-        }
-        Ok(targets)
-    }
-
-    fn bind(
-        &self,
-        index: &Index,
-        request: &SearchRequest,
-        filter: Option<&Query>,
-        limits: &Limits,
-    ) -> Result<Meaning> {
-        let mapping = self.mapping_of(index, limits);
-        let settings = &index.settings;
-        let default_fields = settings.list("index.query.default_field");
-        let state = self.state();
-        let context = plan::Context {
-            boost: self.boost_of(index, request)?,
-            default_fields: &default_fields,
-            highlight_max: settings
-                .int("index.highlight.max_analyzed_offset")
-                .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
-            regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
-            expensive: state.settings.flag("search.allow_expensive_queries"),
-            filter,
-            filter_mapping: Some(&index.mapping),
-            result_window: settings.int("index.max_result_window").unwrap_or(10_000),
-            docvalue_fields_max: settings
-                .int("index.max_docvalue_fields_search")
-                .unwrap_or(100) as usize,
-            inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
-            terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
-            ..plan::Context::new(&index.name, self.now_ms())
-        };
-        check_rescore(request, index)?;
-        let bound = plan::bind(request, &mapping, &context);
-        let meaning = bound.and_then(|bound| {
-            let mut columns = fetch::bind_columns(request, &mapping, &context)?;
-            columns.visible = limits.fields.clone();
-            let second = request.rescore.iter().map(|one| {
-                let asked = SearchRequest { query: Some(one.query.clone()), ..Default::default() };
-                plan::bind(&asked, &mapping, &plan::Context { filter: None, ..context })
-            });
-            let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
-            let tops = aggregate::bind(request, &bound, &mapping, &context, limits)?;
-            Ok(Meaning { bound, second, columns: Arc::new(columns), tops })
-        });
-        meaning.map_err(|error| {
-            let error = failure::of_search(error);
-            let plain = ["illegal_argument_exception", "aggregation_execution_exception"];
-            if plain.contains(&&*error.kind) {
-                return error;
-            }
-            let mut error = error;
-            error.meta.push(("index_uuid".into(), index.uuid_text().into()));
-            error.meta.push(("index".into(), (&*index.name).into()));
-            error
-        })
-    }
-
     /// The first hit of one shard, as it sees itself now; the filter knows all fields.
     pub(super) async fn search_one(
         self: &Rc<Self>,
@@ -657,22 +452,6 @@ impl<E: Env> Core<E> {
         first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
     }
 
-    /// What a search of the shard sees now; a shard that slept is woken.
-    async fn view(self: &Rc<Self>, shard: ShardId) -> Called<Arc<View>> {
-        self.settled(shard).await?;
-        let directory = self.directory();
-        let reader = match directory.shards.get(&shard) {
-            Some(Entry::Open(reader)) => reader,
-            Some(Entry::Failed(why)) => return Err(Down::Failed(Arc::clone(why))),
-            Some(Entry::Opening) => return Err(Down::Opening),
-            None => return Err(Down::Gone),
-        };
-        if reader.touch(self.env.clock().monotonic()) == Touched::RefreshFirst {
-            self.send(shard, |reply| ShardCall::Refresh { reply }).answer().await?;
-        }
-        Ok(reader.view.load())
-    }
-
     /// The plan by which scores are explained to a caller with limits.
     fn open_plan(&self, request: &SearchRequest, target: &Target) -> Result<Option<Arc<Plan>>> {
         match (&target.open, &target.state) {
@@ -683,33 +462,50 @@ impl<E: Env> Core<E> {
         }
     }
 
-    /// The factor of an index's scores: the first expression of `indices_boost` that means it.
-    fn boost_of(&self, index: &Index, request: &SearchRequest) -> Result<f32> {
-        let state = self.state();
-        for (expression, boost) in &request.indices_boost {
-            let names = Call::new(IndicesOptions::default());
-            let meant = resolve(&*state, expression, names, self.now_ms(), |_| true)?;
-            if meant.iter().any(|one| *one.index == *index.name) {
-                return Ok(*boost);
-            }
-        }
-        Ok(1.0)
-    }
-
     /// Statistics of a shard, weights, postings.
     pub(super) fn weigh(
         &self,
         bound: &Arc<Bound>,
         view: &Arc<View>,
     ) -> std::result::Result<Arc<Plan>, segment::Error> {
+        self.weigh_with(bound, view, None)
+    }
+
+    fn weigh_with(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        terms: Option<&Gathered>,
+    ) -> std::result::Result<Arc<Plan>, segment::Error> {
         let mut blocks = self.blocks.borrow_mut();
         let mut missing = Missing::new();
         loop {
-            if let Some(plan) = plan::weigh(bound, view, &mut blocks, &mut missing)? {
+            let alone = Among::Alone;
+            if let Some(plan) = weigh_among(bound, view, &mut blocks, &mut missing, alone, terms)? {
                 return Ok(plan);
             }
             missing.fetch();
         }
+    }
+
+    /// Terms of patterns, which may take a walk through all of a dictionary: in steps.
+    async fn gather(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+    ) -> std::result::Result<Option<Gathered>, segment::Error> {
+        /// Terms looked at in one step: about 100 µs.
+        const STEP: usize = 1024;
+        let mut gather = Gather::new(bound);
+        if gather.is_empty() {
+            return Ok(None);
+        }
+        let mut missing = Missing::new();
+        while !gather.step(view, &mut missing, STEP)? {
+            missing.fetch();
+            self.env.spawn().yield_if_needed().await;
+        }
+        Ok(Some(gather.finish()))
     }
 }
 
@@ -742,78 +538,12 @@ fn suggested(
     Ok(suggested)
 }
 
-/// What a rescorer cannot go with.
-pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()> {
-    if request.collapse.is_some() {
-        if request.scrolls {
-            return Err(Error::illegal_argument("cannot use `collapse` in a scroll context"));
-        }
-        if !request.rescore.is_empty() {
-            return Err(Error::illegal_argument(
-                "cannot use `collapse` in conjunction with `rescore`",
-            ));
-        }
-    }
-    if request.rescore.is_empty() {
-        return Ok(());
-    }
-    if !request.ranks_by_score() {
-        return Err(Error::illegal_argument(
-            "Cannot use [sort] option in conjunction with [rescore].",
-        ));
-    }
-    let limit = index.settings.int("index.max_rescore_window").unwrap_or(10_000);
-    match request.rescore.iter().find(|one| u64::from(one.window) > limit as u64) {
-        None => Ok(()),
-        Some(one) => Err(Error::illegal_argument(format!(
-            "Rescore window [{}] is too large. It must be less than [{limit}]. This prevents \
-             allocating massive heaps for storing the results to be rescored. This limit can be set \
-             by changing the [index.max_rescore_window] index level setting.",
-            one.window
-        ))),
-    }
-}
-
 /// Reads a search without doing it.
 ///
 /// # Errors
 /// A request that cannot be read.
 pub fn check(call: &SearchCall) -> Result<()> {
     dsl::parse_search(&call.body, &call.params).map(drop).map_err(failure::of_search)
-}
-
-/// The filters of the aliases that led here (any of them), and the caller's own.
-pub(super) fn filter_of(filters: &[json::Value], limit: Option<&json::Value>) -> Result<Option<Query>> {
-    let mut clauses = json::Object::new();
-    if !filters.is_empty() {
-        clauses.insert("should", json::Value::Array(filters.to_vec()));
-        clauses.insert("minimum_should_match", 1);
-    }
-    if let Some(limit) = limit {
-        clauses.insert("filter", json::Value::Array(vec![limit.clone()]));
-    }
-    if clauses.is_empty() {
-        return Ok(None);
-    }
-    let mut query = json::Object::new();
-    query.insert("bool", json::Value::Object(clauses));
-    dsl::parse_query_value(&json::Value::Object(query)).map(Some).map_err(failure::of_search)
-}
-
-/// Shards that hold documents of these routing values; all where there is none.
-fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
-    let count = index.settings.shard_count();
-    if routing.is_empty() {
-        return (0..count).collect();
-    }
-    let routing_shards = index.settings.routing_shard_count();
-    let mut numbers: Vec<u32> = routing
-        .iter()
-        .map(|routing| crate::index::route::shard_of(routing, count, routing_shards))
-        .collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 fn hit(
