@@ -198,6 +198,7 @@ macro_rules! choice {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "few exist at a time, none is kept")]
         pub enum $name {
             $($(#[$note])* $variant { $($(#[$field_note])* $field: $kind),* }),*
         }

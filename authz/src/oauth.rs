@@ -3,3 +3,7 @@
 
 pub mod details;
 pub mod scope;
+
+/// A text is not what it should be; whoever sent it is not told which part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;

@@ -218,53 +218,77 @@ impl State {
             roles_version: number("roles_version")?,
             ..Self::default()
         };
+        // Nothing stands twice: what stands in two maps would not stand in both.
+        let once = |is_new: bool, what: &str, name: &str| {
+            if is_new { Ok(()) } else { Err(format!("{what} [{name}] stands twice")) }
+        };
         for user in list::<Arc<User>>(value, "users")? {
             let name = user.name.clone();
-            if !state.users.insert(name.clone(), user) {
-                return Err(format!("user [{name}] stands twice"));
-            }
+            once(state.users.insert(name.clone(), user), "user", &name)?;
         }
         for role in list::<Arc<Role>>(value, "roles")? {
-            state.roles.insert(role.name.clone(), role);
+            let name = role.name.clone();
+            once(state.roles.insert(name.clone(), role), "role", &name)?;
         }
         for mapping in list::<Arc<RoleMapping>>(value, "mappings")? {
-            state.mappings.insert(mapping.name.clone(), mapping);
+            let name = mapping.name.clone();
+            once(state.mappings.insert(name.clone(), mapping), "mapping", &name)?;
         }
         for one in list::<Arc<AppPrivilege>>(value, "privileges")? {
-            state.privileges.insert((one.application.clone(), one.name.clone()), one);
+            let name = one.name.clone();
+            let key = (one.application.clone(), name.clone());
+            once(state.privileges.insert(key, one), "privilege", &name)?;
         }
         for key in list::<Arc<ApiKey>>(value, "keys")? {
-            state.keys.insert(key.id.clone(), key);
+            let id = key.id.clone();
+            once(state.keys.insert(id.clone(), key), "key", &id)?;
         }
         for token in list::<Arc<ServiceToken>>(value, "service_tokens")? {
-            state.service_tokens.insert((token.account.clone(), token.name.clone()), token);
+            let name = token.name.clone();
+            let key = (token.account.clone(), name.clone());
+            once(state.service_tokens.insert(key, token), "service token", &name)?;
         }
         for client in list::<Arc<Client>>(value, "clients")? {
+            let reference = client.reference.clone();
+            let id = client.client_id.as_ref();
+            let is_new = !state.clients.contains(&reference)
+                && !id.is_some_and(|id| state.client_ids.contains(id));
+            once(is_new, "client", &reference)?;
             state.put_client(client);
         }
         for grant in list::<Arc<Grant>>(value, "grants")? {
+            once(!state.grants.contains(&grant.id), "grant", &grant.id.to_string())?;
             state.put_grant(grant);
         }
+        let spare = |hash: &Hash| crate::form::hex(&hash.0[..4]);
         for code in list::<Arc<Code>>(value, "codes")? {
+            once(!state.codes.contains(&code.hash), "code", &spare(&code.hash))?;
             state.put_code(code);
         }
         for pending in list::<Arc<Pending>>(value, "pending")? {
-            state.ends.insert((pending.end, Ends::Pending(pending.id)), ());
-            state.pending.insert(pending.id, pending);
+            let id = pending.id;
+            state.ends.insert((pending.end, Ends::Pending(id)), ());
+            once(state.pending.insert(id, pending), "request", &spare(&id))?;
         }
         for pushed in list::<Arc<Pushed>>(value, "pushed")? {
-            state.ends.insert((pushed.end, Ends::Pushed(pushed.id)), ());
-            state.pushed.insert(pushed.id, pushed);
+            let id = pushed.id;
+            state.ends.insert((pushed.end, Ends::Pushed(id)), ());
+            once(state.pushed.insert(id, pushed), "pushed request", &spare(&id))?;
         }
         for device in list::<Arc<Device>>(value, "devices")? {
+            let is_new = !state.devices.contains(&device.id)
+                && !state.user_codes.contains(&device.user_code);
+            once(is_new, "device", &spare(&device.id))?;
             state.put_device(device);
         }
         for session in list::<Arc<Session>>(value, "sessions")? {
-            state.ends.insert((session.end, Ends::Session(session.id)), ());
-            state.sessions.insert(session.id, session);
+            let id = session.id;
+            state.ends.insert((session.end, Ends::Session(id)), ());
+            once(state.sessions.insert(id, session), "session", &spare(&id))?;
         }
         for consent in list::<Arc<Consent>>(value, "consents")? {
-            state.consents.insert((consent.user.clone(), consent.client.clone()), consent);
+            let key = (consent.user.clone(), consent.client.clone());
+            once(state.consents.insert(key, consent), "consent", "of a user")?;
         }
         Ok(state)
     }

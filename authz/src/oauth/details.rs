@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use json::Value;
 
+use super::Malformed;
 use super::scope::{self, Action, Scope, is_pattern};
 use crate::record::role::{Descriptor, Role};
 use json::fields::FieldRule;
@@ -29,16 +30,16 @@ pub const INDEX_ACCESS: &str = "index_access";
 ///
 /// # Errors
 /// Where any part of it is unknown or malformed.
-pub fn parse(text: &str, store: &str) -> Result<Vec<Value>, ()> {
+pub fn parse(text: &str, store: &str) -> Result<Vec<Value>, Malformed> {
     if text.len() > BYTES_MAX {
-        return Err(());
+        return Err(Malformed);
     }
-    let Ok(Value::Array(entries)) = json::parse(text.as_bytes()) else { return Err(()) };
+    let Ok(Value::Array(entries)) = json::parse(text.as_bytes()) else { return Err(Malformed) };
     if entries.is_empty() || entries.len() > ENTRIES_MAX {
-        return Err(());
+        return Err(Malformed);
     }
     for entry in &entries {
-        check(entry, store).ok_or(())?;
+        check(entry, store).ok_or(Malformed)?;
     }
     Ok(entries)
 }

@@ -15,6 +15,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Malformed;
 use crate::form::word;
 use crate::privilege::{Actions, fits};
 use json::fields::FieldRule;
@@ -150,18 +151,18 @@ pub fn holds_pattern(own: &str, wanted: &str) -> bool {
 ///
 /// # Errors
 /// A list that is malformed, too long, or holds something unknown.
-pub fn parse_list(text: &str) -> Result<Vec<Scope>, ()> {
+pub fn parse_list(text: &str) -> Result<Vec<Scope>, Malformed> {
     if text.len() > LIST_BYTES_MAX {
-        return Err(());
+        return Err(Malformed);
     }
     let mut scopes = Vec::new();
     for one in text.split(' ') {
-        let scope = Scope::parse(one).ok_or(())?;
+        let scope = Scope::parse(one).ok_or(Malformed)?;
         if !scopes.contains(&scope) {
             scopes.push(scope);
         }
         if scopes.len() > ENTRIES_MAX {
-            return Err(());
+            return Err(Malformed);
         }
     }
     Ok(scopes)
@@ -275,7 +276,7 @@ mod tests {
         }
         assert_eq!(parse_list("self self").map(|list| list.len()), Ok(1));
         for bad in ["", " self", "self  self", "self ", "self\tself"] {
-            assert_eq!(parse_list(bad), Err(()), "{bad:?}");
+            assert_eq!(parse_list(bad), Err(Malformed), "{bad:?}");
         }
     }
 

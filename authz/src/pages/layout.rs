@@ -146,24 +146,11 @@ pub fn app_head(name: &str, logo: Option<&str>, below: &Markup, level: u8) -> Ma
 /// A time in words that need no zone: `2026-11-22 14:05 UTC`.
 pub fn time(ms: u64) -> Markup {
     let (days, rest) = ((ms / 86_400_000) as i64, ms % 86_400_000);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = base::calendar::date_of(days);
     let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
     let shown = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC");
     let machine = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}Z");
     html! { time datetime=(machine) { (shown) } }
-}
-
-/// Year, month and day of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

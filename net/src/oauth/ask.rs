@@ -254,7 +254,7 @@ fn wanted(
             if !client.details_types.iter().any(|kind| kind == details::INDEX_ACCESS) {
                 return Err(DETAILS);
             }
-            let entries = details::parse(text, &settings.issuer).map_err(|()| DETAILS)?;
+            let entries = details::parse(text, &settings.issuer).map_err(|_| DETAILS)?;
             if !entries.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry))) {
                 return Err(DETAILS);
             }
@@ -263,7 +263,7 @@ fn wanted(
     };
     let scopes = match form.first("scope") {
         Some(text) => {
-            let scopes = scope::parse_list(text).map_err(|()| SCOPE)?;
+            let scopes = scope::parse_list(text).map_err(|_| SCOPE)?;
             if !scopes.iter().all(|one| is_within(&ceiling, client, one)) {
                 return Err(SCOPE);
             }

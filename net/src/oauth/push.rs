@@ -114,7 +114,7 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         None if client.client.default_scope.is_empty() => vec!["self".to_owned()],
         None => client.client.default_scope.clone(),
         Some(text) => {
-            let wanted = authz::oauth::scope::parse_list(text).map_err(|()| SCOPE)?;
+            let wanted = authz::oauth::scope::parse_list(text).map_err(|_| SCOPE)?;
             let ceiling = authz::oauth::scope::stored(&client.client.profile.scopes);
             if !wanted.iter().all(|one| ask::is_within(&ceiling, &client.client, one)) {
                 return Err(SCOPE);

@@ -176,7 +176,7 @@ async fn refresh<E: Env>(
         Some(text) => {
             const SCOPE: Fail =
                 Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
-            let wanted = scope::parse_list(text).map_err(|()| SCOPE)?;
+            let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
             if !scope::holds_all(&scope::stored(&known.scopes), &wanted) {
                 visit.note("scope_escalation_attempt", "failed", &[("client", &client.id)]);
                 return Err(SCOPE);
@@ -226,7 +226,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
                 "invalid_scope",
                 "A scope is malformed, unknown or not allowed for this client",
             );
-            let wanted = scope::parse_list(text).map_err(|()| SCOPE)?;
+            let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
             let ceiling = scope::stored(&record.profile.scopes);
             let is_fine = |one: &scope::Scope| {
                 *one != scope::Scope::Offline && ask::is_within(&ceiling, record, one)
