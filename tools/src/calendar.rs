@@ -4,19 +4,10 @@ use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Year, month and day of a time since 1970 (Howard Hinnant, "chrono-compatible low-level date
-/// algorithms": years that begin in March, in eras of 400).
+/// Year, month and day of a time since 1970.
 pub fn date(unix: Duration) -> (i32, u8, u8) {
-    let days = i64::try_from(unix.as_secs() / DAY.as_secs()).expect("a date") + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let days = i64::try_from(unix.as_secs() / DAY.as_secs()).expect("a date");
+    let (year, month, day) = base::calendar::date_of(days);
     let narrow = "a date of our time";
     (
         i32::try_from(year).expect(narrow),

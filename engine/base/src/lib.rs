@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calendar;
 pub mod checksum;
 pub mod hash;
 pub mod id;

@@ -32,7 +32,7 @@ impl DataStream {
 
     /// Name of the index of `generation` that is made at `now_ms`: `.ds-logs-2026.11.22-000001`.
     pub fn backing_name(name: &str, generation: u64, now_ms: i64) -> String {
-        let (year, month, day) = civil(now_ms.div_euclid(86_400_000));
+        let (year, month, day) = base::calendar::date_of(now_ms.div_euclid(86_400_000));
         format!(".ds-{name}-{year:04}.{month:02}.{day:02}-{generation:06}")
     }
 
@@ -67,20 +67,6 @@ impl DataStream {
             meta: value.get("_meta").cloned(),
         })
     }
-}
-
-/// Year, month and day of a day counted from 1970 (Howard Hinnant's `civil_from_days`).
-fn civil(days: i64) -> (i64, u32, u32) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month + 2) / 5 + 1) as u32;
-    let month = if month < 10 { month + 3 } else { month - 9 } as u32;
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ pub fn ratio(part: u64, whole: u64) -> f64 {
 /// `2026-11-20T09:08:07.006Z`.
 pub fn date(unix_ms: i64) -> String {
     let (days, ms) = (unix_ms.div_euclid(86_400_000), unix_ms.rem_euclid(86_400_000));
-    let (year, month, day) = civil(days);
+    let (year, month, day) = base::calendar::date_of(days);
     let (seconds, ms) = (ms / 1_000, ms % 1_000);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
@@ -122,20 +122,6 @@ pub fn date(unix_ms: i64) -> String {
 /// `09:08:07`, of the day in UTC.
 pub fn time_of_day(unix_ms: i64) -> String {
     date(unix_ms)[11..19].to_owned()
-}
-
-/// Year, month and day of a day counted from 1970-01-01 (Hinnant's `civil_from_days`).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

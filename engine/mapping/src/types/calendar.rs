@@ -2,6 +2,8 @@
 //!
 //! Day 0 is 1970-01-01. Years may be any that `java.time` allows.
 
+pub use base::calendar::{date_of, day_of};
+
 /// The years that `java.time.Year` allows: ± this.
 pub const YEAR_MAX: i64 = 999_999_999;
 
@@ -43,32 +45,6 @@ impl Moment {
             None => None,
         }
     }
-}
-
-/// Number of a day.
-pub const fn day_of(year: i64, month: u32, day: u32) -> i64 {
-    // The year begins in March, so that the day that comes and goes is its last.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month as i64 + 9) % 12) + 2) / 5 + day as i64 - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// Year, month and day of a day's number.
-pub const fn date_of(day: i64) -> (i64, u32, u32) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let day_of_era = day.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
-    (year, month as u32, day)
 }
 
 /// Has the year a 29th of February?
