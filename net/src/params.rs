@@ -200,8 +200,12 @@ impl Params {
 /// # Errors
 /// A word that is none.
 pub fn expand_wildcards(options: IndicesOptions, words: &str) -> Result<IndicesOptions> {
-    let mut options =
-        IndicesOptions { expand_open: false, expand_closed: false, expand_hidden: false, ..options };
+    let mut options = IndicesOptions {
+        expand_open: false,
+        expand_closed: false,
+        expand_hidden: false,
+        ..options
+    };
     for word in words.split(',') {
         match word {
             "open" => options.expand_open = true,

@@ -24,9 +24,9 @@ use crate::fail::{self, Trace};
 use crate::format::{self, Encoding};
 use crate::limits::Limits;
 use crate::media::{self, Unfit, Wanted};
-use crate::oauth::visit::Visit;
 use crate::oauth::Oauth;
 use crate::oauth::touch::Touched;
+use crate::oauth::visit::Visit;
 use crate::params::Params;
 use crate::reply::{JSON, Reply};
 use crate::request::Request;
@@ -158,9 +158,10 @@ impl Look {
         match params.text("format") {
             None => {}
             Some(name) => {
-                self.wanted = self.wanted.format(name).ok_or_else(|| {
-                    Error::illegal_argument(format!("unknown format [{name}]"))
-                })?;
+                self.wanted = self
+                    .wanted
+                    .format(name)
+                    .ok_or_else(|| Error::illegal_argument(format!("unknown format [{name}]")))?;
             }
         }
         Ok(())
@@ -485,10 +486,7 @@ impl Change {
 }
 
 /// How a body is written; or the answer to one of a type that is not read.
-fn encoding_of(
-    head: &http::Head,
-    body: &[u8],
-) -> Result<std::result::Result<Encoding, Reply>> {
+fn encoding_of(head: &http::Head, body: &[u8]) -> Result<std::result::Result<Encoding, Reply>> {
     if body.is_empty() {
         return Ok(Ok(Encoding::Json));
     }

@@ -35,11 +35,13 @@ struct Pool {
 impl Budget {
     /// A pool of `total_bytes`.
     pub fn new(total_bytes: usize) -> Self {
-        Self { pool: Arc::new(Pool {
-            total: total_bytes,
-            free: AtomicUsize::new(total_bytes),
-            refused: AtomicUsize::new(0),
-        }) }
+        Self {
+            pool: Arc::new(Pool {
+                total: total_bytes,
+                free: AtomicUsize::new(total_bytes),
+                refused: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// A lease for one core; its clones share what it keeps spare.

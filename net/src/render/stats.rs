@@ -171,9 +171,9 @@ pub fn sections_with(
             section(&mut out, metric, stats);
             match *metric {
                 "search" => by_group(&mut out, stats, &fields.groups),
-                "fielddata" => by_field(&mut out, "memory_size", stats, &fields.fielddata, |one| {
-                    one.fielddata
-                }),
+                "fielddata" => {
+                    by_field(&mut out, "memory_size", stats, &fields.fielddata, |one| one.fielddata)
+                }
                 "completion" => {
                     by_field(&mut out, "size", stats, &fields.completion, |one| one.completion);
                 }

@@ -11,7 +11,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::cluster_state::{allocation_id, write_rerouted};
-use super::nodes::{ROLES, attributes};
+use super::nodes::{attributes, write_roles};
 use crate::call::Call;
 use crate::render::units;
 use crate::reply::Reply;
@@ -114,33 +114,33 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out);
-        writer.begin_object().field_bool("acknowledged", true);
-        if metrics != Some("none") {
-            // Elasticsearch leaves metadata out unless it is asked for.
-            let metrics =
-                metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");
-            write_rerouted(call, &mut writer, metrics).await?;
+    writer.begin_object().field_bool("acknowledged", true);
+    if metrics != Some("none") {
+        // Elasticsearch leaves metadata out unless it is asked for.
+        let metrics =
+            metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");
+        write_rerouted(call, &mut writer, metrics).await?;
+    }
+    if explain {
+        writer.key("explanations").begin_array();
+        for one in &refused {
+            writer
+                .begin_object()
+                .field_str("command", &one.name)
+                .field("parameters", &one.parameters)
+                .key("decisions")
+                .begin_array()
+                .begin_object()
+                .field_str("decider", &format!("{}_allocation_command", one.name))
+                .field_str("decision", "NO")
+                .field_str("explanation", &one.why)
+                .end_object()
+                .end_array()
+                .end_object();
         }
-        if explain {
-            writer.key("explanations").begin_array();
-            for one in &refused {
-                writer
-                    .begin_object()
-                    .field_str("command", &one.name)
-                    .field("parameters", &one.parameters)
-                    .key("decisions")
-                    .begin_array()
-                    .begin_object()
-                    .field_str("decider", &format!("{}_allocation_command", one.name))
-                    .field_str("decision", "NO")
-                    .field_str("explanation", &one.why)
-                    .end_object()
-                    .end_array()
-                    .end_object();
-            }
-            writer.end_array();
-        }
-        writer.end_object();
+        writer.end_array();
+    }
+    writer.end_object();
     Ok(Reply::json(200, out))
 }
 
@@ -352,12 +352,7 @@ fn explain_started<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     writer.key("current_node").begin_object();
     node(call, writer, "");
     attributes(writer, &call.core.shared().config.info);
-    writer.key("roles").begin_array();
-    for role in ROLES {
-        writer.str(role);
-    }
-    writer
-        .end_array()
+    write_roles(writer)
         .field_u64("weight_ranking", 1)
         .end_object()
         .field_str("can_remain_on_current_node", "yes")
@@ -406,12 +401,7 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
     for (name, value) in &info.attributes {
         writer.field_str(name, value);
     }
-    writer.end_object().key("roles").begin_array();
-    for role in ROLES {
-        writer.str(role);
-    }
-    writer
-        .end_array()
+    write_roles(writer.end_object())
         .field_str("node_decision", "no")
         .key("deciders")
         .begin_array()

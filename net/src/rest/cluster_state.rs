@@ -11,7 +11,7 @@ use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::Writer;
 
-use super::nodes::attributes;
+use super::nodes::{attributes, write_roles};
 use crate::call::Call;
 use crate::params::time_ms;
 use crate::render::units;
@@ -128,12 +128,7 @@ async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'
                     .field_str("transport_address", &info.transport_address)
                     .field_str("external_id", &info.name);
                 attributes(writer, info);
-                writer.key("roles").begin_array();
-                for role in super::nodes::ROLES {
-                    writer.str(role);
-                }
-                writer
-                    .end_array()
+                write_roles(writer)
                     .field_str("version", super::info::VERSION)
                     .field_u64("min_index_version", 7_000_099)
                     .field_u64("max_index_version", 8_536_000)
@@ -239,7 +234,12 @@ fn blocks(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
     writer.end_object();
 }
 
-async fn metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+async fn metadata<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    state: &State,
+    wish: &Wish<'_>,
+) {
     let info = &call.core.shared().config.info;
     writer
         .key("metadata")

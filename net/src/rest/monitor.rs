@@ -104,14 +104,7 @@ pub(super) fn xpack<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         if wants("features") {
             writer.key("features").begin_object();
-            for (name, available, enabled) in features(call.security.is_some()) {
-                writer
-                    .key(name)
-                    .begin_object()
-                    .field_bool("available", available)
-                    .field_bool("enabled", enabled)
-                    .end_object();
-            }
+            write_features(writer, call.security.is_some());
             writer.end_object();
         }
         if human {
@@ -121,19 +114,23 @@ pub(super) fn xpack<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
+fn write_features(writer: &mut Writer<'_>, security: bool) {
+    for (name, available, enabled) in features(security) {
+        writer
+            .key(name)
+            .begin_object()
+            .field_bool("available", available)
+            .field_bool("enabled", enabled)
+            .end_object();
+    }
+}
+
 /// `GET /_xpack/usage`: what is there and on; counters only where something counts.
 pub(super) fn xpack_usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/xpack/usage")?;
     Ok(call.json(200, |writer| {
         writer.begin_object();
-        for (name, available, enabled) in features(call.security.is_some()) {
-            writer
-                .key(name)
-                .begin_object()
-                .field_bool("available", available)
-                .field_bool("enabled", enabled)
-                .end_object();
-        }
+        write_features(writer, call.security.is_some());
         writer.end_object();
     }))
 }

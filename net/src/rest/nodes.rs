@@ -181,12 +181,17 @@ fn head(writer: &mut Writer<'_>, info: &NodeInfo) {
 
 /// Roles and attributes.
 pub(super) fn roles(writer: &mut Writer<'_>, info: &NodeInfo) {
+    write_roles(writer);
+    attributes(writer, info);
+}
+
+/// Roles.
+pub(super) fn write_roles<'w, 'b>(writer: &'w mut Writer<'b>) -> &'w mut Writer<'b> {
     writer.key("roles").begin_array();
     for role in ROLES {
         writer.str(role);
     }
-    writer.end_array();
-    attributes(writer, info);
+    writer.end_array()
 }
 
 /// Attributes.

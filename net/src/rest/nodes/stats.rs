@@ -9,7 +9,7 @@ use env::Env;
 use env::machine::{Cgroup, Sample, Volume};
 use json::Writer;
 
-use super::{attributes, frame, host, is_chosen, pools_of, unknown_metric};
+use super::{frame, host, is_chosen, pools_of, unknown_metric};
 use crate::call::Call;
 use crate::render::stats::{Figures, SECTIONS, Sections, sections};
 use crate::render::units;
@@ -66,14 +66,8 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .field_str("name", &info.name)
                 .field_str("transport_address", &info.transport_address)
                 .field_str("host", host(&info.transport_address))
-                .field_str("ip", &info.transport_address)
-                .key("roles")
-                .begin_array();
-            for role in super::ROLES {
-                writer.str(role);
-            }
-            writer.end_array();
-            attributes(writer, info);
+                .field_str("ip", &info.transport_address);
+            super::roles(writer, info);
             for metric in &wish.metrics {
                 section(call, writer, metric, &wish, (info, &sample, &counts));
             }
