@@ -68,9 +68,9 @@ pub enum Api {
     Recovery,
     ShardStores,
     DiskUsage,
-    ReloadSearchAnalyzers,
     ClearCache,
     ResolveIndex,
+    ResolveCluster,
     SearchShards,
     FieldCaps,
     Resize(engine::ops::resize::Resize),
@@ -501,6 +501,8 @@ const FIELD_CAPS: &[Known] = &[
 
 const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), flag("local").idle()];
 
+const RESOLVE_CLUSTER: &[Known] = &[flag("ignore_throttled").idle(), time("timeout").idle()];
+
 const DISK_USAGE: &[Known] = &[flag("flush"), flag("run_expensive_tasks")];
 
 const SHARD_STORES: &[Known] = &[own("status")];
@@ -810,12 +812,13 @@ pub const ROUTES: &[Route] = &[
     route(Api::ShardStores, &[Get], "/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::ShardStores, &[Get], "/{index}/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::DiskUsage, &[Post], "/{index}/_disk_usage", "indices:admin/analyze_disk_usage", &[DISK_USAGE, INDICES]),
-    route(Api::ReloadSearchAnalyzers, &[Get, Post], "/{index}/_reload_search_analyzers", "indices:admin/reload_analyzers", &[INDICES]),
     route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),
     route(Api::FieldCaps, &[Get, Post], "/_field_caps", "indices:data/read/field_caps", &[FIELD_CAPS, INDICES]),
     route(Api::FieldCaps, &[Get, Post], "/{index}/_field_caps", "indices:data/read/field_caps", &[FIELD_CAPS, INDICES]),
+    route(Api::ResolveCluster, &[Get], "/_resolve/cluster", "cluster:monitor/remote/info", &[RESOLVE_CLUSTER, INDICES]),
+    route(Api::ResolveCluster, &[Get], "/_resolve/cluster/{name}", "indices:admin/resolve/cluster", &[RESOLVE_CLUSTER, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/{index}/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::Resize(Clone), &[Put, Post], "/{index}/_clone/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),

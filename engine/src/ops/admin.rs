@@ -272,24 +272,6 @@ impl<E: Env> Core<E> {
         Ok(shards)
     }
 
-    /// Makes the search analyzers of some indices anew. There is none that could have changed: rules come
-    /// from settings alone.
-    ///
-    /// # Errors
-    /// A missing index, or a gate that says no.
-    pub fn reload_search_analyzers(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        expression: &str,
-        options: IndicesOptions,
-    ) -> Result<(Shards, Vec<String>)> {
-        let call = Call::new(options);
-        let indices = self.indices(gate, "indices:admin/reload_analyzers", expression, call)?;
-        let total = indices.iter().map(|index| index.settings.shard_count()).sum();
-        let shards = Shards { total, successful: total, ..Shards::default() };
-        Ok((shards, indices.iter().map(|index| index.name.to_string()).collect()))
-    }
-
     /// Asks every shard of some indices at the same time.
     async fn broadcast(
         self: &Rc<Self>,

@@ -1,34 +1,7 @@
 //! `_analyze`: tokens, or what each part of a chain made, as bytes.
 
 use engine::ops::analyze::{Analysis, Detail, Stage, Token};
-use engine::Result;
-use engine::ops::IndicesOptions;
-use env::Env;
 use json::Writer;
-
-use crate::call::Call;
-use crate::reply::Reply;
-
-/// `GET|POST /{index}/_reload_search_analyzers`.
-pub(super) fn reload<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let options = call.params.indices_options(IndicesOptions::default())?;
-    let (shards, names) = call.core.reload_search_analyzers(call.gate, call.indices(), options)?;
-    let node = call.core.shared().config.info.id.as_str();
-    Ok(call.json(200, |writer| {
-        writer.begin_object().key("_shards").begin_object();
-        writer
-            .field_u64("total", u64::from(shards.total))
-            .field_u64("successful", u64::from(shards.successful))
-            .field_u64("failed", 0);
-        writer.end_object().key("reload_details").begin_array();
-        for name in &names {
-            writer.begin_object().field_str("index", name);
-            writer.key("reloaded_analyzers").begin_array().end_array();
-            writer.key("reloaded_node_ids").begin_array().str(node).end_array().end_object();
-        }
-        writer.end_array().end_object();
-    }))
-}
 
 pub(super) fn write(writer: &mut Writer, analysis: &Analysis) {
     match analysis {
