@@ -212,7 +212,10 @@ fn numbers_of_columns_agree_with_a_plain_reading() {
 fn counts(buckets: &json::Value) -> Vec<(f64, u64)> {
     let buckets = buckets.as_array().expect("buckets");
     let pair = |bucket: &json::Value| {
-        (at(bucket, "key").as_f64().expect("a number"), at(bucket, "doc_count").as_u64().expect("a count"))
+        (
+            at(bucket, "key").as_f64().expect("a number"),
+            at(bucket, "doc_count").as_u64().expect("a count"),
+        )
     };
     buckets.iter().map(pair).collect()
 }
@@ -246,9 +249,8 @@ fn histograms_and_ranges_agree_with_a_plain_reading() {
                 }
                 counts
             };
-            let by_width = grouped(&|doc| {
-                doc.n.iter().map(|n| n.div_euclid(width) * width).collect()
-            });
+            let by_width =
+                grouped(&|doc| doc.n.iter().map(|n| n.div_euclid(width) * width).collect());
             const WEEK: i64 = 7 * 86_400_000;
             let by_week =
                 grouped(&|doc| doc.day.iter().map(|ms| ms.div_euclid(WEEK) * WEEK).collect());
@@ -285,8 +287,7 @@ fn histograms_and_ranges_agree_with_a_plain_reading() {
                     .iter()
                     .map(|bucket| at(bucket, "doc_count").as_u64().expect("a count"))
                     .collect();
-                let want =
-                    [any(&|n| n < 0), any(&|n| (-10..60).contains(&n)), any(&|n| n >= 60)];
+                let want = [any(&|n| n < 0), any(&|n| (-10..60).contains(&n)), any(&|n| n >= 60)];
                 assert_eq!(ranges, want);
                 let rare = |doc: &Doc| doc.tags.contains(&"rare");
                 let high = |doc: &Doc| doc.n.iter().any(|n| *n >= 100);

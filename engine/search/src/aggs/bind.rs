@@ -11,6 +11,7 @@ use mapping::types::zone::Zone;
 use super::bound::{BoundAgg, BoundAggs, What};
 use super::choice;
 use super::empty;
+use super::format::Format;
 use super::partial::{Between, Key};
 use super::paths;
 use super::rounding::Rounding;
@@ -18,7 +19,6 @@ use super::source::{self, Accepts, Form, Source, number_of};
 use super::spec::{
     Agg, Aggs, CompositeKind, DateHistogram, Ends, Histogram, Kind, Metric, OrderBy, Values,
 };
-use super::format::Format;
 use crate::ast::{Query, Scalar};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::plan::bind::Binder;
@@ -322,7 +322,10 @@ impl Scope<'_, '_> {
             Kind::RandomSampler { .. } => What::Chance,
             Kind::Composite(composite) => {
                 if let Some(parent) = parent
-                    && !matches!(parent.kind, Kind::Nested(_) | Kind::ReverseNested(_) | Kind::Filter(_))
+                    && !matches!(
+                        parent.kind,
+                        Kind::Nested(_) | Kind::ReverseNested(_) | Kind::Filter(_)
+                    )
                 {
                     return Err(Error::illegal(format!(
                         "[composite] aggregation cannot be used with a parent aggregation of \
@@ -361,9 +364,7 @@ impl Scope<'_, '_> {
         if !sig.text {
             let source = self.source(&sig.values, Accepts::Words, "significant_terms")?;
             if source.form.is_floating() {
-                return Err(Error::illegal(
-                    "No support for examining floating point numerics",
-                ));
+                return Err(Error::illegal("No support for examining floating point numerics"));
             }
             let choice = self.choice(&sig.filter, &agg.name, &source, &sig.values)?;
             if let Some(words) = words(&source, &choice, &sig.values) {
@@ -434,11 +435,8 @@ impl Scope<'_, '_> {
                 "Invalid interval specified, must be non-null and non-empty",
             ));
         };
-        let rounding = Rounding {
-            interval,
-            zone: zone(&histogram.values)?,
-            offset_ms: histogram.offset_ms,
-        };
+        let rounding =
+            Rounding { interval, zone: zone(&histogram.values)?, offset_ms: histogram.offset_ms };
         let hard = self.time_ends(histogram.hard.as_ref(), &source, &histogram.values)?;
         let extended = self.time_ends(histogram.extended.as_ref(), &source, &histogram.values)?;
         if let (Some(min), Some(max)) = (extended.min, extended.max)
@@ -451,8 +449,10 @@ impl Scope<'_, '_> {
         }
         let low = hard.min.map_or(i64::MIN, |min| rounding.round(min));
         let high = hard.max.unwrap_or(i64::MAX);
-        let bounds =
-            (extended.min.map(|min| rounding.round(min)), extended.max.map(|max| rounding.round(max)));
+        let bounds = (
+            extended.min.map(|min| rounding.round(min)),
+            extended.max.map(|max| rounding.round(max)),
+        );
         Ok(What::Time(source, rounding, (low, high), bounds))
     }
 
@@ -541,10 +541,11 @@ impl Scope<'_, '_> {
                 }
                 _ => None,
             };
-            if matches!(one.kind, CompositeKind::Terms) && one.values.format.is_none() {
-                if let Format::Date { .. } = source.format {
-                    source.format = Format::Raw;
-                }
+            if matches!(one.kind, CompositeKind::Terms)
+                && one.values.format.is_none()
+                && matches!(source.format, Format::Date { .. })
+            {
+                source.format = Format::Raw;
             }
             sources.push(source);
             roundings.push(rounding);
@@ -592,7 +593,7 @@ impl Scope<'_, '_> {
                 let number = value.text().parse::<f64>();
                 Key::Double(number.map_err(|_| Error::number(value.text()))?)
             }
-            (_, Form::Bytes) => Key::Bytes(value.text().as_bytes().into()),
+            (_, Form::Bytes) => Key::Bytes(source::term_of(value.text(), source)?),
             (_, Form::Ip) => {
                 let address = source::address(value.text()).ok_or_else(bad)?;
                 Key::Bytes(address.as_slice().into())
@@ -610,11 +611,7 @@ impl Scope<'_, '_> {
 }
 
 /// Words of a text, where a text is what the source is.
-fn words(
-    source: &Source,
-    choice: &Option<Arc<choice::Choice>>,
-    values: &Values,
-) -> Option<What> {
+fn words(source: &Source, choice: &Option<Arc<choice::Choice>>, values: &Values) -> Option<What> {
     let (source::Column::Text(_), Some(field)) = (&source.column, &source.field) else {
         return None;
     };

@@ -6,10 +6,10 @@ use mapping::types::zone::Zone;
 
 use super::choice::Choice;
 use super::format::Format;
+use super::partial::{Between, Key};
 use super::rounding::Rounding;
 use super::source::Source;
 use super::spec::Agg;
-use super::partial::{Between, Key};
 use crate::plan::bound::Clause;
 use crate::plan::order::Order;
 use crate::request::Mode;

@@ -75,8 +75,7 @@ impl Place {
 
     fn part(&self, source: &Source) -> Part {
         if source.form.is_bytes() || matches!(source.column, Column::Spans(_)) {
-            let (terms, words) = self.terms(source);
-            return Part::Term(terms, words);
+            return Part::Term(Box::new(self.terms(source)));
         }
         Part::Number(self.numbers(source))
     }
@@ -217,7 +216,8 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
                 missing: false,
             };
             let fields = sources.iter().map(field).collect();
-            let zero = matches!(&agg.spec.kind, Kind::MultiTerms(terms) if terms.min_doc_count == 0);
+            let zero =
+                matches!(&agg.spec.kind, Kind::MultiTerms(terms) if terms.min_doc_count == 0);
             let all = if zero { place.segment().doc_count() } else { 0 };
             keyed(Several::new(fields, None, all), shape(), subs())
         }
@@ -230,9 +230,7 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
                     step: match (one.kind, rounding) {
                         (CompositeKind::Histogram(width), _) => Step::Width(width),
                         (CompositeKind::GeoTile(level), _) => Step::Tile(level),
-                        (_, Some(rounding)) => {
-                            Step::Time(Box::new(Rounder::new(rounding.clone())))
-                        }
+                        (_, Some(rounding)) => Step::Time(Box::new(Rounder::new(rounding.clone()))),
                         _ => Step::Same,
                     },
                     missing: one.missing_bucket,
@@ -323,20 +321,17 @@ fn metric(agg: &BoundAgg, source: &Source, place: &Place) -> AnyCollector {
         Metric::Cardinality { precision } => {
             Box::new(Measure::new(numbers, format, Distinct::new(*precision)))
         }
-        Metric::Percentiles { method, .. } | Metric::PercentileRanks { method, .. } => {
-            match method {
-                Method::TDigest(compression) => {
-                    Box::new(Measure::new(numbers, format, Digest::new(*compression)))
-                }
-                Method::Hdr(digits) => Box::new(Measure::new(numbers, format, Hdr::new(*digits))),
+        Metric::Percentiles { method, .. } | Metric::PercentileRanks { method, .. } => match method
+        {
+            Method::TDigest(compression) => {
+                Box::new(Measure::new(numbers, format, Digest::new(*compression)))
             }
-        }
+            Method::Hdr(digits) => Box::new(Measure::new(numbers, format, Hdr::new(*digits))),
+        },
         Metric::MedianAbsoluteDeviation { compression } | Metric::Boxplot { compression } => {
             Box::new(Measure::new(numbers, format, Digest::new(*compression)))
         }
-        Metric::GeoBounds { .. } => {
-            Box::new(Measure::new(numbers, format, GeoBounds::default()))
-        }
+        Metric::GeoBounds { .. } => Box::new(Measure::new(numbers, format, GeoBounds::default())),
         Metric::GeoCentroid => Box::new(Measure::new(numbers, format, Center::default())),
         _ => Box::new(Measure::new(numbers, format, moments::Moments::default())),
     }

@@ -78,7 +78,11 @@ fn terms(
             if source.form == Form::Ip { "" } else { " used to filter numeric fields" },
         ))),
         TermSet::List(list) => match source.form {
-            Form::Bytes => Ok(Terms::Words(list.iter().map(|text| text.as_bytes().into()).collect())),
+            Form::Bytes => list
+                .iter()
+                .map(|text| super::source::term_of(text, source))
+                .collect::<Result<_>>()
+                .map(Terms::Words),
             Form::Ip => list
                 .iter()
                 .map(|text| {

@@ -7,9 +7,7 @@ use mapping::types::zone::Zone;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Partial};
 use super::rounding::Rounding;
 use super::significance;
-use super::spec::{
-    Agg, Aggs, BucketOrder, DateHistogram, Histogram, Kind, OrderBy, RareTerms,
-};
+use super::spec::{Agg, Aggs, BucketOrder, DateHistogram, Histogram, Kind, OrderBy, RareTerms};
 use super::{auto, pages, paths, reduce};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::request::Order;
@@ -70,7 +68,8 @@ pub fn shard(agg: &Agg, partial: &mut Partial) {
                     best(&mut buckets.list, size, significance::order);
                 }
                 Kind::GeoGrid(grid) => {
-                    let size = grid.shard_size.map_or(grid.size.max(10), |size| size.max(grid.size));
+                    let size =
+                        grid.shard_size.map_or(grid.size.max(10), |size| size.max(grid.size));
                     best(&mut buckets.list, size as usize, most_first_last_key);
                 }
                 _ => {}
@@ -106,13 +105,7 @@ fn most_first_last_key(a: &Bucket, b: &Bucket) -> Ordering {
     b.count.cmp(&a.count).then_with(|| b.key.compare(&a.key))
 }
 
-fn terms_of_shard(
-    agg: &Agg,
-    buckets: &mut Buckets,
-    order: &BucketOrder,
-    size: usize,
-    least: u64,
-) {
+fn terms_of_shard(agg: &Agg, buckets: &mut Buckets, order: &BucketOrder, size: usize, least: u64) {
     let mut other = 0;
     if least > 0 {
         buckets.list.retain(|bucket| {
@@ -282,13 +275,7 @@ fn arrange(agg: &Agg, buckets: &mut Buckets, limit: &mut Limit) -> Result<()> {
     Ok(())
 }
 
-fn last_terms(
-    agg: &Agg,
-    buckets: &mut Buckets,
-    order: &BucketOrder,
-    size: u32,
-    least: u64,
-) {
+fn last_terms(agg: &Agg, buckets: &mut Buckets, order: &BucketOrder, size: u32, least: u64) {
     let total = buckets.error;
     for bucket in &mut buckets.list {
         bucket.error = if total < 0 { -1 } else { total - bucket.error };

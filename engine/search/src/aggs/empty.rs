@@ -44,14 +44,13 @@ pub fn of(agg: &BoundAgg) -> Partial {
 pub fn of_metric(metric: &Metric, format: &Format) -> Partial {
     match metric {
         Metric::Cardinality { precision } => Partial::Distinct(Distinct::new(*precision)),
-        Metric::Percentiles { method, .. } | Metric::PercentileRanks { method, .. } => {
-            match method {
-                Method::TDigest(compression) => {
-                    Partial::Digest(Digest::new(*compression), format.clone())
-                }
-                Method::Hdr(digits) => Partial::Hdr(Hdr::new(*digits), format.clone()),
+        Metric::Percentiles { method, .. } | Metric::PercentileRanks { method, .. } => match method
+        {
+            Method::TDigest(compression) => {
+                Partial::Digest(Digest::new(*compression), format.clone())
             }
-        }
+            Method::Hdr(digits) => Partial::Hdr(Hdr::new(*digits), format.clone()),
+        },
         Metric::MedianAbsoluteDeviation { compression } | Metric::Boxplot { compression } => {
             Partial::Digest(Digest::new(*compression), format.clone())
         }

@@ -31,12 +31,7 @@ impl<'a> Reducer<'a> {
     ///
     /// # Errors
     /// A field has different types in different indices, or a segment is damaged.
-    pub fn shard(
-        &mut self,
-        target: u32,
-        plan: &Plan,
-        slices: Vec<Vec<Partial>>,
-    ) -> Result<()> {
+    pub fn shard(&mut self, target: u32, plan: &Plan, slices: Vec<Vec<Partial>>) -> Result<()> {
         let mut shard = Vec::new();
         for slice in slices {
             cut::merge_all(self.aggs, &mut shard, slice)?;

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use json::number::double_to_string;
+use mapping::Field;
 use mapping::types::DateFormat;
 use mapping::types::calendar::Moment;
 use mapping::types::zone::Zone;
@@ -31,10 +32,22 @@ pub enum Format {
     Decimal(Arc<Decimal>),
     /// As an address.
     Ip,
+    /// As a field shows its terms.
+    Terms(Shown),
     /// As a cell of geohashes.
     GeoHash,
     /// As a tile.
     GeoTile,
+}
+
+/// A field that shows its terms otherwise than they are kept.
+#[derive(Clone, Debug)]
+pub struct Shown(pub Arc<Field>);
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.path == other.0.path
+    }
 }
 
 impl Format {
@@ -46,7 +59,7 @@ impl Format {
     /// A long.
     pub fn long(&self, value: i64) -> String {
         match self {
-            Self::Raw | Self::Ip => value.to_string(),
+            Self::Raw | Self::Ip | Self::Terms(_) => value.to_string(),
             Self::Boolean => (value != 0).to_string(),
             Self::Date { format, zone, nanos } => format.print(moment(value, *nanos), zone),
             Self::Decimal(pattern) => pattern.print(value as f64),
@@ -58,7 +71,9 @@ impl Format {
     /// A double.
     pub fn double(&self, value: f64) -> String {
         match self {
-            Self::Raw | Self::Ip | Self::GeoHash | Self::GeoTile => double_to_string(value),
+            Self::Raw | Self::Ip | Self::Terms(_) | Self::GeoHash | Self::GeoTile => {
+                double_to_string(value)
+            }
             Self::Boolean => (value != 0.0).to_string(),
             // Java casts to long.
             Self::Date { .. } => self.long(value as i64),
@@ -70,6 +85,10 @@ impl Format {
     pub fn bytes(&self, value: &[u8]) -> String {
         match self {
             Self::Ip => ip_text(value),
+            Self::Terms(Shown(field)) => match field.show_term(value) {
+                json::Value::String(text) => text,
+                other => json::to_string(&other),
+            },
             _ => String::from_utf8_lossy(value).into_owned(),
         }
     }

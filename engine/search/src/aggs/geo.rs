@@ -37,7 +37,8 @@ pub fn unit(name: &str) -> Option<f64> {
 /// A distance with its unit (metres where there is none), in metres.
 pub fn distance_of_text(text: &str) -> Option<f64> {
     let text = text.trim();
-    let split = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let split =
+        text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, name) = text.split_at(split);
     let factor = if name.is_empty() { 1.0 } else { unit(name)? };
     number.trim().parse::<f64>().ok().map(|number| number * factor)
@@ -61,7 +62,8 @@ pub fn point_of_text(text: &str) -> Option<(f64, f64)> {
 /// `BBOX (left, right, top, bottom)`, as top, left, bottom, right.
 pub fn envelope_of_text(text: &str) -> Option<[f64; 4]> {
     let text = text.trim();
-    let rest = text.get(..4).filter(|word| word.eq_ignore_ascii_case("bbox")).map(|_| &text[4..])?;
+    let rest =
+        text.get(..4).filter(|word| word.eq_ignore_ascii_case("bbox")).map(|_| &text[4..])?;
     let inside = rest.trim().strip_prefix('(')?.strip_suffix(')')?;
     let numbers: Vec<f64> =
         inside.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
@@ -202,11 +204,8 @@ pub fn tile_of_text(text: &str) -> Option<i64> {
 /// Whether a point lies in top, left, bottom, right; the box may cross the date line.
 pub fn in_box(sides: &[f64; 4], lat: f64, lon: f64) -> bool {
     let [top, left, bottom, right] = *sides;
-    let across = if left <= right {
-        (left..=right).contains(&lon)
-    } else {
-        lon >= left || lon <= right
-    };
+    let across =
+        if left <= right { (left..=right).contains(&lon) } else { lon >= left || lon <= right };
     (bottom..=top).contains(&lat) && across
 }
 

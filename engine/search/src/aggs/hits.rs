@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::DocId;
 use super::bucket::terms::Part;
 use super::collect::{Account, Around, Batch, Collector};
 use super::format::Format;
@@ -13,6 +12,7 @@ use crate::iter::Turn;
 use crate::plan::order::Order;
 use crate::plan::weigh::Plan;
 use crate::result::{Key as SortKey, Ranked, Winner};
+use base::DocId;
 
 /// The documents of one owner.
 #[derive(Clone, Default)]
@@ -69,7 +69,10 @@ fn by_score(a: &(u32, f32), b: &(u32, f32)) -> std::cmp::Ordering {
 
 impl Collector for Best {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        self.metrics.iter().flat_map(|metrics| &metrics.parts).all(|(part, _)| part.prepare(docs, turn))
+        self.metrics
+            .iter()
+            .flat_map(|metrics| &metrics.parts)
+            .all(|(part, _)| part.prepare(docs, turn))
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
@@ -188,4 +191,3 @@ impl Metrics {
         Ok(out)
     }
 }
-

@@ -339,10 +339,9 @@ impl Collector for Weighted {
         if weights.iter().any(|(_, count)| *count > 1) {
             let reason = "Encountered more than one weight for a single document. Use a script to \
                           combine multiple weights-per-doc into a single value.";
-            around.account.fail(crate::Error::new(
-                crate::error::Kind::AggregationExecution,
-                reason,
-            ));
+            around
+                .account
+                .fail(crate::Error::new(crate::error::Kind::AggregationExecution, reason));
             return;
         }
         let form = self.value.form;

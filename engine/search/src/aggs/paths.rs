@@ -167,9 +167,7 @@ pub fn follow(aggs: &Aggs, bucket: &Bucket, steps: &[Step<'_>]) -> Option<f64> {
     }
     if let Some(at) = aggs.pipes.iter().position(|pipe| pipe.name == step.name) {
         return match bucket.pipes.get(at)?.as_ref()? {
-            Made::Derivative(_, Some(normalized), _)
-                if step.key == Some("normalized_value") =>
-            {
+            Made::Derivative(_, Some(normalized), _) if step.key == Some("normalized_value") => {
                 Some(*normalized)
             }
             Made::Value(value, _) | Made::Derivative(value, _, _) | Made::Keyed(value, _, _) => {
@@ -177,7 +175,11 @@ pub fn follow(aggs: &Aggs, bucket: &Bucket, steps: &[Step<'_>]) -> Option<f64> {
             }
             Made::Stats(moments, _) => {
                 let values = Partial::Moments(*moments, super::format::Format::Raw);
-                metric(&Kind::Metric(Metric::ExtendedStats { sigma: 2.0 }, Default::default()), &values, step.key)
+                metric(
+                    &Kind::Metric(Metric::ExtendedStats { sigma: 2.0 }, Default::default()),
+                    &values,
+                    step.key,
+                )
             }
             Made::Percentiles(values, _) => {
                 let wanted = step.key?.parse::<f64>().ok()?;
@@ -249,12 +251,8 @@ pub fn metric(kind: &Kind, partial: &Partial, key: Option<&str>) -> Option<f64> 
                     "variance_sampling" => moments.variance_sampling(),
                     "std_deviation" | "std_deviation_population" => moments.variance().sqrt(),
                     "std_deviation_sampling" => moments.variance_sampling().sqrt(),
-                    "std_upper" | "std_upper_population" => {
-                        bounds(moments.variance().sqrt(), 1.0)
-                    }
-                    "std_lower" | "std_lower_population" => {
-                        bounds(moments.variance().sqrt(), -1.0)
-                    }
+                    "std_upper" | "std_upper_population" => bounds(moments.variance().sqrt(), 1.0),
+                    "std_lower" | "std_lower_population" => bounds(moments.variance().sqrt(), -1.0),
                     "std_upper_sampling" => bounds(moments.variance_sampling().sqrt(), 1.0),
                     "std_lower_sampling" => bounds(moments.variance_sampling().sqrt(), -1.0),
                     _ => return None,
@@ -265,9 +263,7 @@ pub fn metric(kind: &Kind, partial: &Partial, key: Option<&str>) -> Option<f64> 
         (Kind::Metric(which, _), Partial::Digest(digest, _)) => {
             let mut digest = digest.clone();
             match which {
-                Metric::Percentiles { .. } => {
-                    digest.quantile(key?.parse::<f64>().ok()? / 100.0)
-                }
+                Metric::Percentiles { .. } => digest.quantile(key?.parse::<f64>().ok()? / 100.0),
                 Metric::PercentileRanks { .. } => digest.rank(key?.parse().ok()?) * 100.0,
                 Metric::MedianAbsoluteDeviation { .. } => digest.median_absolute_deviation(),
                 _ => {

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use base::DocId;
+use mapping::types::KeywordFlavor;
 use segment::columns::{Numeric, Ordinals, WINDOW, WindowWords};
-use segment::{Segment, columns};
+use segment::{Missing as Absent, Segment, columns};
 
 use super::source::{Column, Form, Missing, Source};
 use crate::iter::{Turn, window_of};
@@ -134,6 +135,8 @@ pub struct Terms {
     missing: bool,
     /// Every document has the rank 0.
     constant: bool,
+    /// Only these ranks: the terms of one key of a `flattened` field.
+    within: Option<Range<u32>>,
     /// Documents with a byte string have the rank 0.
     strings: Option<columns::Binary>,
     ords: Box<[u32; WINDOW as usize]>,
@@ -148,8 +151,13 @@ impl Terms {
             Column::Ordinals(field) => segment.ordinals(field).cloned(),
             _ => None,
         };
+        let within = one_key(source).and_then(|key| {
+            let column = column.as_ref()?;
+            Some(rank_of(column, &[key, b"\0"].concat())..rank_of(column, &[key, b"\x01"].concat()))
+        });
         Self {
             column,
+            within,
             missing: source.missing.is_some(),
             strings: match source.column {
                 Column::Spans(field) => segment.binary(field).cloned(),
@@ -173,6 +181,11 @@ impl Terms {
             Some(column) => column.term_count(),
             None => u32::from(self.constant),
         }
+    }
+
+    /// The ranks that count.
+    pub fn ranks(&self) -> Range<u32> {
+        self.within.clone().unwrap_or(0..self.term_count())
     }
 
     /// Names what [`Terms::each`] will read.
@@ -230,7 +243,7 @@ impl Terms {
             let len = docs[at..].partition_point(|doc| window_of(*doc) == window);
             let run = &docs[at..at + len];
             let zone = column.zone(window);
-            let single = zone.doc_count == zone.value_count;
+            let single = zone.doc_count == zone.value_count && self.within.is_none();
             if single && run.len() * WHOLE_FROM >= zone.doc_count as usize {
                 if self.window != window {
                     column.fill(window, &mut self.ords, &mut self.present);
@@ -250,9 +263,13 @@ impl Terms {
                 for (within, doc) in run.iter().enumerate() {
                     let mut any = false;
                     for rank in cursor.values(DocId(*doc)) {
-                        any = true;
                         // Damage must not lead beyond the terms.
-                        give(at + within, rank.clamp(0, last) as u32);
+                        let rank = rank.clamp(0, last) as u32;
+                        if self.within.as_ref().is_some_and(|ranks| !ranks.contains(&rank)) {
+                            continue;
+                        }
+                        any = true;
+                        give(at + within, rank);
                     }
                     if !any && self.missing {
                         give(at + within, MISSING_ORD);
@@ -261,6 +278,37 @@ impl Terms {
             }
             at += len;
         }
+    }
+}
+
+/// The key of a `flattened` field whose terms are meant.
+fn one_key(source: &Source) -> Option<&[u8]> {
+    match &source.field.as_ref()?.kind {
+        mapping::Kind::Keyword(keyword) => match &keyword.flavor {
+            KeywordFlavor::OneKey(key) => Some(key.as_bytes()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The rank of the first term at or above `term`.
+fn rank_of(column: &Ordinals, term: &[u8]) -> u32 {
+    let mut reader = column.terms();
+    let mut missing = Absent::new();
+    loop {
+        // Damage is found by whoever drives.
+        if reader.need_lookup(term, &mut missing).is_err() {
+            return 0;
+        }
+        if missing.is_empty() {
+            break;
+        }
+        missing.fetch();
+    }
+    match reader.lookup(term) {
+        Ok(Ok(rank) | Err(rank)) => rank.get(),
+        Err(_) => 0,
     }
 }
 

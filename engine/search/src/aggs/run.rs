@@ -143,7 +143,12 @@ impl Run {
         }
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
         let empties = build::empties(aggs);
-        Ok(self.found.into_iter().zip(empties).map(|(found, empty)| found.unwrap_or(empty)).collect())
+        Ok(self
+            .found
+            .into_iter()
+            .zip(empties)
+            .map(|(found, empty)| found.unwrap_or(empty))
+            .collect())
     }
 
     fn next_pass(&mut self) {
@@ -223,7 +228,12 @@ impl Run {
     }
 
     /// Collects, reads on, or ends the segment: true.
-    fn go_on(&mut self, here: &mut Here, part: &Part, turn: &mut Turn<'_>) -> segment::Result<bool> {
+    fn go_on(
+        &mut self,
+        here: &mut Here,
+        part: &Part,
+        turn: &mut Turn<'_>,
+    ) -> segment::Result<bool> {
         if here.at < here.docs.len() {
             self.collect(here, turn);
             return Ok(false);

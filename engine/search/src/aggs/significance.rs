@@ -81,12 +81,7 @@ impl Table {
                 n00: elsewhere - background - (here - count),
             };
         }
-        Self {
-            n11: count,
-            n10: background,
-            n01: here - count,
-            n00: elsewhere - background,
-        }
+        Self { n11: count, n10: background, n01: here - count, n00: elsewhere - background }
     }
 
     /// Rarer here than elsewhere.

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use base::FieldNo;
+use mapping::types::KeywordFlavor;
 use mapping::types::date_format::DEFAULT;
 use mapping::types::range::RangeKind;
 use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, sortable};
 use mapping::{Field, Kind as Type, Mapping, NumberKind};
 
-use super::format::{Decimal, Format};
+use super::format::{Decimal, Format, Shown};
 use super::geo;
 use super::partial::{Key, KeyKind};
 use super::spec::Values;
@@ -134,9 +135,7 @@ impl Form {
         match self {
             Self::Double => sortable::from_f64(value),
             Self::Float => sortable::from_f32(value as f32),
-            Self::Half => {
-                sortable::from_f16(mapping::types::half::from_f32(value as f32))
-            }
+            Self::Half => sortable::from_f16(mapping::types::half::from_f32(value as f32)),
             Self::Scaled(factor) => (value * factor).round() as i64,
             Self::Unsigned => (value as u64 ^ (1 << 63)) as i64,
             Self::Nanos => (value as i64).saturating_mul(1_000_000),
@@ -225,9 +224,7 @@ pub fn bind(
     };
     let spans = matches!(accepts, Accepts::NumbersOrSpans | Accepts::DatesOrSpans);
     let fits = match source.column {
-        Column::Spans(_) => {
-            spans && source.form != Form::Ip || accepts == Accepts::Everything
-        }
+        Column::Spans(_) => spans && source.form != Form::Ip || accepts == Accepts::Everything,
         Column::Text(_) => accepts == Accepts::Words,
         _ => fits(source.form, accepts),
     };
@@ -272,8 +269,12 @@ fn mapped(field: &Arc<Field>, values: &Values, context: &Context<'_>) -> Result<
         if !text.fielddata {
             return Err(no_fielddata(&values.field, context));
         }
+        let column = match field.column() {
+            mapping::types::Column::Ordinals => Column::Ordinals(field.no),
+            _ => Column::Text(field.no),
+        };
         return Ok(Source {
-            column: Column::Text(field.no),
+            column,
             form: Form::Bytes,
             format: Format::Raw,
             missing: None,
@@ -304,17 +305,15 @@ fn mapped(field: &Arc<Field>, values: &Values, context: &Context<'_>) -> Result<
             }
         }
     };
-    Ok(Source {
-        column,
-        form,
-        format,
-        missing: None,
-        mapped: true,
-        field: Some(Arc::clone(field)),
-    })
+    Ok(Source { column, form, format, missing: None, mapped: true, field: Some(Arc::clone(field)) })
 }
 
-fn form_of(field: &Field) -> (Form, Format) {
+/// Terms are kept otherwise than they are shown.
+fn is_encoded(flavor: &KeywordFlavor) -> bool {
+    matches!(flavor, KeywordFlavor::Version | KeywordFlavor::OneKey(_))
+}
+
+fn form_of(field: &Arc<Field>) -> (Form, Format) {
     match &field.kind {
         Type::Number(number) => {
             let form = match number.number {
@@ -345,6 +344,9 @@ fn form_of(field: &Field) -> (Form, Format) {
             RangeKind::Integer | RangeKind::Long => (Form::Long, Format::Raw),
         },
         Type::Ip(_) => (Form::Ip, Format::Ip),
+        Type::Keyword(keyword) if is_encoded(&keyword.flavor) => {
+            (Form::Bytes, Format::Terms(Shown(Arc::clone(field))))
+        }
         Type::GeoPoint(_) => (Form::Point, Format::Raw),
         _ => (Form::Bytes, Format::Raw),
     }
@@ -365,9 +367,7 @@ fn unmapped(values: &Values, accepts: Accepts) -> Result<Source> {
         }
         (Some("double" | "float" | "number" | "numeric"), _) => (Form::Double, Format::Raw),
         (Some("unsigned_long"), _) => (Form::Unsigned, Format::Raw),
-        (Some("geo_point" | "geopoint"), _) | (None, Accepts::Points) => {
-            (Form::Point, Format::Raw)
-        }
+        (Some("geo_point" | "geopoint"), _) | (None, Accepts::Points) => (Form::Point, Format::Raw),
         (Some(_), _) => (Form::Long, Format::Raw),
         (None, Accepts::Numbers | Accepts::NumbersOrSpans) => (Form::Double, Format::Raw),
         (None, _) => match &values.missing {
@@ -432,12 +432,11 @@ fn missing_value(
     context: &Context<'_>,
 ) -> Result<Missing> {
     match source.form {
-        Form::Bytes => Ok(Missing::Bytes(missing.text().as_bytes().into())),
+        Form::Bytes => term_of(missing.text(), source).map(Missing::Bytes),
         Form::Ip => {
             let text = missing.text();
-            let address = address(text).ok_or_else(|| {
-                Error::illegal(format!("'{text}' is not an IP string literal."))
-            })?;
+            let address = address(text)
+                .ok_or_else(|| Error::illegal(format!("'{text}' is not an IP string literal.")))?;
             Ok(Missing::Bytes(address.as_slice().into()))
         }
         Form::Point => {
@@ -447,6 +446,17 @@ fn missing_value(
             Ok(Missing::Number(encode_point(lat, lon)))
         }
         form => number_of(missing, form, &source.format, values, context).map(Missing::Number),
+    }
+}
+
+/// A term as the column keeps it.
+pub fn term_of(text: &str, source: &Source) -> Result<Box<[u8]>> {
+    match (&source.format, &source.field) {
+        (Format::Terms(_), Some(field)) => {
+            let value = json::Value::String(text.to_owned());
+            Ok(field.parse_term(&value)?.into())
+        }
+        _ => Ok(text.as_bytes().into()),
     }
 }
 
@@ -465,8 +475,7 @@ pub fn number_of(
         (Format::Date { format, zone, .. }, Scalar::String(text)) => {
             let round = mapping::types::date_format::Round::Down;
             let now = context.now_ms;
-            let ms =
-                mapping::types::date_math::parse_ms(format, text, now, round, Some(zone))?;
+            let ms = mapping::types::date_math::parse_ms(format, text, now, round, Some(zone))?;
             Ok(if form == Form::Nanos { ms.saturating_mul(1_000_000) } else { ms })
         }
         (_, Scalar::Bool(flag)) => Ok(form.raw(f64::from(u8::from(*flag)))),
@@ -515,7 +524,8 @@ mod tests {
 
     #[test]
     fn points_turn_back_within_a_centimetre() {
-        for (lat, lon) in [(48.8566, 2.3522), (-33.8688, 151.2093), (90.0, 180.0), (-90.0, -180.0)] {
+        for (lat, lon) in [(48.8566, 2.3522), (-33.8688, 151.2093), (90.0, 180.0), (-90.0, -180.0)]
+        {
             let (y, x) = point(encode_point(lat, lon));
             assert!((y - lat).abs() < 1e-7 && (x - lon).abs() < 1e-7, "{lat} {lon}: {y} {x}");
         }

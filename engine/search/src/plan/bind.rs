@@ -6,15 +6,18 @@
 use std::sync::Arc;
 
 use base::FieldNo;
+use base::hash::Map;
 use mapping::{Field, Mapping};
 
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::{
-    alike, function, join, leaf, minimum, multi, order, places, query_string, rewrite, simple, text, words,
+    alike, function, join, leaf, minimum, multi, order, places, query_string, rewrite, simple,
+    text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
+use crate::score::bm25::Similarity;
 
 /// Clauses that one query may hold, all levels together (`indices.query.bool.max_clause_count`,
 /// which Elasticsearch computes from its heap, never below 1024).
@@ -49,6 +52,8 @@ pub struct Context<'a> {
     pub expensive: bool,
     /// Factor of all scores of the index (`indices_boost`).
     pub boost: f32,
+    /// Similarities that the index names (`index.similarity`).
+    pub similarities: &'a [(String, Similarity)],
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_max: u32,
 }
@@ -70,6 +75,7 @@ impl<'a> Context<'a> {
             regexp_max: 1000,
             expensive: true,
             boost: 1.0,
+            similarities: &[],
             highlight_max: 1_000_000,
         }
     }
@@ -155,9 +161,38 @@ pub fn bind(
         scores: request.needs_scores(),
         named,
         named_scores: request.named_scores,
+        similarities: similarities(mapping, context),
         sort_filters,
         aggs: aggs.map(Arc::new),
     }))
+}
+
+/// How the fields score that say so themselves, or all where the index changes the default.
+fn similarities(mapping: &Mapping, context: &Context<'_>) -> Map<FieldNo, Similarity> {
+    let find = |name: &str| {
+        let known = context.similarities.iter().find(|(known, _)| known == name);
+        match name {
+            "boolean" => Some(Similarity::Boolean),
+            _ => known.map(|(_, similarity)| *similarity),
+        }
+    };
+    let default = find("default");
+    let mut found = Map::default();
+    for field in mapping.fields() {
+        let own = match &field.kind {
+            mapping::Kind::Text(text) => text.similarity.as_deref(),
+            mapping::Kind::Keyword(keyword) => keyword.similarity.as_deref(),
+            _ => None,
+        };
+        let similarity = match own {
+            Some(name) => find(name),
+            None => default,
+        };
+        if let Some(similarity) = similarity.filter(|it| *it != Similarity::default()) {
+            found.insert(field.no, similarity);
+        }
+    }
+    found
 }
 
 /// What one query means in an index, without any filter around it.

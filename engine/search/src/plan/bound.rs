@@ -35,6 +35,8 @@ pub struct Bound {
     pub named: Vec<(String, Clause)>,
     /// Their scores are wanted.
     pub named_scores: bool,
+    /// How fields score that do not score by the usual BM25.
+    pub similarities: base::hash::Map<FieldNo, crate::score::bm25::Similarity>,
     /// Which documents inside count for keys of the order.
     pub sort_filters: Vec<Clause>,
     /// Aggregations; absent where none was asked for.

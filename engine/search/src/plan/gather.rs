@@ -74,6 +74,11 @@ impl Gather {
         Self { tasks, at: 0 }
     }
 
+    /// Nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
     /// Goes on for about so many terms; true when all is gathered. With blocks missing it waits.
     pub fn step(
         &mut self,

@@ -16,7 +16,7 @@ pub mod distance;
 pub mod expand;
 mod fields;
 pub mod function;
-mod gather;
+pub mod gather;
 mod graph;
 mod leaf;
 mod join;

@@ -390,7 +390,9 @@ fn multi(binder: &mut Binder<'_>, node: &ast::Node) -> Result<(String, Pattern)>
         ast::Node::Range(query) => match leaf::range(binder, query)? {
             Node::Pattern { pattern, .. } => (query.field.clone(), (*pattern).clone()),
             _ => {
-                return Err(Error::illegal("[span_multi] [match] must be of type multi term query"));
+                return Err(Error::illegal(
+                    "[span_multi] [match] must be of type multi term query",
+                ));
             }
         },
         _ => return Err(Error::illegal("[span_multi] [match] must be of type multi term query")),

@@ -14,7 +14,8 @@ use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Bool, Clause, Node, Phrase, Term};
 use crate::plan::expand::{MultiPhrase, Synonym};
 use crate::plan::graph::{self, Stretch, Word};
-use crate::plan::{leaf, minimum, rewrite, words};
+use crate::plan::places::{Leaf, Source};
+use crate::plan::{leaf, minimum, places, rewrite, words};
 
 /// Longest phrase, in words: positions of all of them are held at once.
 const PHRASE_TERMS_MAX: usize = 1024;
@@ -251,7 +252,7 @@ impl Maker for OneField<'_> {
 }
 
 /// Words in order in one field.
-fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Result<Clause> {
+fn phrase_clause(binder: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Result<Clause> {
     let Type::Text(text) = &field.kind else {
         let kind = if phrase.prefix.is_some() { "phrase prefix" } else { "phrase" };
         return Err(Error::illegal(format!(
@@ -262,6 +263,9 @@ fn phrase_clause(_: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Resu
     };
     leaf::check_indexed(field)?;
     check_positions(field, text)?;
+    if let Some(placed) = prefixed(binder, field, text, &phrase) {
+        return Ok(placed);
+    }
     let bytes = |word: String| -> Box<[u8]> { word.into_bytes().into() };
     let single = phrase.prefix.is_none() && phrase.places.iter().all(|(words, _)| words.len() == 1);
     if single {
@@ -322,6 +326,34 @@ fn is_constant(text: &Text) -> bool {
 /// A node that matches, and perhaps does not score.
 fn constant_if(constant: bool, node: Node) -> Node {
     if constant { Node::Constant(Box::new(node.into())) } else { node }
+}
+
+/// A phrase whose last word may go on, where the beginnings of words are terms of their own.
+fn prefixed(
+    binder: &Binder<'_>,
+    field: &Arc<Field>,
+    text: &Text,
+    phrase: &Places,
+) -> Option<Clause> {
+    let (least, most) = text.index_prefixes?;
+    phrase.prefix?;
+    let mut leaves = Vec::with_capacity(phrase.places.len());
+    for (at, (words, place)) in phrase.places.iter().enumerate() {
+        let ([word], true) = (words.as_slice(), *place as usize == at) else { return None };
+        leaves.push(Leaf::Term(field.no, word.as_bytes().into()));
+    }
+    let (words, _) = phrase.places.last()?;
+    let last = words.first()?;
+    let len = last.chars().count() as u32;
+    if phrase.places.len() < 2 || !(least..=most).contains(&len) {
+        return None;
+    }
+    let beginnings = binder.field(&format!("{}._index_prefix", field.path))?;
+    *leaves.last_mut()? = Leaf::Term(beginnings.no, last.as_bytes().into());
+    let sources = (0..leaves.len()).map(Source::Leaf).collect();
+    let source = Source::Near(sources, i64::from(phrase.slop), true);
+    let (silent, spans) = (Vec::new(), Some((field.no, text.norms)));
+    Some(Node::Places(Arc::new(places::Places { leaves, source, silent, spans })).into())
 }
 
 /// How the words of one field are looked for.

@@ -20,7 +20,7 @@ use crate::plan::expand::{Combined, MultiPhrase};
 use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
 use crate::plan::gather::{Gather, Gathered};
 use crate::plan::places::Places;
-use crate::score::bm25::{self, FieldStats, NO_NORM};
+use crate::score::bm25::{self, FieldStats, NO_NORM, Similarity};
 
 /// Terms up to this number are looked up one by one and stay apart.
 pub const TERMS_APART_MAX: usize = 16;
@@ -296,7 +296,7 @@ pub fn weigh(
     cache: &mut BlockCache,
     missing: &mut Missing,
 ) -> segment::Result<Option<Arc<Plan>>> {
-    weigh_among(bound, view, cache, missing, Among::Alone)
+    weigh_among(bound, view, cache, missing, Among::Alone, None)
 }
 
 /// Counts of several shards together, by the fields' numbers in one index.
@@ -318,7 +318,8 @@ pub enum Among<'a> {
     Given(&'a Statistics),
 }
 
-/// As [`weigh`], with the counts of other shards.
+/// As [`weigh`], with the counts of other shards, and the terms of patterns where they were gathered
+/// before.
 ///
 /// # Errors
 /// Where a segment is damaged.
@@ -328,22 +329,32 @@ pub fn weigh_among(
     cache: &mut BlockCache,
     missing: &mut Missing,
     among: Among<'_>,
+    gathered: Option<&Gathered>,
 ) -> segment::Result<Option<Arc<Plan>>> {
-    let mut gather = Gather::new(bound);
-    while !gather.step(view, missing, GATHER_STEP)? {
-        if !missing.is_empty() {
-            return Ok(None);
+    let own;
+    let gathered = match gathered {
+        Some(gathered) => gathered,
+        None => {
+            let mut gather = Gather::new(bound);
+            while !gather.step(view, missing, GATHER_STEP)? {
+                if !missing.is_empty() {
+                    return Ok(None);
+                }
+            }
+            own = gather.finish();
+            &own
         }
-    }
+    };
     let mut weigher = Weigher {
         view,
         cache,
         missing,
-        gathered: gather.finish(),
+        gathered,
         trouble: Trouble::default(),
         among,
         stats: Map::default(),
         inverses: Map::default(),
+        similarities: &bound.similarities,
     };
     let scored = bound.scores || bound.aggs.as_ref().is_some_and(|aggs| aggs.scores);
     let root = weigher.node(&bound.query, 1.0, scored)?;
@@ -381,13 +392,14 @@ pub fn weigh_among(
 pub(super) struct Weigher<'a> {
     pub(super) view: &'a View,
     /// Terms of patterns.
-    pub(super) gathered: Gathered,
+    pub(super) gathered: &'a Gathered,
     trouble: Trouble,
     among: Among<'a>,
     cache: &'a mut BlockCache,
     missing: &'a mut Missing,
     stats: Map<FieldNo, FieldStats>,
-    inverses: Map<u32, Arc<bm25::Inverses>>,
+    inverses: Map<(u32, (u32, u32)), Arc<bm25::Inverses>>,
+    similarities: &'a Map<FieldNo, Similarity>,
 }
 
 impl Weigher<'_> {
@@ -511,7 +523,7 @@ impl Weigher<'_> {
         let weight = scored.then(|| {
             let freq = self.freq(term.field, &term.term, &infos);
             let stats = self.stats(term.field);
-            self.term_weight(boost, freq, stats, term.norms)
+            self.term_weight(term.field, boost, freq, stats, term.norms)
         });
         Ok(Node::Term { field: term.field, term: term.term.clone(), infos, weight })
     }
@@ -528,7 +540,7 @@ impl Weigher<'_> {
                 terms.map(|((term, _), infos)| self.freq(phrase.field, term, infos)).collect();
             let freqs = freqs.into_iter().filter(|freq| *freq > 0);
             let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(boost, idf, stats, phrase.norms)
+            self.weight(phrase.field, boost, idf, stats, phrase.norms)
         });
         let infos = (0..self.view.segments.len())
             .map(|segment| found.iter().map(|infos| infos[segment]).collect())
@@ -612,7 +624,7 @@ impl Weigher<'_> {
             freq += counts[usize::from(value != 0)];
         }
         let idf = bm25::idf(stats.doc_count, freq);
-        let weight = self.weight(boost, idf, stats, false);
+        let weight = self.weight(field, boost, idf, stats, false);
         let score = bm25::score(weight.weight, 1.0, weight.inverse(NO_NORM));
         Ok(Node::Numbers { numbers, score })
     }
@@ -678,31 +690,43 @@ impl Weigher<'_> {
     /// The weight of a term of so many documents.
     pub(super) fn term_weight(
         &mut self,
+        field: FieldNo,
         boost: f32,
         doc_freq: u64,
         stats: FieldStats,
         norms: bool,
     ) -> Weight {
         let idf = bm25::idf(stats.doc_count, doc_freq);
-        let mut weight = self.weight(boost, idf, stats, norms);
+        let mut weight = self.weight(field, boost, idf, stats, norms);
         weight.origin.doc_freq = doc_freq;
         weight
     }
 
     pub(super) fn weight(
         &mut self,
+        field: FieldNo,
         boost: f32,
         idf: f32,
         stats: FieldStats,
         norms: bool,
     ) -> Weight {
         let average = bm25::average_length(stats);
+        let similarity = self.similarities.get(&field).copied().unwrap_or_default();
+        let key = match similarity {
+            Similarity::Bm25 { k1, b } => (k1.to_bits(), b.to_bits()),
+            Similarity::Boolean => (u32::MAX, u32::MAX),
+        };
         let inverses = self
             .inverses
-            .entry(average.to_bits())
-            .or_insert_with(|| Arc::new(bm25::inverses(average)));
+            .entry((average.to_bits(), key))
+            .or_insert_with(|| Arc::new(similarity.inverses(average)));
         let doc_count = stats.doc_count;
         let origin = Origin { boost, idf, doc_count, doc_freq: 0, average };
-        Weight { weight: bm25::weight(boost, idf), inverses: Arc::clone(inverses), norms, origin }
+        Weight {
+            weight: similarity.weight(boost, idf),
+            inverses: Arc::clone(inverses),
+            norms,
+            origin,
+        }
     }
 }

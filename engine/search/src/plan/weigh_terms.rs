@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::FieldNo;
 use segment::TermInfo;
 
 use super::weigh::{Node, Weigher};
@@ -38,7 +39,7 @@ impl Weigher<'_> {
         }
         let weight = scored.then(|| {
             let stats = self.stats(synonym.field);
-            self.term_weight(boost, most, stats, synonym.norms)
+            self.term_weight(synonym.field, boost, most, stats, synonym.norms)
         });
         Ok(Node::Synonym { field: synonym.field, infos, weight })
     }
@@ -74,7 +75,7 @@ impl Weigher<'_> {
             let stats = self.stats(phrase.field);
             let freqs = freqs.into_iter().filter(|freq| *freq > 0);
             let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(boost, idf, stats, phrase.norms)
+            self.weight(phrase.field, boost, idf, stats, phrase.norms)
         });
         let phrase = Arc::new(MultiPhrase { places, prefix: None, ..(**phrase).clone() });
         Ok(Node::MultiPhrase { phrase, infos, weight })
@@ -100,7 +101,7 @@ impl Weigher<'_> {
                     _ => own_freq,
                 };
                 let stats = self.stats(expand.field);
-                self.term_weight(own, freq, stats, expand.norms)
+                self.term_weight(expand.field, own, freq, stats, expand.norms)
             });
             nodes.push(Node::Term { field: expand.field, term, infos, weight });
         }
@@ -145,7 +146,7 @@ impl Weigher<'_> {
             }
             let weight = scored.then(|| {
                 let stats = self.stats(term.field);
-                self.term_weight(factor * boost, freq, stats, term.norms)
+                self.term_weight(term.field, factor * boost, freq, stats, term.norms)
             });
             let (field, term) = (term.field, term.term.clone());
             clauses.push(Node::Term { field, term, infos, weight });
@@ -180,7 +181,8 @@ impl Weigher<'_> {
                 }
             }
         }
-        let weight: Option<Weight> = scored.then(|| self.term_weight(boost, freq, stats, true));
+        let weight: Option<Weight> =
+            scored.then(|| self.term_weight(FieldNo::ID, boost, freq, stats, true));
         Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
     }
 }
@@ -212,7 +214,7 @@ impl Weigher<'_> {
             let stats = self.stats(field);
             let freqs = freqs.into_values().filter(|freq| *freq > 0);
             let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(score, idf, stats, norms)
+            self.weight(field, score, idf, stats, norms)
         });
         Ok(Node::Places { places: Arc::clone(places), infos, weight, score })
     }
@@ -266,7 +268,7 @@ impl Weigher<'_> {
                     };
                     let weight = scored.then(|| {
                         let stats = self.stats(*field);
-                        self.term_weight(own, freq, stats, *norms)
+                        self.term_weight(*field, own, freq, stats, *norms)
                     });
                     nodes.push(Node::Term { field: *field, term: term.clone(), infos, weight });
                 }

@@ -93,7 +93,48 @@ pub type Inverses = [f32; 256];
 
 /// The inverse of each norm, for a field of this mean length.
 pub fn inverses(average: f32) -> Inverses {
-    LENGTHS.map(|length| 1.0 / (K1 * ((1.0 - B) + B * length / average)))
+    Similarity::default().inverses(average)
+}
+
+/// How a field scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Similarity {
+    /// BM25 with its saturation and its weight of the length.
+    Bm25 {
+        /// Saturation of the term frequency.
+        k1: f32,
+        /// Weight of the length.
+        b: f32,
+    },
+    /// A term that is there counts its boost.
+    Boolean,
+}
+
+impl Default for Similarity {
+    fn default() -> Self {
+        Self::Bm25 { k1: K1, b: B }
+    }
+}
+
+impl Similarity {
+    /// The inverse of each norm, for a field of this mean length. Boolean scores are those of a
+    /// frequency without bound: what is there counts whole.
+    pub fn inverses(self, average: f32) -> Inverses {
+        match self {
+            Self::Bm25 { k1, b } => {
+                LENGTHS.map(|length| 1.0 / (k1 * ((1.0 - b) + b * length / average)))
+            }
+            Self::Boolean => [f32::INFINITY; 256],
+        }
+    }
+
+    /// The factor of one term or phrase.
+    pub fn weight(self, boost: f32, idf: f32) -> f32 {
+        match self {
+            Self::Bm25 { k1, .. } => (boost * (1.0 + k1)) * idf,
+            Self::Boolean => boost,
+        }
+    }
 }
 
 /// The factor of one term or phrase.

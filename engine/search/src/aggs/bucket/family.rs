@@ -57,7 +57,9 @@ impl Choose for Below {
             }
             let owner = batch.owner(at);
             pairs.extend(
-                (start..*doc).filter(|child| self.objects.matches(*child)).map(|child| (child, owner)),
+                (start..*doc)
+                    .filter(|child| self.objects.matches(*child))
+                    .map(|child| (child, owner)),
             );
         }
         // A document that stands several times gives its objects several times: in order again.

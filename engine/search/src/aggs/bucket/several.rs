@@ -149,8 +149,7 @@ impl Keys for Several {
                 found.push(*doc, batch.owner(at), number);
                 // The next combination, the last field fastest.
                 let mut field = places.len();
-                loop {
-                    let Some(before) = field.checked_sub(1) else { break };
+                while let Some(before) = field.checked_sub(1) {
                     field = before;
                     places[field] += 1;
                     if places[field] < lists[field][at].len() {
@@ -223,12 +222,7 @@ impl Page {
 }
 
 /// Keys of several parts, each in its own direction.
-pub fn compare(
-    descending: &[bool],
-    missing_last: &[bool],
-    a: &Key,
-    b: &Key,
-) -> std::cmp::Ordering {
+pub fn compare(descending: &[bool], missing_last: &[bool], a: &Key, b: &Key) -> std::cmp::Ordering {
     use std::cmp::Ordering;
     let (Key::List(a), Key::List(b)) = (a, b) else { return a.compare(b) };
     for (at, (a, b)) in a.iter().zip(b.iter()).enumerate() {

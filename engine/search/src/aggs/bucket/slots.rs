@@ -37,6 +37,11 @@ impl Slots {
         self.buckets.len()
     }
 
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty()
+    }
+
     /// The bucket of an owner and a key, new where there is none.
     #[inline]
     pub fn of(&mut self, owner: u32, key: i64) -> u32 {

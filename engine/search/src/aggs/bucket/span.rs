@@ -101,9 +101,8 @@ impl Keys for BySpan {
             let Ok(Some(bytes)) = reader.get(DocId(*doc)) else { continue };
             for span in bytes.as_chunks::<16>().0 {
                 let (low, high) = span.split_at(8);
-                let number = |bytes: &[u8]| {
-                    sortable::from_bytes(bytes.try_into().unwrap_or([0; 8]))
-                };
+                let number =
+                    |bytes: &[u8]| sortable::from_bytes(bytes.try_into().unwrap_or([0; 8]));
                 self.keys(number(low), number(high), &mut keys);
             }
             keys.sort_unstable();

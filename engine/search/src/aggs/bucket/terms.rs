@@ -47,7 +47,7 @@ impl Keys for ByTerm {
             return Ok(true);
         }
         if self.all {
-            for ord in 0..self.terms.term_count() {
+            for ord in self.terms.ranks() {
                 self.words.need(ord, turn)?;
             }
         } else {
@@ -65,11 +65,7 @@ impl Keys for ByTerm {
     }
 
     fn always(&mut self) -> segment::Result<Vec<i64>> {
-        Ok(if self.all {
-            (0..i64::from(self.terms.term_count())).collect()
-        } else {
-            Vec::new()
-        })
+        Ok(if self.all { self.terms.ranks().map(i64::from).collect() } else { Vec::new() })
     }
 }
 
@@ -147,7 +143,7 @@ impl Keys for ByNumber {
 /// A value of any kind: parts of keys of several fields.
 pub enum Part {
     /// A term.
-    Term(Terms, Words),
+    Term(Box<(Terms, Words)>),
     /// A number.
     Number(Numbers),
 }
@@ -156,7 +152,7 @@ impl Part {
     /// Names what [`Part::each`] will read.
     pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         match self {
-            Self::Term(terms, _) => terms.prepare(docs, turn),
+            Self::Term(term) => term.0.prepare(docs, turn),
             Self::Number(numbers) => numbers.prepare(docs, turn),
         }
     }
@@ -164,7 +160,7 @@ impl Part {
     /// Gives each value of each document as a number.
     pub fn each(&mut self, docs: &[u32], mut give: impl FnMut(usize, i64)) {
         match self {
-            Self::Term(terms, _) => terms.each(docs, |at, ord| give(at, i64::from(ord))),
+            Self::Term(term) => term.0.each(docs, |at, ord| give(at, i64::from(ord))),
             Self::Number(numbers) => {
                 let mut last = (usize::MAX, 0);
                 numbers.each(docs, |at, value| {
@@ -180,8 +176,8 @@ impl Part {
     /// Names what [`Part::key`] will read.
     pub fn need(&self, value: i64, turn: &mut Turn<'_>) -> segment::Result<()> {
         match self {
-            Self::Term(_, words) if value != i64::from(MISSING_ORD) => {
-                words.need(value as u32, turn)
+            Self::Term(term) if value != i64::from(MISSING_ORD) => {
+                term.1.need(value as u32, turn)
             }
             _ => Ok(()),
         }
@@ -190,7 +186,7 @@ impl Part {
     /// A value as it is merged.
     pub fn key(&mut self, value: i64) -> segment::Result<Key> {
         match self {
-            Self::Term(_, words) => Ok(Key::Bytes(words.get(value as u32)?.into())),
+            Self::Term(term) => Ok(Key::Bytes(term.1.get(value as u32)?.into())),
             Self::Number(numbers) => Ok(numbers.form.key(value)),
         }
     }
@@ -198,7 +194,7 @@ impl Part {
     /// What its numbers are.
     pub fn form(&self) -> Form {
         match self {
-            Self::Term(..) => Form::Bytes,
+            Self::Term(_) => Form::Bytes,
             Self::Number(numbers) => numbers.form,
         }
     }

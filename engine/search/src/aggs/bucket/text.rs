@@ -55,7 +55,8 @@ impl ByWord {
 
     /// The different words of a document.
     fn words_of(&mut self, doc: u32) -> Vec<u32> {
-        let Some(text) = self.segment.stored().and_then(|stored| stored.get(DocId(doc)).ok()) else {
+        let Some(text) = self.segment.stored().and_then(|stored| stored.get(DocId(doc)).ok())
+        else {
             return Vec::new();
         };
         let Ok(source) = json::parse(&text) else { return Vec::new() };
@@ -75,8 +76,7 @@ impl ByWord {
             });
             let fresh = self.fresh(&list);
             for (word, fresh) in list.into_iter().zip(fresh) {
-                let allowed =
-                    self.choice.as_ref().is_none_or(|choice| choice.allows_term(&word));
+                let allowed = self.choice.as_ref().is_none_or(|choice| choice.allows_term(&word));
                 if !fresh || !allowed {
                     continue;
                 }

@@ -66,9 +66,8 @@ impl Matrix {
                 + d.powi(4) * na * nb * (na * na - na * nb + nb * nb) / n.powi(3)
                 + 6.0 * d * d * (na * na * b2 + nb * nb * a2) / (n * n)
                 + 4.0 * d * (na * b3 - nb * a3) / n;
-            self.thirds[i] += b3
-                + d.powi(3) * na * nb * (na - nb) / (n * n)
-                + 3.0 * d * (na * b2 - nb * a2) / n;
+            self.thirds[i] +=
+                b3 + d.powi(3) * na * nb * (na - nb) / (n * n) + 3.0 * d * (na * b2 - nb * a2) / n;
             self.seconds[i] += b2 + d * d * na * nb / n;
             self.means[i] += d * nb / n;
         }

@@ -54,7 +54,9 @@ fn in_order(aggs: &Aggs) -> Vec<(usize, &Pipe)> {
     while !left.is_empty() {
         let ready = |pipe: &Pipe| {
             let first = paths::steps(&pipe.path).first().map(|step| step.name.to_owned());
-            !left.iter().any(|(_, other)| Some(&other.name) == first.as_ref() && other.name != pipe.name)
+            !left
+                .iter()
+                .any(|(_, other)| Some(&other.name) == first.as_ref() && other.name != pipe.name)
         };
         // Those that wait for each other are taken in their order.
         let at = left.iter().position(|(_, pipe)| ready(pipe)).unwrap_or(0);
@@ -141,9 +143,8 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
                 }
                 if let Some((before, before_key)) = last {
                     let change = value.map_or(f64::NAN, |value| value - before);
-                    let normalized = unit_ms.map(|unit| {
-                        change / ((key - before_key) / unit as f64)
-                    });
+                    let normalized =
+                        unit_ms.map(|unit| change / ((key - before_key) / unit as f64));
                     let shown = text(pipe, change, None);
                     put(bucket, aggs, place, Made::Derivative(change, normalized, shown));
                 }
@@ -172,8 +173,10 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
                     continue;
                 }
                 let end = (at + i64::from(*shift)).clamp(0, kept.len() as i64);
-                let start = (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
-                let found = moving::apply(*function, &kept[start as usize..end.max(start) as usize])?;
+                let start =
+                    (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
+                let found =
+                    moving::apply(*function, &kept[start as usize..end.max(start) as usize])?;
                 put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
                 at += 1;
             }
@@ -243,13 +246,12 @@ fn bucket_sort(agg: &Agg, buckets: &mut Buckets, sort: &[(String, Order)], gaps:
 fn normalize(scale: Scale, values: &[Option<f64>]) -> Vec<f64> {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
     let n = known.len() as f64;
-    let (sum, min, max) = known.iter().fold(
-        (0.0, f64::INFINITY, f64::NEG_INFINITY),
-        |(sum, min, max), value| (sum + value, f64::min(min, *value), f64::max(max, *value)),
-    );
+    let (sum, min, max) =
+        known.iter().fold((0.0, f64::INFINITY, f64::NEG_INFINITY), |(sum, min, max), value| {
+            (sum + value, f64::min(min, *value), f64::max(max, *value))
+        });
     let mean = sum / n;
-    let deviation =
-        (known.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let deviation = (known.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
     let exponentials: f64 = known.iter().map(|value| value.exp()).sum();
     let one = |value: f64| match scale {
         Scale::Rescale01 => (value - min) / (max - min),
@@ -272,10 +274,8 @@ fn check(aggs: &Aggs, steps: &[Step<'_>], pipe: &Pipe) -> Result<()> {
         return Ok(());
     }
     let whole = step.key.map(|key| format!("{}.{key}", step.name));
-    let found = aggs
-        .aggs
-        .iter()
-        .find(|agg| agg.name == step.name || Some(&agg.name) == whole.as_ref());
+    let found =
+        aggs.aggs.iter().find(|agg| agg.name == step.name || Some(&agg.name) == whole.as_ref());
     let Some(agg) = found else {
         return Err(Error::illegal(format!(
             "Cannot find an aggregation named [{}] in buckets_path [{}]",
@@ -292,7 +292,11 @@ fn check(aggs: &Aggs, steps: &[Step<'_>], pipe: &Pipe) -> Result<()> {
         return if counted {
             Ok(())
         } else {
-            Err(aggregation(format!("{needs}got: [{}] at aggregation [{}]", internal(&agg.kind), agg.name)))
+            Err(aggregation(format!(
+                "{needs}got: [{}] at aggregation [{}]",
+                internal(&agg.kind),
+                agg.name
+            )))
         };
     }
     if paths::is_multi(&agg.kind) && step.key.is_none() {
@@ -303,7 +307,11 @@ fn check(aggs: &Aggs, steps: &[Step<'_>], pipe: &Pipe) -> Result<()> {
     }
     let words = matches!(agg.kind, Kind::TopHits(_) | Kind::Metric(Metric::GeoBounds { .. }, _));
     if words {
-        return Err(aggregation(format!("{needs}got: [{}] at aggregation [{}]", internal(&agg.kind), agg.name)));
+        return Err(aggregation(format!(
+            "{needs}got: [{}] at aggregation [{}]",
+            internal(&agg.kind),
+            agg.name
+        )));
     }
     Ok(())
 }
@@ -351,10 +359,13 @@ fn sibling(aggs: &Aggs, bucket: &Bucket, pipe: &Pipe) -> Result<Made> {
     let made = |value: f64| Made::Value(value, text(pipe, value, None));
     let none = values.is_empty();
     Ok(match &pipe.kind {
-        PipeKind::AvgBucket => made(if none { f64::NAN } else { plain_sum(&values) / values.len() as f64 }),
+        PipeKind::AvgBucket => {
+            made(if none { f64::NAN } else { plain_sum(&values) / values.len() as f64 })
+        }
         PipeKind::SumBucket => made(plain_sum(&values)),
         PipeKind::MinBucket | PipeKind::MaxBucket => {
-            let best = if matches!(pipe.kind, PipeKind::MinBucket) { moments.min } else { moments.max };
+            let best =
+                if matches!(pipe.kind, PipeKind::MinBucket) { moments.min } else { moments.max };
             let keys = values.iter().filter(|(_, value)| *value == best);
             let keys = keys.map(|(key, _)| key.clone()).collect();
             Made::Keyed(best, text(pipe, best, None), keys)

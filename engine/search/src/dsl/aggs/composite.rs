@@ -11,11 +11,7 @@ use crate::error::{Error, Kind as ErrorKind};
 
 /// `composite`.
 pub fn read(name: &str, node: &Node) -> Read<Kind> {
-    let fields = [
-        ("sources", Takes::Any),
-        ("size", Takes::Number),
-        ("after", Takes::Object),
-    ];
+    let fields = [("sources", Takes::Any), ("size", Takes::Number), ("after", Takes::Object)];
     let (mut sources, mut size, mut after): (Option<Vec<_>>, _, _) = (None, 10, None);
     object("composite", &fields, node, |key, value| {
         match key {
@@ -68,10 +64,8 @@ pub fn read(name: &str, node: &Node) -> Read<Kind> {
                 };
                 let (_, value, at) = values.swap_remove(place);
                 if value.is_none() && !source.missing_bucket {
-                    let reason = format!(
-                        "Invalid value for [after.{}], null is not allowed",
-                        source.name
-                    );
+                    let reason =
+                        format!("Invalid value for [after.{}], null is not allowed", source.name);
                     return Err(Fault::illegal(at, reason));
                 }
                 ordered.push(value);
@@ -93,10 +87,8 @@ fn check_names(sources: &[CompositeSource], node: &Node) -> Read<()> {
     if twice.is_empty() {
         return Ok(());
     }
-    let reason = format!(
-        "Composite source names must be unique, found duplicates: [{}]",
-        twice.join(",")
-    );
+    let reason =
+        format!("Composite source names must be unique, found duplicates: [{}]", twice.join(","));
     Err(Fault::illegal(node.end, reason))
 }
 
@@ -122,10 +114,9 @@ fn source(node: &Node) -> Read<CompositeSource> {
                 ("offset", Takes::Value),
             ],
         ),
-        "geotile_grid" => (
-            "geotile_grid",
-            &[("precision", Takes::Number), ("bounds", Takes::Object)],
-        ),
+        "geotile_grid" => {
+            ("geotile_grid", &[("precision", Takes::Number), ("bounds", Takes::Object)])
+        }
         other => return Err(Fault::parsing(body.at, format!("invalid source type: {other}"))),
     };
     let mut fields = vec![
@@ -152,7 +143,10 @@ fn source(node: &Node) -> Read<CompositeSource> {
                     "asc" => false,
                     "desc" => true,
                     other => {
-                        return Err(Fault::illegal(value.at, format!("Unknown sort order [{other}]")));
+                        return Err(Fault::illegal(
+                            value.at,
+                            format!("Unknown sort order [{other}]"),
+                        ));
                     }
                 };
             }
@@ -195,10 +189,7 @@ fn source(node: &Node) -> Read<CompositeSource> {
     }
     found.values = values;
     if found.missing_first.is_some() && !found.missing_bucket {
-        return Err(Fault::illegal(
-            body.end,
-            "missing_order requires missing_bucket to be true",
-        ));
+        return Err(Fault::illegal(body.end, "missing_order requires missing_bucket to be true"));
     }
     found.kind = match parser {
         "terms" => CompositeKind::Terms,

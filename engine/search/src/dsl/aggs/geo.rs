@@ -47,8 +47,7 @@ pub fn distance(name: &str, node: &Node) -> Read<Kind> {
                     "arc" => false,
                     "plane" => true,
                     _ => {
-                        let reason =
-                            format!("No geo distance for [{word}]");
+                        let reason = format!("No geo distance for [{word}]");
                         return Err(Fault::illegal(value.at, reason));
                     }
                 };
@@ -58,10 +57,7 @@ pub fn distance(name: &str, node: &Node) -> Read<Kind> {
         Ok(())
     })?;
     found.origin = origin.ok_or_else(|| {
-        Fault::illegal(
-            node.end,
-            format!("Aggregation [{name}] must define an [origin]."),
-        )
+        Fault::illegal(node.end, format!("Aggregation [{name}] must define an [origin]."))
     })?;
     if found.ranges.is_empty() {
         let reason = format!("No [ranges] specified for the [{name}] aggregation");
@@ -167,15 +163,11 @@ pub fn precision(value: &Node, tiles: bool) -> Read<u8> {
         (true, 0..=29) | (false, 1..=12) => Ok(level as u8),
         (true, _) => Err(Fault::illegal(
             value.at,
-            format!(
-                "Invalid geotile_grid precision of {level}. Must be between 0 and 29."
-            ),
+            format!("Invalid geotile_grid precision of {level}. Must be between 0 and 29."),
         )),
         (false, _) => Err(Fault::illegal(
             value.at,
-            format!(
-                "Invalid geohash aggregation precision of {level}. Must be between 1 and 12."
-            ),
+            format!("Invalid geohash aggregation precision of {level}. Must be between 1 and 12."),
         )),
     }
 }

@@ -184,7 +184,8 @@ pub fn time_ms(text: &str, setting: &str) -> Result<i64> {
     // `M` is a month nowhere here; other units may be written in capitals.
     let lower = if trimmed.ends_with('M') { trimmed.to_owned() } else { trimmed.to_lowercase() };
     if let Some(digits) = lower.strip_suffix("nanos").or_else(|| lower.strip_suffix("micros")) {
-        let count: i64 = digits.trim().parse().map_err(|_| failed("unit is missing or unrecognized"))?;
+        let count: i64 =
+            digits.trim().parse().map_err(|_| failed("unit is missing or unrecognized"))?;
         return Ok(count / if lower.ends_with("nanos") { 1_000_000 } else { 1_000 });
     }
     let unit = UNITS.iter().find(|(unit, _)| lower.ends_with(unit));
@@ -196,8 +197,9 @@ pub fn time_ms(text: &str, setting: &str) -> Result<i64> {
         Ok(_) => Error::illegal(format!(
             "failed to parse [{text}], fractional time values are not supported"
         )),
-        Err(_) => Error::illegal(format!("failed to parse [{text}]"))
-            .caused_by(Error::number(digits)),
+        Err(_) => {
+            Error::illegal(format!("failed to parse [{text}]")).caused_by(Error::number(digits))
+        }
     })?;
     if count < -1 {
         return Err(failed("negative durations are not supported"));
@@ -244,14 +246,12 @@ pub fn auto_date_histogram(name: &str, node: &Node) -> Read<Kind> {
             "buckets" => {
                 let count = super::super::context::int(value)?;
                 if count <= 0 {
-                    let reason =
-                        format!("numBuckets must be greater than 0 for [{name}]");
+                    let reason = format!("numBuckets must be greater than 0 for [{name}]");
                     return Err(Fault::illegal(value.at, reason));
                 }
                 // Elasticsearch: the bucket limit by the greatest count of inner intervals.
                 if i64::from(count) > 65_536 / 30 {
-                    let reason =
-                        format!("buckets must be less than {}", 65_536 / 30);
+                    let reason = format!("buckets must be less than {}", 65_536 / 30);
                     return Err(Fault::illegal(value.at, reason));
                 }
                 buckets = count as u32;
@@ -260,12 +260,8 @@ pub fn auto_date_histogram(name: &str, node: &Node) -> Read<Kind> {
                 let word = text(value)?;
                 let place = rounding::AUTO.iter().position(|step| step.name == word);
                 minimum = place.ok_or_else(|| {
-                    let names: Vec<&str> =
-                        rounding::AUTO.iter().map(|step| step.name).collect();
-                    let reason = format!(
-                        "minimum_interval must be one of [{}]",
-                        names.join(", ")
-                    );
+                    let names: Vec<&str> = rounding::AUTO.iter().map(|step| step.name).collect();
+                    let reason = format!("minimum_interval must be one of [{}]", names.join(", "));
                     Fault::illegal(value.at, reason)
                 })?;
             }

@@ -112,12 +112,7 @@ fn cardinality(name: &str, node: &Node) -> Read<(Metric, Values)> {
     Ok((Metric::Cardinality { precision }, values))
 }
 
-fn digest(
-    parser: &'static str,
-    default: f64,
-    name: &str,
-    node: &Node,
-) -> Read<(f64, Values)> {
+fn digest(parser: &'static str, default: f64, name: &str, node: &Node) -> Read<(f64, Values)> {
     let mut compression = default;
     let own = [("compression", Takes::Number), ("execution_hint", Takes::String)];
     let values = values_object(Knows::new(parser), &own, node, |key, value| {
@@ -146,9 +141,7 @@ fn hint(value: &Node) -> Read<()> {
         "default" | "high_accuracy" => Ok(()),
         _ => Err(Fault::illegal(
             value.at,
-            format!(
-                "Invalid execution_hint [{word}], valid values are [default, high_accuracy]"
-            ),
+            format!("Invalid execution_hint [{word}], valid values are [default, high_accuracy]"),
         )),
     }
 }
@@ -216,10 +209,13 @@ fn percentiles(name: &str, node: &Node) -> Read<(Metric, Values)> {
         Ok(())
     })?;
     if percents.is_empty() {
-        return Err(not_built("percentiles", node, format!("[percents] must not be empty: [{name}]")));
+        return Err(not_built(
+            "percentiles",
+            node,
+            format!("[percents] must not be empty: [{name}]"),
+        ));
     }
-    check_percents(&percents, name)
-        .map_err(|reason| not_built("percentiles", node, reason))?;
+    check_percents(&percents, name).map_err(|reason| not_built("percentiles", node, reason))?;
     percents.sort_by(f64::total_cmp);
     let method = chosen.unwrap_or(Method::TDigest(100.0));
     Ok((Metric::Percentiles { percents, keyed, method }, values))
@@ -296,11 +292,7 @@ pub fn weighted_avg(node: &Node) -> Read<Kind> {
 
 /// `matrix_stats`.
 pub fn matrix_stats(node: &Node) -> Read<Kind> {
-    let own = [
-        ("fields", Takes::Strings),
-        ("missing", Takes::Object),
-        ("mode", Takes::String),
-    ];
+    let own = [("fields", Takes::Strings), ("missing", Takes::Object), ("mode", Takes::String)];
     let (mut fields, mut missing, mut mode) = (Vec::new(), Vec::new(), Mode::Avg);
     object("matrix_stats", &own, node, |key, value| {
         match key {
@@ -346,8 +338,17 @@ pub fn top_hits(node: &Node) -> Read<Kind> {
             return Err(super::values::no_scripts(value.at));
         }
         match key {
-            "from" | "size" | "sort" | "_source" | "stored_fields" | "docvalue_fields"
-            | "fields" | "version" | "seq_no_primary_term" | "explain" | "track_scores"
+            "from"
+            | "size"
+            | "sort"
+            | "_source"
+            | "stored_fields"
+            | "docvalue_fields"
+            | "fields"
+            | "version"
+            | "seq_no_primary_term"
+            | "explain"
+            | "track_scores"
             | "highlight" => body::key(&mut request, key, value)?,
             _ => {
                 let reason = format!("Unknown key for a {} in [{key}].", value.token());
@@ -360,11 +361,7 @@ pub fn top_hits(node: &Node) -> Read<Kind> {
 
 /// `top_metrics`.
 pub fn top_metrics(node: &Node) -> Read<Kind> {
-    let fields = [
-        ("metrics", Takes::Objects),
-        ("sort", Takes::Any),
-        ("size", Takes::Number),
-    ];
+    let fields = [("metrics", Takes::Objects), ("sort", Takes::Any), ("size", Takes::Number)];
     let mut found = TopMetrics { metrics: Vec::new(), sort: Vec::new(), size: 1 };
     object("top_metrics", &fields, node, |key, value| {
         match key {

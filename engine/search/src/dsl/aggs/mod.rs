@@ -162,8 +162,7 @@ fn one(name: &str, node: &Node, depth: u32, aggs: &mut Aggs) -> Read<()> {
             "meta" => meta = Some(value.to_value()),
             "aggs" | "aggregations" => {
                 if subs.is_some() {
-                    let reason =
-                        format!("Found two sub aggregation definitions under [{name}]");
+                    let reason = format!("Found two sub aggregation definitions under [{name}]");
                     return Err(Fault::parsing(value.at, reason));
                 }
                 subs = Some(level(value, depth + 1)?);
@@ -210,11 +209,21 @@ fn one(name: &str, node: &Node, depth: u32, aggs: &mut Aggs) -> Read<()> {
 
 fn typed(kind: &str, name: &str, node: &Node) -> Read<Either> {
     let agg = match kind {
-        "avg" | "sum" | "min" | "max" | "value_count" | "stats" | "extended_stats"
-        | "cardinality" | "percentiles" | "percentile_ranks" | "median_absolute_deviation"
-        | "boxplot" | "string_stats" | "geo_bounds" | "geo_centroid" => {
-            metric::read(kind, name, node)?
-        }
+        "avg"
+        | "sum"
+        | "min"
+        | "max"
+        | "value_count"
+        | "stats"
+        | "extended_stats"
+        | "cardinality"
+        | "percentiles"
+        | "percentile_ranks"
+        | "median_absolute_deviation"
+        | "boxplot"
+        | "string_stats"
+        | "geo_bounds"
+        | "geo_centroid" => metric::read(kind, name, node)?,
         "weighted_avg" => metric::weighted_avg(node)?,
         "matrix_stats" => metric::matrix_stats(node)?,
         "top_hits" => metric::top_hits(node)?,

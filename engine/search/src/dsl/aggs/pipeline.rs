@@ -16,8 +16,13 @@ const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 /// Reads a pipeline; `None` where `kind` is none.
 pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
     let own: &[(&'static str, Takes)] = match kind {
-        "avg_bucket" | "sum_bucket" | "min_bucket" | "max_bucket" | "stats_bucket"
-        | "cumulative_sum" | "cumulative_cardinality" => &[],
+        "avg_bucket"
+        | "sum_bucket"
+        | "min_bucket"
+        | "max_bucket"
+        | "stats_bucket"
+        | "cumulative_sum"
+        | "cumulative_cardinality" => &[],
         "extended_stats_bucket" => &[("sigma", Takes::Number)],
         "percentiles_bucket" => &[("percents", Takes::Array), ("keyed", Takes::Bool)],
         "derivative" => &[("unit", Takes::String)],
@@ -26,13 +31,14 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
             &[("window", Takes::Number), ("shift", Takes::Number), ("script", Takes::Any)]
         }
         "normalize" => &[("method", Takes::String)],
-        "bucket_sort" => {
-            &[("sort", Takes::Any), ("from", Takes::Number), ("size", Takes::Number)]
-        }
+        "bucket_sort" => &[("sort", Takes::Any), ("from", Takes::Number), ("size", Takes::Number)],
         _ => return Ok(None),
     };
-    let mut fields =
-        vec![("buckets_path", Takes::Any), ("gap_policy", Takes::String), ("format", Takes::String)];
+    let mut fields = vec![
+        ("buckets_path", Takes::Any),
+        ("gap_policy", Takes::String),
+        ("format", Takes::String),
+    ];
     fields.extend_from_slice(own);
     let mut pipe = Pipe {
         name: name.to_owned(),
@@ -42,7 +48,8 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         format: None,
         meta: None,
     };
-    let mut part = Parts { percents: PERCENTS.to_vec(), sigma: 2.0, keyed: true, ..Parts::default() };
+    let mut part =
+        Parts { percents: PERCENTS.to_vec(), sigma: 2.0, keyed: true, ..Parts::default() };
     let mut take = |key: &str, value: &'_ Node| -> Read<()> {
         match key {
             "buckets_path" => pipe.path = path(name, value)?,
@@ -76,8 +83,7 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
             "derivative" | "serial_diff" => format!("{kind} "),
             _ => String::new(),
         };
-        let reason =
-            format!("Missing required field [buckets_path] for {of}aggregation [{name}]");
+        let reason = format!("Missing required field [buckets_path] for {of}aggregation [{name}]");
         return Err(Fault::parsing(node.end, reason));
     }
     pipe.kind = match kind {
@@ -89,7 +95,8 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         "extended_stats_bucket" => PipeKind::ExtendedStatsBucket { sigma: part.sigma },
         "percentiles_bucket" => {
             check_percents(&part.percents, name).map_err(|_| {
-                let reason = "[percents] must only contain non-null doubles from 0.0-100.0 inclusive";
+                let reason =
+                    "[percents] must only contain non-null doubles from 0.0-100.0 inclusive";
                 Fault::illegal(node.end, reason)
             })?;
             PipeKind::PercentilesBucket { percents: part.percents, keyed: part.keyed }
@@ -143,14 +150,19 @@ impl<'a> Parts<'a> {
                 self.sigma = double(value)?;
                 if self.sigma < 0.0 {
                     let reason = "[sigma] must be a non-negative double";
-                    return Err(Fault { error: Error::validation(&[reason.to_owned()]), at: value.at });
+                    return Err(Fault {
+                        error: Error::validation(&[reason.to_owned()]),
+                        at: value.at,
+                    });
                 }
             }
             "unit" => self.unit_ms = Some(unit(&text(value)?, value)?),
             "lag" => {
                 let lag = int(value)?;
                 if lag <= 0 {
-                    let reason = format!("Lag must be a positive, non-zero integer.  Value supplied was{lag} in [{name}].");
+                    let reason = format!(
+                        "Lag must be a positive, non-zero integer.  Value supplied was{lag} in [{name}]."
+                    );
                     return Err(Fault::illegal(value.at, reason));
                 }
                 self.lag = Some(lag as u32);
@@ -183,8 +195,7 @@ impl<'a> Parts<'a> {
             "from" => {
                 let from = int(value)?;
                 self.from = u32::try_from(from).map_err(|_| {
-                    let reason =
-                        format!("[from] must be a non-negative integer: [{from}]");
+                    let reason = format!("[from] must be a non-negative integer: [{from}]");
                     Fault::illegal(value.at, reason)
                 })?;
             }
@@ -284,7 +295,8 @@ fn moving_fn(part: &Parts<'_>, node: &Node) -> Read<PipeKind> {
     let source = match &script.kind {
         Json::String(source) => source.clone(),
         Json::Object(parts) => {
-            let plain = members(script).iter().all(|part| matches!(part.key.as_str(), "source" | "lang"));
+            let plain =
+                members(script).iter().all(|part| matches!(part.key.as_str(), "source" | "lang"));
             match parts.iter().find(|part| part.key == "source") {
                 Some(part) if plain => text(&part.value)?,
                 _ => return Err(no_scripts(script.at)),

@@ -4,9 +4,7 @@ use std::net::IpAddr;
 
 use json::spanned::{Kind as Json, Node};
 
-use super::super::context::{
-    Fault, Read, Takes, boolean, int, object, scalar, text, text_or_null,
-};
+use super::super::context::{Fault, Read, Takes, boolean, int, object, scalar, text, text_or_null};
 use super::values::{Knows, double, values_object};
 use crate::aggs::spec::{IpPrefix, IpRange, IpRangeOf, Kind, Range, RangeOf};
 
@@ -31,8 +29,7 @@ pub fn range(node: &Node, dates: bool) -> Read<Kind> {
 }
 
 fn one(node: &Node) -> Read<RangeOf> {
-    let fields =
-        [("key", Takes::Value), ("from", Takes::Value), ("to", Takes::Value)];
+    let fields = [("key", Takes::Value), ("from", Takes::Value), ("to", Takes::Value)];
     if node.as_object().is_none() {
         let reason = format!("[range] Expected START_OBJECT but was: {}", node.token());
         return Err(Fault::content(node.at, node.at, reason));
@@ -103,9 +100,8 @@ fn ip_one(node: &Node) -> Read<IpRangeOf> {
                 "Cannot specify [mask] together with [from] or [to]",
             ));
         }
-        let (from, to) = network(&mask).ok_or_else(|| {
-            Fault::illegal(node.end, bad_network(&mask))
-        })?;
+        let (from, to) =
+            network(&mask).ok_or_else(|| Fault::illegal(node.end, bad_network(&mask)))?;
         (range.from, range.to) = (from, to);
         range.key.get_or_insert(mask);
     }
@@ -197,9 +193,8 @@ pub fn ip_prefix(node: &Node) -> Read<Kind> {
     };
     let most = if found.is_ipv6 { 128 } else { 32 };
     if !(0..=most).contains(&length) {
-        let reason = format!(
-            "[prefix_length] must be in range [0, {most}] while value is [{length}]"
-        );
+        let reason =
+            format!("[prefix_length] must be in range [0, {most}] while value is [{length}]");
         return Err(Fault::illegal(node.end, reason));
     }
     found.length = length as u8;

@@ -24,8 +24,7 @@ pub fn filters(node: &Node) -> Read<Kind> {
         ("other_bucket_key", Takes::String),
         ("keyed", Takes::Bool),
     ];
-    let mut found =
-        Filters { filters: Vec::new(), named: true, keyed: true, other: None };
+    let mut found = Filters { filters: Vec::new(), named: true, keyed: true, other: None };
     let (mut given, mut other, mut other_key, mut keyed) = (false, false, None, None);
     object("filters", &fields, node, |key, value| {
         match key {
@@ -163,11 +162,8 @@ fn size(value: &Node) -> Read<u32> {
 
 /// `random_sampler`.
 pub fn random_sampler(node: &Node) -> Read<Kind> {
-    let fields = [
-        ("probability", Takes::Number),
-        ("seed", Takes::Number),
-        ("shard_seed", Takes::Number),
-    ];
+    let fields =
+        [("probability", Takes::Number), ("seed", Takes::Number), ("shard_seed", Takes::Number)];
     let (mut probability, mut seed) = (None, 0);
     object("random_sampler", &fields, node, |key, value| {
         match key {

@@ -87,9 +87,7 @@ fn execution_hint(value: &Node) -> Read<()> {
         "map" | "global_ordinals" => Ok(()),
         _ => Err(Fault::illegal(
             value.at,
-            format!(
-                "Unknown `execution_hint`: [{word}], expected any of [map, global_ordinals]"
-            ),
+            format!("Unknown `execution_hint`: [{word}], expected any of [map, global_ordinals]"),
         )),
     }
 }
@@ -148,13 +146,8 @@ fn include_exclude(key: &str, value: &Node, filter: &mut IncludeExclude) -> Read
             let mut list = Vec::with_capacity(nodes.len());
             for node in nodes {
                 if !matches!(node.kind, Json::String(_) | Json::Number(_)) {
-                    let reason = format!(
-                        "Array elements in include/exclude clauses should be string values"
-                    );
-                    return Err(Fault {
-                        error: Error::new(ErrorKind::Parse, reason),
-                        at: node.at,
-                    });
+                    let reason = "Array elements in include/exclude clauses should be string values";
+                    return Err(Fault { error: Error::new(ErrorKind::Parse, reason), at: node.at });
                 }
                 list.push(text(node)?);
             }
@@ -181,8 +174,7 @@ fn include_exclude(key: &str, value: &Node, filter: &mut IncludeExclude) -> Read
             let partition = partition.ok_or_else(|| missing("partition"))?;
             let count = count.ok_or_else(|| missing("num_partitions"))?;
             if partition < 0 || partition >= count {
-                let reason =
-                    format!("Partition must be >=0 and < numPartition which is {count}");
+                let reason = format!("Partition must be >=0 and < numPartition which is {count}");
                 return Err(Fault::illegal(value.end, reason));
             }
             filter.partition = Some((partition as u32, count as u32));
@@ -228,8 +220,7 @@ pub fn rare_terms(name: &str, node: &Node) -> Read<Kind> {
                     return Err(Fault::illegal(value.at, reason));
                 }
                 if count > 100 {
-                    let reason =
-                        format!("[max_doc_count] must be smaller than 100 in [{name}]");
+                    let reason = format!("[max_doc_count] must be smaller than 100 in [{name}]");
                     return Err(Fault::illegal(value.at, reason));
                 }
                 max = count as u64;
@@ -237,7 +228,10 @@ pub fn rare_terms(name: &str, node: &Node) -> Read<Kind> {
             "precision" => {
                 let precision = super::values::double(value)?;
                 if precision < 0.00001 {
-                    return Err(Fault::illegal(value.at, "[precision] must be greater than 0.00001"));
+                    return Err(Fault::illegal(
+                        value.at,
+                        "[precision] must be greater than 0.00001",
+                    ));
                 }
             }
             _ => include_exclude(key, value, &mut filter)?,

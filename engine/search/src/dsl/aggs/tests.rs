@@ -124,10 +124,7 @@ fn what_is_not_said_has_its_default() {
     assert_eq!((terms.size, terms.min_doc_count, terms.shard_size), (10, 1, None));
     assert_eq!(
         terms.order,
-        [
-            (OrderBy::Path("m.avg".into()), Order::Ascending),
-            (OrderBy::Key, Order::Ascending)
-        ]
+        [(OrderBy::Path("m.avg".into()), Order::Ascending), (OrderBy::Key, Order::Ascending)]
     );
     assert!(agg.meta.is_some());
     assert_eq!(agg.subs.aggs[0].name, "m");

@@ -57,11 +57,8 @@ pub fn values_object<'a>(
     node: &'a Node,
     mut each: impl FnMut(&'a str, &'a Node) -> Read<()>,
 ) -> Read<Values> {
-    let mut fields = vec![
-        ("field", Takes::String),
-        ("missing", Takes::Value),
-        ("value_type", Takes::String),
-    ];
+    let mut fields =
+        vec![("field", Takes::String), ("missing", Takes::Value), ("value_type", Takes::String)];
     if knows.format {
         fields.push(("format", Takes::String));
     }
