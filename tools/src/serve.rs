@@ -41,6 +41,7 @@ use crate::folder::Folder;
 use crate::{logging, machine};
 
 /// What the cores, and the thread of the signals, tell this thread.
+#[allow(clippy::large_enum_variant, reason = "a handful in the life of a process")]
 pub enum Event {
     /// Cluster and authz state are up.
     Up {
