@@ -71,6 +71,7 @@ pub enum Api {
     ClearCache,
     ResolveIndex,
     ResolveCluster,
+    ReloadAnalyzers,
     SearchShards,
     FieldCaps,
     Resize(engine::ops::resize::Resize),
@@ -503,6 +504,8 @@ const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), fla
 
 const RESOLVE_CLUSTER: &[Known] = &[flag("ignore_throttled").idle(), time("timeout").idle()];
 
+const RELOAD: &[Known] = &[text("resource").idle()];
+
 const DISK_USAGE: &[Known] = &[flag("flush"), flag("run_expensive_tasks")];
 
 const SHARD_STORES: &[Known] = &[own("status")];
@@ -819,6 +822,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::FieldCaps, &[Get, Post], "/{index}/_field_caps", "indices:data/read/field_caps", &[FIELD_CAPS, INDICES]),
     route(Api::ResolveCluster, &[Get], "/_resolve/cluster", "cluster:monitor/remote/info", &[RESOLVE_CLUSTER, INDICES]),
     route(Api::ResolveCluster, &[Get], "/_resolve/cluster/{name}", "indices:admin/resolve/cluster", &[RESOLVE_CLUSTER, INDICES]),
+    route(Api::ReloadAnalyzers, &[Get, Post], "/{index}/_reload_search_analyzers", "indices:admin/reload_analyzers", &[RELOAD, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::SearchShards, &[Get, Post], "/{index}/_search_shards", "indices:admin/shards/search_shards", &[SEARCH_SHARDS, INDICES]),
     route(Api::Resize(Clone), &[Put, Post], "/{index}/_clone/{target}", "indices:admin/resize", &[CREATE_INDEX, MASTER]),

@@ -113,6 +113,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ResolveIndex => resolve::index(call),
         Api::FieldCaps => field_caps::get(call).await,
         Api::ResolveCluster => resolve::cluster(call),
+        Api::ReloadAnalyzers => resolve::reload_analyzers(call),
         Api::SearchShards => resolve::search_shards(call),
         Api::Resize(kind) => resize::resize(call, kind).await,
         Api::Rollover => resize::rollover(call).await,

@@ -43,6 +43,67 @@ pub(super) fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
+/// `GET /_resolve/cluster`, `/_resolve/cluster/{name}`: there are no remote clusters.
+pub(super) fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let Some(name) = call.path.get("name") else {
+        return Ok(call.json(200, |writer| {
+            writer.begin_object().end_object();
+        }));
+    };
+    let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
+    let found = call.core.resolve_names(call.gate, name, options)?;
+    let matching =
+        !(found.indices.is_empty() && found.aliases.is_empty() && found.streams.is_empty());
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .key("(local)")
+            .begin_object()
+            .field_bool("connected", true)
+            .field_bool("skip_unavailable", false)
+            .field_bool("matching_indices", matching)
+            .key("version")
+            .begin_object()
+            .field_str("number", super::info::VERSION)
+            .field_str("build_flavor", "default")
+            .field_str("minimum_wire_compatibility_version", "7.17.0")
+            .field_str("minimum_index_compatibility_version", "7.0.0")
+            .end_object()
+            .end_object()
+            .end_object();
+    }))
+}
+
+/// `GET|POST /{index}/_reload_search_analyzers`: no analyzer is read from a file, so there is
+/// nothing to read again.
+pub(super) fn reload_analyzers<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let options = call.params.indices_options(IndicesOptions::default())?;
+    let action = "indices:admin/reload_analyzers";
+    let indices = call.core.named_indices(call.gate, action, call.indices(), options)?;
+    let info = &call.core.shared().config.info;
+    let shards: u64 = indices.iter().map(|index| u64::from(index.settings.shard_count())).sum();
+    Ok(call.json(200, |writer| {
+        writer
+            .begin_object()
+            .key("_shards")
+            .begin_object()
+            .field_u64("total", shards)
+            .field_u64("successful", shards)
+            .field_u64("failed", 0)
+            .end_object()
+            .key("reload_details")
+            .begin_array();
+        for index in &indices {
+            writer.begin_object().field_str("index", &index.name);
+            list(writer, "reloaded_analyzers", &[]);
+            list(writer, "reloaded_node_ids", std::slice::from_ref(&info.id));
+            writer.end_object();
+        }
+        writer.end_array().end_object();
+    }))
+}
+
 fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
     writer.key(key).begin_array();
     for name in names {
