@@ -12,10 +12,8 @@ pub use metric::{boxplot, t_test};
 use metric::{extended, matrix_fields, of_metric, percents, stats};
 
 use super::format::{Format, ip_text};
-use super::metric::digest::Digest;
-use super::metric::moments::Moments;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial};
-use super::spec::{Agg, Aggs, Kind, Method, Metric, PipeKind, TTest, TTestKind};
+use super::spec::{Agg, Aggs, Kind, PipeKind};
 use crate::request::SearchRequest;
 use crate::result::{Hit, Key as SortKey, Winner};
 

@@ -176,9 +176,7 @@ impl Part {
     /// Names what [`Part::key`] will read.
     pub fn need(&self, value: i64, turn: &mut Turn<'_>) -> segment::Result<()> {
         match self {
-            Self::Term(term) if value != i64::from(MISSING_ORD) => {
-                term.1.need(value as u32, turn)
-            }
+            Self::Term(term) if value != i64::from(MISSING_ORD) => term.1.need(value as u32, turn),
             _ => Ok(()),
         }
     }

@@ -146,7 +146,8 @@ fn include_exclude(key: &str, value: &Node, filter: &mut IncludeExclude) -> Read
             let mut list = Vec::with_capacity(nodes.len());
             for node in nodes {
                 if !matches!(node.kind, Json::String(_) | Json::Number(_)) {
-                    let reason = "Array elements in include/exclude clauses should be string values";
+                    let reason =
+                        "Array elements in include/exclude clauses should be string values";
                     return Err(Fault { error: Error::new(ErrorKind::Parse, reason), at: node.at });
                 }
                 list.push(text(node)?);
