@@ -347,6 +347,7 @@ impl<E: Env> Core<E> {
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
         block::check_cluster(&state, Level::Write)?;
         block::check(index, Level::Write)?;
+        without_pipelines(index)?;
         Ok(Target { index: Arc::clone(index), routing, is_stream, via })
     }
 
@@ -423,6 +424,19 @@ impl<E: Env> Core<E> {
         }
         id
     }
+}
+
+/// There are no pipelines: an index that names one takes no document, as where the pipeline is
+/// missing.
+fn without_pipelines(index: &Index) -> Result<()> {
+    for setting in ["index.default_pipeline", "index.final_pipeline"] {
+        if let Some(name) = index.settings.text(setting).filter(|name| *name != "_none") {
+            return Err(Error::illegal_argument(format!(
+                "pipeline with id [{name}] does not exist"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// An index that a name of the request led to.

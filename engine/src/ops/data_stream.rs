@@ -52,6 +52,30 @@ pub struct StreamChange {
     pub index: String,
 }
 
+/// A document of a data stream says when it happened, once.
+///
+/// # Errors
+/// 400 where it does not.
+pub(crate) fn check_timestamp(source: &[u8]) -> Result<()> {
+    const FIELD: &str = cluster::data_stream::TIMESTAMP;
+    let mut found = Vec::new();
+    let wanted = json::path::Filter::source(&[FIELD], &[] as &[&str]);
+    if wanted.apply(source, &mut found).is_err() {
+        // What is no JSON is told by whoever reads the document.
+        return Ok(());
+    }
+    let why = match json::parse(&found).ok().as_ref().and_then(|value| value.get(FIELD)) {
+        None | Some(json::Value::Null) => "is missing",
+        Some(json::Value::Array(values)) if values.is_empty() => "is missing",
+        Some(json::Value::Array(values)) if values.len() > 1 => "encountered multiple values",
+        Some(_) => return Ok(()),
+    };
+    let reason = format!("data stream timestamp field [{FIELD}] {why}");
+    let at = json::Place::of(source, source.len().saturating_sub(1));
+    Err(Error::new(400, "document_parsing_exception", format!("{at} failed to parse: {reason}"))
+        .caused_by(Error::illegal_argument(reason)))
+}
+
 impl<E: Env> Core<E> {
     /// Makes a data stream.
     ///
@@ -340,5 +364,29 @@ impl<E: Env> Core<E> {
             });
         }
         Ok(stats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_says_once_when_it_happened() {
+        for (source, refused) in [
+            (r#"{"@timestamp":1,"a":2}"#, None),
+            (r#"{"@timestamp":["2026-01-01"]}"#, None),
+            (r#"{"a":1}"#, Some("is missing")),
+            (r#"{"@timestamp":null}"#, Some("is missing")),
+            (r#"{"@timestamp":[]}"#, Some("is missing")),
+            (r#"{"@timestamp":[1,2]}"#, Some("encountered multiple values")),
+            ("no JSON", None),
+        ] {
+            let found = check_timestamp(source.as_bytes()).err();
+            let why = found.and_then(|error| error.caused_by).map(|cause| cause.reason);
+            let expected =
+                refused.map(|why| format!("data stream timestamp field [@timestamp] {why}"));
+            assert_eq!(why, expected, "{source}");
+        }
     }
 }

@@ -46,6 +46,10 @@ impl<E: Env> Core<E> {
             TemplateKind::Legacy => "indices:admin/template/put",
         })?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let priority = body.get("priority").and_then(Value::as_i64);
+        if kind == TemplateKind::Index && priority.is_some_and(|priority| priority < 0) {
+            return Err(Error::validation(&["index template priority must be >= 0"]));
+        }
         let part = if kind == TemplateKind::Legacy { Some(body) } else { body.get("template") };
         check_filters(part.and_then(|part| part.get("aliases")))?;
         let name = name.to_owned();
@@ -203,9 +207,9 @@ impl<E: Env> Core<E> {
             }
             (Some(name), None) => name.to_owned(),
             (None, None) => {
-                return Err(Error::illegal_argument(
-                    "a template name to match or a new template body must be specified",
-                ));
+                return Err(Error::validation(&[
+                    "either index name or index template body must be specified for simulation",
+                ]));
             }
         };
         let Some(template) = templates.index.get(tried.as_str()) else {
