@@ -5,13 +5,18 @@ owner of some orders lets it see. Starts a throw-away node; see server.py."""
 import json
 import sys
 
-from elasticsearch import (
-    ApiError,
-    AuthenticationException,
-    AuthorizationException,
-    Elasticsearch,
-    NotFoundError,
-)
+try:
+    from elasticsearch import (
+        ApiError,
+        AuthenticationException,
+        AuthorizationException,
+        Elasticsearch,
+        NotFoundError,
+    )
+except ImportError:
+    print("SKIP: the Python client is not installed")
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
 
 import server as nodes
 
