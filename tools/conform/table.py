@@ -28,8 +28,6 @@ def main():
     folder, target = Path(sys.argv[1]), Path(sys.argv[2])
     rows = []
     for log in sorted(folder.glob("*.log")):
-        if log.name == "server.log":
-            continue
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         last = lines[-1].strip() if lines else "no answer"
         counts = re.search(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", last)
