@@ -250,3 +250,28 @@ fn by_pairs(a: &[char], b: &[char]) -> f32 {
     }
     1.0 - last[a.len()] / a.len().max(b.len()) as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_lucenes() {
+        let of = |distance: Distance, a: &str, b: &str| {
+            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            (distance.of(&a, &b, 0.5) * 1000.0).round() / 1000.0
+        };
+        for (distance, a, b, want) in [
+            (Distance::Internal, "rivr", "rivers", 0.5),
+            (Distance::Levenshtein, "rivr", "river", 0.8),
+            (Distance::Levenshtein, "form", "from", 0.5),
+            (Distance::Damerau, "form", "from", 0.75),
+            (Distance::JaroWinkler, "martha", "marhta", 0.961),
+            (Distance::JaroWinkler, "abc", "xyz", 0.0),
+            (Distance::Ngram, "university", "univearsitty", 0.75),
+            (Distance::Ngram, "same", "same", 1.0),
+        ] {
+            assert_eq!(of(distance, a, b), want, "{distance:?} {a} {b}");
+        }
+    }
+}

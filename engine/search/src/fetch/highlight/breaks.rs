@@ -127,9 +127,8 @@ fn sentence_end(text: &[u16], start: usize) -> usize {
 
 /// Behind a mark that ends sentences: further marks, what closes, and blanks.
 fn after_term(text: &[u16], at: usize) -> usize {
-    let marks = |c: char| {
-        matches!(c, '!' | '?' | '.' | '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff0e}')
-    };
+    let marks =
+        |c: char| matches!(c, '!' | '?' | '.' | '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff0e}');
     let at = skip(text, at, marks);
     let at = skip(text, at, is_closing);
     let at = skip(text, at, is_space);
@@ -188,6 +187,8 @@ fn is_mark(c: char) -> bool {
 pub(super) struct Bounded<'b> {
     sentences: &'b Breaks,
     words: &'b Breaks,
+    /// Ends of the values, which no passage goes over.
+    values: &'b Breaks,
     len_max: u32,
     text_len: u32,
     window: Option<(u32, u32)>,
@@ -195,8 +196,14 @@ pub(super) struct Bounded<'b> {
 }
 
 impl<'b> Bounded<'b> {
-    pub fn new(sentences: &'b Breaks, words: &'b Breaks, len_max: u32, text_len: u32) -> Self {
-        Self { sentences, words, len_max, text_len, window: None, inner: (0, 0) }
+    pub fn new(
+        sentences: &'b Breaks,
+        words: &'b Breaks,
+        values: &'b Breaks,
+        len_max: u32,
+        text_len: u32,
+    ) -> Self {
+        Self { sentences, words, values, len_max, text_len, window: None, inner: (0, 0) }
     }
 
     /// The passage of a match that begins at `start`; matches come in order.
@@ -211,9 +218,10 @@ impl<'b> Bounded<'b> {
             _ => {
                 let from = self.sentences.preceding(at);
                 let mut end = self.sentences.following(start).unwrap_or(self.text_len);
+                let value_end = self.values.following(start).unwrap_or(self.text_len);
                 while end - from < len_max {
                     match self.sentences.following(end) {
-                        Some(next) if next - from <= len_max => end = next,
+                        Some(next) if next - from <= len_max && next <= value_end => end = next,
                         _ => break,
                     }
                 }
@@ -265,6 +273,9 @@ mod tests {
 
     #[test]
     fn words_and_blanks_alternate() {
-        assert_eq!(pieces("It's 3.14,  ok-ay", Breaks::words), ["It's", " ", "3.14", ",", "  ", "ok-ay"]);
+        assert_eq!(
+            pieces("It's 3.14,  ok-ay", Breaks::words),
+            ["It's", " ", "3.14", ",", "  ", "ok-ay"]
+        );
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use base::hash::Set;
+use base::hash::Map;
 
 use crate::plan::bound::{Clause, Node, Pattern};
 
 /// Terms, patterns and phrases that a query asks of some fields.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    terms: Set<Box<[u8]>>,
+    /// Terms, numbered as the query has them.
+    terms: Map<Box<[u8]>, u32>,
     patterns: Vec<Arc<Pattern>>,
     phrases: Vec<Run>,
 }
@@ -55,26 +56,31 @@ impl Wanted {
         self.terms.is_empty() && self.patterns.is_empty() && self.phrases.is_empty()
     }
 
+    fn add(&mut self, term: &[u8]) {
+        let next = self.terms.len() as u32;
+        self.terms.entry(term.into()).or_insert(next);
+    }
+
     fn collect(&mut self, clause: &Clause, of: &dyn Fn(FieldNo) -> bool, depth: usize) {
         if depth > 128 {
             return;
         }
         match &clause.node {
             Node::Term(term) if of(term.field) => {
-                self.terms.insert(term.term.clone());
+                self.add(&term.term);
             }
             Node::Terms { field, terms, .. } if of(*field) => {
-                self.terms.extend(terms.iter().cloned());
+                terms.iter().for_each(|term| self.add(term));
             }
             Node::Synonym(synonym) if of(synonym.field) => {
-                self.terms.extend(synonym.terms.iter().cloned());
+                synonym.terms.iter().for_each(|term| self.add(term));
             }
             Node::Blended(blended) => {
                 let terms = blended.terms.iter().filter(|(term, _)| of(term.field));
-                self.terms.extend(terms.map(|(term, _)| term.term.clone()));
+                terms.for_each(|(term, _)| self.add(&term.term));
             }
             Node::Combined(combined) if combined.fields.iter().any(|(field, ..)| of(*field)) => {
-                self.terms.extend(combined.terms.iter().cloned());
+                combined.terms.iter().for_each(|term| self.add(term));
             }
             Node::Pattern { field, pattern, .. } if of(*field) => {
                 self.patterns.push(Arc::clone(pattern));
@@ -114,8 +120,10 @@ impl Wanted {
             if found.len() >= matches_max {
                 break;
             }
-            if self.terms.contains(&token.term) || self.is_like(&token.term) {
-                let what = name(&mut names, &token.term);
+            if let Some(what) = self.terms.get(&token.term) {
+                found.push(Match { start: token.start, end: token.end, what: *what });
+            } else if self.is_like(&token.term) {
+                let what = NAMED + name(&mut names, &token.term);
                 found.push(Match { start: token.start, end: token.end, what });
             }
         }
@@ -131,7 +139,7 @@ impl Wanted {
                     }
                 } else {
                     for token in spans {
-                        let what = name(&mut names, &token.term);
+                        let what = NAMED + name(&mut names, &token.term);
                         found.push(Match { start: token.start, end: token.end, what });
                     }
                 }
@@ -146,6 +154,9 @@ impl Wanted {
         self.patterns.iter().any(|pattern| pattern.matches(term))
     }
 }
+
+/// Numbers from here on are of terms that the query does not name itself.
+pub(super) const NAMED: u32 = 1 << 20;
 
 /// Different terms of a text that are told apart for scores; later ones count as one.
 const NAMES_MAX: usize = 256;
@@ -200,7 +211,9 @@ impl Run {
                 let near = found.partition_point(|(at, _)| at < begin);
                 let around = found[near.saturating_sub(2)..found.len().min(near + 3)].iter();
                 let free = around.filter(|(_, token)| !group.contains(token));
-                let Some((at, token)) = free.min_by_key(|(at, _)| (at - begin).abs()) else { break };
+                let Some((at, token)) = free.min_by_key(|(at, _)| (at - begin).abs()) else {
+                    break;
+                };
                 low = low.min(*at);
                 high = high.max(*at);
                 group.push(*token);

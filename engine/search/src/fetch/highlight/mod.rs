@@ -56,6 +56,8 @@ struct One {
     sources: Vec<Arc<str>>,
     options: Options,
     wanted: Wanted,
+    /// Fields whose matches count too: how they are cut, and what the query asks of them.
+    others: Vec<(Arc<Analyzer>, u32, Wanted)>,
     style: Style,
     analyzer: Arc<Analyzer>,
     gap: u32,
@@ -74,8 +76,11 @@ impl Marks {
     /// # Errors
     /// Belong to each shard of the index.
     pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Self> {
-        let mut marks =
-            Self { fields: Vec::new(), offset_max: context.highlight_max, index: context.index.into() };
+        let mut marks = Self {
+            fields: Vec::new(),
+            offset_max: context.highlight_max,
+            index: context.index.into(),
+        };
         let Some(highlight) = &request.highlight else { return Ok(marks) };
         for wanted in &highlight.fields {
             let options = &wanted.options;
@@ -104,20 +109,35 @@ impl Marks {
                     )));
                 }
                 let asked = options.query.as_ref().or(request.query.as_ref());
-                let wanted = match asked {
-                    None => Wanted::default(),
-                    Some(query) => {
-                        let bound = bind_query(query, mapping, context)?;
-                        let of = fields_of(&field, options, mapping);
-                        Wanted::of(&bound, &|no| of.as_ref().is_none_or(|of| of.contains(&no)))
+                let (mut wanted, mut others) = (Wanted::default(), Vec::new());
+                if let Some(query) = asked {
+                    let bound = bind_query(query, mapping, context)?;
+                    let matched: Vec<Arc<Field>> = options
+                        .matched_fields
+                        .iter()
+                        .flat_map(|name| mapping.expand_names(name))
+                        .map(|(_, field)| field)
+                        .collect();
+                    let mut of = fields_of(&field);
+                    of.extend(matched.iter().flat_map(|field| fields_of(field)));
+                    let fits = |no| !options.require_field_match || of.contains(&no);
+                    wanted = Wanted::of(&bound, &fits);
+                    for other in &matched {
+                        if let Some((analyzer, gap)) = analyzer_of(other)
+                            && other.no != field.no
+                            && style != Style::Plain
+                        {
+                            others.push((analyzer, gap, Wanted::of(&bound, &fits)));
+                        }
                     }
-                };
+                }
                 marks.fields.push(One {
                     sources: fields::sources(&field, mapping),
                     name,
                     field,
                     options: options.clone(),
                     wanted,
+                    others,
                     style,
                     analyzer,
                     gap,
@@ -155,9 +175,9 @@ impl Marks {
 
     fn fragments(&self, one: &One, values: Vec<String>) -> Result<Vec<String>> {
         let options = &one.options;
-        let limit = options.max_analyzed_offset.map(|limit| {
-            if limit == 0 { self.offset_max } else { limit.min(self.offset_max) }
-        });
+        let limit = options
+            .max_analyzed_offset
+            .map(|limit| if limit == 0 { self.offset_max } else { limit.min(self.offset_max) });
         let units: Vec<Vec<u16>> =
             values.iter().map(|value| value.encode_utf16().collect()).collect();
         let total: usize = units.iter().map(|value| value.len() + 1).sum::<usize>() - 1;
@@ -173,25 +193,44 @@ impl Marks {
                 .into_iter()
                 .zip(&values)
                 .map(|(text, value)| {
-                    let tokens = one.tokens(std::slice::from_ref(value), limit);
+                    let value = std::slice::from_ref(value);
+                    let tokens = one.tokens(value, &one.analyzer, one.gap, limit);
                     let matches = one.wanted.find(&tokens, false, MATCHES_MAX);
                     (text, tokens, matches)
                 })
                 .collect();
             return Ok(plain::fragments(&cut, options));
         }
-        let separator = if one.style == Style::Vectors { u16::from(b' ') } else { unified::SEPARATOR };
+        let separator =
+            if one.style == Style::Vectors { u16::from(b' ') } else { unified::SEPARATOR };
+        let mut at = 0;
+        let ends: Vec<u32> = units
+            .iter()
+            .map(|value| {
+                at += value.len() as u32 + 1;
+                at - 1
+            })
+            .collect();
         let text = units.join(&separator);
-        let tokens = one.tokens(&values, limit);
-        let matches = one.wanted.find(&tokens, whole || one.style == Style::Vectors, MATCHES_MAX);
+        let runs = whole || one.style == Style::Vectors;
+        let tokens = one.tokens(&values, &one.analyzer, one.gap, limit);
+        let mut matches = one.wanted.find(&tokens, runs, MATCHES_MAX);
+        for (analyzer, gap, wanted) in &one.others {
+            let tokens = one.tokens(&values, analyzer, *gap, limit);
+            matches.extend(wanted.find(&tokens, runs, MATCHES_MAX));
+        }
+        if !one.others.is_empty() {
+            matches.sort_by(|a, b| a.start.cmp(&b.start).then(a.end.cmp(&b.end)));
+            matches.dedup_by(|a, b| a.start == b.start && a.end == b.end);
+        }
         if one.style == Style::Vectors {
-            let found = vectors::fragments(&text, &matches, options);
+            let found = vectors::fragments(&text, &ends, &matches, options);
             if found.is_empty() && options.no_match_size > 0 {
-                return Ok(unified::fragments(&text, &[], options, tokenized));
+                return Ok(unified::fragments(&text, &[], options, tokenized, false));
             }
             return Ok(found);
         }
-        Ok(unified::fragments(&text, &matches, options, tokenized))
+        Ok(unified::fragments(&text, &matches, options, tokenized, !whole))
     }
 
     fn too_long(&self, one: &One, total: usize) -> Error {
@@ -224,18 +263,10 @@ fn has_vectors(field: &Field) -> bool {
         .is_some_and(|kept| kept.starts_with("with_positions_offsets")))
 }
 
-/// The fields whose matches count; `None` is all.
-fn fields_of(field: &Field, options: &Options, mapping: &Mapping) -> Option<Vec<FieldNo>> {
-    if !options.require_field_match {
-        return None;
-    }
-    let mut all = vec![field.no];
-    // What a type makes beside its field is the field's own.
-    all.extend(field.parts.iter().map(|part| part.no));
-    for name in &options.matched_fields {
-        all.extend(mapping.expand_names(name).iter().map(|(_, field)| field.no));
-    }
-    Some(all)
+/// A field, with what its type makes beside it.
+fn fields_of(field: &Field) -> Vec<FieldNo> {
+    let parts = field.parts.iter().map(|part| part.no);
+    std::iter::once(field.no).chain(parts).collect()
 }
 
 impl One {
@@ -253,25 +284,25 @@ impl One {
     }
 
     /// Tokens of the values, with offsets in the text of all, up to `limit`.
-    fn tokens(&self, values: &[String], limit: u32) -> Vec<Token> {
+    fn tokens(&self, values: &[String], analyzer: &Analyzer, gap: u32, limit: u32) -> Vec<Token> {
         let mut tokens = Vec::new();
         let mut scratch = Scratch::default();
         let (mut position, mut offset) = (0u32, 0u32);
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
-                position = position.saturating_add(self.gap);
+                position = position.saturating_add(gap);
                 offset += 1;
             }
             if let (Type::Keyword(_), true) = (&self.field.kind, offset < limit) {
                 let mut buffer = String::new();
-                let term = self.analyzer.normalize(value, &mut buffer).as_bytes().into();
+                let term = analyzer.normalize(value, &mut buffer).as_bytes().into();
                 let end = offset + value.encode_utf16().count() as u32;
                 tokens.push(Token { term, position, start: offset, end });
                 position += 1;
                 offset = end;
                 continue;
             }
-            let done = self.analyzer.tokens_with(value, &mut scratch, |token| {
+            let done = analyzer.tokens_with(value, &mut scratch, |token| {
                 let start = offset.saturating_add(token.start);
                 if tokens.len() < TOKENS_MAX && start < limit {
                     tokens.push(Token {

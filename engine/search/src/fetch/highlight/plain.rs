@@ -12,7 +12,10 @@ struct Fragment {
 }
 
 /// The fragments of all values: each with its tokens and where they match.
-pub(super) fn fragments(values: &[(Vec<u16>, Vec<Token>, Vec<Match>)], options: &Options) -> Vec<String> {
+pub(super) fn fragments(
+    values: &[(Vec<u16>, Vec<Token>, Vec<Match>)],
+    options: &Options,
+) -> Vec<String> {
     let most = if options.fragments == 0 { 1 } else { options.fragments as usize };
     let mut all: Vec<Fragment> = Vec::new();
     for (text, tokens, matches) in values {
@@ -29,7 +32,11 @@ pub(super) fn fragments(values: &[(Vec<u16>, Vec<Token>, Vec<Match>)], options: 
         all.truncate(most);
     }
     if all.is_empty() && options.no_match_size > 0 {
-        return values.first().and_then(|(text, tokens, _)| beginning(text, tokens, options)).into_iter().collect();
+        return values
+            .first()
+            .and_then(|(text, tokens, _)| beginning(text, tokens, options))
+            .into_iter()
+            .collect();
     }
     all.into_iter().map(|fragment| fragment.text).collect()
 }
@@ -71,7 +78,10 @@ fn cut(text: &[u16], tokens: &[Token], matches: &[Match], options: &Options) -> 
         let inside = matches.iter().filter(|found| found.start < end && found.end > start);
         let mut hit: Option<(u32, u32)> = None;
         for found in inside {
-            hit = Some(hit.map_or((found.start, found.end), |(a, b)| (a.min(found.start), b.max(found.end))));
+            hit =
+                Some(hit.map_or((found.start, found.end), |(a, b)| {
+                    (a.min(found.start), b.max(found.end))
+                }));
             if !open.words.contains(&found.what) {
                 open.words.push(found.what);
             }

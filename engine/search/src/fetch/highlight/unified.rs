@@ -1,6 +1,8 @@
 //! The unified highlighter: passages of a text by sentences, the best of them by BM25 over the
 //! passages, as Lucene's `UnifiedHighlighter` scores them.
 
+use base::hash::Map;
+
 use super::breaks::{Bounded, Breaks};
 use super::find::Match;
 use super::html;
@@ -23,6 +25,7 @@ pub(super) fn fragments(
     matches: &[Match],
     options: &Options,
     tokenized: bool,
+    counts_terms: bool,
 ) -> Vec<String> {
     if matches.is_empty() {
         return no_match(text, options).into_iter().collect();
@@ -39,7 +42,13 @@ pub(super) fn fragments(
     };
     let bounded = !whole && !by_word && options.fragment_size > 0;
     let words = if bounded { Breaks::words(text, SEPARATOR) } else { Breaks::default() };
-    let mut window = Bounded::new(&breaks, &words, options.fragment_size, len);
+    let values = if bounded { Breaks::values(text, SEPARATOR) } else { Breaks::default() };
+    let mut window = Bounded::new(&breaks, &words, &values, options.fragment_size, len);
+    // Matches of a query's own count once for each term, others as often as the term stands there.
+    let mut totals: Map<u32, u32> = Map::default();
+    if counts_terms {
+        matches.iter().for_each(|found| *totals.entry(found.what).or_default() += 1);
+    }
     let mut open: Option<Passage> = None;
     for found in matches {
         if found.start >= len {
@@ -49,7 +58,7 @@ pub(super) fn fragments(
             continue;
         }
         if open.as_ref().is_none_or(|passage| found.start >= passage.end) {
-            compete(&mut passages, open.take(), len, most);
+            compete(&mut passages, open.take(), len, most, &totals);
             let (start, end) = if bounded {
                 window.around(found.start)
             } else {
@@ -61,7 +70,7 @@ pub(super) fn fragments(
             passage.matches.push(*found);
         }
     }
-    compete(&mut passages, open, len, most);
+    compete(&mut passages, open, len, most, &totals);
     passages.sort_by_key(|passage| passage.start);
     if options.by_score {
         passages.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -71,9 +80,15 @@ pub(super) fn fragments(
 }
 
 /// Adds a passage to the best; of equal ones the later stays.
-fn compete(passages: &mut Vec<Passage>, new: Option<Passage>, len: u32, most: usize) {
+fn compete(
+    passages: &mut Vec<Passage>,
+    new: Option<Passage>,
+    len: u32,
+    most: usize,
+    totals: &Map<u32, u32>,
+) {
     let Some(mut passage) = new else { return };
-    passage.score = score(&passage, len);
+    passage.score = score(&passage, len, totals);
     passages.push(passage);
     if passages.len() <= most {
         return;
@@ -90,7 +105,7 @@ const B: f32 = 0.75;
 /// Length of a usual passage.
 const PIVOT: f32 = 87.0;
 
-fn score(passage: &Passage, text_len: u32) -> f32 {
+fn score(passage: &Passage, text_len: u32, totals: &Map<u32, u32>) -> f32 {
     let mut counts: Vec<(u32, u32)> = Vec::new();
     for found in &passage.matches {
         match counts.iter_mut().find(|(what, _)| *what == found.what) {
@@ -100,10 +115,13 @@ fn score(passage: &Passage, text_len: u32) -> f32 {
     }
     let passage_len = (passage.end - passage.start) as f32;
     let passage_count = 1.0 + text_len as f32 / PIVOT;
-    // How often a term stands in the whole text is not known: once.
-    let weight = (K1 + 1.0) * (1.0 + (passage_count + 0.5) / 1.5).ln();
+    let weight = |what: u32| {
+        let total = totals.get(&what).copied().unwrap_or(1) as f32;
+        (K1 + 1.0) * (1.0 + (passage_count + 0.5) / (total + 0.5)).ln()
+    };
     let norm = K1 * ((1.0 - B) + B * (passage_len / PIVOT));
-    let sum: f32 = counts.iter().map(|(_, n)| weight * (*n as f32 / (*n as f32 + norm))).sum();
+    let share = |n: u32| n as f32 / (n as f32 + norm);
+    let sum: f32 = counts.iter().map(|(what, n)| weight(*what) * share(*n)).sum();
     sum * (1.0 + 1.0 / (PIVOT + passage.start as f32).ln())
 }
 
@@ -147,7 +165,6 @@ fn no_match(text: &[u16], options: &Options) -> Option<String> {
         let words = Breaks::words(&text[..end], SEPARATOR);
         end = words.following(wanted as u32).map_or(end, |found| found as usize);
     }
-    let passage =
-        Passage { start: start as u32, end: end as u32, score: 0.0, matches: Vec::new() };
+    let passage = Passage { start: start as u32, end: end as u32, score: 0.0, matches: Vec::new() };
     Some(show(text, &passage, options)).filter(|shown| !shown.is_empty())
 }

@@ -1,7 +1,7 @@
 //! The fast vector highlighter: fragments of a fixed length around groups of matches. It asks for term
 //! vectors in the mapping, as Elasticsearch does; the matches come from the text itself.
 
-use super::find::Match;
+use super::find::{Match, NAMED};
 use super::html;
 use crate::highlight::{Boundary, Options};
 
@@ -15,7 +15,12 @@ struct Fragment {
 }
 
 /// The fragments of a text, whose values are joined by blanks.
-pub(super) fn fragments(text: &[u16], matches: &[Match], options: &Options) -> Vec<String> {
+pub(super) fn fragments(
+    text: &[u16],
+    ends: &[u32],
+    matches: &[Match],
+    options: &Options,
+) -> Vec<String> {
     let len = text.len() as u32;
     let mut found = Vec::new();
     if options.fragments == 0 {
@@ -25,6 +30,7 @@ pub(super) fn fragments(text: &[u16], matches: &[Match], options: &Options) -> V
     } else {
         found = windows(matches, options);
     }
+    found = apart(found, ends);
     if options.by_score {
         let weight = |fragment: &Fragment| {
             let mut words: Vec<u32> = fragment.matches.iter().map(|found| found.what).collect();
@@ -38,6 +44,28 @@ pub(super) fn fragments(text: &[u16], matches: &[Match], options: &Options) -> V
         found.truncate(options.fragments as usize);
     }
     found.iter().map(|fragment| show(text, fragment, options)).collect()
+}
+
+/// Fragments that go over the end of a value are cut there; of each part its matches stay.
+fn apart(fragments: Vec<Fragment>, ends: &[u32]) -> Vec<Fragment> {
+    let mut found = Vec::new();
+    for fragment in fragments {
+        let mut from = 0;
+        for end in ends {
+            let (start, stop) = (fragment.start.max(from), fragment.end.min(*end));
+            let inside: Vec<Match> = fragment
+                .matches
+                .iter()
+                .copied()
+                .filter(|found| found.start >= start && found.end <= stop)
+                .collect();
+            if start < stop && !inside.is_empty() {
+                found.push(Fragment { start, end: stop, matches: inside });
+            }
+            from = end + 1;
+        }
+    }
+    found
 }
 
 fn windows(matches: &[Match], options: &Options) -> Vec<Fragment> {
@@ -109,10 +137,14 @@ fn show(text: &[u16], fragment: &Fragment, options: &Options) -> String {
         if from < at {
             continue;
         }
-        let number = words.iter().position(|known| *known == found.what).unwrap_or_else(|| {
-            words.push(found.what);
-            words.len() - 1
-        });
+        let number = if found.what < NAMED {
+            found.what as usize
+        } else {
+            words.iter().position(|known| *known == found.what).unwrap_or_else(|| {
+                words.push(found.what);
+                words.len() - 1
+            })
+        };
         let tag = |tags: &[String]| match tags.len() {
             0 => String::new(),
             count => tags[number % count].clone(),
