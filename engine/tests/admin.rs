@@ -59,11 +59,8 @@ async fn fill(core: &Rc<Core<SimEnv>>, index: &str, docs: usize) {
 }
 
 async fn count(core: &Rc<Core<SimEnv>>, index: &str) -> u64 {
-    let call = SearchCall {
-        indices: index.to_owned(),
-        partial_results: true,
-        ..SearchCall::default()
-    };
+    let call =
+        SearchCall { indices: index.to_owned(), partial_results: true, ..SearchCall::default() };
     core.count(&Everything, &call).await.expect("it serves").count
 }
 

@@ -477,7 +477,9 @@ fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Re
         return indices.iter().try_for_each(|index| add(found, index, Way::default()));
     }
     if let Some(targets) = targets {
-        return targets.iter().try_for_each(|target| add(found, &target.index, Way::of(name, target)));
+        return targets
+            .iter()
+            .try_for_each(|target| add(found, &target.index, Way::of(name, target)));
     }
     if call.options.ignore_unavailable {
         return Ok(());

@@ -223,9 +223,8 @@ impl<E: Env> Core<E> {
         let number = running.control().number();
         let core = Rc::clone(self);
         self.env.spawn().spawn(async move {
-            let shards = core
-                .broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply })
-                .await;
+            let shards =
+                core.broadcast(&indices, |reply| ShardCall::ForceMerge { aim, flush, reply }).await;
             let ended = running.ended(Ok(shards));
             running.keep(ended);
         });

@@ -149,7 +149,9 @@ impl<E: Env> Core<E> {
         let mut actions = Vec::new();
         for member in members.iter().filter_map(|member| state.index(member)) {
             let Some(alias) = member.aliases.get(name) else { continue };
-            if alias.filter.is_some() || alias.index_routing.is_some() || alias.search_routing.is_some()
+            if alias.filter.is_some()
+                || alias.index_routing.is_some()
+                || alias.search_routing.is_some()
             {
                 return wrong(format!(
                     "alias [{name}] may not have custom filtering or routing for index [{}]",
@@ -195,11 +197,7 @@ impl<E: Env> Core<E> {
         };
         self.done(Command::Batch(vec![
             Command::UpdateAliases { actions },
-            Command::PutSettings {
-                uuids,
-                settings: json::Value::Object(hidden),
-                preserve: false,
-            },
+            Command::PutSettings { uuids, settings: json::Value::Object(hidden), preserve: false },
             Command::PutDataStream { stream, create: true },
         ]))
         .await

@@ -54,12 +54,23 @@ impl<E: Env> Core<E> {
             let shard = ShardId { index: index.uuid, number: *number };
             let (names, fetch) = (Arc::clone(&names), matches!(phase, Phase::Fetch));
             // Nobody waits for it, and a shard that is gone counts nothing.
-            drop(self.send::<()>(shard, |reply| ShardCall::CountGroups { names, fetch, took, reply }));
+            drop(self.send::<()>(shard, |reply| ShardCall::CountGroups {
+                names,
+                fetch,
+                took,
+                reply,
+            }));
         }
     }
 
     /// At the home: counts.
-    pub(crate) fn note_groups(&self, shard: ShardId, names: &[String], fetch: bool, took: Duration) {
+    pub(crate) fn note_groups(
+        &self,
+        shard: ShardId,
+        names: &[String],
+        fetch: bool,
+        took: Duration,
+    ) {
         let mut all = self.groups.borrow_mut();
         let groups = all.entry(shard).or_default();
         for name in names {

@@ -117,7 +117,10 @@ fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
         let Some(list) = member.value.as_array() else {
             return Err(place_error(
                 member.value.at,
-                &format!("[aliases] actions doesn't support values of type: {}", member.value.token()),
+                &format!(
+                    "[aliases] actions doesn't support values of type: {}",
+                    member.value.token()
+                ),
             ));
         };
         for item in list {
@@ -263,7 +266,10 @@ mod tests {
             let error = read(body).expect_err(body);
             error.roots()[0].reason.clone()
         };
-        assert_eq!(root(r#"{"actions":[{"foo":{}}]}"#), "[1:14] [alias_action] unknown field [foo]");
+        assert_eq!(
+            root(r#"{"actions":[{"foo":{}}]}"#),
+            "[1:14] [alias_action] unknown field [foo]"
+        );
         let plain = |body: &str| {
             let mut error = read(body).expect_err(body);
             while let Some(cause) = error.caused_by.take() {

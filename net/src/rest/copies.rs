@@ -55,8 +55,8 @@ impl Copies {
             Self::Count(count) => count,
             Self::All => replicas.saturating_add(1),
             Self::Setting => {
-                let said =
-                    settings.and_then(|settings| settings.text("index.write.wait_for_active_shards"));
+                let said = settings
+                    .and_then(|settings| settings.text("index.write.wait_for_active_shards"));
                 match said.map(Self::parse) {
                     Some(Ok(Self::Count(count))) => count,
                     Some(Ok(Self::All)) => replicas.saturating_add(1),
@@ -84,9 +84,7 @@ pub(super) async fn wait<E: Env>(
     let state = call.core.state();
     // An alias is judged by the first index behind it; what this very write makes, by the defaults.
     let concrete = state.aliases.get(index).and_then(|indices| indices.first());
-    let settings = state
-        .index(concrete.map_or(index, |name| name))
-        .map(|index| &*index.settings);
+    let settings = state.index(concrete.map_or(index, |name| name)).map(|index| &*index.settings);
     let needed = copies.needed(settings);
     if needed <= 1 {
         return Ok(());
@@ -108,7 +106,9 @@ pub(super) async fn wait<E: Env>(
             "[{index}][{shard}] Not enough active copies to meet shard count of [{needed}] (have \
              1, needed {needed}). Timeout: [{}], request: [{}]",
             crate::render::units::millis(timeout_ms),
-            String::from_utf8_lossy(call.head.target().split(|&b| b == b'?').next().unwrap_or_default())
+            String::from_utf8_lossy(
+                call.head.target().split(|&b| b == b'?').next().unwrap_or_default()
+            )
         ),
     ))
 }

@@ -1,8 +1,8 @@
 //! Data streams.
 
-use engine::{Error, Result};
 use engine::ops::IndicesOptions;
 use engine::ops::data_stream::{StreamChange, StreamView};
+use engine::{Error, Result};
 use env::Env;
 use json::{Value, Writer};
 
@@ -99,15 +99,18 @@ pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 }
             };
             let text = |key: &str| {
-                said.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| {
-                    Error::illegal_argument(format!("Required [{key}]"))
-                })
+                said.get(key)
+                    .and_then(Value::as_str)
+                    .map(str::to_owned)
+                    .ok_or_else(|| Error::illegal_argument(format!("Required [{key}]")))
             };
             changes.push(StreamChange { add, stream: text("data_stream")?, index: text("index")? });
         }
     }
     if changes.is_empty() {
-        return Err(Error::validation(&["must specify at least one data stream modification action"]));
+        return Err(Error::validation(&[
+            "must specify at least one data stream modification action",
+        ]));
     }
     call.core.modify_streams(call.gate, &changes).await?;
     Ok(call.acknowledged())

@@ -151,7 +151,8 @@ fn one_shard(
         wanted.write(writer, stats);
         let counts = &stats.shard;
         // What was flushed is named by the shard and by how often that was done.
-        let id = cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, counts.flush.count));
+        let id =
+            cluster::state::uuid_text(commit_id(row.index.uuid, shard.number, counts.flush.count));
         writer
             .key("commit")
             .begin_object()
@@ -183,7 +184,8 @@ fn one_shard(
 
 fn commit_id(uuid: [u8; 16], shard: u32, generation: u64) -> [u8; 16] {
     let mut id = uuid;
-    for (byte, more) in id.iter_mut().zip(shard.to_be_bytes().into_iter().chain(generation.to_be_bytes()))
+    for (byte, more) in
+        id.iter_mut().zip(shard.to_be_bytes().into_iter().chain(generation.to_be_bytes()))
     {
         *byte ^= more;
     }
@@ -335,13 +337,10 @@ fn recovered(
 /// `GET /_shard_stores`, `/{index}/_shard_stores`.
 pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let options = call.params.indices_options(IndicesOptions::default())?;
-    let wanted: Vec<&str> =
-        call.params.text("status").unwrap_or("yellow,red").split(',').collect();
+    let wanted: Vec<&str> = call.params.text("status").unwrap_or("yellow,red").split(',').collect();
     for word in &wanted {
         if !["green", "yellow", "red", "all"].contains(word) {
-            return Err(Error::illegal_argument(format!(
-                "unknown cluster health status [{word}]"
-            )));
+            return Err(Error::illegal_argument(format!("unknown cluster health status [{word}]")));
         }
     }
     let action = "indices:monitor/shard_stores";
@@ -400,8 +399,7 @@ pub(super) async fn disk_usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let options = call.params.indices_options(IndicesOptions::default())?;
     let flush = call.params.flag("flush", true)?;
-    let (counts, usages) =
-        call.core.disk_usage(call.gate, call.indices(), options, flush).await?;
+    let (counts, usages) = call.core.disk_usage(call.gate, call.indices(), options, flush).await?;
     Ok(call.json(200, |writer| {
         writer.begin_object();
         shards(writer, u64::from(counts.total), u64::from(counts.successful));

@@ -151,8 +151,7 @@ pub(super) async fn force_merge<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let flush = call.params.flag("flush", true)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     if !call.params.flag("wait_for_completion", true)? {
-        let task =
-            call.core.begin_force_merge(call.gate, call.indices(), options, aim, flush)?;
+        let task = call.core.begin_force_merge(call.gate, call.indices(), options, aim, flush)?;
         let node = &call.core.shared().config.info.id;
         return Ok(call.json(200, |writer| {
             writer.begin_object().field_str("task", &format!("{node}:{task}")).end_object();

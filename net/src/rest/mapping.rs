@@ -40,9 +40,9 @@ pub(super) fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let defaults = call.params.flag("include_defaults", false)?;
     let patterns: Vec<&str> = call.segment("fields").split(',').collect();
     let wanted = |path: &str| {
-        patterns.iter().any(|pattern| {
-            *pattern == "_all" || glob(pattern.as_bytes(), path.as_bytes())
-        })
+        patterns
+            .iter()
+            .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), path.as_bytes()))
     };
     Ok(call.json(200, |writer| {
         writer.begin_object();

@@ -37,9 +37,7 @@ pub(super) fn created<E: Env>(call: &Call<'_, E>, made: &Created) -> Reply {
 pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Copies::read(call)?;
     if call.params.flag("lazy", false)? {
-        return Err(Error::illegal_argument(
-            "lazy rollover can be applied only on a data stream",
-        ));
+        return Err(Error::illegal_argument("lazy rollover can be applied only on a data stream"));
     }
     let body = body(call, "rollover", &["conditions", "settings", "mappings", "aliases"])?;
     conditions(call)?;
