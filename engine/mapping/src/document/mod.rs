@@ -12,7 +12,11 @@
 //! 3. Recursion goes no deeper than the JSON, which `json` bounds.
 
 pub mod arena;
+mod completion;
+mod family;
 mod fault;
+mod feature;
+mod flattened;
 mod source;
 mod special;
 mod synthetic;

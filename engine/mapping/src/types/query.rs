@@ -171,6 +171,17 @@ impl Field {
                 let span = range.parse_query(lower, upper, options)?;
                 Ok(span.map_or(Bounds::Nothing, Bounds::Span))
             }
+            Kind::ConstantKeyword(constant) => {
+                let Some(value) = &constant.value else { return Ok(Bounds::Nothing) };
+                let beyond = |end: End<'_>, above: bool| -> Result<bool> {
+                    let Some((bound, included)) = end else { return Ok(false) };
+                    let bound = scalar(bound)?.java_text();
+                    let order = (**value).cmp(bound.as_str());
+                    Ok(if above { order.is_gt() } else { order.is_lt() } || order.is_eq() && !included)
+                };
+                let outside = beyond(lower, false)? || beyond(upper, true)?;
+                Ok(if outside { Bounds::Nothing } else { Bounds::All })
+            }
             _ => Err(Error::illegal_argument(format!(
                 "Field [{}] of type [{}] does not support range queries",
                 self.path,
@@ -279,8 +290,12 @@ impl Date {
         }
         let moment = self.format.parse(text, None, Round::Down)?;
         let shown = || {
-            let format = &super::date_format::DEFAULT;
-            format.print(moment, &Zone::UTC)
+            let text = super::date_format::NANOS.print(moment, &Zone::UTC);
+            // As Java's `Instant` prints itself: no fraction where there is none.
+            match text.strip_suffix(".000Z") {
+                Some(whole) => format!("{whole}Z"),
+                None => text,
+            }
         };
         if moment.seconds < 0 {
             return Err(Error::illegal_argument(format!(

@@ -199,12 +199,11 @@ impl Range {
                 let (from, to) = ip::cidr(text, address, length)?;
                 return Ok(Some(Span { from: from.into(), to: to.into() }));
             }
-            other => {
+            _ => {
                 return Err(Error::new(
                     ErrorKind::DocumentParsing,
                     format!(
-                        "error parsing field [{name}], expected an object but got {}",
-                        other.token()
+                        "error parsing field [{name}], expected an object but got {name}"
                     ),
                 ));
             }
