@@ -175,7 +175,8 @@ pub fn run_service_tokens(options: &ServiceTokens) -> Result<()> {
                 None => format!("{}/token", base(account)?),
             };
             let made = node.ask_as_operator(&folder, Method::Post, &path, None)?;
-            let text = |key: &str| made.at(&["token", key]).and_then(Value::as_str).unwrap_or_default();
+            let text =
+                |key: &str| made.at(&["token", key]).and_then(Value::as_str).unwrap_or_default();
             println!("SERVICE_TOKEN {account}/{} = {}", text("name"), text("value"));
         }
         ServiceTokensVerb::Delete { account, name } => {
@@ -193,8 +194,7 @@ pub fn run_service_tokens(options: &ServiceTokens) -> Result<()> {
                 }
             };
             for account in accounts {
-                let known =
-                    node.ask_as_operator(&folder, Method::Get, &base(&account)?, None)?;
+                let known = node.ask_as_operator(&folder, Method::Get, &base(&account)?, None)?;
                 let tokens = known.get("tokens").and_then(Value::as_object);
                 for name in tokens.into_iter().flat_map(Object::keys) {
                     println!("{account}/{name}");

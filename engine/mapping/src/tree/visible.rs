@@ -33,7 +33,8 @@ fn reduce(object: &Object, mapping: &Mapping, permits: &dyn Fn(&str) -> bool) ->
         match child {
             Child::Object(inner) => {
                 let reduced = reduce(inner, mapping, permits);
-                if reduced.children.len() > 0 || (inner.children.len() == 0 && permits(&inner.path)) {
+                if reduced.children.len() > 0 || (inner.children.len() == 0 && permits(&inner.path))
+                {
                     kept.push((name.clone(), Child::Object(Arc::new(reduced))));
                 }
             }
