@@ -243,7 +243,8 @@ impl Settings {
 fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> {
     let enabled = sources.flag("oauth.enabled", true)?;
     let issuer = sources.read("oauth.issuer", |text| {
-        let is_plain = !text.contains(['?', '#', '@']) && !text.trim_end_matches('/').ends_with(':');
+        let is_plain =
+            !text.contains(['?', '#', '@']) && !text.trim_end_matches('/').ends_with(':');
         if text.starts_with("https://") && text.len() > 8 && is_plain {
             Ok(text.trim_end_matches('/').to_owned())
         } else {
