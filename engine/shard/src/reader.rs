@@ -69,7 +69,7 @@ pub struct Uses {
     pub fetch: Span,
     /// Suggesting.
     pub suggest: Span,
-    /// Pages of scrolls.
+    /// Scrolls, for as long as they are open.
     pub scroll: Span,
     /// Batches of writes, from their coming until they are answered.
     pub bulk: Span,

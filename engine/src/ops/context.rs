@@ -14,6 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::ShardId;
 use base::hash::Map;
 use env::reply::{self, Reply};
 use env::{Clock, Env, Random, Spawn};
@@ -25,13 +26,14 @@ use segment::View;
 use crate::core::{Core, KEEPER};
 use crate::error::{Error, Result};
 use crate::host::call::Message;
+use crate::node;
 use crate::ops::ShardFailure;
 
-/// `search.max_open_scroll_context`; counts points in time too.
+/// `search.max_open_scroll_context` where it cannot be read; counts points in time too.
 const OPEN_MAX: usize = 500;
 
-/// `search.max_keep_alive`.
-const KEEP_ALIVE_MAX_MS: u64 = 24 * 60 * 60 * 1000;
+/// `search.max_keep_alive` where it cannot be read.
+const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often contexts whose time is over are looked for.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -197,6 +199,17 @@ struct Entry {
     context: Context,
     keep_alive: Duration,
     expires: Duration,
+    /// The shards that count a scroll, and when it was opened.
+    counted: Vec<shard::Reader>,
+    opened: Duration,
+}
+
+impl Entry {
+    fn end(&self, now: Duration) {
+        for reader in &self.counted {
+            reader.uses().scroll.ended.add(now.saturating_sub(self.opened));
+        }
+    }
 }
 
 /// The open contexts; only the keeper's core has any.
@@ -214,6 +227,17 @@ impl Contexts {
             && entry.context.kind as u8 == id.kind
             && entry.context.owner == owner;
         is_it.then_some(entry)
+    }
+
+    /// Closes all but those that `stays` wants.
+    fn retain(&mut self, now: Duration, stays: impl Fn(u64, &Entry) -> bool) {
+        self.open.retain(|number, entry| {
+            let stays = stays(*number, entry);
+            if !stays {
+                entry.end(now);
+            }
+            stays
+        });
     }
 }
 
@@ -283,10 +307,12 @@ impl<E: Env> Core<E> {
         let mut contexts = self.contexts.borrow_mut();
         match call {
             ContextCall::Open { context, keep_alive, reply } => {
-                contexts.open.retain(|_, entry| entry.expires > now);
-                if contexts.open.len() >= OPEN_MAX {
+                contexts.retain(now, |_, entry| entry.expires > now);
+                let most = self.state().settings.int("search.max_open_scroll_context");
+                let most = most.map_or(OPEN_MAX, |most| usize::try_from(most).unwrap_or(0));
+                if contexts.open.len() >= most {
                     drop(contexts);
-                    return reply.send(Err(too_many()));
+                    return reply.send(Err(too_many(most)));
                 }
                 contexts.count += 1;
                 let number = contexts.count;
@@ -295,7 +321,10 @@ impl<E: Env> Core<E> {
                 let secret = u64::from_le_bytes(secret);
                 let id = ContextId { kind: context.kind as u8, number, secret };
                 let expires = now + keep_alive;
-                let entry = Entry { secret, context: *context, keep_alive, expires };
+                let counted = self.count_scroll(&context);
+                let context = *context;
+                let opened = now;
+                let entry = Entry { secret, context, keep_alive, expires, counted, opened };
                 contexts.open.insert(number, entry);
                 let is_swept = std::mem::replace(&mut contexts.is_swept, true);
                 drop(contexts);
@@ -329,12 +358,14 @@ impl<E: Env> Core<E> {
                 match ids {
                     Some(ids) => {
                         for id in ids {
-                            if contexts.entry(id, &owner).is_some() {
-                                contexts.open.remove(&id.number);
+                            if contexts.entry(id, &owner).is_some()
+                                && let Some(entry) = contexts.open.remove(&id.number)
+                            {
+                                entry.end(now);
                             }
                         }
                     }
-                    None => contexts.open.retain(|_, entry| {
+                    None => contexts.retain(now, |_, entry| {
                         entry.context.kind != kind || entry.context.owner != owner
                     }),
                 }
@@ -353,12 +384,45 @@ impl<E: Env> Core<E> {
         }
     }
 
+    /// Counts a scroll at its shards.
+    fn count_scroll(&self, context: &Context) -> Vec<shard::Reader> {
+        if context.kind != ContextKind::Scroll {
+            return Vec::new();
+        }
+        let directory = self.directory();
+        let readers = context.shards.iter().filter_map(|held| {
+            match directory.shards.get(&ShardId { index: held.index, number: held.number }) {
+                Some(node::Entry::Open(reader)) => Some(reader.clone()),
+                _ => None,
+            }
+        });
+        readers.inspect(|reader| reader.uses().scroll.begun.add(1)).collect()
+    }
+
+    /// Checks how long a context is to be kept.
+    ///
+    /// # Errors
+    /// Longer than `search.max_keep_alive`.
+    pub(crate) fn check_keep_alive(&self, keep_alive_ms: u64, text: &str) -> Result<Duration> {
+        let most = self.state().settings.time("search.max_keep_alive");
+        let most = most.unwrap_or(KEEP_ALIVE_MAX);
+        let keep_alive = Duration::from_millis(keep_alive_ms);
+        if keep_alive > most {
+            let most = short(most);
+            return Err(Error::illegal_argument(format!(
+                "Keep alive for request ({text}) is too large. It must be less than ({most}). This \
+                 limit can be set by changing the [search.max_keep_alive] cluster level setting."
+            )));
+        }
+        Ok(keep_alive)
+    }
+
     async fn sweep_contexts(self: Rc<Self>) {
         loop {
             self.env.clock().sleep(SWEEP).await;
             let now = self.env.clock().monotonic();
             let mut contexts = self.contexts.borrow_mut();
-            contexts.open.retain(|_, entry| entry.expires > now);
+            contexts.retain(now, |_, entry| entry.expires > now);
             if contexts.open.is_empty() {
                 contexts.is_swept = false;
                 return;
@@ -367,30 +431,26 @@ impl<E: Env> Core<E> {
     }
 }
 
-fn too_many() -> Error {
+fn too_many(most: usize) -> Error {
     Error::new(
         429,
         "es_rejected_execution_exception",
         format!(
             "Trying to create too many scroll contexts. Must be less than or equal to: \
-             [{OPEN_MAX}]. This limit can be set by changing the [search.max_open_scroll_context] \
+             [{most}]. This limit can be set by changing the [search.max_open_scroll_context] \
              setting."
         ),
     )
 }
 
-/// Checks how long a context is to be kept.
-///
-/// # Errors
-/// Longer than a day.
-pub fn check_keep_alive(keep_alive_ms: u64, text: &str) -> Result<Duration> {
-    if keep_alive_ms > KEEP_ALIVE_MAX_MS {
-        return Err(Error::illegal_argument(format!(
-            "Keep alive for request ({text}) is too large. It must be less than (1d). This limit \
-             can be set by changing the [search.max_keep_alive] cluster level setting."
-        )));
+/// A time in the largest unit that tells it whole.
+fn short(time: Duration) -> String {
+    let ms = time.as_millis();
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
+    match units.iter().find(|(_, unit)| ms > 0 && ms.is_multiple_of(*unit)) {
+        Some((name, unit)) => format!("{}{name}", ms / unit),
+        None => format!("{ms}ms"),
     }
-    Ok(Duration::from_millis(keep_alive_ms))
 }
 
 /// 404: it was closed, its time is over, or it is another's.
@@ -428,9 +488,11 @@ mod tests {
     }
 
     #[test]
-    fn contexts_live_a_day_at_most() {
-        assert!(check_keep_alive(KEEP_ALIVE_MAX_MS, "1d").is_ok());
-        let error = check_keep_alive(2 * KEEP_ALIVE_MAX_MS, "2d").expect_err("too long");
-        assert!(error.reason.starts_with("Keep alive for request (2d) is too large."));
+    fn times_are_told_in_their_largest_unit() {
+        for (ms, text) in
+            [(0, "0ms"), (1, "1ms"), (2000, "2s"), (5_400_000, "90m"), (86_400_000, "1d")]
+        {
+            assert_eq!(short(Duration::from_millis(ms)), text);
+        }
     }
 }

@@ -13,9 +13,7 @@ use std::time::Duration;
 use env::{Clock, Env};
 use search::request::{PointInTime, SearchRequest, Tiebreak, TrackTotal};
 
-use super::context::{
-    self, Context, ContextId, ContextKind, HeldShard, Scrolling, check_keep_alive,
-};
+use super::context::{self, Context, ContextId, ContextKind, HeldShard, Scrolling};
 use super::search::{KeepAlive, SEARCH, SearchCall, SearchReply};
 use super::sliced::{By, sliced};
 use super::{IndicesOptions, Shards};
@@ -56,7 +54,7 @@ impl<E: Env> Core<E> {
         begin: Duration,
     ) -> Result<SearchReply> {
         check_scroll(&request)?;
-        let stays = check_keep_alive(keep_alive.ms, &keep_alive.text)?;
+        let stays = self.check_keep_alive(keep_alive.ms, &keep_alive.text)?;
         let mut held = self.hold(gate, SEARCH, call).await?;
         if let Some(slice) = request.slice.take() {
             let by = match &slice.field {
@@ -100,7 +98,7 @@ impl<E: Env> Core<E> {
         keep_alive: Option<&KeepAlive>,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let stays = keep_alive.map(|it| check_keep_alive(it.ms, &it.text)).transpose()?;
+        let stays = keep_alive.map(|it| self.check_keep_alive(it.ms, &it.text)).transpose()?;
         let known = scroll_id(id)?;
         let context = self.use_context(known, gate.owner(), stays).await;
         let Some(Context { shards, scrolling: Some(mut scrolling), .. }) = context else {
@@ -154,7 +152,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         call: &MomentCall,
     ) -> Result<MomentReply> {
-        let stays = check_keep_alive(call.keep_alive.ms, &call.keep_alive.text)?;
+        let stays = self.check_keep_alive(call.keep_alive.ms, &call.keep_alive.text)?;
         let names = SearchCall {
             indices: call.indices.clone(),
             options: call.options,
@@ -213,7 +211,7 @@ impl<E: Env> Core<E> {
             return Err(Error::validation(&problems));
         }
         let stays = match &pit.keep_alive {
-            Some((ms, text)) => Some(check_keep_alive(*ms, text)?),
+            Some((ms, text)) => Some(self.check_keep_alive(*ms, text)?),
             None => None,
         };
         let known = moment_id(&pit.id)?;

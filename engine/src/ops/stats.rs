@@ -71,7 +71,7 @@ pub struct Stats {
     pub fetch: Usage,
     /// Suggesters.
     pub suggest: Usage,
-    /// Pages of scrolls.
+    /// Scrolls, for as long as they are open.
     pub scroll: Usage,
     /// Batches of writes.
     pub bulk: Usage,

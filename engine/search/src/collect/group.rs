@@ -23,7 +23,14 @@ pub(super) enum Group {
 pub(super) enum Grouper {
     Nothing,
     Numbers(columns::Numeric),
-    Terms { column: columns::Ordinals, reader: DictionaryReader, known: Map<u32, Arc<[u8]>> },
+    Terms(Box<Terms>),
+}
+
+/// Reads terms, each once.
+pub(super) struct Terms {
+    column: columns::Ordinals,
+    reader: DictionaryReader,
+    known: Map<u32, Arc<[u8]>>,
 }
 
 pub(super) fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
@@ -33,11 +40,11 @@ pub(super) fn grouper(collapse: &Collapse, segment: &Segment) -> Grouper {
     }
     match segment.ordinals(no) {
         None => Grouper::Nothing,
-        Some(column) => Grouper::Terms {
+        Some(column) => Grouper::Terms(Box::new(Terms {
             column: column.clone(),
             reader: column.terms(),
             known: Map::default(),
-        },
+        })),
     }
 }
 
@@ -47,7 +54,8 @@ impl Grouper {
         match self {
             Self::Nothing => Group::None,
             Self::Numbers(column) => column.first(DocId(doc)).map_or(Group::None, Group::Number),
-            Self::Terms { column, reader, known } => {
+            Self::Terms(terms) => {
+                let Terms { column, reader, known } = &mut **terms;
                 let Some(rank) = column.first(DocId(doc)) else { return Group::None };
                 if let Some(term) = known.get(&rank.get()) {
                     return Group::Term(Arc::clone(term));

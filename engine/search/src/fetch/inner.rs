@@ -20,8 +20,8 @@ use super::hit::{order, source};
 use crate::ast::{self, Node, Query};
 use crate::dsl;
 use crate::error::{Error, Result};
-use crate::iter::build::{self, Context as At};
 use crate::iter::Turn;
+use crate::iter::build::{self, Context as At};
 use crate::phase::{self, Part, Progress, Shared, Slice};
 use crate::plan::bound::Bound;
 use crate::plan::weigh::Plan;
@@ -259,7 +259,8 @@ impl Inner {
         let number = place.winner.segment;
         let segment = &plans.plan.view.segments[number as usize].segment;
         let part = Part { segment: number, docs: place.docs.clone() };
-        let mut slice = Slice::new(Arc::clone(&plans.plan), vec![part], Arc::new(Shared::default()));
+        let mut slice =
+            Slice::new(Arc::clone(&plans.plan), vec![part], Arc::new(Shared::default()));
         loop {
             match slice.step(phase::STEP_WORK)? {
                 Progress::Done => break,
@@ -282,7 +283,7 @@ impl Inner {
             let places = places(&docs, &place.block, doc);
             let mut hit = self.hit(&plans.plan, &child.ranked, place, &places)?;
             let own = docs.last().map_or(&[][..], |docs| docs.as_slice());
-            let before = own.iter().copied().filter(|other| *other < doc).next_back();
+            let before = own.iter().copied().rfind(|other| *other < doc);
             let start = before.map_or(place.block.start, |before| before + 1);
             for (inner, plans) in self.inner.iter().zip(&plans.inner) {
                 let inside = Place { block: place.block.clone(), docs: start..doc, ..*place };
@@ -435,8 +436,7 @@ fn places(docs: &[Vec<u32>], block: &Range<u32>, child: u32) -> Vec<usize> {
                 Some(outer) => docs[outer]
                     .iter()
                     .copied()
-                    .filter(|doc| *doc < holders[outer])
-                    .next_back()
+                    .rfind(|doc| *doc < holders[outer])
                     .map_or(block.start, |before| before + 1),
             };
             docs[at].iter().filter(|doc| (from..holders[at]).contains(doc)).count()
