@@ -105,7 +105,7 @@ fn turkish(term: &mut Term<'_>) {
         let mut ahead = chars.clone();
         let mut dotted = false;
         let mut passed = Vec::new();
-        while let Some(mark) = ahead.next() {
+        for mark in ahead.by_ref() {
             if mark == '\u{307}' {
                 dotted = true;
                 break;

@@ -65,6 +65,11 @@ fn french_body(word: &mut Vec<char>) {
         cut(word, 1);
         let at = word.len() - 3;
         word.splice(at.., ['e', 'u', 'r']);
+        // What was `-trice` is `-teur` now, and goes on as that.
+        if word.len() > 6 && ends(word, "teur") {
+            cut(word, 1);
+            *last(word) = 'r';
+        }
     } else if is("ième", 5) {
         cut(word, 4);
     } else if is("teuse", 7) {
@@ -86,17 +91,13 @@ fn french_body(word: &mut Vec<char>) {
         *last(word) = 'u';
     } else if is("nnelle", 9) {
         cut(word, 5);
-    } else if is("nnel", 9) {
+    } else if is("nnel", 9) || is("esse", 8) || is("inage", 7) {
         cut(word, 3);
     } else if is("ète", 4) {
         cut(word, 1);
         set(word, 2, 'e');
     } else if is("ique", 8) {
         cut(word, 4);
-    } else if is("esse", 8) {
-        cut(word, 3);
-    } else if is("inage", 7) {
-        cut(word, 3);
     } else if is("isation", 9) {
         cut(word, 7);
         if word.len() > 5 && ends(word, "ual") {
