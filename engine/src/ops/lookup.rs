@@ -8,6 +8,7 @@ use env::Env;
 use json::Value;
 use search::SearchRequest;
 use search::ast::{Like, Node, Query, Scalar, Terms, TermsLookup};
+use search::plan::at_path;
 
 use super::document::{GetRequest, SourceFilter, VersionType};
 use crate::core::Core;
@@ -134,20 +135,10 @@ pub(super) fn get(index: &str, id: &str, routing: Option<String>) -> GetRequest 
 
 /// The scalars that stand at a path, those of lists each.
 fn collect(value: &Value, path: &[&str], out: &mut Vec<Scalar>) {
-    match (value, path) {
-        (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, out)),
-        (Value::Object(object), [_, ..]) => {
-            // A key may hold dots of its own.
-            for (key, inner) in object.iter() {
-                let parts = key.split('.').count();
-                if parts <= path.len() && key.split('.').eq(path[..parts].iter().copied()) {
-                    collect(inner, &path[parts..], out);
-                }
-            }
-        }
-        (Value::Bool(flag), []) => out.push(Scalar::Bool(*flag)),
-        (Value::Number(number), []) => out.push(Scalar::Number(number.text().to_owned())),
-        (Value::String(text), []) => out.push(Scalar::String(text.clone())),
+    at_path(value, path, &mut |value| match value {
+        Value::Bool(flag) => out.push(Scalar::Bool(*flag)),
+        Value::Number(number) => out.push(Scalar::Number(number.text().to_owned())),
+        Value::String(text) => out.push(Scalar::String(text.clone())),
         _ => {}
-    }
+    });
 }

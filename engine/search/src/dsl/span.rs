@@ -109,7 +109,7 @@ fn compound(
     let missing = |what: &str| {
         Fault::parsing(body.end, format!("{kind} must have [{what}] span query clause"))
     };
-    let mut take = |slot: &mut Option<Span>, what: &str| {
+    let take = |slot: &mut Option<Span>, what: &str| {
         slot.take().map(Box::new).ok_or_else(|| missing(what))
     };
     Ok(match kind {

@@ -371,7 +371,7 @@ fn nested(node: &Node, context: Context<'_>) -> Option<Nested> {
         Some(infos) => {
             let info = infos[context.number]?;
             let terms = segment.terms(FieldNo::NESTED_PATH)?;
-            Parents::Path(terms.postings(&info, Need::Docs), Vec::new())
+            Parents::Path(Box::new(terms.postings(&info, Need::Docs)), Vec::new())
         }
     };
     let children = scorer_of(children, context, u64::MAX)?;

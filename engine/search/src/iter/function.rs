@@ -259,7 +259,7 @@ impl Functions {
         let (mut product, mut sum, mut weights) = (1.0, 0.0, 0.0);
         let mut best: Option<f64> = None;
         for part in &mut self.parts {
-            if !part.filter.is_none() && !part.matches[at] {
+            if part.filter.is_some() && !part.matches[at] {
                 continue;
             }
             let weight = part.weight.map_or(1.0, f64::from);

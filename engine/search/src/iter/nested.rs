@@ -18,7 +18,7 @@ pub enum Parents {
     /// The document that stands for itself.
     Root,
     /// Those of a path inside: a bit for each document.
-    Path(Postings, Vec<u64>),
+    Path(Box<Postings>, Vec<u64>),
 }
 
 /// Parents of children that match.

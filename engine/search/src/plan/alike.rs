@@ -188,20 +188,29 @@ fn values(binder: &Binder<'_>, doc: &Value, path: &str, out: &mut Vec<String>) {
     }
 }
 
-fn collect(value: &Value, path: &[&str], out: &mut Vec<String>) {
+/// Calls `each` for the scalars that stand at a path, those of lists each.
+pub fn at_path(value: &Value, path: &[&str], each: &mut dyn FnMut(&Value)) {
     match (value, path) {
-        (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, out)),
+        (Value::Array(items), _) => items.iter().for_each(|item| at_path(item, path, each)),
         (Value::Object(object), [_, ..]) => {
+            // A key may hold dots of its own.
             for (key, inner) in object.iter() {
                 let parts = key.split('.').count();
                 if parts <= path.len() && key.split('.').eq(path[..parts].iter().copied()) {
-                    collect(inner, &path[parts..], out);
+                    at_path(inner, &path[parts..], each);
                 }
             }
         }
-        (Value::String(text), []) => out.push(text.clone()),
-        (Value::Number(number), []) => out.push(number.text().to_owned()),
-        (Value::Bool(flag), []) => out.push(flag.to_string()),
+        (Value::Bool(_) | Value::Number(_) | Value::String(_), []) => each(value),
         _ => {}
     }
+}
+
+fn collect(value: &Value, path: &[&str], out: &mut Vec<String>) {
+    at_path(value, path, &mut |value| match value {
+        Value::String(text) => out.push(text.clone()),
+        Value::Number(number) => out.push(number.text().to_owned()),
+        Value::Bool(flag) => out.push(flag.to_string()),
+        _ => {}
+    });
 }

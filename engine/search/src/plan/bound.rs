@@ -9,8 +9,8 @@ use base::FieldNo;
 use std::sync::Arc;
 
 use crate::automaton::{Dfa, Next};
-use crate::plan::function;
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
+use crate::plan::function;
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
 
@@ -226,12 +226,14 @@ pub struct Nested {
     pub mode: crate::ast::NestedScore,
 }
 
+/// Words of one field: its number, whether it keeps lengths, each word with how often it occurs.
+pub type AlikeWords = (FieldNo, bool, Vec<(Box<[u8]>, u32)>);
+
 /// Documents that share words with others (`MoreLikeThis`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alike {
-    /// Groups of words: for each field its number, whether it keeps lengths, words with how often
-    /// they occur. Groups are queries of their own, of which one must match.
-    pub groups: Vec<Vec<(FieldNo, bool, Vec<(Box<[u8]>, u32)>)>>,
+    /// Groups of words are queries of their own, of which one must match.
+    pub groups: Vec<Vec<AlikeWords>>,
     /// Words of each field that are taken, the best first.
     pub most_terms: usize,
     /// Words of fewer documents do not count.

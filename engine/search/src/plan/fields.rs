@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
+use mapping::analysis::Analyzer;
 use mapping::{Field, Kind as Type};
 
 use crate::error::{Error, Result};
 use crate::plan::bind::{Binder, CLAUSES_MAX};
+use crate::plan::graph;
 
 /// A field with the factor of its scores.
 pub type Weighted = (Arc<Field>, f32);
@@ -68,6 +70,14 @@ fn suffixed(
 /// Names among which is `*`: what goes wrong in a field then counts as no match.
 pub fn has_all(names: &[(String, f32)]) -> bool {
     names.iter().any(|(name, _)| name == "*")
+}
+
+/// The analyzer of some field leaves a word.
+pub fn have_words(fields: &[Weighted], named: Option<&Arc<Analyzer>>, words: &str) -> bool {
+    fields.iter().any(|(field, _)| {
+        let Type::Text(text) = &field.kind else { return true };
+        !graph::words(named.unwrap_or(&text.search_analyzer), words).is_empty()
+    })
 }
 
 /// Fields of a query that names none.

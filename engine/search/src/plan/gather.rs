@@ -27,6 +27,9 @@ pub struct Found {
     pub infos: Vec<Option<TermInfo>>,
 }
 
+/// A factor, and postings by segment.
+type Known = (f32, Vec<Option<TermInfo>>);
+
 /// What one node of a query asks for.
 struct Task {
     key: usize,
@@ -41,7 +44,7 @@ struct Task {
     cursor: Option<TermCursor>,
     seek: Option<Vec<u8>>,
     taken: usize,
-    found: BTreeMap<Box<[u8]>, (f32, Vec<Option<TermInfo>>)>,
+    found: BTreeMap<Box<[u8]>, Known>,
 }
 
 /// Gathers the terms of all patterns of a query.

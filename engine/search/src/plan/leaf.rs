@@ -94,13 +94,8 @@ pub fn word(binder: &Binder<'_>, field: &Field, word: &str) -> Result<Node> {
     }
 }
 
-/// A value as the field's normalizer leaves it.
+/// A value, or a part of it, as a keyword's normalizer leaves it; of other types as it is.
 pub fn normalized(field: &Field, value: &str) -> String {
-    normalized_keyword(field, value)
-}
-
-/// A part of a value as a keyword's normalizer leaves it; of other types as it is.
-pub fn normalized_keyword(field: &Field, value: &str) -> String {
     let mut buffer = String::new();
     match &field.kind {
         Type::Keyword(keyword) => match &keyword.normalizer {

@@ -12,6 +12,7 @@
 mod alike;
 pub mod bind;
 pub mod bound;
+mod counts;
 pub mod distance;
 pub mod expand;
 mod fields;
@@ -36,6 +37,7 @@ pub mod weigh;
 mod weigh_terms;
 pub mod wildcard;
 
+pub use alike::at_path;
 pub use bind::{Context, bind, bind_query};
 pub use bound::Bound;
 pub use weigh::{Plan, weigh};

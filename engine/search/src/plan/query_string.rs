@@ -261,19 +261,9 @@ impl Reader<'_, '_, '_> {
 
     /// The analyzer of some field leaves a word.
     fn has_words(&self, fields: &[Weighted], words: &str) -> Result<bool> {
-        let named = text::named(self.binder, "query_string", self.query.analyzer.as_deref())?;
-        Ok(fields.iter().any(|(field, _)| {
-            let own = match &field.kind {
-                mapping::Kind::Text(text) => Some(&text.search_analyzer),
-                _ => None,
-            };
-            match (named.as_ref(), own) {
-                (_, None) => true,
-                (Some(analyzer), _) | (None, Some(analyzer)) => {
-                    !graph::words(analyzer, words).is_empty()
-                }
-            }
-        }))
+        let name = self.query.analyzer.as_deref();
+        let named = text::named(self.binder, "query_string", name)?;
+        Ok(fields::have_words(fields, named.as_ref(), words))
     }
 
     fn unmapped(&self, field: Option<&str>, value: &str) -> Result<Clause> {
@@ -521,31 +511,12 @@ pub fn normalized(
     }
 }
 
-/// A shape as the field's analyzer leaves its letters; `*`, `?` and what is escaped stay.
+/// A shape as the field's analyzer leaves its letters.
 fn normalized_shape(
     binder: &Binder<'_>,
     field: &mapping::Field,
     analyzer: Option<&str>,
     shape: &str,
 ) -> String {
-    let mut out = String::with_capacity(shape.len());
-    let mut word = String::new();
-    let mut chars = shape.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '*' | '?' | '\\' => {
-                out.push_str(&normalized(binder, field, analyzer, &word));
-                word.clear();
-                out.push(c);
-                if c == '\\' {
-                    out.extend(chars.next());
-                }
-            }
-            c => word.push(c),
-        }
-    }
-    if !word.is_empty() {
-        out.push_str(&normalized(binder, field, analyzer, &word));
-    }
-    out
+    words::shape_by(shape, |word| normalized(binder, field, analyzer, word))
 }

@@ -330,17 +330,9 @@ impl Reader<'_, '_, '_> {
 
     /// The analyzer of some field leaves a word.
     fn has_words(&self, fields: &[Weighted], words: &str) -> Result<bool> {
-        let named =
-            text::named(self.binder, "simple_query_string", self.query.analyzer.as_deref())?;
-        Ok(fields.iter().any(|(field, _)| {
-            let own = match &field.kind {
-                mapping::Kind::Text(text) => Some(&text.search_analyzer),
-                _ => None,
-            };
-            let Some(own) = own else { return true };
-            let analyzer = named.as_ref().unwrap_or(own);
-            !crate::plan::graph::words(analyzer, words).is_empty()
-        }))
+        let name = self.query.analyzer.as_deref();
+        let named = text::named(self.binder, "simple_query_string", name)?;
+        Ok(fields::have_words(fields, named.as_ref(), words))
     }
 
     fn words(&mut self, words: &str) -> Result<Option<Clause>> {

@@ -194,14 +194,17 @@ impl Weigher<'_> {
         let mut infos = vec![vec![Vec::new(); count]; self.view.segments.len()];
         let mut freqs: std::collections::BTreeMap<Box<[u8]>, u64> = Default::default();
         for (at, leaf) in places.leaves.iter().enumerate() {
-            let found: Vec<(Box<[u8]>, Vec<Option<TermInfo>>)> = match leaf {
-                Leaf::Term(field, term) => vec![(term.clone(), self.find(*field, term)?)],
+            let found = match leaf {
+                Leaf::Term(field, term) => vec![Found {
+                    term: term.clone(),
+                    boost: 1.0,
+                    infos: self.find(*field, term)?,
+                }],
                 Leaf::Pattern(expand) => {
-                    let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
-                    found.into_iter().map(|found| (found.term, found.infos)).collect()
+                    self.gathered.get(&key_of(expand)).cloned().unwrap_or_default()
                 }
             };
-            for (term, found) in found {
+            for Found { term, infos: found, .. } in found {
                 if !places.silent.contains(&at) {
                     freqs.insert(term, doc_freq(&found));
                 }

@@ -58,7 +58,7 @@ pub fn wildcard(binder: &mut Binder<'_>, query: &ast::Pattern) -> Result<Clause>
         });
     };
     check_words(&field, "wildcard", "keyword, text and wildcard")?;
-    let value = normalized_shape(&field, &query.value);
+    let value = shape_by(&query.value, |part| leaf::normalized(&field, part));
     wildcard_of(binder, &field, &value, query.case_insensitive, query.rewrite.as_deref())
 }
 
@@ -80,25 +80,28 @@ pub fn wildcard_of(
     described(field, Pattern::Wildcard(shape), rewrite)
 }
 
-/// The shape as the field's normalizer leaves it; `*`, `?` and what is escaped stay.
-fn normalized_shape(field: &Field, value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    let mut text = String::new();
-    let mut chars = value.chars();
+/// A shape whose plain parts are changed; `*`, `?` and what is escaped stay.
+pub fn shape_by(shape: &str, mut change: impl FnMut(&str) -> String) -> String {
+    let mut out = String::with_capacity(shape.len());
+    let mut word = String::new();
+    let mut chars = shape.chars();
     while let Some(c) = chars.next() {
-        match c {
-            '*' | '?' | '\\' => {
-                out.push_str(&leaf::normalized_keyword(field, &text));
-                text.clear();
-                out.push(c);
-                if c == '\\' {
-                    out.extend(chars.next());
-                }
-            }
-            c => text.push(c),
+        if !matches!(c, '*' | '?' | '\\') {
+            word.push(c);
+            continue;
+        }
+        if !word.is_empty() {
+            out.push_str(&change(&word));
+            word.clear();
+        }
+        out.push(c);
+        if c == '\\' {
+            out.extend(chars.next());
         }
     }
-    out.push_str(&leaf::normalized_keyword(field, &text));
+    if !word.is_empty() {
+        out.push_str(&change(&word));
+    }
     out
 }
 

@@ -1,0 +1,113 @@
+//! What a shard counts: postings of terms, statistics of fields, and the weights made of them.
+
+use std::sync::Arc;
+
+use base::FieldNo;
+use segment::TermInfo;
+
+use super::weigh::{Among, Weigher};
+use crate::iter::term::{Origin, Weight};
+use crate::score::bm25::{self, FieldStats, Similarity};
+
+impl Weigher<'_> {
+    /// A term's postings in each segment.
+    pub(super) fn find(
+        &mut self,
+        field: FieldNo,
+        term: &[u8],
+    ) -> segment::Result<Vec<Option<TermInfo>>> {
+        let mut infos = Vec::with_capacity(self.view.segments.len());
+        for segment in &self.view.segments {
+            let segment = &segment.segment;
+            let Some(terms) = segment.terms(field) else {
+                infos.push(None);
+                continue;
+            };
+            if !segment.file().is_resident() {
+                terms.need(term, self.missing)?;
+                if !self.missing.is_empty() {
+                    infos.push(None);
+                    continue;
+                }
+            }
+            infos.push(terms.find(term, self.cache)?);
+        }
+        Ok(infos)
+    }
+
+    /// Documents that hold a term.
+    pub(super) fn freq(&mut self, field: FieldNo, term: &[u8], infos: &[Option<TermInfo>]) -> u64 {
+        let own = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+        match &mut self.among {
+            Among::Alone => own,
+            Among::Tell(statistics) => {
+                statistics.terms.insert((field, term.into()), own);
+                own
+            }
+            Among::Given(statistics) => {
+                statistics.terms.get(&(field, term.into())).copied().unwrap_or(own)
+            }
+        }
+    }
+
+    /// Statistics of a field.
+    pub(super) fn stats(&mut self, field: FieldNo) -> FieldStats {
+        if let Among::Given(statistics) = &self.among
+            && let Some(stats) = statistics.fields.get(&field)
+        {
+            return *stats;
+        }
+        let view = self.view;
+        let stats = *self.stats.entry(field).or_insert_with(|| {
+            let stats = view.field_stats(field);
+            FieldStats { doc_count: stats.doc_count, term_freq_sum: stats.term_freq_sum }
+        });
+        if let Among::Tell(statistics) = &mut self.among {
+            statistics.fields.insert(field, stats);
+        }
+        stats
+    }
+
+    /// The weight of a term of so many documents.
+    pub(super) fn term_weight(
+        &mut self,
+        field: FieldNo,
+        boost: f32,
+        doc_freq: u64,
+        stats: FieldStats,
+        norms: bool,
+    ) -> Weight {
+        let idf = bm25::idf(stats.doc_count, doc_freq);
+        let mut weight = self.weight(field, boost, idf, stats, norms);
+        weight.origin.doc_freq = doc_freq;
+        weight
+    }
+
+    pub(super) fn weight(
+        &mut self,
+        field: FieldNo,
+        boost: f32,
+        idf: f32,
+        stats: FieldStats,
+        norms: bool,
+    ) -> Weight {
+        let average = bm25::average_length(stats);
+        let similarity = self.similarities.get(&field).copied().unwrap_or_default();
+        let key = match similarity {
+            Similarity::Bm25 { k1, b } => (k1.to_bits(), b.to_bits()),
+            Similarity::Boolean => (u32::MAX, u32::MAX),
+        };
+        let inverses = self
+            .inverses
+            .entry((average.to_bits(), key))
+            .or_insert_with(|| Arc::new(similarity.inverses(average)));
+        let doc_count = stats.doc_count;
+        let origin = Origin { boost, idf, doc_count, doc_freq: 0, average };
+        Weight {
+            weight: similarity.weight(boost, idf),
+            inverses: Arc::clone(inverses),
+            norms,
+            origin,
+        }
+    }
+}
