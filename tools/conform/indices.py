@@ -68,6 +68,7 @@ def main():
     with Server(secure=False) as server:
         wire = Wire(server)
         wire.ask("PUT", "/warm", {"settings": {"number_of_replicas": 0}})
+        wire.ask("DELETE", "/warm")
         memory, disk = resident_mib(server.process.pid), disk_mib(server.data)
         times = []
         for number in range(options.count):
