@@ -52,6 +52,13 @@ impl<E: Env> Keeper<E> {
         if value.state().uuid == [0; 16] {
             value.propose(Command::Bootstrap { uuid: core.uuid() }).await?;
         }
+        if !value.state().settings.transient().is_empty() {
+            // They last until the cluster stops, and it has.
+            let mut all = json::Object::new();
+            all.insert("*", json::Value::Null);
+            let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
+            value.propose(Command::PutClusterSettings { persistent, transient }).await?;
+        }
         let keeper = Rc::new(Self {
             warn: shared.config.warn,
             shared,
