@@ -199,7 +199,7 @@ fn context_at(
         NodeKind::Null => Ok(()),
         NodeKind::Object if !path.is_empty() => {
             for member in node.object() {
-                let rest = path.strip_prefix(&*member.key());
+                let rest = path.strip_prefix(member.key());
                 let rest =
                     rest.and_then(
                         |rest| {

@@ -517,10 +517,22 @@ fn aliases_and_nested_objects_change_as_elasticsearch_lets_them() {
         "c": {"type": "constant_keyword", "value": "one"},
     }}));
     for (change, want) in [
-        (json!({"b": {"type": "keyword"}}), "Cannot merge a field alias mapping [b] with a mapping"),
-        (json!({"b": {"type": "alias", "path": "b"}}), "Invalid [path] value [b] for field alias [b]"),
-        (json!({"b": {"type": "alias", "path": "zz"}}), "Invalid [path] value [zz] for field alias"),
-        (json!({"b": {"type": "alias", "path": "n.x"}}), "Invalid [path] value [n.x] for field alias"),
+        (
+            json!({"b": {"type": "keyword"}}),
+            "Cannot merge a field alias mapping [b] with a mapping",
+        ),
+        (
+            json!({"b": {"type": "alias", "path": "b"}}),
+            "Invalid [path] value [b] for field alias [b]",
+        ),
+        (
+            json!({"b": {"type": "alias", "path": "zz"}}),
+            "Invalid [path] value [zz] for field alias",
+        ),
+        (
+            json!({"b": {"type": "alias", "path": "n.x"}}),
+            "Invalid [path] value [n.x] for field alias",
+        ),
         (json!({"n": {"properties": {}}}), "can't merge a non-nested mapping [n] with a nested"),
         (json!({"o": {"type": "nested"}}), "can't merge a nested mapping [o] with a non-nested"),
         (

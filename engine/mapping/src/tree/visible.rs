@@ -15,7 +15,7 @@ use crate::types::Field;
 impl Mapping {
     /// This mapping with the fields alone that `permits` says yes to.
     pub fn visible(&self, permits: &dyn Fn(&str) -> bool) -> Self {
-        let root = reduce(self.root(), self, permits);
+        let root = reduce(self.root(), permits);
         let inner = &self.inner;
         Self::build(
             inner.version,
@@ -27,12 +27,12 @@ impl Mapping {
     }
 }
 
-fn reduce(object: &Object, mapping: &Mapping, permits: &dyn Fn(&str) -> bool) -> Object {
+fn reduce(object: &Object, permits: &dyn Fn(&str) -> bool) -> Object {
     let mut kept: Vec<(Arc<str>, Child)> = Vec::new();
     for (name, child) in object.children.iter() {
         match child {
             Child::Object(inner) => {
-                let reduced = reduce(inner, mapping, permits);
+                let reduced = reduce(inner, permits);
                 if reduced.children.len() > 0 || (inner.children.len() == 0 && permits(&inner.path))
                 {
                     kept.push((name.clone(), Child::Object(Arc::new(reduced))));

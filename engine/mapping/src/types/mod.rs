@@ -48,10 +48,10 @@ use json::Value;
 
 pub use completion::{Completion, ContextKind, Contexts};
 pub use date_format::DateFormat;
+pub use join::Join;
 pub use kinds::{
     Column, ConstantKeyword, Flattened, GeoPoint, Ip, KeywordFlavor, RankFeature, TextFlavor,
 };
-pub use join::Join;
 pub use number::NumberKind;
 pub use query::{Bounds, QueryValue, RangeOptions};
 pub use range::{Range, RangeKind, Relation, Span};

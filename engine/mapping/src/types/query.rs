@@ -147,11 +147,7 @@ impl Field {
         options: &RangeOptions<'_>,
     ) -> Result<Bounds> {
         match &self.kind {
-            Kind::Text(_)
-            | Kind::Keyword(_)
-            | Kind::Ip(_)
-            | Kind::Flattened(_)
-            | Kind::Join(_) => {
+            Kind::Text(_) | Kind::Keyword(_) | Kind::Ip(_) | Kind::Flattened(_) | Kind::Join(_) => {
                 self.term_range(lower, upper)
             }
             Kind::Number(number) => number.range(lower, upper),
@@ -177,7 +173,8 @@ impl Field {
                     let Some((bound, included)) = end else { return Ok(false) };
                     let bound = scalar(bound)?.java_text();
                     let order = (**value).cmp(bound.as_str());
-                    Ok(if above { order.is_gt() } else { order.is_lt() } || order.is_eq() && !included)
+                    Ok(if above { order.is_gt() } else { order.is_lt() }
+                        || order.is_eq() && !included)
                 };
                 let outside = beyond(lower, false)? || beyond(upper, true)?;
                 Ok(if outside { Bounds::Nothing } else { Bounds::All })

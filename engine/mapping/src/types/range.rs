@@ -202,9 +202,7 @@ impl Range {
             _ => {
                 return Err(Error::new(
                     ErrorKind::DocumentParsing,
-                    format!(
-                        "error parsing field [{name}], expected an object but got {name}"
-                    ),
+                    format!("error parsing field [{name}], expected an object but got {name}"),
                 ));
             }
         };

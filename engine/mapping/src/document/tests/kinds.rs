@@ -124,7 +124,7 @@ fn each_type_makes_its_entries() {
             r#"{"a":{"b":1},"c":["x",null]}"#,
             vec![
                 "f: keyword 1",
-                "f._keyed: keyword a.b\01",
+                "f._keyed: keyword a.b\u{0}1",
                 "f: keyword x",
                 "f._keyed: keyword c\0x",
             ],
