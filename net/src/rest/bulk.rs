@@ -75,8 +75,14 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let items = splitter.finish()?;
     if copies != Copies::Count(1) {
+        let mut last = None;
         for item in &items {
             let (Item::Write(item) | Item::Refused(item, _)) = item;
+            // What an index's setting says was looked at with its first item.
+            if copies == Copies::Setting && last == Some(item.index.as_str()) {
+                continue;
+            }
+            last = Some(item.index.as_str());
             let routed = item.routing.as_deref().or(item.id.as_deref());
             copies::wait(call, copies, &item.index, routed).await?;
         }
