@@ -24,7 +24,8 @@ fn chains_give_what_a_peer_gave() {
         let case = json::parse(line.as_bytes()).expect("recorded as JSON");
         let [body, want] = case.as_array().expect("a pair") else { panic!("no pair: {line}") };
         count += 1;
-        if body.get("analyzer").and_then(Value::as_str).is_some_and(|name| MISSING.contains(&name)) {
+        if body.get("analyzer").and_then(Value::as_str).is_some_and(|name| MISSING.contains(&name))
+        {
             continue;
         }
         let got = match analyze(body, Some(&mapping), TOKENS_MAX) {

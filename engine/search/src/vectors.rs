@@ -240,9 +240,11 @@ fn vector(
     let counts = request.term_statistics || request.filter.is_some();
     let mut vector = Vector {
         field: name.to_owned(),
-        statistics: request
-            .field_statistics
-            .then_some([stats.doc_freq_sum, stats.doc_count, stats.term_freq_sum]),
+        statistics: request.field_statistics.then_some([
+            stats.doc_freq_sum,
+            stats.doc_count,
+            stats.term_freq_sum,
+        ]),
         terms: Vec::new(),
     };
     for (text, at) in places {

@@ -178,7 +178,9 @@ fn read(body: &Object, asked: &mut VectorsCall) -> Result<()> {
             "routing" => asked.get.routing = text(value),
             "fields" => {
                 let names = value.as_array().ok_or_else(|| {
-                    Error::parse("failed to parse term vectors request. field [fields] must be an array")
+                    Error::parse(
+                        "failed to parse term vectors request. field [fields] must be an array",
+                    )
                 })?;
                 asked.request.fields = Some(names.iter().filter_map(text).collect());
             }

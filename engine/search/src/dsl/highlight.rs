@@ -36,7 +36,11 @@ const FIELDS_MAX: usize = 1024;
 /// Reads the whole.
 pub fn read(node: &Node) -> Read<Highlight> {
     let mut keys = COMMON.to_vec();
-    keys.extend([("tags_schema", Takes::String), ("encoder", Takes::String), ("fields", Takes::Any)]);
+    keys.extend([
+        ("tags_schema", Takes::String),
+        ("encoder", Takes::String),
+        ("fields", Takes::Any),
+    ]);
     let mut common = Options::default();
     let mut given = Given::default();
     let mut fields: Vec<(String, &Node)> = Vec::new();

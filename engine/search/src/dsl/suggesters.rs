@@ -52,8 +52,7 @@ fn one(name: &str, node: &Node, global: Option<&str>) -> Read<Suggestion> {
             kind @ ("term" | "phrase" | "completion") => body = Some((kind, value)),
             unknown if value.as_object().is_some() => {
                 let place = member.key_at;
-                let reason =
-                    format!("[{}:{}] unknown field [{unknown}]", place.line, place.column);
+                let reason = format!("[{}:{}] unknown field [{unknown}]", place.line, place.column);
                 return Err(Fault { error: Error::new(ErrorKind::NamedObject, reason), at: place });
             }
             unknown => {
@@ -133,7 +132,8 @@ fn positive(node: &Node, name: &str) -> Read<u32> {
 }
 
 fn count(node: &Node, name: &str) -> Read<u32> {
-    u32::try_from(int(node)?).map_err(|_| Fault::illegal(node.at, format!("{name} must be positive")))
+    u32::try_from(int(node)?)
+        .map_err(|_| Fault::illegal(node.at, format!("{name} must be positive")))
 }
 
 /// A key of the term suggester or of a generator; false where there is none such.
@@ -266,7 +266,10 @@ fn generator(node: &Node) -> Read<Generator> {
         }
     }
     if made.field.is_empty() {
-        return Err(Fault::illegal(node.end, "[direct_generator] expects exactly one field parameter"));
+        return Err(Fault::illegal(
+            node.end,
+            "[direct_generator] expects exactly one field parameter",
+        ));
     }
     Ok(made)
 }
@@ -362,7 +365,8 @@ fn wanted(name: &str, node: &Node) -> Read<Wanted> {
     let items = node.as_array().map_or(std::slice::from_ref(node), |items| items);
     for item in items {
         let (mut value, mut boost, mut prefix) = (None, 1, false);
-        if item.as_object().is_some() && members(item).iter().any(|member| member.key == "context") {
+        if item.as_object().is_some() && members(item).iter().any(|member| member.key == "context")
+        {
             for member in members(item) {
                 match member.key.as_str() {
                     "context" => value = Some(member.value.to_value()),

@@ -93,7 +93,9 @@ impl Bound {
             return Err(Error::illegal(format!("no mapping found for field [{name}]")));
         };
         let Type::Completion(kind) = &field.kind else {
-            return Err(Error::illegal(format!("Field [{name}] is not a completion suggest field")));
+            return Err(Error::illegal(format!(
+                "Field [{name}] is not a completion suggest field"
+            )));
         };
         let analyzer = match &suggestion.analyzer {
             None => Arc::clone(&kind.search_analyzer),
@@ -123,16 +125,13 @@ impl Bound {
                 } else {
                     let prefix = *prefix_length as usize;
                     let made = levenshtein::automaton(&word, prefix, edits, *transpositions);
-                    dfa = Some(made.map_err(|_| Error::illegal(format!("text [{word}] is too long")))?);
+                    dfa = Some(
+                        made.map_err(|_| Error::illegal(format!("text [{word}] is too long")))?,
+                    );
                 }
             }
             Form::Regexp(limit) => {
-                let made = regexp::automaton(
-                    &suggestion.text,
-                    regexp::ALL,
-                    false,
-                    *limit as usize,
-                );
+                let made = regexp::automaton(&suggestion.text, regexp::ALL, false, *limit as usize);
                 dfa = Some(made.map_err(|fault| Error::illegal(format!("{fault:?}")))?);
             }
         }
@@ -188,9 +187,7 @@ impl Bound {
                         Some(from) => cursor.seek_ceil(&from),
                         None => cursor.next(),
                     };
-                    if !more.map_err(|error| damaged(&error))?
-                        || !cursor.term().starts_with(head)
-                    {
+                    if !more.map_err(|error| damaged(&error))? || !cursor.term().starts_with(head) {
                         break;
                     }
                     let term = cursor.term().to_vec();

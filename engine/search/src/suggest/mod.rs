@@ -165,9 +165,9 @@ pub fn merge(suggestion: &Suggestion, shards: Vec<Vec<Entry>>) -> Vec<Entry> {
             Kind::Phrase(_) => {
                 let cutoff = entry.cutoff as f32;
                 entry.options.retain(|offer| offer.score > cutoff || cutoff <= f32::MIN_POSITIVE);
-                entry.options.sort_by(|a, b| {
-                    b.score.total_cmp(&a.score).then_with(|| a.text.cmp(&b.text))
-                });
+                entry
+                    .options
+                    .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.text.cmp(&b.text)));
             }
             Kind::Completion(options) => completion::order(&mut entry.options, options),
         }
@@ -193,9 +193,9 @@ fn join(offers: &mut Vec<Offer>, new: Offer, kind: &Kind) {
 
 /// The analyzer that a suggestion names, or the field's own for queries.
 fn analyzer_of(suggestion: &Suggestion, mapping: &Mapping) -> Result<Arc<Analyzer>> {
-    let field = mapping
-        .lookup(&suggestion.field)
-        .ok_or_else(|| Error::illegal(format!("no mapping found for field [{}]", suggestion.field)))?;
+    let field = mapping.lookup(&suggestion.field).ok_or_else(|| {
+        Error::illegal(format!("no mapping found for field [{}]", suggestion.field))
+    })?;
     let registry = &mapping.settings().analysis;
     if let Some(name) = &suggestion.analyzer {
         return registry

@@ -103,8 +103,7 @@ struct Candidate {
 
 impl Bound {
     pub fn new(suggestion: &Suggestion, options: &Options, mapping: &Mapping) -> Result<Self> {
-        let no_field =
-            |name: &str| Error::illegal(format!("no mapping found for field [{name}]"));
+        let no_field = |name: &str| Error::illegal(format!("no mapping found for field [{name}]"));
         let name = &suggestion.field;
         let field = mapping.lookup(name).ok_or_else(|| no_field(name))?;
         let analyzer = analyzer_of(suggestion, mapping)?;
@@ -120,7 +119,9 @@ impl Bound {
                  generator field explicitly"
             )));
         }
-        if options.gram_size.is_none() && suggestion.analyzer.is_none() && bare.is_some()
+        if options.gram_size.is_none()
+            && suggestion.analyzer.is_none()
+            && bare.is_some()
             && options.force_unigrams
         {
             return Err(Error::illegal(format!(
@@ -166,7 +167,8 @@ impl Bound {
             _ if vocabulary - 1.0 > 1.0 => -1.0,
             _ => 0.0,
         };
-        let mut model = Model { bound: self, dictionary, vocabulary, term_count, known: Vec::new() };
+        let mut model =
+            Model { bound: self, dictionary, vocabulary, term_count, known: Vec::new() };
         let given: Vec<Candidate> = places.iter().map(|place| place[0].clone()).collect();
         if self.options.confidence > 0.0 {
             let mut score = 0.0;
@@ -213,7 +215,8 @@ impl Bound {
         let mut any = false;
         self.analyzer.tokens(&suggestion.text, &mut |token| {
             any = true;
-            if !(self.options.force_unigrams && token.kind == TokenKind::Shingle) && words.len() < 1_000
+            if !(self.options.force_unigrams && token.kind == TokenKind::Shingle)
+                && words.len() < 1_000
             {
                 words.push(token.term.to_owned());
             }
@@ -345,9 +348,7 @@ impl Model<'_> {
         Ok(match self.bound.options.smoothing {
             Smoothing::Backoff(discount) if count < 1.0 => discount * self.one(word)?,
             Smoothing::Backoff(_) => count / (before_count + 1e-11),
-            Smoothing::Laplace(alpha) => {
-                (alpha + count) / (before_count + alpha * self.term_count)
-            }
+            Smoothing::Laplace(alpha) => (alpha + count) / (before_count + alpha * self.term_count),
             Smoothing::Interpolation(_, bigram, unigram) if count < 1.0 => {
                 let _ = bigram;
                 unigram * self.one(word)?
@@ -438,9 +439,8 @@ impl Search<'_> {
         }
         // Of equal ones the text that is less comes first.
         let order = |a: &(f64, Vec<Candidate>), b: &(f64, Vec<Candidate>)| {
-            let terms = |path: &[Candidate]| {
-                path.iter().map(|word| word.term.clone()).collect::<Vec<_>>()
-            };
+            let terms =
+                |path: &[Candidate]| path.iter().map(|word| word.term.clone()).collect::<Vec<_>>();
             b.0.total_cmp(&a.0).then_with(|| terms(&a.1).cmp(&terms(&b.1)))
         };
         let new = (score, path.to_vec());

@@ -202,8 +202,10 @@ fn german(text: &mut Vec<char>) {
 }
 
 fn bengali(text: &mut Vec<char>) {
+    const JOINER: char = '\u{9cd}';
     let mut i = 0;
     while i < text.len() {
+        let joined = i >= 1 && text[i - 1] == JOINER;
         match text[i] {
             '\u{981}' => {
                 text.remove(i);
@@ -211,34 +213,52 @@ fn bengali(text: &mut Vec<char>) {
             }
             '\u{9c0}' => text[i] = '\u{9bf}',
             '\u{9c2}' => text[i] = '\u{9c1}',
-            // KHA after KA and SSA, at the beginning or within.
+            // KA, joined, with a vowel sign: KHA.
             '\u{995}'
-                if text.get(i + 1) == Some(&'\u{9cd}') && text.get(i + 2) == Some(&'\u{9b7}') =>
+                if text.get(i + 1) == Some(&JOINER) && text.get(i + 2) == Some(&'\u{9bf}') =>
             {
                 if i == 0 {
-                    text[i] = '\u{996}';
+                    text[0] = '\u{996}';
                     text.drain(1..3);
                 } else {
                     text[i + 1] = '\u{996}';
                     text.remove(i + 2);
                 }
             }
-            '\u{999}' => text[i] = '\u{9ae}',
+            '\u{999}' => text[i] = '\u{982}',
+            // YA below the second letter becomes a vowel sign, below others it goes.
+            '\u{9af}' if joined && i == 2 => {
+                text[1] = '\u{9c7}';
+                let with_aa = text.get(3) == Some(&'\u{9be}');
+                text.drain(2..if with_aa { 4 } else { 3 });
+                continue;
+            }
+            '\u{9af}' if joined => {
+                text.drain(i - 1..=i);
+                i -= 1;
+                continue;
+            }
+            // BA below a letter goes, or doubles that letter.
+            '\u{9ac}' if joined && (i == 2 || (i >= 5 && text[i - 3] == JOINER)) => {
+                text.drain(i - 1..=i);
+                i -= 1;
+                continue;
+            }
+            '\u{9ac}' if joined && i >= 2 => {
+                text[i - 1] = text[i - 2];
+                text.remove(i);
+                continue;
+            }
+            '\u{983}' if i + 1 < text.len() => text[i] = text[i + 1],
+            '\u{983}' if text.len() <= 3 => text[i] = '\u{9b9}',
+            '\u{983}' => {
+                text.pop();
+                continue;
+            }
             '\u{9a3}' => text[i] = '\u{9a8}',
             '\u{9b6}' | '\u{9b7}' => text[i] = '\u{9b8}',
             '\u{9dc}' | '\u{9dd}' => text[i] = '\u{9b0}',
             '\u{9ce}' => text[i] = '\u{9a4}',
-            '\u{983}' => {
-                if i + 1 == text.len() {
-                    if text.len() <= 3 {
-                        text[i] = '\u{9b9}';
-                    } else {
-                        text.pop();
-                    }
-                } else {
-                    text[i] = text[i + 1];
-                }
-            }
             _ => {}
         }
         i += 1;

@@ -52,10 +52,6 @@ impl Wanted {
         wanted
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty() && self.patterns.is_empty() && self.phrases.is_empty()
-    }
-
     fn add(&mut self, term: &[u8]) {
         let next = self.terms.len() as u32;
         self.terms.entry(term.into()).or_insert(next);
