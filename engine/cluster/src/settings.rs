@@ -319,7 +319,14 @@ impl IndexSettings {
                 .text("index.mapping.source.mode")
                 .and_then(mapping::SourceMode::of_name)
                 .unwrap_or_default(),
-            ..mapping::Settings::default()
+            similarities: self
+                .flat
+                .range("index.similarity.".to_owned()..)
+                .map_while(|(name, _)| name.strip_prefix("index.similarity."))
+                .filter_map(|rest| rest.rsplit_once('.'))
+                .filter(|(_, key)| *key == "type")
+                .map(|(name, _)| name.into())
+                .collect(),
         }))
     }
 }
