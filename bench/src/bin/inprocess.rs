@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use base::CoreId;
+use engine::ops::admin::Aim;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{VersionType, WriteAction, WriteItem};
 use engine::ops::observe::NodeInfo;
@@ -126,7 +127,7 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
     }
     let written = begin.elapsed().as_secs_f64();
     let options = IndicesOptions::default();
-    node.force_merge(&Everything, name, options, Some(1), true).await?;
+    node.force_merge(&Everything, name, options, Aim::Count(1), true).await?;
     node.refresh(&Everything, name, options).await?;
     let settled = begin.elapsed().as_secs_f64();
     println!(
