@@ -207,9 +207,8 @@ impl<E: Env> Core<E> {
             filter,
             filter_mapping: Some(&index.mapping),
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
-            docvalue_fields_max: settings
-                .int("index.max_docvalue_fields_search")
-                .unwrap_or(100) as usize,
+            docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
+                as usize,
             inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms())
@@ -271,7 +270,10 @@ impl<E: Env> Core<E> {
 }
 
 /// The filters of the aliases that led here (any of them), and the caller's own.
-pub(super) fn filter_of(filters: &[json::Value], limit: Option<&json::Value>) -> Result<Option<Query>> {
+pub(super) fn filter_of(
+    filters: &[json::Value],
+    limit: Option<&json::Value>,
+) -> Result<Option<Query>> {
     let mut clauses = json::Object::new();
     if !filters.is_empty() {
         clauses.insert("should", json::Value::Array(filters.to_vec()));
@@ -325,7 +327,7 @@ pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()
         ));
     }
     let limit = index.settings.int("index.max_rescore_window").unwrap_or(10_000);
-    match request.rescore.iter().find(|one| u64::from(one.window) > limit as u64) {
+    match request.rescore.iter().find(|one| u64::from(one.window) > limit) {
         None => Ok(()),
         Some(one) => Err(Error::illegal_argument(format!(
             "Rescore window [{}] is too large. It must be less than [{limit}]. This prevents \

@@ -197,7 +197,7 @@ async fn others_by_field<E: Env>(
                 None => part_of(0, max),
                 Some(rank) => *known.entry(rank.get()).or_insert_with(|| {
                     let term = terms.as_mut().and_then(|terms| terms.term(rank).ok());
-                    part_of(term.map_or(0, |term| base::hash::murmur3(term.as_ref())), max)
+                    part_of(term.map_or(0, base::hash::murmur3), max)
                 }),
             },
             (None, None) => part_of(0, max),

@@ -109,11 +109,8 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         let head = &content[at..at + end];
         at += end + 1;
         // An empty first line is tolerated; an empty head says nothing.
-        if head.iter().all(u8::is_ascii_whitespace) && asked.is_empty() && at == end + 1 && end == 0
-        {
-            if memchr::memchr(b'\n', &content[at..]).is_none() {
-                break;
-            }
+        if at == 1 && memchr::memchr(b'\n', &content[at..]).is_none() {
+            break;
         }
         let mut one = defaults.clone();
         if !head.iter().all(u8::is_ascii_whitespace) {
@@ -188,8 +185,13 @@ fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
                 };
                 one.options = crate::params::expand_wildcards(one.options, &words)?;
             }
-            "request_cache" | "requestCache" | "preference" | "ccs_minimize_roundtrips"
-            | "ccsMinimizeRoundtrips" | "ignore_throttled" | "ignoreThrottled" => {}
+            "request_cache"
+            | "requestCache"
+            | "preference"
+            | "ccs_minimize_roundtrips"
+            | "ccsMinimizeRoundtrips"
+            | "ignore_throttled"
+            | "ignoreThrottled" => {}
             other => {
                 return Err(Error::illegal_argument(format!(
                     "key [{other}] is not supported in the metadata section"
