@@ -246,8 +246,8 @@ fn unknown_body_keys_are_named_by_their_token() {
     }
     says("{\"query\":1}", &["parsing_exception @1:10: Unknown key for a VALUE_NUMBER in [query]."]);
     says("{\"size\":null}", &["parsing_exception @1:9: Unknown key for a VALUE_NULL in [size]."]);
-    // Aggregations are not there yet: an unknown key.
-    says("{\"knn\":{}}", &["parsing_exception @1:9: Unknown key for a START_OBJECT in [knn]."]);
+    // Vectors are not there yet: an unknown key.
+    says("{\"knn\":{}}", &["parsing_exception @1:8: Unknown key for a START_OBJECT in [knn]."]);
     says("[]", &["parsing_exception @1:1: Expected [START_OBJECT] but found [START_ARRAY]"]);
 }
 
