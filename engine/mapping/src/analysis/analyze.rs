@@ -7,7 +7,7 @@
 use json::Value;
 
 use super::analyzer::{Analyzer, Named, OwnedToken, Tokenizer};
-use super::build::char_filter_of;
+use super::cutters::char_filter_of;
 use super::registry::{Part, Registry};
 use crate::tree::Mapping;
 use crate::types::Kind;

@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod analyzer;
 mod build;
 pub mod char_filter;
+mod cutters;
 pub mod filter;
 mod languages;
 mod options;

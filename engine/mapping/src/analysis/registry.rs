@@ -11,8 +11,9 @@ use std::sync::Arc;
 use json::Value;
 
 use super::analyzer::{Analyzer, Named, Tokenizer};
-use super::build::{Place, char_filter_of, filter_of, tokenizer_of};
+use super::build::{Place, filter_of};
 use super::char_filter::CharFilter;
+use super::cutters::{char_filter_of, tokenizer_of};
 use super::filter::Filter;
 use super::languages::{self, built_in};
 use super::options::{list, number, text};
