@@ -14,6 +14,7 @@
 //! 4. What a slice passes over because of the shared score scores strictly less.
 
 mod merge;
+mod parts;
 mod rescore;
 
 use std::ops::Range;
@@ -34,22 +35,11 @@ use crate::result::{Partial, Ranked};
 
 pub use merge::{best_of_shard, merge};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
+pub use parts::{Part, Parts};
 pub use rescore::rescore;
 
 /// Work of one step: about 300 µs of documents looked at.
 pub const STEP_WORK: u32 = 50_000;
-
-/// A range of documents of one segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Which segment of the view.
-    pub segment: u32,
-    /// Which of its documents.
-    pub docs: Range<u32>,
-}
-
-/// The parts of a view that one slice reads: ordered, apart from each other.
-pub type Parts = Vec<Part>;
 
 /// What slices of one search tell each other.
 #[derive(Debug, Default)]
@@ -66,58 +56,6 @@ pub enum Progress {
     Missing(Missing),
     /// All was seen.
     Done,
-}
-
-impl Plan {
-    /// About how many documents will be looked at.
-    pub fn cost(&self) -> u64 {
-        let segments = self.view.segments.iter().enumerate();
-        segments
-            .map(|(number, segment)| {
-                build::cost(&self.root, Context { segment: &segment.segment, number })
-            })
-            .sum()
-    }
-
-    /// All parts of the view, as one slice.
-    pub fn whole(&self) -> Parts {
-        let segments = self.view.segments.iter().zip(0u32..);
-        segments
-            .filter(|(segment, _)| segment.segment.doc_count() > 0)
-            .map(|(segment, number)| Part { segment: number, docs: 0..segment.segment.doc_count() })
-            .collect()
-    }
-
-    /// The view cut into at most `count` slices of about equal numbers of documents. Cuts lie
-    /// between windows. One slice where documents are counted one by one until enough are found.
-    pub fn cut(&self, count: usize) -> Vec<Parts> {
-        let whole = self.whole();
-        if count <= 1 || self.bound.terminate_after > 0 || whole.is_empty() {
-            return vec![whole];
-        }
-        let total: u64 = whole.iter().map(|part| u64::from(part.docs.end)).sum();
-        let share = total.div_ceil(count as u64).max(u64::from(WINDOW));
-        let mut slices = vec![Parts::new()];
-        let mut left = share;
-        for part in whole {
-            let mut start = part.docs.start;
-            while start < part.docs.end {
-                if left == 0 {
-                    slices.push(Parts::new());
-                    left = share;
-                }
-                let most =
-                    (u64::from(start) + left).div_ceil(u64::from(WINDOW)) * u64::from(WINDOW);
-                let end = most.min(u64::from(part.docs.end)) as u32;
-                left = left.saturating_sub(u64::from(end - start));
-                if let Some(slice) = slices.last_mut() {
-                    slice.push(Part { segment: part.segment, docs: start..end });
-                }
-                start = end;
-            }
-        }
-        slices
-    }
 }
 
 /// What reads the segment at hand.
@@ -190,9 +128,10 @@ impl Slice {
         let scored = bound.scores;
         let parts_len = parts.len();
         let threshold = bound.total.threshold();
-        let aggs = bound.aggs.as_ref().map(|_| {
-            Box::new(AggRun::new(Arc::clone(&plan), parts.clone(), None))
-        });
+        let aggs = bound
+            .aggs
+            .as_ref()
+            .map(|_| Box::new(AggRun::new(Arc::clone(&plan), parts.clone(), None)));
         // Without hits to find and without a narrower query, aggregations see every match anyway.
         let aggs_count = limit == 0 && bound.aggs.as_ref().is_some_and(|aggs| aggs.query.is_none());
         Self {
@@ -295,8 +234,8 @@ impl Slice {
 
     /// The deadline has passed: what was found so far is the answer.
     pub fn stop(&mut self) {
-        self.stopped = self.part < self.parts.len()
-            || self.aggs.as_ref().is_some_and(|aggs| !aggs.is_done());
+        self.stopped =
+            self.part < self.parts.len() || self.aggs.as_ref().is_some_and(|aggs| !aggs.is_done());
     }
 
     /// What the slice found.
