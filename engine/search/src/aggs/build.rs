@@ -77,7 +77,7 @@ impl Place {
         if source.form.is_bytes() || matches!(source.column, Column::Spans(_)) {
             return Part::Term(Box::new(self.terms(source)));
         }
-        Part::Number(self.numbers(source))
+        Part::Number(Box::new(self.numbers(source)))
     }
 }
 

@@ -8,10 +8,13 @@ use crate::aggs::partial::Key;
 use crate::aggs::read::{MISSING_ORD, Terms, Words};
 use crate::iter::Turn;
 
+/// Lower end inside, upper end outside.
+type Ends = (Option<[u8; 16]>, Option<[u8; 16]>);
+
 /// What an address's keys are.
 pub enum Nets {
     /// Places of ranges: lower end inside, upper end outside.
-    Ranges(Vec<(Option<[u8; 16]>, Option<[u8; 16]>)>),
+    Ranges(Vec<Ends>),
     /// Its network of so many bits (of 128), where it is of the family asked for.
     Prefix {
         /// Bits.

@@ -53,8 +53,7 @@ fn order(list: &mut [(f32, u32)]) {
 
 impl Collector for Sampler {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        let values = self.diversity.as_ref().is_none_or(|it| it.part.prepare(docs, turn));
-        values
+        self.diversity.as_ref().is_none_or(|it| it.part.prepare(docs, turn))
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {

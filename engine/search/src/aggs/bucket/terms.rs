@@ -145,7 +145,7 @@ pub enum Part {
     /// A term.
     Term(Box<(Terms, Words)>),
     /// A number.
-    Number(Numbers),
+    Number(Box<Numbers>),
 }
 
 impl Part {

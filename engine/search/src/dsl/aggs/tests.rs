@@ -92,7 +92,7 @@ fn faults_are_told_in_elasticsearchs_words() {
         ),
         (
             r#"{"a":{"percentiles":{"field":"x","percents":[101]}}}"#,
-            "x_content_parse_exception: [1:58] Failed to build [percentiles] after last required \
+            "x_content_parse_exception: Failed to build [percentiles] after last required \
              field arrived <- illegal_argument_exception: percent must be in [0,100], got \
              [101.0]: [a]",
         ),
