@@ -1,10 +1,10 @@
 //! The word lists of the data kit: what each stemmer of 2019 made of over a million words. Runs where
-//! `CORELODE_KIT` names the kit.
+//! `CORELODE_KIT` names the kit. The `porter_stem` filter has Lucene's two departures from Porter's list, and is
+//! held against Lucene in `lucene_answers`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use mapping::analysis::Registry;
 use mapping::analysis::stem::Snowball;
 
 #[test]
@@ -16,10 +16,6 @@ fn stemmers_meet_their_word_lists() {
     zstd::Decoder::new(file)
         .and_then(|mut decoder| decoder.read_to_string(&mut text))
         .expect("compressed text");
-    let porter =
-        json::json!({"analyzer": {"p": {"tokenizer": "keyword", "filter": ["porter_stem"]}}});
-    let registry = Registry::parse(&porter).expect("a chain");
-    let porter = registry.analyzer("p").expect("given");
     let mut counts: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
     for line in text.lines() {
         let mut columns = line.split('\t');
@@ -29,17 +25,12 @@ fn stemmers_meet_their_word_lists() {
             panic!("three columns: {line}");
         };
         let list = if language == "kraaij_pohlmann" { "kp" } else { language };
-        let mut got = match Snowball::of_list(list) {
+        let got = match Snowball::of_list(list) {
             Some(snowball) => snowball.stem(word),
             None => panic!("no stemmer for {language}"),
         };
         let count = counts.entry(language).or_default();
         count.0 += 1;
-        if got == want && language == "porter" {
-            // The filter of our own, which the `english` analyzer uses.
-            got.clear();
-            porter.tokens(word, &mut |token| got.push_str(token.term));
-        }
         if got != want {
             count.1.push(format!("{word}: {got}, not {want}"));
         }

@@ -191,7 +191,7 @@ mod tests {
         for (text, want) in [
             ("<p>so <b>happy</b></p>", "\nso happy\n"),
             ("a<i>b</i>", "a<i>b</i>"),
-            ("1 < 2 && x<y", "1 < 2 && x<y"),
+            ("1 < 2 && x<y z", "1 < 2 && x<y z"),
             ("caf&eacute; &#65;&#x42; &amp;amp &nope; &lt x &gt", "café AB &amp &nope; &lt x >"),
             ("<![CDATA[ cd ]]> ]]> <?php x ?> <!DOCTYPE html> t", " cd  ]]>   t"),
             ("x<!-- c > -->y<script a='>'>if (a<b)</SCRIPT>z", "xy\nz"),

@@ -160,7 +160,10 @@ fn lithuanian(word: &str) -> String {
         ["eriai", "eryje", "erimi", "erims", "eria", "erys", "erį", "erų", "ers"];
     let bare = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
     match bare.filter(|bare| bare.chars().count() >= first_region(word)) {
-        Some(bare) => new(New::Lithuanian, bare),
+        // With another ending the `i` would go, too.
+        Some(bare) if bare.ends_with('i') => bare.to_owned(),
+        // Another ending in its place is taken off as that one was.
+        Some(bare) => new(New::Lithuanian, &format!("{bare}as")),
         None => new(New::Lithuanian, word),
     }
 }
