@@ -20,9 +20,9 @@ use crate::host::call::{Called, Down, Message, ShardCall};
 use crate::host::keeper::Keeper;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
-use crate::ops::limited::ViewKey;
 use crate::node::{Directory, Entry, Inbox, Shared};
 use crate::ops::context::Contexts;
+use crate::ops::limited::ViewKey;
 use crate::task::Tasks;
 
 /// How long a request waits for a shard that still replays.
@@ -286,7 +286,9 @@ fn reserved(name: &str) -> Error {
     Error::new(
         400,
         "invalid_index_name_exception",
-        format!("Invalid index name [{name}], it is reserved for the paths of the authorization server"),
+        format!(
+            "Invalid index name [{name}], it is reserved for the paths of the authorization server"
+        ),
     )
     .with("index_uuid", "_na_")
     .with("index", name)

@@ -130,11 +130,7 @@ pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
 
 /// 400 for a key that no parser of that name knows, at its place.
 pub fn unknown_field(parser: &str, key: &str, at: json::Place) -> Error {
-    Error::new(
-        400,
-        "x_content_parse_exception",
-        format!("{at} [{parser}] unknown field [{key}]"),
-    )
+    Error::new(400, "x_content_parse_exception", format!("{at} [{parser}] unknown field [{key}]"))
 }
 
 #[cfg(test)]

@@ -445,7 +445,8 @@ const GET_SETTINGS: &[Known] = &[
     time("master_timeout").idle(),
 ];
 
-const PUT_SETTINGS: &[Known] = &[flag("flat_settings").idle(), flag("preserve_existing"), flag("reopen")];
+const PUT_SETTINGS: &[Known] =
+    &[flag("flat_settings").idle(), flag("preserve_existing"), flag("reopen")];
 
 const FIELD_MAPPING: &[Known] = &[flag("include_defaults"), flag("local").idle()];
 
@@ -650,8 +651,7 @@ const EXCLUDE_VOTES: &[Known] = &[text("node_names"), text("node_ids")];
 
 const INCLUDE_VOTES: &[Known] = &[flag("wait_for_removal").idle()];
 
-const HEALTH_REPORT: &[Known] =
-    &[time("timeout").idle(), flag("verbose"), Known::new("size", Int)];
+const HEALTH_REPORT: &[Known] = &[time("timeout").idle(), flag("verbose"), Known::new("size", Int)];
 
 const XPACK: &[Known] = &[text("categories"), flag("accept_enterprise").idle()];
 

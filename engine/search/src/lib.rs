@@ -29,15 +29,15 @@ pub mod collect;
 pub mod dsl;
 pub mod error;
 pub mod fetch;
+pub mod highlight;
 pub mod iter;
 pub mod phase;
 pub mod plan;
-pub mod highlight;
 pub mod request;
 pub mod result;
+pub mod score;
 pub mod suggest;
 pub mod vectors;
-pub mod score;
 
 pub use error::{Error, Result};
 pub use request::SearchRequest;

@@ -47,10 +47,11 @@ mod versions;
 mod write;
 
 pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
-pub use merge::Aim;
 pub use error::{Conflict, Error, Result, WriteError};
+pub use merge::Aim;
 pub use operation::{
-    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Update, WriteBatch, Written,
+    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Update, WriteBatch,
+    Written,
 };
 pub use reader::{Opening, Reader, Touched, Uses};
 pub use shard::{Setup, Shard};

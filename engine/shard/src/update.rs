@@ -83,8 +83,9 @@ impl<E: Env> Inner<E> {
 
     /// How a document stands for the next decision, with its text where it is there.
     fn current(&self, id: &str) -> Result<(Standing, Option<Text>), WriteError> {
-        let failed = |error| {
-            WriteError::Failed { error: self.segment_error(&error), durable_unknown: false }
+        let failed = |error| WriteError::Failed {
+            error: self.segment_error(&error),
+            durable_unknown: false,
         };
         let standing = {
             let state = self.state.borrow();
@@ -100,10 +101,8 @@ impl<E: Env> Inner<E> {
         let found = self
             .get_applied(id)
             .map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
-        let text = found.map(|found| Text {
-            source: found.source,
-            routing: found.routing.map(Into::into),
-        });
+        let text = found
+            .map(|found| Text { source: found.source, routing: found.routing.map(Into::into) });
         Ok((standing, text))
     }
 }

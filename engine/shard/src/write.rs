@@ -181,7 +181,9 @@ impl<E: Env> Inner<E> {
             let decision = match op.kind {
                 _ if job.is_stopped.get() => Err(WriteError::NotTried),
                 Kind::Update(_) => self.decide_update(op, at, job, &mut frame, &mut updated),
-                Kind::Index { .. } | Kind::Delete => self.decide_one(op, at, Place::Batch).map(Some),
+                Kind::Index { .. } | Kind::Delete => {
+                    self.decide_one(op, at, Place::Batch).map(Some)
+                }
             };
             match decision {
                 Ok(Some((op, before))) => {
@@ -193,9 +195,8 @@ impl<E: Env> Inner<E> {
                 // Nothing is to be written: it is answered already.
                 Ok(None) => {}
                 Err(error) => {
-                    job.is_stopped.set(
-                        job.is_stopped.get() || matches!(error, WriteError::NeedsFields(_)),
-                    );
+                    job.is_stopped
+                        .set(job.is_stopped.get() || matches!(error, WriteError::NeedsFields(_)));
                     job.answers.borrow_mut()[at] = Some(Err(error));
                 }
             }

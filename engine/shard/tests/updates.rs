@@ -77,7 +77,8 @@ fn updates_of_one_batch_and_in_flight_see_each_other_without_conflict() {
         // Handed in before the one before is durable.
         let first = send(&shard, vec![change("a", r#"{"n":3}"#)]);
         let second = send(&shard, vec![change("a", r#"{"text":"t"}"#)]);
-        let mut both = [Box::pin(first) as std::pin::Pin<Box<dyn Future<Output = _>>>, Box::pin(second)];
+        let mut both =
+            [Box::pin(first) as std::pin::Pin<Box<dyn Future<Output = _>>>, Box::pin(second)];
         let mut done = Vec::new();
         std::future::poll_fn(|context| {
             both.iter_mut().for_each(|one| {

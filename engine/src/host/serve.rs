@@ -141,9 +141,8 @@ fn find<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<Shard<E>> {
 fn still_allowed<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<()> {
     let state = core.state();
     match state.index_by_uuid(shard.index) {
-        Some(index) if !index.copying => block::check(index, Level::Write).map_err(|error| {
-            Down::Blocked { status: error.status, reason: error.reason.into() }
-        }),
+        Some(index) if !index.copying => block::check(index, Level::Write)
+            .map_err(|error| Down::Blocked { status: error.status, reason: error.reason.into() }),
         _ => Ok(()),
     }
 }

@@ -68,12 +68,9 @@ impl InsidePlans {
     }
 }
 
-fn weigh_all<E: Env>(
-    core: &Core<E>,
-    all: &[Inner],
-    view: &Arc<View>,
-) -> Result<Vec<InnerPlans>> {
-    let weigh = |bound: &Arc<search::plan::Bound>| core.weigh(bound, view).map_err(|error| damaged(&error));
+fn weigh_all<E: Env>(core: &Core<E>, all: &[Inner], view: &Arc<View>) -> Result<Vec<InnerPlans>> {
+    let weigh =
+        |bound: &Arc<search::plan::Bound>| core.weigh(bound, view).map_err(|error| damaged(&error));
     let one = |inner: &Inner| {
         Ok(InnerPlans {
             plan: weigh(&inner.bound)?,

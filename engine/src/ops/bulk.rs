@@ -265,8 +265,7 @@ impl<E: Env> Core<E> {
             };
             let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
             let routing = item.routing.clone().or_else(|| target.routing.clone());
-            let admitted =
-                self.admit_write(&target.index, routing.as_deref(), &limits, own).await;
+            let admitted = self.admit_write(&target.index, routing.as_deref(), &limits, own).await;
             if let Err(error) = admitted {
                 results[at] = Some(Err(error));
             }
@@ -340,7 +339,8 @@ impl<E: Env> Core<E> {
             }
         };
         // A role may name the alias alone.
-        let via: Vec<String> = (name != item.index).then(|| item.index.clone()).into_iter().collect();
+        let via: Vec<String> =
+            (name != item.index).then(|| item.index.clone()).into_iter().collect();
         gate::ask(gate, action, &name, &via)?;
         let state = self.state();
         let index =

@@ -3,7 +3,7 @@
 //! Each shard is weighed twice: first to tell what it counts, then by the sums. Fields are known by
 //! their names, as indices number them each on their own.
 
-use std::collections::HashMap;
+use base::hash::Map;
 use std::sync::Arc;
 
 use base::FieldNo;
@@ -23,8 +23,8 @@ impl<E: Env> Core<E> {
         &self,
         targets: &[Target],
     ) -> Result<Vec<Statistics>, segment::Error> {
-        let mut fields: HashMap<String, FieldStats> = HashMap::new();
-        let mut terms: HashMap<(String, Box<[u8]>), u64> = HashMap::new();
+        let mut fields: Map<String, FieldStats> = Map::default();
+        let mut terms: Map<(String, Box<[u8]>), u64> = Map::default();
         let mut told: Vec<Statistics> = Vec::with_capacity(targets.len());
         for target in targets {
             let mut own = Statistics::default();

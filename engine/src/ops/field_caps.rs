@@ -172,7 +172,9 @@ impl<'a> Filters<'a> {
                 "-nested" => filters.no_nested = true,
                 "-multifield" => filters.no_multi_fields = true,
                 other => {
-                    return Err(Error::illegal_argument(format!("Unknown field caps filter [{other}]")));
+                    return Err(Error::illegal_argument(format!(
+                        "Unknown field caps filter [{other}]"
+                    )));
                 }
             }
         }
@@ -211,15 +213,17 @@ fn of_index(
     let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
     let visible = |path: &str| limits.fields.as_ref().is_none_or(|fields| fields.permits(path));
     let mut found: BTreeMap<String, Seen> = BTreeMap::new();
-    let add = |name: &str, kind: &str| Seen {
-        index: index.name.to_string(),
-        kind: kind.to_owned(),
-        metadata_field: false,
-        searchable: false,
-        aggregatable: false,
-        meta: Vec::new(),
-    }
-    .named(name);
+    let add = |name: &str, kind: &str| {
+        Seen {
+            index: index.name.to_string(),
+            kind: kind.to_owned(),
+            metadata_field: false,
+            searchable: false,
+            aggregatable: false,
+            meta: Vec::new(),
+        }
+        .named(name)
+    };
     if filters.metadata != Some(true) {
         let own = mapping.fields().map(|field| (&field.path, field));
         for (name, field) in own.chain(mapping.aliases()) {

@@ -15,12 +15,12 @@ use search::aggs::shape::Fields;
 use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Fetch};
-use search::plan::{Bound, Plan};
-use search::request::SearchRequest;
 use search::plan::gather::{Gather, Gathered};
 use search::plan::weigh::{Among, weigh_among};
-use search::score::explain;
+use search::plan::{Bound, Plan};
+use search::request::SearchRequest;
 use search::result::{Hit, Merged, Ranked, SearchResult};
+use search::score::explain;
 use segment::View;
 use segment::section::Missing;
 
@@ -28,8 +28,8 @@ use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::meaning::{State, Target};
-use super::suggest::{self, Suggested};
 use super::slow::{Phase, Told};
+use super::suggest::{self, Suggested};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -345,7 +345,8 @@ impl<E: Env> Core<E> {
         }
         let orders = plans.iter().map(|(_, plan)| &plan.bound.order);
         search::plan::order::check_alike(orders).map_err(|error| {
-            Error::new(400, "search_phase_execution_exception", "").caused_by(failure::of_search(error))
+            Error::new(400, "search_phase_execution_exception", "")
+                .caused_by(failure::of_search(error))
         })?;
         let mut found = Vec::new();
         if request.profile {

@@ -31,10 +31,9 @@ pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
 fn present<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Option<SignedIn> {
     visit.signed_in().filter(|signed_in| {
         let at = signed_in.session.auth_time;
-        let is_new = at >= pending.created;
         let age = visit.now().saturating_sub(at);
-        (is_new || !pending.relogin)
-            && (is_new || pending.max_age.is_none_or(|most| age <= most.saturating_mul(1000)))
+        let is_recent = pending.max_age.is_none_or(|most| age <= most.saturating_mul(1000));
+        at >= pending.created || (!pending.relogin && is_recent)
     })
 }
 

@@ -88,12 +88,12 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             }
             "max_docs" | "size" => {
                 let number = value.as_number().and_then(json::Number::as_i64);
-                let number =
-                    number.ok_or_else(|| wrong_kind(value, "reindex", &member.key))?;
+                let number = number.ok_or_else(|| wrong_kind(value, "reindex", &member.key))?;
                 docs_max(&mut asked, number).map_err(inside)?;
             }
             "conflicts" => {
-                let word = value.as_str().ok_or_else(|| wrong_kind(value, "reindex", "conflicts"))?;
+                let word =
+                    value.as_str().ok_or_else(|| wrong_kind(value, "reindex", "conflicts"))?;
                 asked.proceed = conflicts(word).map_err(inside)?;
             }
             "script" => return Err(script(&value.to_value())),
@@ -135,7 +135,9 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Some("discard") => to.routing = Routing::Discard,
         Some(text) => match text.strip_prefix('=') {
             Some(value) => to.routing = Routing::Set(value.to_owned()),
-            None => problems.push("routing must be unset, [keep], [discard] or [=<some new value>]"),
+            None => {
+                problems.push("routing must be unset, [keep], [discard] or [=<some new value>]")
+            }
         },
     }
     if source.get("slice").is_some() && asked.slices != Slices::Count(1) {
@@ -172,10 +174,9 @@ fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
     }
     match json::parse(&content) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(other) => Err(Error::parse(format!(
-            "Expected [START_OBJECT] but found [{}]",
-            other.token()
-        ))),
+        Ok(other) => {
+            Err(Error::parse(format!("Expected [START_OBJECT] but found [{}]", other.token())))
+        }
         Err(error) => Err(fail::of_json(&error, &content)),
     }
 }
@@ -449,15 +450,8 @@ fn check_source(source: &Object) -> Result<()> {
 
 /// Other clusters are not read: no host is on the list of those allowed.
 fn refuse_remote(remote: &Value) -> Error {
-    const KNOWN: [&str; 7] = [
-        "host",
-        "username",
-        "password",
-        "headers",
-        "connect_timeout",
-        "socket_timeout",
-        "api_key",
-    ];
+    const KNOWN: [&str; 7] =
+        ["host", "username", "password", "headers", "connect_timeout", "socket_timeout", "api_key"];
     let host = remote.get("host").and_then(Value::as_str).unwrap_or_default();
     let Some((_, address)) = host.split_once("://") else {
         return Error::illegal_argument(format!(

@@ -69,17 +69,15 @@ fn texts(value: &Value) -> Result<Vec<String>> {
         Value::Array(items) => items.as_slice(),
         one => std::slice::from_ref(one),
     };
-    items
-        .iter()
-        .map(|item| item.as_str().map(str::to_owned))
-        .collect::<Option<_>>()
-        .ok_or_else(|| {
+    items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>().ok_or_else(
+        || {
             Error::new(
                 400,
                 "x_content_parse_exception",
                 "[field_caps_request] failed to parse field [fields]",
             )
-        })
+        },
+    )
 }
 
 fn write(writer: &mut Writer<'_>, kind: &str, capability: &Capability) {

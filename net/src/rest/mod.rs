@@ -1,8 +1,8 @@
 //! The handlers, one API family a file: parameters in, engine's operations, answers out.
 
-mod analyze;
 mod alias;
 mod allocation;
+mod analyze;
 pub mod bulk;
 mod by_query;
 mod cat;
@@ -24,14 +24,14 @@ mod multi_get;
 mod multi_search;
 mod nodes;
 mod prometheus;
-mod scroll;
 mod resize;
 mod resolve;
+mod scroll;
 mod search;
 pub mod security;
 mod settings;
-mod template;
 mod task;
+mod template;
 mod update;
 mod vectors;
 

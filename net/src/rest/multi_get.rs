@@ -5,7 +5,9 @@ use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value};
 
-use super::document::{preference, routing, source_filter, source_of_body, stored_fields, version_type};
+use super::document::{
+    preference, routing, source_filter, source_of_body, stored_fields, version_type,
+};
 use crate::call::Call;
 use crate::fail;
 use crate::render::document;

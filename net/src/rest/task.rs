@@ -91,9 +91,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
              no record of the task",
             id.node
         );
-        return Err(
-            Error::new(404, "resource_not_found_exception", reason).caused_by(missing())
-        );
+        return Err(Error::new(404, "resource_not_found_exception", reason).caused_by(missing()));
     };
     if call.params.flag("wait_for_completion", false)? {
         let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
@@ -101,9 +99,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             return Err(Error::new(
                 500,
                 "timeout_exception",
-                format!(
-                    "Timed out waiting for completion of task [{text}] after {timeout_ms}ms"
-                ),
+                format!("Timed out waiting for completion of task [{text}] after {timeout_ms}ms"),
             ));
         }
     }
@@ -295,13 +291,7 @@ fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
     })
 }
 
-fn children(
-    writer: &mut Writer<'_>,
-    node: &str,
-    parent: u64,
-    rows: &[TaskRow],
-    detailed: bool,
-) {
+fn children(writer: &mut Writer<'_>, node: &str, parent: u64, rows: &[TaskRow], detailed: bool) {
     let mut own = rows.iter().filter(|row| row.spec.parent == Some(parent)).peekable();
     if own.peek().is_none() {
         return;
@@ -366,13 +356,10 @@ pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRo
                     )
                     .with("node_id", id.node.as_str()),
                 };
-                let failed = Error::new(
-                    500,
-                    "failed_node_exception",
-                    format!("Failed node [{}]", id.node),
-                )
-                .with("node_id", id.node.as_str())
-                .caused_by(cause);
+                let failed =
+                    Error::new(500, "failed_node_exception", format!("Failed node [{}]", id.node))
+                        .with("node_id", id.node.as_str())
+                        .caused_by(cause);
                 writer.key("node_failures").begin_array();
                 fail::inner(writer, &failed, call.trace);
                 writer.end_array().key("nodes").begin_object().end_object();

@@ -52,7 +52,12 @@ fn updates_change_what_stands_there_without_a_refresh() {
                 at(item, &["status"]).as_u64()
             })
             .collect();
-        assert_eq!(statuses, [200, 200, 404, 400, 200, 201].map(Some), "{}", json::to_string(&done));
+        assert_eq!(
+            statuses,
+            [200, 200, 404, 400, 200, 201].map(Some),
+            "{}",
+            json::to_string(&done)
+        );
         let found = client.good("GET", "/a/_doc/1", "").await;
         assert_eq!(at(&found, &["_source"]), &json!({"back": true}));
         let mapping = client.good("GET", "/a/_mapping", "").await;
@@ -109,7 +114,8 @@ fn slices_share_nothing_and_miss_nothing() {
                 let body = format!(r#"{{{slice},"pit":{{"id":"{pit}"}},"sort":["n"]}}"#);
                 let found = client.good("POST", "/_search", &body).await;
                 of_pit.extend(ids(&found).into_iter().map(str::to_owned));
-                let found = client.good("POST", "/a/_search?scroll=1m", &format!("{{{slice}}}")).await;
+                let found =
+                    client.good("POST", "/a/_search?scroll=1m", &format!("{{{slice}}}")).await;
                 of_scroll.extend(ids(&found).into_iter().map(str::to_owned));
             }
             for seen in [&mut of_pit, &mut of_scroll] {
@@ -138,14 +144,16 @@ fn slices_share_nothing_and_miss_nothing() {
 fn work_by_query_writes_what_it_found() {
     with_node(|mut client| async move {
         load(&mut client, 30).await;
-        let body = r#"{"source":{"index":"a","query":{"term":{"k.keyword":"odd"}}},"dest":{"index":"b"}}"#;
+        let body =
+            r#"{"source":{"index":"a","query":{"term":{"k.keyword":"odd"}}},"dest":{"index":"b"}}"#;
         let done = client.good("POST", "/_reindex?refresh&slices=3", body).await;
         assert_eq!(at(&done, &["created"]).as_u64(), Some(15), "{}", json::to_string(&done));
         assert_eq!(at(&done, &["slices"]).as_array().map(<[Value]>::len), Some(3));
         let target = "/b/_update_by_query?scroll_size=4&wait_for_completion=false";
         let begun = client.good("POST", target, "").await;
         let task = at(&begun, &["task"]).as_str().expect("text").to_owned();
-        let ended = client.good("GET", &format!("/_tasks/{task}?wait_for_completion=true"), "").await;
+        let ended =
+            client.good("GET", &format!("/_tasks/{task}?wait_for_completion=true"), "").await;
         assert_eq!(at(&ended, &["completed"]).as_bool(), Some(true));
         assert_eq!(at(&ended, &["response", "updated"]).as_u64(), Some(15));
         assert_eq!(at(&ended, &["response", "batches"]).as_u64(), Some(4));

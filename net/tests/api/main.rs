@@ -1,7 +1,7 @@
 //! A whole node behind HTTP, on a simulated machine: requests as bytes, answers as bytes.
 
-mod around;
 mod admin;
+mod around;
 mod conventions;
 mod documents;
 mod drift;

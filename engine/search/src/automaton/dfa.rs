@@ -5,9 +5,8 @@
 //! 2. Every state can be reached, and from every state a match can be reached; so a word that has
 //!    a move for each of its labels begins some match.
 
-use std::collections::HashMap;
-
 use super::{LABEL_MAX, TooComplex};
+use base::hash::Map;
 
 /// Labels from the first to the second, both included, lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +190,7 @@ impl Dfa {
         if self.is_empty() || other.is_empty() {
             return Ok(Self::default());
         }
-        let mut numbers = HashMap::from([((0u32, 0u32), 0u32)]);
+        let mut numbers = Map::from_iter([((0u32, 0u32), 0u32)]);
         let mut pairs = vec![(0u32, 0u32)];
         let mut states: Vec<State> = Vec::new();
         while states.len() < pairs.len() {

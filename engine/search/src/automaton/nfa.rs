@@ -1,9 +1,8 @@
 //! Automata in pieces: joined by empty moves, then made deterministic.
 
-use std::collections::HashMap;
-
 use super::dfa::{Dfa, Move, State};
 use super::{LABEL_MAX, TooComplex};
+use base::hash::Map;
 
 /// States that pieces may hold together while they are joined.
 const STATES_MAX: usize = 200_000;
@@ -149,7 +148,7 @@ impl Nfa {
             set
         };
         let first = close(vec![piece.start]);
-        let mut numbers = HashMap::from([(first.clone(), 0u32)]);
+        let mut numbers = Map::from_iter([(first.clone(), 0u32)]);
         let mut sets = vec![first];
         let mut states: Vec<State> = Vec::new();
         let mut spent = 0;

@@ -65,7 +65,12 @@ pub(super) fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Re
 }
 
 /// Finds the documents inside that count; `None` where it must wait.
-pub(super) fn children(inside: &Inside, plan: &Plan, number: u32, turn: &mut Turn<'_>) -> Option<Children> {
+pub(super) fn children(
+    inside: &Inside,
+    plan: &Plan,
+    number: u32,
+    turn: &mut Turn<'_>,
+) -> Option<Children> {
     let segment = &plan.view.segments[number as usize].segment;
     let allowed = match inside.filter.and_then(|at| plan.sort_filters.get(at)) {
         None => None,
@@ -101,7 +106,12 @@ pub(super) fn children(inside: &Inside, plan: &Plan, number: u32, turn: &mut Tur
 }
 
 /// Values of the documents inside.
-pub(super) fn inside(column: &columns::Numeric, children: &Children, doc: u32, values: &mut Vec<i64>) {
+pub(super) fn inside(
+    column: &columns::Numeric,
+    children: &Children,
+    doc: u32,
+    values: &mut Vec<i64>,
+) {
     for child in children.of(doc) {
         column.values(child, values);
     }

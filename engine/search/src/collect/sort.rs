@@ -166,11 +166,17 @@ impl Sorter {
                 });
             }
             self.children = children;
-            self.readers =
-                self.keys.keys.iter().map(|key| reader(key, &at.segment, at.base, self.target)).collect();
-            self.grouper = self.keys.collapse.as_ref().map_or(Grouper::Nothing, |collapse| {
-                grouper(collapse, &at.segment)
-            });
+            self.readers = self
+                .keys
+                .keys
+                .iter()
+                .map(|key| reader(key, &at.segment, at.base, self.target))
+                .collect();
+            self.grouper = self
+                .keys
+                .collapse
+                .as_ref()
+                .map_or(Grouper::Nothing, |collapse| grouper(collapse, &at.segment));
             self.segment = number;
             self.moved = 0;
             self.after = None;
@@ -365,7 +371,9 @@ impl Sorter {
 
     /// Takes the place of the hit that stands for the same value, where it is the better one.
     fn replace(&mut self, entry: Entry) {
-        let Some(at) = self.heap.iter().position(|known| known.group == entry.group) else { return };
+        let Some(at) = self.heap.iter().position(|known| known.group == entry.group) else {
+            return;
+        };
         if entry.keys < self.heap[at].keys {
             self.heap[at] = entry;
             // It is better than before, so those below may be worse.

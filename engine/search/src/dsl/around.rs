@@ -57,9 +57,7 @@ pub fn slice(node: &Node) -> Read<Slice> {
         (Some(id), Some(max)) if id >= max => {
             Err(Fault::illegal(node.at, "max must be greater than id"))
         }
-        (Some(id), Some(max)) => {
-            Ok(Slice { field: field.filter(|field| field != "_id"), id, max })
-        }
+        (Some(id), Some(max)) => Ok(Slice { field: field.filter(|field| field != "_id"), id, max }),
         (None, _) => Err(Fault::illegal(node.at, "Required [id]")),
         (_, None) => Err(Fault::illegal(node.at, "Required [max]")),
     }
@@ -105,8 +103,7 @@ pub fn collapse(node: &Node) -> Read<Collapse> {
             },
             "max_concurrent_group_searches" => {
                 if int(value)? < 1 {
-                    let reason =
-                        "maxConcurrentGroupRequests` must be positive";
+                    let reason = "maxConcurrentGroupRequests` must be positive";
                     return Err(Fault::illegal(value.at, reason));
                 }
             }

@@ -35,9 +35,9 @@ pub fn key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
 
 /// Nothing but suggestions is asked for.
 fn suggest_only(root: &Node) -> bool {
-    members(root).iter().all(|member| {
-        !matches!(member.key.as_str(), "query" | "aggs" | "aggregations" | "knn")
-    })
+    members(root)
+        .iter()
+        .all(|member| !matches!(member.key.as_str(), "query" | "aggs" | "aggregations" | "knn"))
 }
 
 /// What `_count` asks for without a body.

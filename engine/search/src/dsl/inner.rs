@@ -24,8 +24,12 @@ pub fn read(node: &Node) -> Read<InnerHits> {
         match member.key.as_str() {
             "name" => name = Some(text(value)?),
             "ignore_unmapped" => ignore_unmapped = boolean(value)?,
-            "from" => request.from = body::from(int(value)?).map_err(|error| Fault { error, at })?,
-            "size" => request.size = body::size(int(value)?).map_err(|error| Fault { error, at })?,
+            "from" => {
+                request.from = body::from(int(value)?).map_err(|error| Fault { error, at })?
+            }
+            "size" => {
+                request.size = body::size(int(value)?).map_err(|error| Fault { error, at })?
+            }
             "version" => request.version = boolean(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = boolean(value)?,
             "track_scores" => request.track_scores = boolean(value)?,

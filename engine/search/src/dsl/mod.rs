@@ -6,6 +6,7 @@
 //! 1. What is not there yet answers as Elasticsearch answers a name that it does not know.
 //! 2. Depth is bounded twice: by the JSON reader, and by `context::DEPTH_MAX` for queries.
 
+mod aggs;
 mod alike;
 mod around;
 mod body;
@@ -13,13 +14,12 @@ mod compound;
 mod context;
 mod function;
 pub mod geo;
-pub(crate) mod inner;
 mod highlight;
+pub(crate) mod inner;
 mod intervals;
 mod leaf;
 mod multi;
 mod params;
-mod aggs;
 mod query;
 pub mod query_string;
 mod sort;

@@ -2,10 +2,10 @@
 
 use super::context::boolean_text;
 use super::{body, query_string, sort};
-use crate::suggest::spelling::{Mode, Spelling};
-use crate::suggest::{Kind, Suggestion};
 use crate::error::{Error, Result};
 use crate::request::{FieldFormat, SearchRequest, SourceFilter, TrackTotal};
+use crate::suggest::spelling::{Mode, Spelling};
+use crate::suggest::{Kind, Suggestion};
 
 /// Parameters of `_search` that are read here.
 pub const SEARCH_PARAMS: [&str; 27] = [

@@ -79,7 +79,10 @@ fn compound(node: &Node, sorts: &mut Vec<Sort>) -> Read<()> {
             _ if member.key == "_script" => {
                 let lang = value.get("script").and_then(|script| script.get("lang"));
                 let lang = lang.and_then(Node::as_str).unwrap_or("painless");
-                return Err(Fault::illegal(value.at, format!("script_lang not supported [{lang}]")));
+                return Err(Fault::illegal(
+                    value.at,
+                    format!("script_lang not supported [{lang}]"),
+                ));
             }
             _ => field(&mut sort, value)?,
         }
@@ -203,10 +206,9 @@ fn nested(node: &Node) -> Read<NestedSort> {
     match inner {
         None => Ok(sort),
         Some(inner) if sort.filter.is_none() => Ok(inner),
-        Some(_) => Err(Fault::illegal(
-            node.at,
-            "[nested_sort] a filter of an outer path is not supported",
-        )),
+        Some(_) => {
+            Err(Fault::illegal(node.at, "[nested_sort] a filter of an outer path is not supported"))
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use mapping::{Field, Kind as Type, Mapping, SourceMode};
 use segment::{Missing, Segment};
 
 use super::fields::Shown;
-use super::inner::{self, Inner};
 use super::highlight::Marks;
 use super::hit::{need_texts, texts};
+use super::inner::{self, Inner};
 use crate::error::{Error, Result};
 use crate::iter::window_of;
 use crate::plan::Context;
@@ -71,13 +71,19 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             }
         }
     }
-    Ok(Columns { columns, seq_no, shown: Shown::bind(request, mapping)?, inner: inner::bind(request, mapping, context)?,
+    Ok(Columns {
+        columns,
+        seq_no,
+        shown: Shown::bind(request, mapping)?,
+        inner: inner::bind(request, mapping, context)?,
         suggest: request
             .suggest
             .iter()
             .map(|suggestion| crate::suggest::Bound::new(suggestion, mapping))
             .collect::<Result<_>>()?,
-        marks: Marks::bind(request, mapping, context)?, visible: None })
+        marks: Marks::bind(request, mapping, context)?,
+        visible: None,
+    })
 }
 
 /// The column of one field; a pattern passes over fields without one.

@@ -164,7 +164,8 @@ impl Shown {
         match value {
             Value::Object(members) => {
                 for (key, value) in members.iter() {
-                    let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                    let path =
+                        if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
                     if self.mapped.iter().any(|known| **known == *path)
                         || self.nested.iter().any(|known| **known == *path)
                     {

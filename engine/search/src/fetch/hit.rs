@@ -136,9 +136,7 @@ fn prepare(
 ) -> segment::Result<bool> {
     let window = window_of(doc.get());
     segment.ids().need_id_of(doc, missing)?;
-    if (fetch.source.enabled
-        || !fetch.columns.shown.is_empty()
-        || !fetch.columns.marks.is_empty())
+    if (fetch.source.enabled || !fetch.columns.shown.is_empty() || !fetch.columns.marks.is_empty())
         && let Some(stored) = segment.stored()
     {
         stored.need(doc, missing)?;

@@ -8,14 +8,14 @@
 
 mod columns;
 mod fields;
-mod inner;
 mod highlight;
 mod hit;
+mod inner;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
-pub use inner::{Inner, InnerPlans, of_path as inner_of_path};
-pub use highlight::Marks;
 pub(crate) use fields::sources;
+pub use highlight::Marks;
 pub(crate) use highlight::collect;
 pub use hit::{Fetch, hit, texts};
+pub use inner::{Inner, InnerPlans, of_path as inner_of_path};

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use segment::bkd::Bounds;
 use mapping::types::geo;
+use segment::bkd::Bounds;
 use segment::{Need, Segment, TermInfo};
 
 use super::adapt::{Constant, Demoted, Optional};
@@ -21,8 +21,8 @@ use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::nested::{Nested, NestedFilter, Parents};
 use super::not::{ScoredWithout, Without};
 use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
-use super::places::Placed;
 use super::phrase::{PhraseFilter, PhraseScorer};
+use super::places::Placed;
 use super::set::{Ids, Lookup, Set, Source, Walker};
 use super::summed::Summed;
 use super::term::{Blocks, TermFilter, TermScorer};

@@ -100,9 +100,7 @@ mod tests {
     #[test]
     fn one_of_several_distances_counts() {
         let place = geo::encode(geo::Point { lat: 0.0, lon: 3.0 });
-        let km = |mode, is_flat| {
-            sortable::to_f64(to(mode, is_flat).of(&[place]).expect("a place"))
-        };
+        let km = |mode, is_flat| sortable::to_f64(to(mode, is_flat).of(&[place]).expect("a place"));
         assert!((km(Mode::Min, false) - 222.39).abs() < 0.01);
         assert!((km(Mode::Max, false) - 333.585).abs() < 0.01);
         assert!((km(Mode::Avg, false) - 277.99).abs() < 0.01);

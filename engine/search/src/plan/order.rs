@@ -12,7 +12,9 @@ use crate::error::{Error, Kind, Result};
 use crate::plan::Context;
 use crate::plan::distance::Distance;
 use crate::plan::numeric::{convert, number, read_nanos};
-use crate::request::{self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak};
+use crate::request::{
+    self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak,
+};
 use crate::result;
 
 pub use crate::plan::numeric::{NumberForm, Numeric};
@@ -229,7 +231,9 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
         SortBy::Score => Source::Score,
         SortBy::Doc => Source::Doc,
         SortBy::ShardDoc => Source::ShardDoc,
-        SortBy::Distance(asked) => Source::Distance(Arc::new(Distance::bind(asked, sort, mapping)?)),
+        SortBy::Distance(asked) => {
+            Source::Distance(Arc::new(Distance::bind(asked, sort, mapping)?))
+        }
         SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
     };
     let inside = match &sort.nested {
@@ -399,7 +403,9 @@ fn numeric(
 /// A key of dates that count nanoseconds.
 fn in_nanos(mut numeric: Numeric, sort: &Sort) -> Result<Source> {
     if matches!(sort.numeric_type, Some(NumericType::Date)) {
-        return Err(Error::illegal("[numeric_type] date is not supported on a field of nanoseconds"));
+        return Err(Error::illegal(
+            "[numeric_type] date is not supported on a field of nanoseconds",
+        ));
     }
     numeric.nanos = true;
     if let Missing::Value(value) = &sort.missing {
@@ -519,7 +525,9 @@ fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
         (Source::Distance(_), Last::Double(value)) => Place::Number(sortable::from_f64(*value)),
         (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
         (Source::Ordinals(_), Last::Null) => Place::Term(None),
-        _ => return Err(Error::illegal("a page cannot go on after a hit of another kind of field")),
+        _ => {
+            return Err(Error::illegal("a page cannot go on after a hit of another kind of field"));
+        }
     };
     Ok(place)
 }

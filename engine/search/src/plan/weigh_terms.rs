@@ -195,11 +195,9 @@ impl Weigher<'_> {
         let mut freqs: std::collections::BTreeMap<Box<[u8]>, u64> = Default::default();
         for (at, leaf) in places.leaves.iter().enumerate() {
             let found = match leaf {
-                Leaf::Term(field, term) => vec![Found {
-                    term: term.clone(),
-                    boost: 1.0,
-                    infos: self.find(*field, term)?,
-                }],
+                Leaf::Term(field, term) => {
+                    vec![Found { term: term.clone(), boost: 1.0, infos: self.find(*field, term)? }]
+                }
                 Leaf::Pattern(expand) => {
                     self.gathered.get(&key_of(expand)).cloned().unwrap_or_default()
                 }

@@ -48,7 +48,9 @@ struct Merged {
 impl<E: Env> Inner<E> {
     /// Merges what the policy wants merged, if anything, without anybody waiting for it.
     pub(crate) fn merge_soon(self: &Rc<Self>) {
-        if self.phase.get() != Phase::Open || self.merge_is_due.get() || self.choose(None, Aim::Tidy).is_none()
+        if self.phase.get() != Phase::Open
+            || self.merge_is_due.get()
+            || self.choose(None, Aim::Tidy).is_none()
         {
             return;
         }

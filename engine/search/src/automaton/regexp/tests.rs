@@ -1,3 +1,5 @@
+//! Patterns of Lucene, and what they match.
+
 use super::*;
 use crate::automaton::Next;
 

@@ -1,3 +1,5 @@
+//! The grammar of `query_string`, and what it refuses.
+
 use super::*;
 
 /// A query in short: operators, fields, kinds.
