@@ -29,10 +29,14 @@ Corelode, a search engine that speaks Elasticsearch's language
 
 corelode [serve]          start a node
     corelode serve --data /var/lib/corelode --http 0.0.0.0:9200
-corelode reset-password   give a user another password: -u elastic
-corelode create-enrollment-token   let a node or a tool join: -s kibana
-corelode users            users of the file: useradd ann -r viewer, list
-corelode service-tokens   tokens of services: create elastic/kibana name
+corelode reset-password   give a user another password
+    corelode reset-password -u elastic
+corelode create-enrollment-token   let a node or a tool join
+    corelode create-enrollment-token -s kibana
+corelode users            users of the file
+    corelode users useradd ann -r viewer
+corelode service-tokens   tokens of services
+    corelode service-tokens create elastic/kibana name
 corelode check            verify every byte of a stopped node's store
     corelode check --data /var/lib/corelode --json
 corelode inspect FILE     show a log, segment, manifest or state in words
