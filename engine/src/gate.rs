@@ -33,6 +33,13 @@ pub trait Gate {
         true
     }
 
+    /// Is a right on an alias by its name a right on the indices behind it? So it is for roles. A grant to
+    /// an application must hold the alias **and** each index: who may move an alias must not be able to
+    /// widen what others granted.
+    fn trusts_aliases(&self) -> bool {
+        true
+    }
+
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()
@@ -47,6 +54,7 @@ pub trait Gate {
 pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
     let direct = gate.index(action, index);
     match direct {
+        Err(error) if !gate.trusts_aliases() => Err(error),
         Err(error) => via.iter().find_map(|alias| gate.index(action, alias).ok()).ok_or(error),
         Ok(limits) => match via.iter().find(|alias| !gate.through(action, alias)) {
             None => Ok(limits),

@@ -9,7 +9,10 @@ fuzz_target!(|bytes: &[u8]| {
     for name in ["yaml", "cbor", "smile"] {
         let encoding = Encoding::of_name(name).expect("known");
         if let Ok(read) = to_json(encoding, bytes) {
-            assert!(json::parse(&read).is_ok(), "{name} gives JSON");
+            // A key may come twice in these encodings too; then the reader of JSON refuses it.
+            if let Err(error) = json::parse(&read) {
+                assert!(error.to_string().to_lowercase().contains("duplicate"), "{name}: {error}");
+            }
         }
         if let Ok(value) = json::parse(bytes) {
             let plain = json::to_vec(&value);

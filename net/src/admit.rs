@@ -108,7 +108,10 @@ pub async fn caller<E: Env>(
             let wanted = is_oauth.then(Rc::default);
             Ok(Caller::Known(Known { principal, wanted }))
         }
-        Err(error) => Err(refused(&error, &String::from_utf8_lossy(head.target()), trace)),
+        Err(error) => {
+            let issuer = security.oauth.as_ref().map(|oauth| oauth.settings.issuer.as_str());
+            Err(refused(&error, &String::from_utf8_lossy(head.target()), issuer, trace))
+        }
     }
 }
 
@@ -125,8 +128,14 @@ fn malformed(reason: &str, trace: Trace) -> Reply {
     fail::reply(&error, trace).field("WWW-Authenticate", "Bearer error=\"invalid_request\"")
 }
 
-fn refused(error: &AuthError, uri: &str, trace: Trace) -> Reply {
-    let mut bearer = BEARER.to_owned();
+fn refused(error: &AuthError, uri: &str, issuer: Option<&str>, trace: Trace) -> Reply {
+    let mut bearer = match issuer {
+        // RFC 9728: who has no token learns where to get one.
+        Some(issuer) => {
+            format!("{BEARER}, resource_metadata=\"{issuer}/.well-known/oauth-protected-resource\"")
+        }
+        None => BEARER.to_owned(),
+    };
     let bad_token = |text: &str| {
         format!("{BEARER}, error=\"invalid_token\", error_description=\"The access token {text}\"")
     };
@@ -212,6 +221,11 @@ impl Gate for Door {
         self.access.is_granted(action, alias)
     }
 
+    fn trusts_aliases(&self) -> bool {
+        // Only callers by a grant note which scope they lack.
+        self.wanted.is_none()
+    }
+
     fn sees(&self, action: &'static str, index: &str) -> bool {
         if action.starts_with("cluster:") {
             return self.access.cluster(action).is_ok();
@@ -226,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_stranger_is_challenged_thrice() {
-        let reply = refused(&AuthError::Missing, "/a/_search?q=1", Trace::No);
+        let reply = refused(&AuthError::Missing, "/a/_search?q=1", None, Trace::No);
         assert_eq!(reply.status, 401);
         let challenges: Vec<&str> = reply
             .fields
@@ -240,10 +254,10 @@ mod tests {
             r#""reason":"missing authentication credentials for REST request [/a/_search?q=1]","header":{"WWW-Authenticate":["Basic realm=\"security\", charset=\"UTF-8\"","Bearer realm=\"security\"","ApiKey"]}"#
         ), "{text}");
         let wrong = AuthError::Wrong { user: "u".to_owned() };
-        let text = refused(&wrong, "/", Trace::No).body;
+        let text = refused(&wrong, "/", None, Trace::No).body;
         let text = String::from_utf8_lossy(&text);
         assert!(text.contains("unable to authenticate user [u] for REST request [/]"), "{text}");
-        assert_eq!(refused(&AuthError::Busy, "/", Trace::No).status, 429);
+        assert_eq!(refused(&AuthError::Busy, "/", None, Trace::No).status, 429);
     }
 
     #[test]

@@ -589,6 +589,45 @@ def filters_travel_with_the_grant(server):
 
 
 @test
+def names_do_not_widen_a_grant(server):
+    roles = {"indices": [{"names": ["*"], "privileges": ["all"]}]}
+    expect(server.request("PUT", "/_security/role/everything", roles), 200)
+    expect(server.request("PUT", "/_security/user/ann", {"roles": ["everything"]}), 200)
+    made = client(server, scope="index:acts-*:all index:nest-*:read")
+    got = tokens(server, made, scope="index:acts-*:all")
+    headers = bearer(got["access_token"])
+    expect(server.request("PUT", "/bills-1/_alias/acts-bills", {}), 200)
+    for method, path, body in [
+        ("GET", "/acts-bills/_search", None), ("GET", "/acts-bills/_doc/1", None), ("GET", "/acts-bills/_mapping", None),
+        ("PUT", "/acts-bills/_doc/77", {"a": 1}), ("GET", "/acts-bills/_count", None),
+    ]:
+        status, _, answer = server.request(method, path, body, headers, auth=False)
+        assert status == 403, (path, status, answer)
+    status, _, wild = server.request("GET", "/acts-*/_search", headers=headers, auth=False)
+    assert status == 403 or wild["hits"]["total"]["value"] == 0, wild
+    item = expect(server.request("POST", "/_mget", {"docs": [{"_index": "acts-bills", "_id": "1"}]}, headers, auth=False), 200)["docs"][0]
+    assert "_source" not in item, item
+    expect(server.request("DELETE", "/bills-1/_alias/acts-bills"), 200)
+    expect(server.request("PUT", "/_security/user/ann", {"roles": ["reader"]}), 200)
+
+
+@test
+def hidden_fields_are_hidden_inside_of_hits(server):
+    mapping = {"mappings": {"properties": {"nested": {"type": "nested"}}}}
+    expect(server.request("PUT", "/orders-nested", mapping), 200)
+    expect(server.request("PUT", "/orders-nested/_doc/1?refresh=true", {"nested": [{"s": "hidden-word", "v": "seen"}]}), 201)
+    rule = {"indices": [{"names": ["orders-nested"], "privileges": ["read"], "field_security": {"grant": ["*"], "except": ["nested.s"]}}]}
+    expect(server.request("PUT", "/_security/role/half", rule), 200)
+    expect(server.request("PUT", "/_security/user/eve", {"password": secret("eve-knows-this-4"), "roles": ["half"]}), 200)
+    inner = {"query": {"nested": {"path": "nested", "query": {"match_all": {}}, "inner_hits": {}}}}
+    top = {"size": 0, "aggs": {"n": {"nested": {"path": "nested"}, "aggs": {"t": {"top_hits": {}}}}}}
+    for body in [inner, top, {"query": {"match_all": {}}}]:
+        found = expect(server.request("POST", "/orders-nested/_search", body, basic("eve", "eve-knows-this-4")), 200)
+        text = json.dumps(found)
+        assert "seen" in text and "hidden-word" not in text, text
+
+
+@test
 def tokens_may_not_do_what_administrators_do(server):
     made = client(server, scope="index:*:all cluster:monitor")
     got = tokens(server, made, scope="index:*:all cluster:monitor")
@@ -648,6 +687,8 @@ def nobody_registers_by_themselves(server):
     assert status == 200 and headers["Access-Control-Allow-Origin"] == "*", headers
     assert told["issuer"] == server.url and "registration_endpoint" not in told, told
     assert told["code_challenge_methods_supported"] == ["S256"] and told["response_types_supported"] == ["code"]
+    _, headers, _ = server.request("GET", "/orders-1/_search", auth=False)
+    assert f'resource_metadata="{server.url}/.well-known/oauth-protected-resource"' in str(headers.get_all("WWW-Authenticate")), headers
     resource = expect(server.request("GET", "/.well-known/oauth-protected-resource", headers={"Host": "evil.example"}, auth=False), 200)
     assert resource["authorization_servers"] == [server.url], resource
 

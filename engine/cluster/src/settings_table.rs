@@ -58,6 +58,10 @@ pub struct Known {
 }
 
 const INT: Type = Type::Int(0, i32::MAX as i64);
+
+/// Copies of a shard. Each shows in tables and states even where it has no place, so there is a bound
+/// that Elasticsearch reaches by its limit of shards a node.
+const REPLICAS: Type = Type::Int(0, 1000);
 const POSITIVE: Type = Type::Int(1, i32::MAX as i64);
 const TIME: Type = Type::Time { never: false };
 const TIME_OR_NEVER: Type = Type::Time { never: true };
@@ -146,7 +150,7 @@ pub const TABLE: &[Known] = &[
     known("index.merge.scheduler.max_merge_count", Dynamic, POSITIVE, ""),
     known("index.merge.scheduler.max_thread_count", Dynamic, POSITIVE, ""),
     known("index.mode", Final, Type::Word(&["standard"]), "standard"),
-    known("index.number_of_replicas", Dynamic, INT, "1"),
+    known("index.number_of_replicas", Dynamic, REPLICAS, "1"),
     known("index.number_of_routing_shards", Final, Type::Int(1, 1024 * 1024), ""),
     known("index.number_of_shards", Final, Type::Int(1, 1024), "1"),
     known("index.priority", Dynamic, INT, "1"),

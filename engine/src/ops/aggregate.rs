@@ -57,9 +57,11 @@ pub(super) fn bind(
         let mut columns = fetch::bind_columns(&with_query, mapping, context)?;
         columns.visible = limits.fields.clone();
         if let Some(path) = path {
-            let mut inner = fetch::inner_of_path(path, asked, mapping, context)?;
-            inner.columns_mut().visible = limits.fields.clone();
+            let inner = fetch::inner_of_path(path, asked, mapping, context)?;
             columns.inner = vec![inner];
+        }
+        for inner in &mut columns.inner {
+            inner.restrict(limits.fields.as_ref());
         }
         let inside = path.map(str::to_owned);
         tops.push(TopColumns { request: asked.clone(), columns, order, inside });

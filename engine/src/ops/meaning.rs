@@ -218,6 +218,9 @@ impl<E: Env> Core<E> {
         let meaning = bound.and_then(|bound| {
             let mut columns = fetch::bind_columns(request, &mapping, &context)?;
             columns.visible = limits.fields.clone();
+            for inner in &mut columns.inner {
+                inner.restrict(limits.fields.as_ref());
+            }
             let second = request.rescore.iter().map(|one| {
                 let asked = SearchRequest { query: Some(one.query.clone()), ..Default::default() };
                 plan::bind(&asked, &mapping, &plan::Context { filter: None, ..context })

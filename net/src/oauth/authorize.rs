@@ -28,7 +28,7 @@ const PENDING_MS: u64 = 600_000;
 
 /// Answers a request.
 pub async fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    let Ok(form) = Form::parse(visit.query) else {
+    let Some(form) = Form::parse(visit.query).ok().filter(Form::is_one_line) else {
         return visit.problem(
             400,
             "This request cannot be read",

@@ -45,6 +45,13 @@ impl Form {
         Ok(Self { pairs })
     }
 
+    /// Holds no value a line end or tab? Only text areas of pages may.
+    pub fn is_one_line(&self) -> bool {
+        !self.pairs.iter().any(|(name, value)| {
+            name.contains(char::is_control) || value.contains(char::is_control)
+        })
+    }
+
     /// A form of these parameters.
     pub fn of(pairs: Vec<(String, String)>) -> Self {
         Self { pairs }

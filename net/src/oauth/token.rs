@@ -77,7 +77,8 @@ pub fn form<E: Env>(visit: &Visit<'_, E>, repeatable: &[&str]) -> Result<Form, F
     if !visit.query.is_empty() {
         return Err(Fail::request("Parameters belong into the body"));
     }
-    let form = visit.posted().ok_or(Fail::request("The body must be a form, in UTF-8"))?;
+    let posted = visit.posted().filter(Form::is_one_line);
+    let form = posted.ok_or(Fail::request("The body must be a form, in UTF-8"))?;
     match form.repeated(repeatable) {
         Some(_) => Err(Fail::request("A parameter appears more than once")),
         None => Ok(form),

@@ -189,9 +189,12 @@ pub fn of_path(
 }
 
 impl Inner {
-    /// What is shown of each object.
-    pub fn columns_mut(&mut self) -> &mut Columns {
-        &mut self.columns
+    /// Shows of each object, and of those inside of it, only what may be seen.
+    pub fn restrict(&mut self, visible: Option<&Arc<json::fields::Fields>>) {
+        self.columns.visible = visible.cloned();
+        for inner in self.inner.iter_mut().chain(&mut self.columns.inner) {
+            inner.restrict(visible);
+        }
     }
 
     /// One object inside of `winner`, which became `parent`.
