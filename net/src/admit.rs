@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn a_bad_token_is_told_in_its_challenge() {
         let challenge = |error: &AuthError| {
-            let reply = refused(error, "/", Trace::No);
+            let reply = refused(error, "/", None, Trace::No);
             assert_eq!(reply.status, 401);
             let found = reply.fields.iter().find(|(_, value)| value.starts_with("Bearer"));
             found.map(|(_, value)| value.to_string()).unwrap_or_default()
