@@ -12,7 +12,10 @@ use net::oauth::{client_auth, multipart};
 const OWN: &str = "https://store.example:9200";
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(read) = Form::parse(bytes) {
+    // One more parameter is written than was read, and there is a bound.
+    if let Ok(read) = Form::parse(bytes)
+        && read.pairs().len() < 200
+    {
         let mut out = String::from("x=1");
         for (name, value) in read.pairs() {
             let mut one = String::new();
