@@ -29,9 +29,30 @@ pub const fn date_of(day: i64) -> (i64, u32, u32) {
     (year, month as u32, day)
 }
 
+/// A moment in milliseconds since 1970 as `2026-11-20T09:08:07.006Z`.
+pub fn iso(unix_ms: i64) -> String {
+    let (days, ms) = (unix_ms.div_euclid(86_400_000), unix_ms.rem_euclid(86_400_000));
+    let (year, month, day) = date_of(days);
+    let (seconds, ms) = (ms / 1_000, ms % 1_000);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_written_in_full() {
+        for (unix_ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_795_165_687_006, "2026-11-20T09:08:07.006Z"),
+        ] {
+            assert_eq!(iso(unix_ms), text);
+        }
+    }
 
     #[test]
     fn days_and_dates_name_each_other() {

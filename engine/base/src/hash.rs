@@ -1,13 +1,47 @@
 //! Hash tables for keys that an outsider cannot choose a seed for, and the routing hash.
 
-/// A map with a fast, seeded hash.
-pub type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
+use std::cell::Cell;
+use std::hash::BuildHasher;
 
-/// Makes hashers with a seed of this process, for tables whose keys lie elsewhere.
-pub type State = foldhash::fast::RandomState;
+use foldhash::fast::{FoldHasher, SeedableRandomState};
+
+/// A map with a fast, seeded hash.
+pub type Map<K, V> = hashbrown::HashMap<K, V, State>;
 
 /// A set with a fast, seeded hash.
-pub type Set<K> = hashbrown::HashSet<K, foldhash::fast::RandomState>;
+pub type Set<K> = hashbrown::HashSet<K, State>;
+
+/// Makes hashers with a seed of this process; also for tables whose keys lie elsewhere.
+#[derive(Clone, Debug)]
+pub struct State(SeedableRandomState);
+
+thread_local! {
+    static IS_FIXED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on tables that this thread makes have one seed, the same in every process: so a
+/// simulation that walks a table does the same again. Never called in production.
+pub fn fix_seed() {
+    IS_FIXED.set(true);
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self(match IS_FIXED.get() {
+            true => SeedableRandomState::fixed(),
+            false => SeedableRandomState::random(),
+        })
+    }
+}
+
+impl BuildHasher for State {
+    type Hasher = FoldHasher<'static>;
+
+    #[inline(always)]
+    fn build_hasher(&self) -> FoldHasher<'static> {
+        self.0.build_hasher()
+    }
+}
 
 /// MurmurHash3 x86 32 bit (Appleby) with seed 0 over the UTF-16LE bytes of `text`: the hash by
 /// which Elasticsearch assigns a routing value to a shard.
@@ -16,16 +50,16 @@ pub fn routing_hash(text: &str) -> i32 {
     for unit in text.encode_utf16() {
         bytes.extend_from_slice(&unit.to_le_bytes());
     }
-    murmur3(&bytes) as i32
+    murmur3(&bytes, 0) as i32
 }
 
-/// MurmurHash3 x86 32 bit with seed 0.
-pub fn murmur3(bytes: &[u8]) -> u32 {
+/// MurmurHash3 x86 32 bit (Appleby).
+pub fn murmur3(bytes: &[u8], seed: u32) -> u32 {
     const C1: u32 = 0xcc9e_2d51;
     const C2: u32 = 0x1b87_3593;
     let mix = |block: u32| block.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);
     let (blocks, tail) = bytes.as_chunks::<4>();
-    let mut hash = 0u32;
+    let mut hash = seed;
     for block in blocks {
         hash ^= mix(u32::from_le_bytes(*block));
         hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
@@ -48,10 +82,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn tables_of_a_thread_that_asked_for_it_have_one_order() {
+        let order = || {
+            let keys: Set<u64> = (0..100).collect();
+            keys.into_iter().collect::<Vec<_>>()
+        };
+        let thread = |fixes: bool| {
+            let run = move || {
+                if fixes {
+                    fix_seed();
+                }
+                order()
+            };
+            std::thread::spawn(run).join().expect("it ends")
+        };
+        assert_eq!(thread(true), thread(true));
+        assert_ne!(order(), order(), "each table has a seed of its own");
+    }
+
+    #[test]
     fn murmur3_gives_published_values() {
-        assert_eq!(murmur3(b""), 0);
-        assert_eq!(murmur3(b"test"), 0xba6b_d213);
-        assert_eq!(murmur3(b"Hello, world!"), 0xc036_3e43);
+        assert_eq!(murmur3(b"", 0), 0);
+        assert_eq!(murmur3(b"", 1), 0x514e_28b7);
+        assert_eq!(murmur3(b"test", 0), 0xba6b_d213);
+        assert_eq!(murmur3(b"Hello, world!", 0), 0xc036_3e43);
+        assert_eq!(murmur3(b"Hello, world!", 0x9747_b28c), 0x2488_4cba);
     }
 
     #[test]

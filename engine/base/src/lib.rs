@@ -8,6 +8,8 @@ pub mod calendar;
 pub mod checksum;
 pub mod hash;
 pub mod id;
+pub mod planted;
+pub mod units;
 pub mod vint;
 
 pub use id::{CoreId, DocId, FieldNo, Ord, PrimaryTerm, SegmentId, SeqNo, ShardId};

@@ -122,22 +122,16 @@ pub fn write_f64(out: &mut Vec<u8>, value: f64) {
     if !value.is_finite() {
         return write_special(out, value.is_nan(), value > 0.0);
     }
-    if value.is_sign_negative() {
-        out.push(b'-');
-    }
-    let value = value.abs();
-    if value == 0.0 {
-        return out.extend_from_slice(b"0.0");
-    }
-    let mut buffer = ryu::Buffer::new();
-    let mut decimal = Decimal::read(buffer.format_finite(value).as_bytes());
-    if decimal.len == 1 {
-        let two = Decimal::read(format!("{value:.1e}").as_bytes());
-        if two.as_text().parse::<f64>() == Ok(value) {
-            decimal = two;
-        }
-    }
-    decimal.print(out);
+    let size = value.abs();
+    let two = || format!("{size:.1e}");
+    let is_same = |text: String| text.parse::<f64>() == Ok(size);
+    write_finite(
+        out,
+        value.is_sign_negative(),
+        ryu::Buffer::new().format_finite(size),
+        two,
+        is_same,
+    );
 }
 
 /// Appends Java's `Float.toString`.
@@ -145,19 +139,38 @@ pub fn write_f32(out: &mut Vec<u8>, value: f32) {
     if !value.is_finite() {
         return write_special(out, value.is_nan(), value > 0.0);
     }
-    if value.is_sign_negative() {
+    let size = value.abs();
+    let two = || format!("{size:.1e}");
+    let is_same = |text: String| text.parse::<f32>() == Ok(size);
+    write_finite(
+        out,
+        value.is_sign_negative(),
+        ryu::Buffer::new().format_finite(size),
+        two,
+        is_same,
+    );
+}
+
+/// Appends a number of which `shortest` is the shortest text. Java wants two digits: where there is but
+/// one, `two` nearest digits are taken if the number is the same.
+fn write_finite(
+    out: &mut Vec<u8>,
+    is_negative: bool,
+    shortest: &str,
+    two: impl FnOnce() -> String,
+    is_same: impl FnOnce(String) -> bool,
+) {
+    if is_negative {
         out.push(b'-');
     }
-    let value = value.abs();
-    if value == 0.0 {
+    let mut decimal = Decimal::read(shortest.as_bytes());
+    if decimal.len == 0 {
         return out.extend_from_slice(b"0.0");
     }
-    let mut buffer = ryu::Buffer::new();
-    let mut decimal = Decimal::read(buffer.format_finite(value).as_bytes());
     if decimal.len == 1 {
-        let two = Decimal::read(format!("{value:.1e}").as_bytes());
-        if two.as_text().parse::<f32>() == Ok(value) {
-            decimal = two;
+        let nearest = Decimal::read(two().as_bytes());
+        if is_same(nearest.as_text()) {
+            decimal = nearest;
         }
     }
     decimal.print(out);
