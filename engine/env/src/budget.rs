@@ -144,6 +144,13 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// Size of the pool.
+    pub fn total_bytes(&self) -> usize {
+        self.local.pool.total
+    }
+}
+
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lease({} bytes spare)", self.local.spare.load(Ordering::Relaxed))

@@ -15,23 +15,28 @@ pub mod bytes;
 pub mod clock;
 pub mod disk;
 pub mod error;
+pub mod join;
 pub mod lines;
 pub mod machine;
 pub mod mailbox;
 pub mod meter;
 pub mod net;
+pub mod pace;
 pub mod published;
 pub mod random;
 pub mod reply;
 pub mod rising;
 pub mod spawn;
 mod sync;
+pub mod turns;
 
 pub use bytes::Bytes;
 pub use clock::Clock;
 pub use disk::{Disk, File};
 pub use error::{Error, ErrorKind, Result};
+pub use join::join_all;
 pub use net::Stream;
+pub use pace::Pace;
 pub use random::Random;
 pub use spawn::Spawn;
 

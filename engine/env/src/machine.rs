@@ -169,6 +169,10 @@ pub struct CoreLoad {
     pub stalls: u64,
     /// Milliseconds of those silences.
     pub stalled_ms: u64,
+    /// The longest time for which a task held it, in microseconds of the processor.
+    pub stretch_max_us: u64,
+    /// Times that a task held it for more than 5 ms.
+    pub long_stretches: u64,
 }
 
 /// A thread.

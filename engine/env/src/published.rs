@@ -148,6 +148,48 @@ mod model {
         });
     }
 
+    /// A view of files: it says whether it still stands, and that it ended.
+    struct View {
+        stands: AtomicU64,
+        ended: Arc<AtomicU64>,
+    }
+
+    impl View {
+        fn new(ended: &Arc<AtomicU64>) -> Arc<Self> {
+            Arc::new(Self { stands: AtomicU64::new(1), ended: Arc::clone(ended) })
+        }
+    }
+
+    impl Drop for View {
+        fn drop(&mut self) {
+            self.stands.store(0, Ordering::Release);
+            self.ended.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    #[test]
+    fn a_view_ends_once_with_its_last_holder_and_not_under_a_reader() {
+        loom::model(|| {
+            let ended = Arc::new(AtomicU64::new(0));
+            let published = Arc::new(Published::new(View::new(&ended)));
+            let reader = {
+                let published = Arc::clone(&published);
+                loom::thread::spawn(move || {
+                    let view = published.load();
+                    assert_eq!(view.stands.load(Ordering::Acquire), 1);
+                    loom::thread::yield_now();
+                    assert_eq!(view.stands.load(Ordering::Acquire), 1, "held, so it stands");
+                })
+            };
+            published.store(View::new(&ended));
+            assert!(ended.load(Ordering::Acquire) <= 1, "the new one is published");
+            reader.join().expect("read");
+            assert_eq!(ended.load(Ordering::Acquire), 1, "the old one, once");
+            drop(published);
+            assert_eq!(ended.load(Ordering::Acquire), 2, "each once");
+        });
+    }
+
     #[test]
     fn what_was_written_before_the_store_is_seen_after_the_get() {
         loom::model(|| {

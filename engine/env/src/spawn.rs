@@ -11,6 +11,10 @@ pub trait Spawn: Clone + 'static {
     /// Lets other tasks of this core run, where this one has run for long enough (500 µs).
     async fn yield_if_needed(&self);
 
+    /// Says whether what is polled next is part of a task that yields by itself
+    /// ([`crate::turns`]): its yields then only give the turn back.
+    fn set_within(&self, _within: bool) {}
+
     /// Runs `job` on a worker thread (heavy work: hashing, sealing a buffer). `Busy` where too many
     /// wait.
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T>;

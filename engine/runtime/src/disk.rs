@@ -374,6 +374,11 @@ impl File for RuntimeFile {
     }
 
     async fn len(&self) -> Result<u64> {
-        self.file.file_size().await.map_err(|error| self.told(error, "asking the size of"))
+        // glommio would ask by the name under which it was opened, which may be gone.
+        let file = system::duplicate(self.file.as_raw_fd())
+            .map_err(|error| failed(&error, "asking the size of", &self.path))?;
+        let asked = move || StdFile::from(file).metadata().map(|meta| meta.len());
+        let len = self.files.run("asking the size", asked).await?;
+        len.map_err(|error| failed(&error, "asking the size of", &self.path))
     }
 }

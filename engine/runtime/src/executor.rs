@@ -27,8 +27,9 @@ use crate::disk::RuntimeDisk;
 use crate::poke::Poke;
 use crate::probe::Probe;
 use crate::random::RuntimeRandom;
+use crate::stretch::Watch;
 use crate::watchdog::{Beat, Watchdog};
-use crate::workers::Workers;
+use crate::workers::{Short, Workers};
 
 const PREEMPT_TIMER: Duration = Duration::from_millis(10);
 const IO_MEMORY_BYTES: usize = 64 << 10;
@@ -86,11 +87,16 @@ where
     M: FnOnce(Core, S) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + 'static,
 {
-    start_measured(seeds, main, &Probe::new())
+    start_measured(seeds, main, &Probe::new(), Short::default())
 }
 
-/// As [`start`]; `probe` measures what runs.
-pub fn start_measured<S, M, F>(seeds: Vec<S>, main: M, probe: &Probe) -> Result<Running>
+/// As [`start`]; `probe` measures what runs, `short` says how much short work is done at a time.
+pub fn start_measured<S, M, F>(
+    seeds: Vec<S>,
+    main: M,
+    probe: &Probe,
+    short: Short,
+) -> Result<Running>
 where
     S: Send + 'static,
     M: FnOnce(Core, S) -> F + Clone + Send + 'static,
@@ -99,7 +105,7 @@ where
     let count = seeds.len();
     assert!(count > 0, "there is at least one core");
     let clock = RuntimeClock::start();
-    let workers = Workers::start(count)?;
+    let workers = Workers::start(count, short)?;
     let mut beats = Vec::with_capacity(count);
     let mut handles = Vec::with_capacity(count);
     let mut started = Vec::with_capacity(count);
@@ -120,14 +126,15 @@ where
             .ring_depth(RING_DEPTH)
             .preempt_timer(PREEMPT_TIMER)
             .spawn(move || async move {
-                let spawn = RuntimeSpawn::new(workers.clone())?;
+                let watch = Rc::new(Watch::new(Arc::clone(&beat)));
+                let spawn = RuntimeSpawn::new(workers.clone(), watch)?;
                 spawn.spawn(beat.answer());
                 let disk = RuntimeDisk::new(workers.files.clone(), syncs);
-                let polls = Rc::clone(&spawn.polls);
+                let watch = Rc::clone(&spawn.watch);
                 let env = RuntimeEnv { disk, clock, random: RuntimeRandom::new(), spawn };
                 // Nobody listens any more only where another executor failed to start.
                 if begun.send(()).is_ok() {
-                    RuntimeSpawn::counted(polls, main(Core { id, count, env }, seed)).await;
+                    RuntimeSpawn::watched(watch, main(Core { id, count, env }, seed)).await;
                 }
                 Ok(())
             })
@@ -154,27 +161,45 @@ pub struct RuntimeSpawn {
     workers: Workers,
     /// When a task of this core last let others run.
     yielded: Rc<Cell<Instant>>,
-    /// Polls of all tasks of this core.
-    polls: Rc<Cell<u64>>,
+    /// Polls of all tasks of this core, and how long they take.
+    watch: Rc<Watch>,
     poke: Rc<Poke>,
+    /// What runs is part of a task that yields by itself.
+    within: Rc<Cell<bool>>,
 }
 
 impl RuntimeSpawn {
     /// For the executor that this runs on.
-    pub(crate) fn new(workers: Workers) -> Result<Self> {
+    pub(crate) fn new(workers: Workers, watch: Rc<Watch>) -> Result<Self> {
         let yielded = Rc::new(Cell::new(Instant::now()));
-        Ok(Self { workers, yielded, polls: Rc::default(), poke: Rc::new(Poke::new()?) })
+        let (poke, within) = (Rc::new(Poke::new()?), Rc::default());
+        Ok(Self { workers, yielded, watch, poke, within })
     }
 
-    /// Counts the polls of `task`.
-    async fn counted<T>(polls: Rc<Cell<u64>>, task: impl Future<Output = T>) -> T {
+    /// Counts and times the polls of `task`.
+    async fn watched<T>(watch: Rc<Watch>, task: impl Future<Output = T>) -> T {
         let mut task = pin!(task);
         poll_fn(|context| {
-            polls.set(polls.get() + 1);
-            task.as_mut().poll(context)
+            let begun = watch.begin();
+            let polled = task.as_mut().poll(context);
+            watch.end(begun);
+            polled
         })
         .await
     }
+}
+
+/// Gives the turn back, and asks for another.
+async fn yield_once() {
+    let mut is_back = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut is_back, true) {
+            return std::task::Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
 }
 
 impl Spawn for RuntimeSpawn {
@@ -182,7 +207,7 @@ impl Spawn for RuntimeSpawn {
         // `spawn_local` would run the task at once, inside of whatever its maker is doing; a queue
         // named explicitly only schedules it.
         let executor = glommio::executor();
-        let task = Self::counted(Rc::clone(&self.polls), task);
+        let task = Self::watched(Rc::clone(&self.watch), task);
         match executor.spawn_local_into(task, executor.current_task_queue()) {
             Ok(task) => drop(task.detach()),
             Err(error) => unreachable!("the queue of the running task is there: {error}"),
@@ -195,20 +220,29 @@ impl Spawn for RuntimeSpawn {
             if self.yielded.get().elapsed() < STRETCH_MAX {
                 return;
             }
-            self.poke.poke();
+            if !self.within.get() {
+                self.poke.poke();
+            }
+        }
+        if self.within.get() {
+            return yield_once().await;
         }
         // Leaves the whole queue, so that the executor looks at its rings.
         executor.yield_task_queue_now().await;
         // Those that were woken by the look stand behind this task now: let them run first.
-        let before = self.polls.get();
+        let before = self.watch.polls();
         executor.yield_now().await;
         // This task's own poll is one of them.
-        if self.polls.get() > before + 1 {
+        if self.watch.polls() > before + 1 {
             // What they asked for is handed to the kernel before this task goes on.
             self.poke.poke();
             executor.yield_task_queue_now().await;
         }
         self.yielded.set(Instant::now());
+    }
+
+    fn set_within(&self, within: bool) {
+        self.within.set(within);
     }
 
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {

@@ -19,6 +19,7 @@ mod poke;
 pub mod preflight;
 pub mod probe;
 pub mod random;
+mod stretch;
 pub mod suspect;
 pub mod system;
 pub mod tls;

@@ -28,6 +28,9 @@ use crate::tls::TlsStream;
 /// Sockets that wait for one core to take them.
 pub const WAITING_MAX: usize = 1024;
 
+/// Connections that the system makes before they are accepted.
+const BACKLOG: i32 = 4096;
+
 /// How long the acceptor rests where the process has no descriptor left.
 const REST: Duration = Duration::from_millis(50);
 
@@ -48,6 +51,8 @@ impl Listener {
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         // std sets SO_REUSEADDR (a restart need not wait for old connections), never SO_REUSEPORT.
         let socket = TcpListener::bind(address)?;
+        // std asks for 128; the system cuts what is more than `net.core.somaxconn`.
+        socket2::SockRef::from(&socket).listen(BACKLOG)?;
         let address = socket.local_addr()?;
         Ok(Self { socket, address })
     }

@@ -99,6 +99,8 @@ impl Measure for Probe {
             let load = |beat: &Arc<Beat>| CoreLoad {
                 stalls: beat.stalls.get(),
                 stalled_ms: beat.stalled_ms.get(),
+                stretch_max_us: beat.stretch_max().as_micros() as u64,
+                long_stretches: beat.long_stretches.get(),
             };
             cores = beats.iter().map(load).collect();
         }

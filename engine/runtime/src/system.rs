@@ -14,6 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Turns the -1 of a system call into its error.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -93,6 +94,18 @@ pub fn tame_allocator() {
     }
     #[cfg(not(target_env = "gnu"))]
     let _ = (MAPPED_BYTES_MIN, KEPT_BYTES_MAX);
+}
+
+/// Processor time that the calling thread has used; 0 where the system does not tell.
+pub fn thread_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a place for the answer.
+    let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    if told != 0 {
+        return Duration::ZERO;
+    }
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// A limit of this process.

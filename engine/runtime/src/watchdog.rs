@@ -33,10 +33,29 @@ pub struct Beat {
     pub(crate) stalls: Counter,
     /// Milliseconds of those silences.
     pub(crate) stalled_ms: Counter,
+    /// The longest time for which a task held the core, in microseconds.
+    stretch_max_us: AtomicU64,
+    /// Times that one held it for too long.
+    pub(crate) long_stretches: Counter,
     slot: Mutex<Option<Waker>>,
 }
 
 impl Beat {
+    /// A task held the core for so long.
+    pub(crate) fn note_stretch(&self, stretch: Duration, is_long: bool) {
+        let us = u64::try_from(stretch.as_micros()).unwrap_or(u64::MAX);
+        self.stretch_max_us.fetch_max(us, Ordering::Relaxed);
+        if is_long {
+            self.long_stretches.add(1);
+            log::debug!("a task held its core for {us} us");
+        }
+    }
+
+    /// The longest time for which a task held the core.
+    pub(crate) fn stretch_max(&self) -> Duration {
+        Duration::from_micros(self.stretch_max_us.load(Ordering::Relaxed))
+    }
+
     /// Answers the kicks; runs on the executor until that ends.
     pub async fn answer(self: Arc<Self>) {
         loop {

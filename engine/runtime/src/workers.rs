@@ -5,7 +5,7 @@
 //! | pool    | threads                      | priority | for                                    |
 //! |---------|------------------------------|----------|----------------------------------------|
 //! | `heavy` | half the cores, at least one | lowest   | merges, dictionaries, big documents    |
-//! | `short` | one                          | low      | password hashes: somebody waits        |
+//! | `short` | one, or as set               | low      | password hashes: somebody waits        |
 //! | `files` | one for each core            | normal   | calls that io_uring does not offer     |
 //!
 //! Always true
@@ -194,9 +194,24 @@ pub struct Workers {
     pub files: Pool,
 }
 
+/// How much short work is done at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// Threads.
+    pub threads: usize,
+    /// Jobs that may wait.
+    pub waiting_max: usize,
+}
+
+impl Default for Short {
+    fn default() -> Self {
+        Self { threads: 1, waiting_max: 64 }
+    }
+}
+
 impl Workers {
     /// Starts them for `cores` executors.
-    pub fn start(cores: usize) -> Result<Self> {
+    pub fn start(cores: usize, short: Short) -> Result<Self> {
         Ok(Self {
             heavy: Pool::start(&PoolOptions {
                 name: "heavy",
@@ -206,9 +221,9 @@ impl Workers {
             })?,
             short: Pool::start(&PoolOptions {
                 name: "short",
-                threads: 1,
+                threads: short.threads,
                 niceness: 5,
-                waiting_max: 64,
+                waiting_max: short.waiting_max,
             })?,
             files: Pool::start(&PoolOptions {
                 name: "files",

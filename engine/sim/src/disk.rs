@@ -164,13 +164,24 @@ impl SimFile {
             None => return std::future::pending().await,
         };
         let path = self.path.clone();
+        let lie = match self.life.world() {
+            Some(world) if failure.is_none() => {
+                world.faults.borrow_mut().lies(&path.to_string_lossy())
+            }
+            _ => None,
+        };
         self.life
             .later(delay, move |world| {
                 let mut storage = world.storage.borrow_mut();
                 world.record("write", &[offset, len, u64::from(failure.is_none())]);
                 match failure {
                     None => {
-                        storage.write_end(number);
+                        match lie {
+                            None => storage.write_end(number),
+                            Some(lie) => {
+                                storage.write_lie(number, lie, &mut world.chance.borrow_mut());
+                            }
+                        }
                         Ok(())
                     }
                     Some(kind) => {

@@ -34,10 +34,21 @@ impl Call {
     }
 }
 
-/// One planned failure.
+/// How a disk lies about a write that it says it has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// Nothing was written.
+    Lost,
+    /// It was written to another place of the file.
+    Misdirected,
+    /// It is read back until the power goes; then the older bytes are there again.
+    Stale,
+}
+
+/// One planned failure; without a call it meets any that may change the disk.
 #[derive(Clone, Debug)]
 struct Plan {
-    call: Call,
+    call: Option<Call>,
     path_part: String,
     left: u64,
     kind: ErrorKind,
@@ -47,6 +58,10 @@ struct Plan {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     plans: Vec<Plan>,
+    /// Lies, with the writes left until each.
+    lies: Vec<(Lie, String, u64)>,
+    /// Lies that were told, and about which file.
+    told: Vec<(Lie, String)>,
     /// Calls that change the disk, left until the power is cut.
     cut_after: Option<u64>,
     /// Calls so far that change the disk.
@@ -55,9 +70,38 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Plans that the `nth` (from 1) such call on a path that contains `path_part` fails.
-    pub(crate) fn fail(&mut self, call: Call, path_part: &str, nth: u64, kind: ErrorKind) {
+    pub(crate) fn fail(&mut self, call: Option<Call>, path_part: &str, nth: u64, kind: ErrorKind) {
         assert!(nth > 0, "the next call is number 1");
         self.plans.push(Plan { call, path_part: path_part.to_owned(), left: nth, kind });
+    }
+
+    /// Plans a lie about the `nth` (from 1) write to a path that contains `path_part`.
+    pub(crate) fn lie(&mut self, lie: Lie, path_part: &str, nth: u64) {
+        assert!(nth > 0, "the next write is number 1");
+        self.lies.push((lie, path_part.to_owned(), nth));
+    }
+
+    /// Whether the disk lies about this write, which it counts.
+    pub(crate) fn lies(&mut self, path: &str) -> Option<Lie> {
+        let mut told = None;
+        self.lies.retain_mut(|(lie, part, left)| {
+            if path.contains(part.as_str()) {
+                *left -= 1;
+                if *left == 0 {
+                    told = Some(*lie);
+                }
+            }
+            *left > 0
+        });
+        if let Some(lie) = told {
+            self.told.push((lie, path.to_owned()));
+        }
+        told
+    }
+
+    /// Lies that were told.
+    pub(crate) fn told(&self) -> &[(Lie, String)] {
+        &self.told
     }
 
     /// Plans that the power is cut while the `nth` (from 1) changing call is under way.
@@ -69,6 +113,7 @@ impl Faults {
     /// Forgets all plans.
     pub(crate) fn clear(&mut self) {
         self.plans.clear();
+        self.lies.clear();
         self.cut_after = None;
     }
 
@@ -91,7 +136,8 @@ impl Faults {
         }
         let mut failure = None;
         self.plans.retain_mut(|plan| {
-            if plan.call != call || !path.contains(&plan.path_part) {
+            let meets = plan.call.map_or(call.changes(), |planned| planned == call);
+            if !meets || !path.contains(&plan.path_part) {
                 return true;
             }
             plan.left -= 1;
@@ -111,12 +157,31 @@ mod tests {
     #[test]
     fn the_nth_call_on_the_path_fails_once() {
         let mut faults = Faults::default();
-        faults.fail(Call::Sync, "log", 2, ErrorKind::Io);
+        faults.fail(Some(Call::Sync), "log", 2, ErrorKind::Io);
         assert_eq!(faults.meet(Call::Sync, "/a/log-1"), (None, false));
         assert_eq!(faults.meet(Call::Sync, "/a/other"), (None, false));
         assert_eq!(faults.meet(Call::Write, "/a/log-1"), (None, false));
         assert_eq!(faults.meet(Call::Sync, "/a/log-1"), (Some(ErrorKind::Io), false));
         assert_eq!(faults.meet(Call::Sync, "/a/log-1"), (None, false));
+    }
+
+    #[test]
+    fn the_nth_change_fails_whatever_it_is() {
+        let mut faults = Faults::default();
+        faults.fail(None, "", 2, ErrorKind::NoSpace);
+        assert_eq!(faults.meet(Call::Write, "/a").0, None);
+        assert_eq!(faults.meet(Call::Read, "/a").0, None);
+        assert_eq!(faults.meet(Call::Rename, "/b").0, Some(ErrorKind::NoSpace));
+        assert_eq!(faults.meet(Call::Rename, "/b").0, None);
+    }
+
+    #[test]
+    fn the_nth_write_is_lied_about_once() {
+        let mut faults = Faults::default();
+        faults.lie(Lie::Lost, "log", 2);
+        let lies = ["/log", "/manifest", "/log", "/log"].map(|path| faults.lies(path));
+        assert_eq!(lies, [None, None, Some(Lie::Lost), None]);
+        assert_eq!(faults.told(), [(Lie::Lost, "/log".to_owned())]);
     }
 
     #[test]

@@ -98,6 +98,11 @@ impl Scheduler {
         self.now.get()
     }
 
+    /// Time goes on, and nothing else.
+    pub(crate) fn pass(&self, duration: Duration) {
+        self.now.set(self.now.get().saturating_add(duration));
+    }
+
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         tasks.push(Some(Box::pin(task)));

@@ -7,10 +7,12 @@
 //! 4. After a power cut the volatile copy equals the safe one: nothing is half gone.
 //!
 //! A failed sync throws part of the unsynced writes away, and a later sync does not bring them
-//! back: so do kernels.
+//! back: so do kernels. The process reads them all the same; the next one does not, for it reads what
+//! the disk holds. A lying disk ([`Lie`]) breaks rule 1 where it is told to, and only there.
 //!
 //! Not here: when a call ends, and which ones fail (`disk`).
 
+mod image;
 mod names;
 mod settle;
 
@@ -20,7 +22,9 @@ use std::path::{Path, PathBuf};
 use env::{Error, ErrorKind, Result};
 
 use crate::chance::Chance;
+use crate::fault::Lie;
 
+use image::Image;
 pub(crate) use names::Node;
 use names::{Folder, NameChange};
 
@@ -36,18 +40,22 @@ pub(crate) struct FileId(u64);
 struct Unsynced {
     stamp: u64,
     offset: usize,
-    bytes: Vec<u8>,
+    bytes: Image,
+    /// How much of it was written.
+    len: usize,
 }
 
 /// One file's bytes.
 #[derive(Clone, Debug, Default)]
 struct Content {
     /// What a read answers.
-    volatile: Vec<u8>,
+    volatile: Image,
     /// What survives, up to `safe_len`.
-    safe: Vec<u8>,
+    safe: Image,
     safe_len: usize,
     unsynced: VecDeque<Unsynced>,
+    /// A failed sync threw something away that is read all the same.
+    is_ahead: bool,
 }
 
 /// All files.
@@ -56,7 +64,7 @@ pub(crate) struct Storage {
     contents: BTreeMap<FileId, Content>,
     folders: BTreeMap<PathBuf, Folder>,
     /// Writes that have begun and not ended: number, file, offset, bytes.
-    in_flight: BTreeMap<u64, (FileId, usize, Vec<u8>)>,
+    in_flight: BTreeMap<u64, (FileId, usize, Image)>,
     stamp: u64,
     /// Bytes that files may hold together.
     pub(crate) capacity: u64,
@@ -229,30 +237,27 @@ impl Storage {
 
     pub(crate) fn read(&self, id: FileId, offset: u64, len: usize) -> Option<Vec<u8>> {
         let offset = usize::try_from(offset).ok()?;
-        let end = offset.checked_add(len)?;
-        self.contents.get(&id)?.volatile.get(offset..end).map(<[u8]>::to_vec)
+        self.contents.get(&id)?.volatile.read(offset, len)
     }
 
     /// Begins a write; the answer is its number.
     pub(crate) fn write_begin(&mut self, id: FileId, offset: u64, bytes: Vec<u8>) -> Result<u64> {
         let end = offset + bytes.len() as u64;
         let growth = end.saturating_sub(self.len(id));
-        if growth > self.free() {
+        // Without a limit nothing need be counted.
+        if self.capacity < u64::MAX && growth > self.free() {
             return Err(Error::new(ErrorKind::NoSpace, "the simulated disk is full"));
         }
         let number = self.stamp();
-        self.in_flight.insert(number, (id, offset as usize, bytes));
+        self.in_flight.insert(number, (id, offset as usize, Image::new(&bytes)));
         Ok(number)
     }
 
     /// Ends a write: all of it is readable now, none of it is safe.
     pub(crate) fn write_end(&mut self, number: u64) {
         let (id, offset, bytes) = self.in_flight.remove(&number).expect("begun and not ended");
-        let stamp = self.stamp();
-        if let Some(content) = self.contents.get_mut(&id) {
-            content.put(offset, &bytes);
-            content.unsynced.push_back(Unsynced { stamp, offset, bytes });
-        }
+        let len = bytes.len();
+        self.written(id, offset, bytes, len);
     }
 
     /// Ends a write badly: some of its sectors are written.
@@ -260,11 +265,36 @@ impl Storage {
         let (id, offset, bytes) = self.in_flight.remove(&number).expect("begun and not ended");
         let sectors = (bytes.len() / SECTOR) as u64;
         let kept = chance.between(0, sectors) as usize * SECTOR;
+        self.written(id, offset, bytes, kept);
+    }
+
+    /// Ends a write that the disk says it has done.
+    pub(crate) fn write_lie(&mut self, number: u64, lie: Lie, chance: &mut Chance) {
+        let (id, offset, bytes) = self.in_flight.remove(&number).expect("begun and not ended");
+        let len = bytes.len();
+        match lie {
+            Lie::Lost => {}
+            Lie::Misdirected => {
+                // Some other place of the file, where it has one.
+                let pages = self.len(id).div_ceil(4096).max(1);
+                let wrong = chance.below(pages) as usize * 4096;
+                if wrong != offset {
+                    self.written(id, wrong, bytes, len);
+                }
+            }
+            Lie::Stale => {
+                if let Some(content) = self.contents.get_mut(&id) {
+                    content.volatile.put_image(offset, &bytes, len);
+                }
+            }
+        }
+    }
+
+    fn written(&mut self, id: FileId, offset: usize, bytes: Image, len: usize) {
         let stamp = self.stamp();
         if let Some(content) = self.contents.get_mut(&id) {
-            let bytes = bytes[..kept].to_vec();
-            content.put(offset, &bytes);
-            content.unsynced.push_back(Unsynced { stamp, offset, bytes });
+            content.volatile.put_image(offset, &bytes, len);
+            content.unsynced.push_back(Unsynced { stamp, offset, bytes, len });
         }
     }
 
@@ -273,11 +303,11 @@ impl Storage {
         let Some(content) = self.contents.get_mut(&id) else { return };
         while content.unsynced.front().is_some_and(|write| write.stamp <= stamp) {
             let write = content.unsynced.pop_front().expect("looked at above");
-            content.put_safe(write.offset, &write.bytes);
+            content.safe.put_image(write.offset, &write.bytes, write.len);
         }
         if all {
             content.safe_len = content.volatile.len();
-            content.safe.resize(content.safe_len.max(content.safe.len()), 0);
+            content.safe.resize(content.safe_len.max(content.safe.len()));
         }
     }
 
@@ -286,7 +316,9 @@ impl Storage {
         let Some(content) = self.contents.get_mut(&id) else { return };
         for write in std::mem::take(&mut content.unsynced) {
             if chance.percent(50) {
-                content.put_safe(write.offset, &write.bytes);
+                content.safe.put_image(write.offset, &write.bytes, write.len);
+            } else {
+                content.is_ahead = true;
             }
         }
     }
@@ -305,10 +337,11 @@ impl Storage {
             }
         };
         let content = Content {
-            volatile: bytes.to_vec(),
-            safe: bytes.to_vec(),
+            volatile: Image::new(bytes),
+            safe: Image::new(bytes),
             safe_len: bytes.len(),
             unsynced: VecDeque::new(),
+            is_ahead: false,
         };
         self.contents.insert(id, content);
         Ok(())
@@ -320,13 +353,14 @@ impl Storage {
         let content = self.contents.get_mut(&id).expect("a named file has content");
         let at = offset as usize;
         assert!(at < content.volatile.len(), "rot beyond the end of {}", path.display());
-        content.volatile[at] ^= mask;
-        if let Some(byte) = content.safe.get_mut(at) {
-            *byte ^= mask;
+        content.volatile.flip(at, mask);
+        if at < content.safe.len() {
+            content.safe.flip(at, mask);
         }
         for write in &mut content.unsynced {
-            if let Some(byte) = at.checked_sub(write.offset).and_then(|i| write.bytes.get_mut(i)) {
-                *byte ^= mask;
+            let inside = at.checked_sub(write.offset).filter(|inside| *inside < write.len);
+            if let Some(inside) = inside {
+                write.bytes.flip(inside, mask);
             }
         }
         Ok(())
@@ -334,26 +368,21 @@ impl Storage {
 
     pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         let id = self.open(path).ok()?;
-        self.contents.get(&id).map(|content| content.volatile.clone())
-    }
-}
-
-impl Content {
-    fn put(&mut self, offset: usize, bytes: &[u8]) {
-        put(&mut self.volatile, offset, bytes);
+        self.contents.get(&id).map(|content| content.volatile.to_vec())
     }
 
-    fn put_safe(&mut self, offset: usize, bytes: &[u8]) {
-        put(&mut self.safe, offset, bytes);
+    /// All files by their names, with their lengths.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, u64)> {
+        let mut files = Vec::new();
+        for (dir, folder) in &self.folders {
+            for (name, node) in &folder.volatile {
+                if let Node::File(id) = node {
+                    files.push((dir.join(name), self.len(*id)));
+                }
+            }
+        }
+        files
     }
-}
-
-fn put(target: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if target.len() < end {
-        target.resize(end, 0);
-    }
-    target[offset..end].copy_from_slice(bytes);
 }
 
 /// Folder and name of a path.

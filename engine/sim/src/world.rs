@@ -1,14 +1,14 @@
 //! The simulation itself: what a test holds.
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use env::ErrorKind;
 
 use crate::chance::Chance;
-use crate::fault::{Call, Faults};
+use crate::fault::{Call, Faults, Lie};
 use crate::outside::SimEnv;
 use crate::scheduler::{Scheduler, Step};
 use crate::storage::Storage;
@@ -28,6 +28,8 @@ pub(crate) struct World {
     pub(crate) life: Cell<u32>,
     pub(crate) cut: Cell<bool>,
     pub(crate) latency_us: Cell<(u64, u64)>,
+    /// Of a thousand calls so many take longer, up to so many microseconds.
+    pub(crate) spikes: Cell<(u64, u64)>,
     pub(crate) unix_ms_start: Cell<i64>,
     trace: Cell<u64>,
 }
@@ -43,8 +45,13 @@ impl World {
 
     /// How long the next call takes.
     pub(crate) fn latency(&self) -> Duration {
-        let (least, most) = self.latency_us.get();
-        Duration::from_micros(self.chance.borrow_mut().between(least, most))
+        let (least, mut most) = self.latency_us.get();
+        let mut chance = self.chance.borrow_mut();
+        let (per_mille, longest) = self.spikes.get();
+        if per_mille > 0 && chance.below(1000) < per_mille {
+            most = longest.max(most);
+        }
+        Duration::from_micros(chance.between(least, most))
     }
 
     /// Takes an event into the trace (FNV-1a over its words).
@@ -65,6 +72,8 @@ pub struct Sim {
 impl Sim {
     /// A machine with an empty disk, on which all that follows is decided by `seed`.
     pub fn new(seed: u64) -> Self {
+        // Whoever walks a table does so in the same order in every run.
+        base::hash::fix_seed();
         Self {
             world: Rc::new(World {
                 seed,
@@ -75,6 +84,7 @@ impl Sim {
                 life: Cell::new(0),
                 cut: Cell::new(false),
                 latency_us: Cell::new((20, 2_000)),
+                spikes: Cell::new((0, 0)),
                 unix_ms_start: Cell::new(1_700_000_000_000),
                 trace: Cell::new(0xcbf2_9ce4_8422_2325),
             }),
@@ -160,10 +170,26 @@ impl Sim {
     /// Lets the `nth` such call from now (1 is the next) fail that touches a path which contains
     /// `path_part`.
     pub fn fail(&self, call: Call, path_part: &str, nth: u64, kind: ErrorKind) {
-        self.world.faults.borrow_mut().fail(call, path_part, nth, kind);
+        self.world.faults.borrow_mut().fail(Some(call), path_part, nth, kind);
     }
 
-    /// Forgets all planned failures and cuts.
+    /// Lets the `nth` call from now (1 is the next) fail that changes the disk, whatever it is.
+    pub fn fail_nth(&self, nth: u64, kind: ErrorKind) {
+        self.world.faults.borrow_mut().fail(None, "", nth, kind);
+    }
+
+    /// Lets the disk lie about the `nth` write from now (1 is the next) to a path that contains
+    /// `path_part`.
+    pub fn lie(&self, lie: Lie, path_part: &str, nth: u64) {
+        self.world.faults.borrow_mut().lie(lie, path_part, nth);
+    }
+
+    /// Lies that were told so far, each with the path of its file.
+    pub fn lies_told(&self) -> Vec<(Lie, String)> {
+        self.world.faults.borrow().told().to_vec()
+    }
+
+    /// Forgets all planned failures, lies and cuts.
     pub fn heal(&self) {
         self.world.faults.borrow_mut().clear();
     }
@@ -183,6 +209,25 @@ impl Sim {
     pub fn set_latency(&self, least: Duration, most: Duration) {
         assert!(least <= most, "the least is not above the most");
         self.world.latency_us.set((least.as_micros() as u64, most.as_micros() as u64));
+    }
+
+    /// Lets `per_mille` of a thousand calls to the disk take up to `longest`.
+    pub fn set_spikes(&self, per_mille: u64, longest: Duration) {
+        self.world.spikes.set((per_mille, longest.as_micros() as u64));
+    }
+
+    /// Sets the calendar back or forward; the monotonic clock goes on.
+    pub fn jump_calendar(&self, by_ms: i64) {
+        let world = &self.world;
+        world.unix_ms_start.set(world.unix_ms_start.get().saturating_add(by_ms));
+        world.record("calendar", &[by_ms as u64]);
+    }
+
+    /// Stops the process for a while: time goes on, nothing else does. What was due meanwhile is
+    /// due at once afterwards.
+    pub fn pause(&self, duration: Duration) {
+        self.world.scheduler.pass(duration);
+        self.world.record("pause", &[duration.as_micros() as u64]);
     }
 
     /// What the calendar says at [`Sim::now`] 0.
@@ -212,6 +257,11 @@ impl Sim {
     /// The bytes of a file as a read would see them.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         self.world.storage.borrow().bytes(path.as_ref())
+    }
+
+    /// All files, sorted by their paths, with their lengths.
+    pub fn files(&self) -> Vec<(PathBuf, u64)> {
+        self.world.storage.borrow().files()
     }
 
     /// Names of the files in a folder, sorted.

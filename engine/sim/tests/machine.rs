@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
-use sim::{Call, Sim, SimEnv};
+use sim::{Call, Lie, Sim, SimEnv};
 
 /// A little of everything.
 async fn work_a_while(env: SimEnv) {
@@ -205,4 +205,78 @@ fn sleepers_wake_in_the_order_of_their_times() {
     }
     sim.run_for(Duration::from_secs(60));
     assert_eq!(*order.borrow(), [(10, 10), (20, 20), (30, 30)]);
+}
+
+/// Writes page after page, each with its number, and syncs after each.
+async fn write_pages(env: SimEnv, count: u8) {
+    let file = env.disk().create(Path::new("/f")).await.expect("a new name");
+    for number in 1..=count {
+        let mut buffer = file.buffer(4096);
+        buffer.as_mut().fill(number);
+        file.write_at(buffer, (u64::from(number) - 1) * 4096).await.expect("there is room");
+        file.sync_all().await.expect("a healthy disk");
+    }
+    env.disk().sync_dir(Path::new("/")).await.expect("it stands");
+}
+
+#[test]
+fn a_lying_disk_says_that_it_has_written() {
+    let pages = |lie, crashes: bool| {
+        let sim = Sim::new(10);
+        sim.lie(lie, "/f", 2);
+        sim.run(write_pages(sim.env(), 3));
+        assert_eq!(sim.lies_told(), [(lie, "/f".to_owned())]);
+        if crashes {
+            sim.crash();
+        }
+        let bytes = sim.bytes("/f").expect("its name is safe");
+        bytes.chunks(4096).map(|page| page[0]).collect::<Vec<u8>>()
+    };
+    assert_eq!(pages(Lie::Lost, false), [1, 0, 3]);
+    // The second page lies where the first was; its own place was never written.
+    assert_eq!(pages(Lie::Misdirected, true), [2, 0, 3]);
+    assert_eq!(pages(Lie::Stale, false), [1, 2, 3]);
+    assert_eq!(pages(Lie::Stale, true), [1, 0, 3]);
+}
+
+#[test]
+fn calls_take_long_where_the_disk_has_spikes() {
+    let took = |per_mille| {
+        let sim = Sim::new(11);
+        sim.set_spikes(per_mille, Duration::from_secs(10));
+        sim.run(write_pages(sim.env(), 20));
+        sim.now()
+    };
+    assert!(took(0) < Duration::from_secs(1));
+    assert!(took(500) > Duration::from_secs(10));
+}
+
+#[test]
+fn the_calendar_jumps_and_the_clock_goes_on() {
+    let sim = Sim::new(12);
+    let env = sim.env();
+    let (before, monotonic) = (env.clock().unix_ms(), env.clock().monotonic());
+    sim.jump_calendar(-3_600_000);
+    assert_eq!(env.clock().unix_ms(), before - 3_600_000);
+    assert_eq!(env.clock().monotonic(), monotonic);
+}
+
+#[test]
+fn what_was_due_in_a_pause_is_due_after_it() {
+    let sim = Rc::new(Sim::new(13));
+    let (env, machine) = (sim.env(), Rc::clone(&sim));
+    let woke = Rc::new(Cell::new(Duration::ZERO));
+    let (sleeper, told) = (sim.env(), Rc::clone(&woke));
+    sim.env().spawn().spawn(async move {
+        sleeper.clock().sleep(Duration::from_secs(1)).await;
+        told.set(sleeper.clock().monotonic());
+    });
+    sim.run(async move {
+        env.clock().sleep(Duration::from_millis(500)).await;
+        machine.pause(Duration::from_secs(60));
+        env.clock().sleep(Duration::from_millis(1)).await;
+    });
+    assert!(woke.get() >= Duration::from_secs(60));
+    assert!(woke.get() < Duration::from_secs(61));
+    sim.kill();
 }

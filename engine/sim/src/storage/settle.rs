@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::image::Image;
 use super::names::Node;
 use super::{Content, SECTOR, Storage};
 use crate::chance::Chance;
@@ -12,7 +13,7 @@ impl Storage {
     pub(crate) fn settle(&mut self, chance: &mut Chance) {
         for (_, (id, offset, bytes)) in std::mem::take(&mut self.in_flight) {
             if let Some(content) = self.contents.get_mut(&id) {
-                content.settle_write(offset, &bytes, chance);
+                content.settle_write(offset, &bytes, bytes.len(), chance);
             }
         }
         for content in self.contents.values_mut() {
@@ -34,6 +35,9 @@ impl Storage {
             } else {
                 self.in_flight.remove(&number);
             }
+        }
+        for content in self.contents.values_mut() {
+            content.see_the_disk();
         }
         self.forget_unnamed();
     }
@@ -70,9 +74,22 @@ impl Storage {
 }
 
 impl Content {
+    /// What a failed sync threw away is read no more.
+    fn see_the_disk(&mut self) {
+        if !std::mem::take(&mut self.is_ahead) {
+            return;
+        }
+        let len = self.volatile.len();
+        self.volatile = self.safe.clone();
+        for write in &self.unsynced {
+            self.volatile.put_image(write.offset, &write.bytes, write.len);
+        }
+        self.volatile.resize(len);
+    }
+
     fn settle(&mut self, chance: &mut Chance) {
         for write in std::mem::take(&mut self.unsynced) {
-            self.settle_write(write.offset, &write.bytes, chance);
+            self.settle_write(write.offset, &write.bytes, write.len, chance);
         }
         // A length that was not synced is anything between the safe one and the newest.
         let longest = self.volatile.len().max(self.safe_len);
@@ -81,19 +98,21 @@ impl Content {
             1 => longest,
             _ => chance.between(self.safe_len as u64, longest as u64) as usize,
         };
-        self.safe.resize(len, 0);
+        self.safe.resize(len);
         self.safe_len = len;
         self.volatile = self.safe.clone();
+        self.is_ahead = false;
     }
 
     /// Half of the writes are kept or dropped whole; in the others each sector has its own fate.
-    fn settle_write(&mut self, offset: usize, bytes: &[u8], chance: &mut Chance) {
+    fn settle_write(&mut self, offset: usize, bytes: &Image, len: usize, chance: &mut Chance) {
         match chance.below(4) {
-            0 => self.put_safe(offset, bytes),
+            0 => self.safe.put_image(offset, bytes, len),
             1 => {}
             _ => {
-                for (number, sector) in bytes.chunks(SECTOR).enumerate() {
-                    self.settle_sector(offset + number * SECTOR, sector, chance);
+                for at in (0..len).step_by(SECTOR) {
+                    let sector = bytes.read(at, SECTOR.min(len - at)).expect("inside");
+                    self.settle_sector(offset + at, &sector, chance);
                 }
             }
         }
@@ -101,16 +120,16 @@ impl Content {
 
     fn settle_sector(&mut self, offset: usize, sector: &[u8], chance: &mut Chance) {
         match chance.below(8) {
-            0..=3 => self.put_safe(offset, sector),
+            0..=3 => self.safe.put(offset, sector),
             4 | 5 => {}
             6 => {
                 let kept = chance.between(1, sector.len() as u64) as usize;
-                self.put_safe(offset, &sector[..kept]);
+                self.safe.put(offset, &sector[..kept]);
             }
             _ => {
                 let mut garbage = vec![0; sector.len()];
                 chance.fill(&mut garbage);
-                self.put_safe(offset, &garbage);
+                self.safe.put(offset, &garbage);
             }
         }
     }

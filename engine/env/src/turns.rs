@@ -1,0 +1,491 @@
+//! Turns: the work of one core that callers asked for, shared out so that none of them takes more
+//! than a fair part while others wait.
+//!
+//! Work stands in *lanes*, one for each caller. The lane that has had the least time goes next; a
+//! lane that comes back after a rest begins where the others are, so nobody saves time up. A task
+//! goes on until it waits or yields; then the next lane has its turn. So a caller who asks for
+//! little is served as if alone, whatever others pile up.
+//!
+//! Always true
+//! 1. Tasks of one lane begin in the order in which they came.
+//! 2. Of one lane at most [`RUNNING_MAX`] young tasks run beside each other; older ones do not
+//!    count, for they wait for something else, or are long themselves.
+//! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
+//! 4. A task is polled by its core alone, and only while it was woken.
+//!
+//! Not here: what is no caller's work (logs, flushes, messages); it runs beside this.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, VecDeque};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use base::hash::Map;
+
+use crate::sync::{AtomicBool, Mutex, Ordering, lock};
+use crate::{Clock, Env, Spawn};
+
+/// Young tasks of one lane that run beside each other.
+pub const RUNNING_MAX: usize = 16;
+
+/// For so long a task is young.
+const YOUNG: Duration = Duration::from_millis(100);
+
+/// What a lane is expected to wait, at most, for one more to be taken in.
+pub const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Below so many that wait none is refused because of time.
+const SURE: usize = 16;
+
+/// A lane that did nothing for so long is forgotten.
+const REST: Duration = Duration::from_secs(1);
+
+/// Beside other lanes, one that has more than this part of a core waits for its turns.
+const HEAVY_SHARE: u64 = 8;
+
+/// Whose work it is: callers with the same number share one part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lane(pub u64);
+
+/// No more of a lane is taken in now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowded {
+    /// How many wait.
+    pub waiting: usize,
+    /// How long one more would wait, as far as is known.
+    pub wait: Duration,
+}
+
+/// What runs and waits; plain data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Tasks that have begun.
+    pub running: usize,
+    /// Tasks that wait for their beginning.
+    pub waiting: usize,
+    /// Lanes that did something lately.
+    pub lanes: usize,
+}
+
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+/// The turns of one core; clones share them.
+pub struct Turns<E: Env> {
+    inner: Rc<Inner<E>>,
+}
+
+impl<E: Env> Clone for Turns<E> {
+    fn clone(&self) -> Self {
+        Self { inner: Rc::clone(&self.inner) }
+    }
+}
+
+struct Inner<E: Env> {
+    env: E,
+    waiting_max: usize,
+    state: RefCell<State>,
+    woken: Arc<Woken>,
+    /// The lane whose task runs now.
+    current: Cell<Lane>,
+}
+
+#[derive(Default)]
+struct State {
+    lanes: Map<Lane, LaneState>,
+    /// Lanes with something to run, by the time that they have had.
+    line: BTreeSet<(u64, Lane)>,
+    slots: Vec<Slot>,
+    free: Vec<usize>,
+    /// What the lane that went last had had: where others begin.
+    now: u64,
+    load: Load,
+    is_driven: bool,
+    swept: Duration,
+}
+
+#[derive(Default)]
+struct LaneState {
+    /// Nanoseconds it has had, moved up to where the others are after each rest.
+    had: u64,
+    /// Its place in the line, where it has one.
+    in_line: Option<u64>,
+    ready: VecDeque<usize>,
+    waiting: VecDeque<(usize, Duration)>,
+    /// When the tasks that are young began.
+    young: VecDeque<Duration>,
+    /// Tasks that have begun.
+    running: usize,
+    /// When one last began, and the mean time between two, while some wait.
+    begun: Duration,
+    between: Duration,
+    /// When it was last seen, and what it has had of late: halves every 100 ms.
+    seen: Duration,
+    recent: u64,
+}
+
+struct Slot {
+    lane: Lane,
+    task: Option<Task>,
+    is_begun: bool,
+    /// When its turn first came.
+    begun: Duration,
+    waker: Arc<TaskWaker>,
+}
+
+/// Tasks that were woken, and the driver where it sleeps.
+#[derive(Default)]
+struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+
+struct TaskWaker {
+    slot: usize,
+    is_woken: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.is_woken.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let driver = {
+            let mut woken = lock(&self.woken.0);
+            woken.0.push(self.slot);
+            woken.1.take()
+        };
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+}
+
+impl<E: Env> Turns<E> {
+    /// Turns of a core; of one lane at most `waiting_max` tasks may wait.
+    pub fn new(env: E, waiting_max: usize) -> Self {
+        let inner = Inner {
+            env,
+            waiting_max,
+            state: RefCell::default(),
+            woken: Arc::default(),
+            current: Cell::default(),
+        };
+        Self { inner: Rc::new(inner) }
+    }
+
+    /// The lane whose task runs now.
+    pub fn current(&self) -> Lane {
+        self.inner.current.get()
+    }
+
+    /// What runs and waits.
+    pub fn load(&self) -> Load {
+        let state = self.inner.state.borrow();
+        Load { lanes: state.lanes.len(), ..state.load }
+    }
+
+    /// May one more of this lane be taken in?
+    ///
+    /// # Errors
+    /// So many wait already, or would wait so long.
+    pub fn admits(&self, lane: Lane) -> Result<(), Crowded> {
+        let state = self.inner.state.borrow();
+        let Some(lane) = state.lanes.get(&lane) else { return Ok(()) };
+        let waiting = lane.waiting.len();
+        let wait = lane.between.saturating_mul(u32::try_from(waiting).unwrap_or(u32::MAX));
+        if waiting >= self.inner.waiting_max || (waiting > SURE && wait > WAIT_MAX) {
+            return Err(Crowded { waiting, wait });
+        }
+        Ok(())
+    }
+
+    /// May a task of this lane begin now, before it is given in? Where nothing runs, or the lane is
+    /// owed time; then [`Turns::begin`] polls it.
+    pub fn is_free(&self, lane: Lane) -> bool {
+        let now = self.inner.env.clock().monotonic();
+        let mut state = self.inner.state.borrow_mut();
+        state.sweep(now);
+        let alone = state.lanes.len() == usize::from(state.lanes.contains_key(&lane));
+        let is_idle = state.load.running == 0 && state.load.waiting == 0;
+        let known = state.lane(lane, now);
+        if !known.waiting.is_empty() {
+            return false;
+        }
+        let is_light = known.recent < YOUNG.as_nanos() as u64 * 2 / HEAVY_SHARE;
+        is_light || (is_idle && alone)
+    }
+
+    /// Polls a task of the lane for the first time; what is left of it is to be given to
+    /// [`Turns::go_on`].
+    pub fn begin<T>(&self, lane: Lane, poll: impl FnOnce() -> T) -> T {
+        let before = self.inner.current.replace(lane);
+        let begun = self.inner.env.clock().monotonic();
+        let polled = poll();
+        let ended = self.inner.env.clock().monotonic();
+        self.inner.current.set(before);
+        let mut state = self.inner.state.borrow_mut();
+        state.charge(lane, ended, ended.saturating_sub(begun));
+        polled
+    }
+
+    /// Takes a task in whose turn will come.
+    pub fn run(&self, lane: Lane, task: impl Future<Output = ()> + 'static) {
+        self.put(lane, Box::pin(task), false);
+    }
+
+    /// Takes a task in that has begun.
+    pub fn go_on(&self, lane: Lane, task: impl Future<Output = ()> + 'static) {
+        self.put(lane, Box::pin(task), true);
+    }
+
+    fn put(&self, lane: Lane, task: Task, is_begun: bool) {
+        let inner = &self.inner;
+        let now = inner.env.clock().monotonic();
+        let mut state = inner.state.borrow_mut();
+        let at = state.free.pop().unwrap_or(state.slots.len());
+        let waker = Arc::new(TaskWaker {
+            slot: at,
+            is_woken: AtomicBool::new(true),
+            woken: Arc::clone(&inner.woken),
+        });
+        let slot = Slot { lane, task: Some(task), is_begun, begun: Duration::ZERO, waker };
+        if at == state.slots.len() {
+            state.slots.push(slot);
+        } else {
+            state.slots[at] = slot;
+        }
+        let known = state.lane(lane, now);
+        if is_begun {
+            known.running += 1;
+            known.ready.push_back(at);
+            state.load.running += 1;
+        } else {
+            if known.waiting.is_empty() {
+                known.begun = now;
+            }
+            known.waiting.push_back((at, now));
+            state.load.waiting += 1;
+        }
+        state.line_up(lane, now);
+        if !std::mem::replace(&mut state.is_driven, true) {
+            drop(state);
+            inner.env.spawn().spawn(Rc::clone(inner).drive());
+        } else {
+            drop(state);
+            // The driver may sleep.
+            let driver = lock(&inner.woken.0).1.take();
+            if let Some(driver) = driver {
+                driver.wake();
+            }
+        }
+    }
+}
+
+/// What the driver does next.
+enum Next {
+    Poll(usize),
+    /// A lane may begin another when one of its tasks is young no more.
+    Sleep,
+    End,
+}
+
+impl<E: Env> Inner<E> {
+    /// Polls what is woken, lane by lane, until nothing is left to do.
+    async fn drive(self: Rc<Self>) {
+        loop {
+            let now = self.env.clock().monotonic();
+            self.take_woken(now);
+            let next = self.state.borrow_mut().next(now);
+            match next {
+                Next::Poll(at) => {
+                    self.poll(at);
+                    self.env.spawn().yield_if_needed().await;
+                }
+                Next::Sleep => self.sleep().await,
+                Next::End => return,
+            }
+        }
+    }
+
+    fn take_woken(&self, now: Duration) {
+        let woken = std::mem::take(&mut lock(&self.woken.0).0);
+        let mut state = self.state.borrow_mut();
+        for at in woken {
+            let slot = &state.slots[at];
+            // A wake of a task that has ended may meet another in its place: it is polled in vain.
+            if !slot.is_begun || slot.task.is_none() {
+                continue;
+            }
+            let lane = slot.lane;
+            state.lane(lane, now).ready.push_back(at);
+            state.line_up(lane, now);
+        }
+    }
+
+    fn poll(&self, at: usize) {
+        let (lane, task, waker) = {
+            let mut state = self.state.borrow_mut();
+            let slot = &mut state.slots[at];
+            (slot.lane, slot.task.take(), Arc::clone(&slot.waker))
+        };
+        let Some(mut task) = task else { return };
+        waker.is_woken.store(false, Ordering::Release);
+        let before = self.current.replace(lane);
+        let begun = self.env.clock().monotonic();
+        let waker = Waker::from(waker);
+        self.env.spawn().set_within(true);
+        let polled = task.as_mut().poll(&mut Context::from_waker(&waker));
+        self.env.spawn().set_within(false);
+        let ended = self.env.clock().monotonic();
+        self.current.set(before);
+        // What it holds may take turns as it goes: outside of the borrow.
+        let task = match polled {
+            Poll::Ready(()) => {
+                drop(task);
+                None
+            }
+            Poll::Pending => Some(task),
+        };
+        let mut state = self.state.borrow_mut();
+        if task.is_none() {
+            state.free.push(at);
+            state.load.running -= 1;
+            let first = state.slots[at].begun;
+            let known = state.lane(lane, ended);
+            known.running -= 1;
+            if let Some(place) = known.young.iter().position(|begun| *begun == first) {
+                known.young.remove(place);
+            }
+        }
+        state.slots[at].task = task;
+        state.charge(lane, ended, ended.saturating_sub(begun));
+        state.line_up(lane, ended);
+    }
+
+    /// Until something is woken or put in, or a lane may begin another.
+    async fn sleep(&self) {
+        let is_held = self.state.borrow().load.waiting > 0;
+        let mut alarm = std::pin::pin!(self.env.clock().sleep(YOUNG / 4));
+        poll_fn(|context| {
+            if is_held && alarm.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+            let mut woken = lock(&self.woken.0);
+            // Put in since: the line is not empty any more.
+            if !woken.0.is_empty() || !self.state.borrow().line.is_empty() {
+                return Poll::Ready(());
+            }
+            woken.1 = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl State {
+    /// A lane; one that was at rest begins where the others are.
+    fn lane(&mut self, lane: Lane, now: Duration) -> &mut LaneState {
+        let at = self.now;
+        let known = self.lanes.entry(lane).or_default();
+        if known.in_line.is_none() && known.had < at {
+            known.had = at;
+        }
+        let halves = now.saturating_sub(known.seen).as_nanos() / YOUNG.as_nanos();
+        if halves > 0 {
+            known.recent =
+                u32::try_from(halves).map_or(0, |n| known.recent.checked_shr(n).unwrap_or(0));
+            known.seen = now;
+        }
+        known
+    }
+
+    fn charge(&mut self, lane: Lane, now: Duration, took: Duration) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let known = self.lane(lane, now);
+        known.had = known.had.saturating_add(took);
+        known.recent = known.recent.saturating_add(took);
+    }
+
+    /// Puts the lane at its place in the line, or takes it out where it has nothing to run.
+    fn line_up(&mut self, lane: Lane, now: Duration) {
+        let Some(known) = self.lanes.get_mut(&lane) else { return };
+        if let Some(had) = known.in_line.take() {
+            self.line.remove(&(had, lane));
+        }
+        if !known.ready.is_empty() || known.may_begin(now) {
+            known.in_line = Some(known.had);
+            self.line.insert((known.had, lane));
+        }
+    }
+
+    fn next(&mut self, now: Duration) -> Next {
+        if self.line.is_empty() && self.load.waiting > 0 {
+            // Somebody may have grown old.
+            let held: Vec<Lane> = self
+                .lanes
+                .iter()
+                .filter(|(_, it)| !it.waiting.is_empty())
+                .map(|(lane, _)| *lane)
+                .collect();
+            for lane in held {
+                self.line_up(lane, now);
+            }
+        }
+        let Some((had, lane)) = self.line.pop_first() else {
+            if self.load == Load::default() {
+                self.is_driven = false;
+                return Next::End;
+            }
+            return Next::Sleep;
+        };
+        self.now = self.now.max(had);
+        let Some(known) = self.lanes.get_mut(&lane) else { return Next::Sleep };
+        known.in_line = None;
+        if let Some(at) = known.ready.pop_front() {
+            return Next::Poll(at);
+        }
+        let Some((at, _)) = known.waiting.pop_front() else {
+            self.line_up(lane, now);
+            return self.next(now);
+        };
+        let since = now.saturating_sub(known.begun);
+        known.between = known.between.saturating_mul(7).saturating_add(since) / 8;
+        known.begun = now;
+        known.running += 1;
+        known.young.push_back(now);
+        self.slots[at].is_begun = true;
+        self.slots[at].begun = now;
+        self.load.waiting -= 1;
+        self.load.running += 1;
+        Next::Poll(at)
+    }
+
+    /// Forgets lanes that rest.
+    fn sweep(&mut self, now: Duration) {
+        if now.saturating_sub(self.swept) < REST {
+            return;
+        }
+        self.swept = now;
+        self.lanes.retain(|_, lane| {
+            lane.running > 0 || !lane.waiting.is_empty() || now.saturating_sub(lane.seen) < REST
+        });
+    }
+}
+
+impl LaneState {
+    fn may_begin(&mut self, now: Duration) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
+        while self.young.front().is_some_and(|begun| now.saturating_sub(*begun) >= YOUNG) {
+            self.young.pop_front();
+        }
+        self.young.len() < RUNNING_MAX
+    }
+}

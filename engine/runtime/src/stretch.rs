@@ -1,0 +1,90 @@
+//! How long tasks hold their core without letting others run.
+//!
+//! Each poll is timed. The clock on the wall also runs while another process has the processor, so a
+//! long one is judged by the processor time of its thread. That is read before a poll only where
+//! the last reading is a millisecond old: what is told is at most so much too long.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::system;
+use crate::watchdog::Beat;
+
+/// A reading of the processor's clock serves for so long.
+const READING_AGE: Duration = Duration::from_millis(1);
+
+/// Shorter polls are not looked at.
+const LOOKED_AT: Duration = Duration::from_millis(1);
+
+/// A stretch above this is too long: nobody else was served meanwhile.
+const LONG: Duration = Duration::from_millis(5);
+
+/// One executor's side.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    beat: Arc<Beat>,
+    polls: Cell<u64>,
+    /// When the processor's clock was read, and what it told.
+    reading: Cell<(Instant, Duration)>,
+}
+
+impl Watch {
+    /// Tells `beat` what it finds.
+    pub(crate) fn new(beat: Arc<Beat>) -> Self {
+        let reading = Cell::new((Instant::now(), system::thread_time()));
+        Self { beat, polls: Cell::new(0), reading }
+    }
+
+    /// Polls so far.
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls.get()
+    }
+
+    /// A poll begins.
+    pub(crate) fn begin(&self) -> Instant {
+        self.polls.set(self.polls.get() + 1);
+        let now = Instant::now();
+        if now.duration_since(self.reading.get().0) > READING_AGE {
+            self.reading.set((now, system::thread_time()));
+        }
+        now
+    }
+
+    /// It has ended.
+    pub(crate) fn end(&self, begun: Instant) {
+        let now = Instant::now();
+        let wall = now.duration_since(begun);
+        if wall < LOOKED_AT {
+            return;
+        }
+        let time = system::thread_time();
+        let stretch = wall.min(time.saturating_sub(self.reading.get().1));
+        self.reading.set((now, time));
+        self.beat.note_stretch(stretch, stretch > LONG);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_counts_and_sleep_does_not() {
+        let beat: Arc<Beat> = Arc::default();
+        let watch = Watch::new(Arc::clone(&beat));
+        let begun = watch.begin();
+        std::thread::sleep(Duration::from_millis(20));
+        watch.end(begun);
+        assert!(beat.stretch_max() < LONG, "asleep it held nothing");
+        assert_eq!(beat.long_stretches.get(), 0);
+        let begun = watch.begin();
+        let mut sum = 0u64;
+        while system::thread_time().saturating_sub(watch.reading.get().1) < LONG * 2 {
+            sum = sum.wrapping_add(1);
+        }
+        watch.end(begun);
+        assert!(beat.stretch_max() >= LONG, "{sum}");
+        assert_eq!((beat.long_stretches.get(), watch.polls()), (1, 2));
+    }
+}

@@ -1,0 +1,216 @@
+//! Turns of callers on one core: shares, order, bounds.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use env::turns::{Lane, RUNNING_MAX, Turns};
+use env::{Clock, Env, Spawn};
+use sim::{Sim, SimEnv};
+
+const MANY: Lane = Lane(1);
+const FEW: Lane = Lane(2);
+
+/// Who had a turn, in order.
+type Log = Rc<RefCell<Vec<Lane>>>;
+
+/// Gives the turn back, and asks for another.
+async fn step() {
+    let mut is_back = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut is_back, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+async fn work(log: Log, lane: Lane, steps: usize) {
+    for _ in 0..steps {
+        log.borrow_mut().push(lane);
+        step().await;
+    }
+}
+
+async fn settled(env: &SimEnv, turns: &Turns<SimEnv>) {
+    while turns.load().running + turns.load().waiting > 0 {
+        env.clock().sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn a_lane_with_one_task_has_as_many_turns_as_one_with_ten() {
+    for seed in 0..20 {
+        let sim = Sim::new(seed);
+        let (env, log) = (sim.env(), Log::default());
+        let turns = Turns::new(env.clone(), 1_000);
+        for _ in 0..10 {
+            turns.run(MANY, work(Rc::clone(&log), MANY, 100));
+        }
+        turns.run(FEW, work(Rc::clone(&log), FEW, 100));
+        sim.run(async { settled(&env, &turns).await });
+        let log = log.borrow();
+        let last = log.iter().rposition(|lane| *lane == FEW).expect("it ran");
+        let others = log[..last].iter().filter(|lane| **lane == MANY).count();
+        assert!((90..=120).contains(&others), "seed {seed}: {others} turns of many beside 100");
+        assert_eq!(log.len(), 1_100, "all were done");
+    }
+}
+
+#[test]
+fn who_comes_back_saves_nothing_up_and_waits_for_one_turn() {
+    let sim = Sim::new(3);
+    let (env, log) = (sim.env(), Log::default());
+    let turns = Turns::new(env.clone(), 1_000);
+    turns.run(FEW, work(Rc::clone(&log), FEW, 1));
+    sim.run(async {
+        settled(&env, &turns).await;
+        for _ in 0..4 {
+            turns.run(MANY, work(Rc::clone(&log), MANY, 500));
+        }
+        while log.borrow().len() < 1_000 {
+            env.spawn().yield_if_needed().await;
+            step().await;
+        }
+        let before = log.borrow().len();
+        turns.run(FEW, work(Rc::clone(&log), FEW, 50));
+        settled(&env, &turns).await;
+        let log = log.borrow();
+        let first = log[before..].iter().position(|lane| *lane == FEW).expect("it ran");
+        let last = log[before..].iter().rposition(|lane| *lane == FEW).expect("it ran");
+        assert!(first <= 3, "it waited for {first} turns");
+        assert!(last >= 90, "50 turns of its own lie beside as many of the others: {last}");
+    });
+}
+
+#[test]
+fn tasks_of_a_lane_begin_in_order_and_so_many_at_a_time() {
+    let sim = Sim::new(7);
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 100);
+    let begun = Rc::<RefCell<Vec<usize>>>::default();
+    let running = Rc::<RefCell<(usize, usize)>>::default();
+    for number in 0..50 {
+        assert_eq!(turns.admits(MANY), Ok(()));
+        let (env, begun, running) = (env.clone(), Rc::clone(&begun), Rc::clone(&running));
+        turns.run(MANY, async move {
+            begun.borrow_mut().push(number);
+            {
+                let mut running = running.borrow_mut();
+                running.0 += 1;
+                running.1 = running.1.max(running.0);
+            }
+            env.clock().sleep(Duration::from_millis(20)).await;
+            running.borrow_mut().0 -= 1;
+        });
+    }
+    sim.run(async { settled(&env, &turns).await });
+    assert_eq!(*begun.borrow(), (0..50).collect::<Vec<_>>());
+    assert_eq!(running.borrow().1, RUNNING_MAX, "all short ones were young");
+}
+
+#[test]
+fn tasks_that_wait_long_let_others_of_their_lane_begin() {
+    let sim = Sim::new(9);
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 1_000);
+    let done = Rc::<RefCell<usize>>::default();
+    for _ in 0..200 {
+        let (env, done) = (env.clone(), Rc::clone(&done));
+        turns.run(MANY, async move {
+            env.clock().sleep(Duration::from_secs(5)).await;
+            *done.borrow_mut() += 1;
+        });
+    }
+    sim.run(async {
+        env.clock().sleep(Duration::from_secs(4)).await;
+        assert_eq!(turns.load().waiting, 0, "sixteen more begin each tenth of a second");
+        settled(&env, &turns).await;
+    });
+    assert_eq!(*done.borrow(), 200);
+}
+
+#[test]
+fn beyond_its_bound_a_lane_is_told_so_and_others_are_not() {
+    let sim = Sim::new(11);
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 8);
+    for _ in 0..8 {
+        assert_eq!(turns.admits(MANY), Ok(()));
+        turns.run(MANY, work(Log::default(), MANY, 3));
+    }
+    let crowded = turns.admits(MANY).expect_err("it is full");
+    assert_eq!(crowded.waiting, 8);
+    assert_eq!(turns.admits(FEW), Ok(()));
+    sim.run(async { settled(&env, &turns).await });
+    assert_eq!(turns.admits(MANY), Ok(()), "it has drained");
+}
+
+#[test]
+fn what_began_at_once_goes_on_in_its_lane() {
+    let sim = Sim::new(13);
+    let (env, log) = (sim.env(), Log::default());
+    let turns = Turns::new(env.clone(), 8);
+    assert!(turns.is_free(FEW));
+    let mut task = Box::pin(work(Rc::clone(&log), FEW, 3));
+    let mut context = Context::from_waker(Waker::noop());
+    let polled = turns.begin(FEW, || {
+        assert_eq!(turns.current(), FEW);
+        task.as_mut().poll(&mut context)
+    });
+    assert!(polled.is_pending());
+    turns.go_on(FEW, task);
+    sim.run(async { settled(&env, &turns).await });
+    assert_eq!(*log.borrow(), [FEW; 3]);
+}
+
+/// Whatever wakes tasks, how often and in which order: each ends, and none is lost.
+#[test]
+fn every_task_ends_whatever_wakes_it() {
+    for seed in 0..100 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        let turns = Turns::new(env.clone(), 1_000);
+        let ended = Rc::<RefCell<BTreeMap<Lane, usize>>>::default();
+        sim.run(async {
+            for number in 0..120u64 {
+                let lane = Lane(number % 7);
+                let (inner, ended) = (env.clone(), Rc::clone(&ended));
+                let turn = turns.clone();
+                turns.run(lane, async move {
+                    for round in 0..number % 5 {
+                        match (number + round) % 3 {
+                            0 => step().await,
+                            1 => inner.clock().sleep(Duration::from_micros(number * 37)).await,
+                            // Wakes itself twice, then ends its poll.
+                            _ => {
+                                std::future::poll_fn({
+                                    let mut polls = 0;
+                                    move |context| {
+                                        context.waker().wake_by_ref();
+                                        let waker = context.waker().clone();
+                                        waker.wake();
+                                        polls += 1;
+                                        if polls > 2 { Poll::Ready(()) } else { Poll::Pending }
+                                    }
+                                })
+                                .await
+                            }
+                        }
+                        assert_eq!(turn.current(), lane);
+                    }
+                    *ended.borrow_mut().entry(lane).or_default() += 1;
+                });
+                if number % 11 == 0 {
+                    env.clock().sleep(Duration::from_micros(500)).await;
+                }
+            }
+            settled(&env, &turns).await;
+        });
+        assert_eq!(ended.borrow().values().sum::<usize>(), 120, "seed {seed}");
+    }
+}
