@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use env::Env;
+use env::{Env, Pace};
 use wal::{Batch, Config, LogPosition, Promised, Reader, Record, Reserve, Tail, Writer};
 
 use crate::log::{Log, Pending};
@@ -28,6 +28,11 @@ impl<E: Env> Local<E> {
     /// Opens a log that was made before, to read what it holds after `after` first.
     pub async fn open(env: &E, config: Config, after: LogPosition) -> Result<Replay<E>> {
         Ok(Replay { reader: Reader::open(env, config, after).await? })
+    }
+
+    /// Reads what is synced, at a pace, and compares it with its checksums.
+    pub async fn scrub(&self, pace: &Pace<E>) -> Result<()> {
+        Ok(self.writer.scrub(pace).await?)
     }
 }
 
@@ -63,6 +68,13 @@ impl<E: Env> Replay<E> {
     }
 }
 
+impl<E: Env> Local<E> {
+    /// Whether records of `bytes` together would be taken in beside what waits for its sync.
+    pub fn admits(&self, bytes: usize) -> bool {
+        self.writer.admits(bytes)
+    }
+}
+
 impl<E: Env> Log for Local<E> {
     fn append(&self, record: Record) -> Result<Pending> {
         Ok(Pending::new(self.writer.append(record)?))
@@ -92,8 +104,8 @@ impl<E: Env> Log for Local<E> {
         self.writer.failure().map(Error::from)
     }
 
-    async fn failed(&self) -> Error {
-        self.writer.failed().await.into()
+    async fn failed(&self) -> Option<Error> {
+        self.writer.failed().await.map(Error::from)
     }
 
     async fn close(&self) -> Result<()> {

@@ -69,8 +69,9 @@ pub trait Log: Clone + 'static {
     /// Why the log takes nothing any more.
     fn failure(&self) -> Option<Error>;
 
-    /// Ends when the log fails: for whoever must end the process then.
-    async fn failed(&self) -> Error;
+    /// Ends when the log fails: for whoever must end the process then. `None` where it was closed
+    /// in peace.
+    async fn failed(&self) -> Option<Error>;
 
     /// Commits all that was taken in and lets go of the files.
     async fn close(&self) -> Result<()>;

@@ -13,7 +13,15 @@ use env::{Disk, Env, ErrorKind};
 use wal::{LogPosition, Record, Reserve};
 
 use crate::snapshot::{self, NoSnapshot};
-use crate::{Decode, Error, Local, Result, Setup, State};
+use crate::{Decode, Error, Local, Replay, Result, Setup, State};
+
+/// A value that was read, with its log at its end.
+pub(crate) struct Found<E: Env, S: State> {
+    replay: Replay<E>,
+    pub(crate) value: S,
+    applied: u64,
+    position: LogPosition,
+}
 
 /// A value that was woken.
 pub(crate) struct Restored<E: Env, S: State> {
@@ -66,6 +74,13 @@ pub(crate) async fn restore<E: Env, S: State>(
     setup: &Setup,
     reserve: Option<Reserve<E>>,
 ) -> Result<Restored<E, S>> {
+    let Found { replay, value, applied, position } = find(env, setup).await?;
+    let log = replay.finish(reserve).await?;
+    Ok(Restored { log, value, applied, position })
+}
+
+/// Reads the value of `setup`: its snapshot, then the commands after it.
+pub(crate) async fn find<E: Env, S: State>(env: &E, setup: &Setup) -> Result<Found<E, S>> {
     let path = setup.dir.join(snapshot::NAME);
     let bytes = match env.disk().map(&path).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
@@ -100,8 +115,7 @@ pub(crate) async fn restore<E: Env, S: State>(
         }
         position = batch.position;
     }
-    let log = replay.finish(reserve).await?;
-    Ok(Restored { log, value, applied, position })
+    Ok(Found { replay, value, applied, position })
 }
 
 fn read_command<S: State>(setup: &Setup, record: &Record, number: u64) -> Result<S::Command> {

@@ -20,14 +20,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+use base::planted::{Fault, planted};
 use base::{SeqNo, ShardId, vint};
 use env::published::Published;
 use env::reply::Reply;
-use env::{Bytes, Disk, Env, Spawn};
+use env::{Bytes, Disk, Env, File, Pace, Spawn};
 use wal::{LogPosition, Record, Reserve};
 
 use crate::log::Log;
-use crate::snapshot::{self, Head};
+use crate::snapshot::{self, Head, NoSnapshot};
 use crate::{Error, Local, Pending, Result, restore};
 
 /// Why bytes are no state or command: what was expected and what was found.
@@ -161,6 +162,11 @@ impl<E: Env, S: State> Replicated<E, S> {
         Ok(Self::start(env, setup, log, value, applied, position))
     }
 
+    /// The value that stands there, read whole and not opened: nothing is written.
+    pub async fn look(env: &E, setup: &Setup) -> Result<S> {
+        Ok(restore::find::<E, S>(env, setup).await?.value)
+    }
+
     /// Whether a value was made in the folder of `setup` (even if it cannot be opened).
     pub async fn exists(env: &E, setup: &Setup) -> Result<bool> {
         restore::exists(env, setup).await
@@ -207,6 +213,13 @@ impl<E: Env, S: State> Replicated<E, S> {
             self.inner.env.spawn().spawn(inner.follow(number, pending));
             answer
         };
+        if planted(Fault::AnswerStateEarly) {
+            let last = {
+                let ledger = self.inner.ledger.borrow();
+                (ledger.applied + ledger.waiting.len() as u64).saturating_sub(1)
+            };
+            self.inner.apply_through(last, LogPosition::ZERO);
+        }
         answer.await.unwrap_or(Err(Error::Closed))
     }
 
@@ -225,14 +238,36 @@ impl<E: Env, S: State> Replicated<E, S> {
         self.inner.save().await
     }
 
+    /// Reads the snapshot and the log, at a pace, and compares them with their checksums; answers
+    /// how many files that were. The value that is in memory stays.
+    pub async fn scrub(&self, pace: &Pace<E>) -> Result<u64> {
+        let Inner { env, setup, log, .. } = &*self.inner;
+        let path = setup.dir.join(snapshot::NAME);
+        let file = env.disk().open(&path).await?;
+        let len = usize::try_from(file.len().await?).unwrap_or(usize::MAX);
+        let bytes = file.read_at(0, len).await?;
+        pace.took(len).await;
+        let corrupt = |what: String| Error::Corrupt { file: path.display().to_string(), what };
+        snapshot::read(&bytes, setup.id).map_err(|error| match error {
+            NoSnapshot::Version(found) => corrupt(format!("it has version {found}")),
+            NoSnapshot::Corrupt(what) => corrupt(what),
+        })?;
+        log.scrub(pace).await?;
+        Ok(2)
+    }
+
     /// Why the value takes no command any more.
     pub fn failure(&self) -> Option<Error> {
         self.inner.log.failure()
     }
 
-    /// Ends when the log fails: for whoever must end the process then.
+    /// Ends when the log fails: for whoever must end the process then. Does not end where the value
+    /// is closed in peace.
     pub async fn failed(&self) -> Error {
-        self.inner.log.failed().await
+        match self.inner.log.failed().await {
+            Some(error) => error,
+            None => std::future::pending().await,
+        }
     }
 
     /// Commits and applies what was proposed, and lets go of the files.
@@ -323,6 +358,9 @@ impl<E: Env, S: State> Inner<E, S> {
         value.encode(&mut form);
         let head = Head { format: S::FORMAT, applied, position, id: self.setup.id };
         let bytes = Bytes::from(snapshot::write(&head, &form));
+        if planted(Fault::ReleaseStateLog) {
+            self.log.release(self.log.committed()).await?;
+        }
         self.env.disk().save(&self.setup.dir.join(snapshot::NAME), bytes).await?;
         match self.log.release(position).await {
             // Closing: the files go at the next opening's first snapshot.

@@ -16,6 +16,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use base::checksum::Checksum;
+use base::planted::{Fault, planted};
 use env::{Clock, Env, File, Spawn};
 
 use crate::file::LogFile;
@@ -100,7 +101,7 @@ impl<E: Env> Inner<E> {
         let place = Place {
             position,
             term: state.term,
-            synced: state.synced(),
+            synced: if planted(Fault::BelieveUnsynced) { position } else { state.synced() },
             file: file.id,
             shard: self.config.shard,
             previous_checksum: state.last.checksum,
@@ -111,9 +112,13 @@ impl<E: Env> Inner<E> {
         let header = header.encode();
         let checksum = frame::header_checksum(&header);
         let record_count = records.len();
+        let told = Rc::clone(&group);
         let flight = Flight { position, record_count, bytes: payload_bytes, group, landed: false };
         state.begin(checksum, batch_bytes, flight);
         drop(state);
+        if planted(Fault::AcknowledgeEarly) {
+            told.tell(Ok(position));
+        }
         let inner = Rc::clone(self);
         self.env.spawn().spawn(async move {
             match put::<E>(&file, offset, &header, &records, batch_bytes).await {
@@ -215,7 +220,15 @@ async fn put<E: Env>(
         written += len;
     }
     assert!(payload.next(1).is_empty(), "all of the payload lies in the batch");
-    file.file.sync_data().await
+    if planted(Fault::SkipSync) {
+        return Ok(());
+    }
+    // Whatever a failed sync says, what it did not write may be thrown away while a read still shows
+    // it: not even a full disk is a reason to read the log back and go on in this process.
+    file.file.sync_data().await.map_err(|error| match error.kind {
+        env::ErrorKind::NoSpace => env::Error::new(env::ErrorKind::Io, error.message),
+        _ => error,
+    })
 }
 
 type Sleep = Pin<Box<dyn Future<Output = ()>>>;

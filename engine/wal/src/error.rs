@@ -56,8 +56,12 @@ pub enum Error {
         /// Bytes that were wanted.
         needed_bytes: u64,
     },
-    /// The disk filled up under records that were taken in, and the reserve did not help. The log
-    /// takes nothing any more until it is opened again; the process may live on.
+    /// There is no room for the next file, and the reserve did not help. Who is told this: nothing
+    /// of the record was written. The log takes nothing any more until it is opened again; the
+    /// process may live on.
+    NoRoom(env::Error),
+    /// The disk filled up under a batch that was being written: what became of it is unknown. The
+    /// log takes nothing any more until it is opened again; the process may live on.
     Starved(env::Error),
     /// Too many bytes wait for their sync: nothing was written, the log lives on.
     Full {
@@ -111,7 +115,9 @@ impl fmt::Display for Error {
             Self::NoSpace { needed_bytes } => {
                 write!(f, "no room on the disk for {needed_bytes} bytes of log")
             }
-            Self::Starved(error) => write!(f, "the disk is full, the log stops: {error}"),
+            Self::NoRoom(error) | Self::Starved(error) => {
+                write!(f, "the disk is full, the log stops: {error}")
+            }
             Self::Full { unsynced_bytes, unsynced_bytes_max } => write!(
                 f,
                 "{unsynced_bytes} bytes wait for their sync, {unsynced_bytes_max} may wait"

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 
 use base::ShardId;
 use base::checksum::checksum;
+use base::planted::{Fault, planted};
 use env::{Disk, Env, File, Random};
 
 use crate::frame::{BLOCK, FileId, VERSION};
@@ -117,7 +118,9 @@ impl<E: Env> LogFile<E> {
             return Err(error);
         }
         env.disk().rename(&temporary, &path).await?;
-        env.disk().sync_dir(dir).await?;
+        if !planted(Fault::SkipDirectorySync) {
+            env.disk().sync_dir(dir).await?;
+        }
         Ok(made)
     }
 

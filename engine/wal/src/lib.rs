@@ -33,6 +33,7 @@ mod payload;
 pub mod reader;
 pub mod reserve;
 mod rotate;
+mod scrub;
 mod state;
 mod tail;
 pub mod writer;

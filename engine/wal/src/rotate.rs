@@ -103,6 +103,12 @@ impl<E: Env> Files<E> {
         (Rc::clone(&self.active), offset)
     }
 
+    /// The files that hold batches, oldest first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let older = self.older.iter().map(|file| file.path.clone());
+        older.chain([self.active.path.clone()]).collect()
+    }
+
     fn room(&self) -> u64 {
         self.active.len - self.offset
     }
@@ -257,17 +263,13 @@ impl<E: Env> Inner<E> {
         self.remove_unfit(unfit).await?;
         let mut spent = false;
         loop {
-            let mut full = None;
-            for len in lens {
-                match self.make(*len).await {
-                    Err(error) if error.kind == ErrorKind::NoSpace => full = Some(error),
-                    made => return made.map_err(Error::Failed),
-                }
-            }
-            let full = full.expect("there is a length to try");
+            let full = match self.make_first(lens).await {
+                Err(error) if error.kind == ErrorKind::NoSpace => error,
+                made => return made.map_err(Error::Failed),
+            };
             match &self.reserve {
                 Some(reserve) if !spent && reserve.spend().await => spent = true,
-                _ => return Err(Error::Starved(full)),
+                _ => return Err(Error::NoRoom(full)),
             }
         }
     }
@@ -280,6 +282,18 @@ impl<E: Env> Inner<E> {
             self.env.disk().remove(&path).await.map_err(Error::Failed)?;
         }
         Ok(())
+    }
+
+    /// Makes a file of the first of `lens` for which there is room.
+    async fn make_first(&self, lens: &[u64]) -> env::Result<LogFile<E>> {
+        let (last, longer) = lens.split_last().expect("there is a length to try");
+        for len in longer.iter().filter(|len| *len > last) {
+            match self.make(*len).await {
+                Err(error) if error.kind == ErrorKind::NoSpace => {}
+                made => return made,
+            }
+        }
+        self.make(*last).await
     }
 
     async fn make(&self, len: u64) -> env::Result<LogFile<E>> {
@@ -300,10 +314,12 @@ impl<E: Env> Inner<E> {
             let now = self.env.clock().monotonic();
             state.files.next_len(now, self.config.file_bytes_min, self.config.file_bytes_max)
         };
+        let lens = [len, self.config.file_bytes_min];
         let inner = Rc::clone(self);
         self.env.spawn().spawn(async move {
             let mut failure = None;
-            let next = match inner.make(len).await {
+            // On a nearly full disk a short file is better than none.
+            let next = match inner.make_first(&lens).await {
                 Ok(file) => {
                     if let Some(reserve) = &inner.reserve {
                         reserve.restore();

@@ -19,6 +19,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use env::Env;
 
 use crate::extent::Extent;
@@ -229,9 +230,9 @@ impl<E: Env> State<E> {
         &mut self,
         slot: &mut Option<usize>,
         context: &mut Context<'_>,
-    ) -> Poll<Error> {
-        if let Some(failure) = &self.failure {
-            return Poll::Ready(failure.clone());
+    ) -> Poll<Option<Error>> {
+        if self.failure.is_some() || self.closed {
+            return Poll::Ready(self.failure.clone());
         }
         match slot {
             Some(at) => self.watchers[*at].clone_from(context.waker()),
@@ -277,6 +278,10 @@ impl<E: Env> State<E> {
         }
         let flight = self.in_flight.iter_mut().find(|flight| flight.position == position);
         flight.expect("it is under way until it lands").landed = true;
+        if planted(Fault::AcknowledgeOutOfOrder) {
+            let landed = self.in_flight.iter().filter(|flight| flight.landed);
+            landed.for_each(|flight| flight.group.tell(Ok(flight.position)));
+        }
         while let Some(flight) = self.in_flight.pop_front_if(|flight| flight.landed) {
             assert_eq!(flight.position, self.synced.next(), "groups are told in log order");
             self.synced = flight.position;
@@ -307,6 +312,7 @@ impl<E: Env> State<E> {
     /// Nothing follows any more. Answers who waits for that, and what they are told.
     pub(crate) fn end(&mut self) -> Option<(Rc<Group>, Result<LogPosition>)> {
         self.closed = true;
+        self.watchers.drain(..).for_each(Waker::wake);
         let told = self.failure.clone().map_or(Ok(self.synced), Err);
         self.closing.clone().map(|group| (group, told))
     }

@@ -144,6 +144,12 @@ impl<E: Env> Writer<E> {
         Ok(Promised(()))
     }
 
+    /// Whether records of `bytes` together would be taken in beside what waits for its sync.
+    pub fn admits(&self, bytes: usize) -> bool {
+        let unsynced_bytes = self.inner.state.borrow().unsynced_bytes();
+        unsynced_bytes == 0 || unsynced_bytes + bytes <= self.inner.config.unsynced_bytes_max
+    }
+
     fn take_in(&self, record: Record, delay: Duration) -> Result<Rc<Group>> {
         let bytes = record_bytes(&record);
         if bytes > PAYLOAD_BYTES_MAX {
@@ -181,6 +187,10 @@ impl<E: Env> Writer<E> {
         group.wait().await
     }
 
+    pub(crate) fn inner(&self) -> &Inner<E> {
+        &self.inner
+    }
+
     /// The last batch known to be on stable storage, with all before it.
     pub fn synced(&self) -> LogPosition {
         self.inner.state.borrow().synced()
@@ -216,9 +226,9 @@ impl<E: Env> Writer<E> {
         self.inner.state.borrow().failure()
     }
 
-    /// Ends when the log fails: for whoever must end the process then. Does not end where the log
-    /// is closed in peace.
-    pub async fn failed(&self) -> Error {
+    /// Ends when the log fails: for whoever must end the process then. `None` where the log was
+    /// closed in peace.
+    pub async fn failed(&self) -> Option<Error> {
         let mut slot = None;
         poll_fn(|context| self.inner.state.borrow_mut().poll_failure(&mut slot, context)).await
     }
