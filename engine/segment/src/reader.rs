@@ -9,10 +9,11 @@
 //!
 //! Not here: which documents are alive (`live`), and the list of segments (`view`).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::{FieldNo, SegmentId};
 use env::Bytes;
+use env::budget::Taken;
 
 use crate::error::{Error, Result};
 use crate::fields::{Field, Fields};
@@ -36,6 +37,8 @@ struct Inner {
     stored: Option<Stored>,
     parents: Option<Parents>,
     merged_count: u32,
+    /// What its bytes are charged to, until the last who holds the segment drops it.
+    charge: OnceLock<Vec<Taken>>,
 }
 
 impl Segment {
@@ -65,7 +68,15 @@ impl Segment {
         let stored = Stored::open(&file)?;
         let parents = Parents::open(&file)?;
         let merged_count = facts.get().merged_count.to_native();
-        Ok(Self(Arc::new(Inner { file, fields, ids, stored, parents, merged_count })))
+        let charge = OnceLock::new();
+        Ok(Self(Arc::new(Inner { file, fields, ids, stored, parents, merged_count, charge })))
+    }
+
+    /// Lets the segment hold the memory that its bytes take: views hold it for as long as they
+    /// like. Only the first charge counts.
+    pub fn charge(&self, taken: Vec<Taken>) {
+        // A second charge is dropped: the first stands for all bytes.
+        let _ = self.0.charge.set(taken);
     }
 
     /// Number of the segment.

@@ -206,7 +206,7 @@ fn verify_terms(
             return malformed(SectionKind::TermBlocks, "terms rise");
         }
         before = Some(cursor.term().to_vec());
-        let info = cursor.info();
+        let info = cursor.info()?;
         let mut postings = terms.postings(&info, need);
         let (mut doc_freq, mut total_freq) = (0u32, 0u64);
         let mut last: Option<DocId> = None;

@@ -93,7 +93,7 @@ fn read(segment: &Segment) -> Result<()> {
     let mut cursor = terms.cursor();
     // A hostile field may claim more terms than anyone waits for; each still takes a byte or two.
     while cursor.next()? {
-        let info = cursor.info();
+        let info = cursor.info()?;
         let mut postings = terms.postings(&info, Need::Positions);
         let mut positions = Vec::new();
         while postings.next() != END {

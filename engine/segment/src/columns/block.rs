@@ -254,13 +254,23 @@ impl<'a> Block<'a> {
 #[inline]
 pub fn matching(block: &Block<'_>, range: &std::ops::RangeInclusive<i64>, bits: &mut WindowWords) {
     let (low, high) = (*range.start(), *range.end());
-    // Without a branch: which values match is hard to foresee.
-    let hit = |value: i64| u64::from(low <= value && value <= high);
+    if low > high {
+        return;
+    }
+    // Without a branch: which values match is hard to foresee. One comparison, from the lower end.
+    let span = high.wrapping_sub(low) as u64;
+    let hit = |value: i64| u64::from(value.wrapping_sub(low) as u64 <= span);
     match block.numbers() {
         Some(numbers) => numbers.for_each_batch(|start, batch| {
             // Batches start at whole words; one word is gathered without touching memory.
             for (word, values) in bits[start / 64..].iter_mut().zip(batch.chunks(64)) {
-                let hits = values.iter().rev().fold(0, |hits, &value| hits << 1 | hit(value));
+                // Eight at a time: no byte waits for the one before.
+                let mut hits = 0;
+                for (at, values) in values.chunks(8).enumerate() {
+                    let byte = (values.iter().enumerate())
+                        .fold(0, |byte, (bit, &value)| byte | hit(value) << bit);
+                    hits |= byte << (8 * at);
+                }
                 *word |= hits;
             }
         }),

@@ -37,29 +37,40 @@ impl PositionCursor {
         Self { section, range, short, next: 0, current: u64::MAX, values, at: 0, count: 0 }
     }
 
-    /// Moves to value `first` of the packed block at `offset` of the term.
-    pub(crate) fn jump(&mut self, offset: u64, first: usize) -> Result<()> {
-        if self.current != offset {
-            self.load(offset)?;
+    /// Moves to the first value of the packed block at `offset` of the term. What lies there is read
+    /// when it is asked for: the skip that follows may pass it.
+    pub(crate) fn jump(&mut self, offset: u64) {
+        if self.current == offset {
+            self.at = 0;
+        } else {
+            self.current = u64::MAX;
+            (self.next, self.at, self.count) = (offset, 0, 0);
         }
-        // The place after the last value: the term's last block may be full and end exactly here.
-        if first > self.count {
-            return Err(self.malformed(offset, "place outside of a block of positions"));
-        }
-        self.at = first;
-        Ok(())
     }
 
     /// Passes `count` positions.
-    pub(crate) fn skip(&mut self, mut count: u64) -> Result<()> {
+    #[inline]
+    pub(crate) fn skip(&mut self, count: u64) -> Result<()> {
+        if count <= (self.count - self.at) as u64 {
+            self.at += count as usize;
+            return Ok(());
+        }
+        self.skip_blocks(count)
+    }
+
+    fn skip_blocks(&mut self, mut count: u64) -> Result<()> {
         while count > (self.count - self.at) as u64 {
             count -= (self.count - self.at) as u64;
+            self.at = self.count;
             // Whole blocks are passed by their length alone.
-            while count > BLOCK as u64
+            while count >= BLOCK as u64
                 && let Some(len) = self.packed_len(self.next)?
             {
                 self.next += len;
                 count -= BLOCK as u64;
+            }
+            if count == 0 {
+                return Ok(());
             }
             self.load(self.next)?;
         }
@@ -75,10 +86,10 @@ impl PositionCursor {
                 self.load(self.next)?;
             }
             let len = (self.count - self.at).min(count as usize);
-            for distance in &self.values[self.at..self.at + len] {
+            out.extend(self.values[self.at..self.at + len].iter().map(|distance| {
                 position += u64::from(*distance);
-                out.push(position as u32);
-            }
+                position as u32
+            }));
             self.at += len;
             count -= len as u32;
         }

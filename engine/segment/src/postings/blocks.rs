@@ -38,16 +38,59 @@ pub enum Probe {
     Unknown,
 }
 
+/// Words of bits that a block has at most.
+pub const WORDS: usize = 64;
+
+/// How a block that is looked into was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// So many documents.
+    Docs(usize),
+    /// So many words of bits, the first bit of which stands for this document; 128 are set.
+    Words(u32, usize),
+}
+
 /// A block decoded for the sake of a window.
 pub(crate) struct Decoded {
     block: u32,
     count: usize,
+    /// After the last document that was taken: the next window mostly goes on here.
+    at: usize,
     docs: [u32; BLOCK],
 }
 
 impl Default for Decoded {
     fn default() -> Self {
-        Self { block: NONE, count: 0, docs: [0; BLOCK] }
+        Self { block: NONE, count: 0, at: 0, docs: [0; BLOCK] }
+    }
+}
+
+/// Room to decode a block in, used again and again.
+#[derive(Default)]
+pub struct Scratch(Option<Box<Decoded>>);
+
+/// Sets the bit of each document of a term. Damage is recorded, and ends the term.
+pub(crate) fn fill_all(
+    terms: &Arc<FieldTerms>,
+    info: &TermInfo,
+    bits: &mut [u64],
+    scratch: &mut Scratch,
+) {
+    if let Some(single) = info.single {
+        if let Some(word) = bits.get_mut(single as usize / 64) {
+            *word |= 1 << (single % 64);
+        }
+        return;
+    }
+    let blocks = Blocks::new(Arc::clone(terms), info);
+    let all = 0..terms.segment_doc_count();
+    for block in 0..blocks.count() {
+        if let Some(decoded) = &mut scratch.0 {
+            decoded.block = NONE;
+        }
+        if let Err(error) = blocks.fill_bits(block, &all, &mut scratch.0, bits) {
+            return terms.fail(error);
+        }
     }
 }
 
@@ -117,6 +160,7 @@ impl Blocks {
     }
 
     /// The bound of a block.
+    #[inline]
     pub(crate) fn impacts(&self, block: u32) -> Impacts {
         let impacts = match &self.skips {
             Some(skips) => skips.impacts(block),
@@ -126,6 +170,7 @@ impl Blocks {
     }
 
     /// The bound of a group of blocks.
+    #[inline]
     pub(crate) fn group_impacts(&self, group: u32) -> Impacts {
         let impacts = match &self.skips {
             Some(skips) => skips.group_impacts(group),
@@ -237,14 +282,14 @@ impl Blocks {
         if let Some(decoded) = decoded
             && decoded.block == block
         {
-            set_bits(&decoded.docs[..decoded.count], range, bits);
+            decoded.set_bits(range, bits);
             return Ok(());
         }
         if !self.is_rest(block) {
             let full = self.full(block)?;
             let first = first_after(self.before(block));
             if let Some(words) = full.bits() {
-                self.check_bits(block, words, first)?;
+                // Bits outside of the range are cut off, so it does not matter how many there are.
                 or_words(words, first, range, bits);
                 return Ok(());
             }
@@ -259,8 +304,8 @@ impl Blocks {
         let decoded = decoded.get_or_insert_default();
         decoded.block = NONE;
         decoded.count = self.decode(block, &mut decoded.docs, None)?;
-        decoded.block = block;
-        set_bits(&decoded.docs[..decoded.count], range, bits);
+        (decoded.block, decoded.at) = (block, 0);
+        decoded.set_bits(range, bits);
         Ok(())
     }
 
@@ -289,6 +334,29 @@ impl Blocks {
         let before = words[..place / 64].iter().map(|word| u64::from_le_bytes(*word).count_ones());
         let inside = (word & ((1 << (place % 64)) - 1)).count_ones();
         Ok(Probe::At((before.sum::<u32>() + inside) as usize))
+    }
+
+    /// Reads a block to look documents up in it: bits as they are, all else decoded.
+    #[inline]
+    pub(crate) fn enter(
+        &self,
+        block: u32,
+        words: &mut [u64; WORDS],
+        docs: &mut [u32; BLOCK],
+    ) -> Result<Entered> {
+        if self.is_rest(block) {
+            return self.rest(block, docs, &mut [0; BLOCK]).map(Entered::Docs);
+        }
+        let full = self.full(block)?;
+        let Some(bits) = full.bits() else {
+            return self.docs_of(full, block, docs).map(|()| Entered::Docs(BLOCK));
+        };
+        let first = first_after(self.before(block));
+        self.check_bits(block, bits, first)?;
+        for (word, bits) in words.iter_mut().zip(bits) {
+            *word = u64::from_le_bytes(*bits);
+        }
+        Ok(Entered::Words(first, bits.len().min(WORDS)))
     }
 
     /// Checks that a block of bits has 128 documents that end where the skips say.
@@ -401,18 +469,44 @@ impl Blocks {
     }
 
     /// As [`Self::last`].
+    #[inline]
     pub(crate) fn last_doc(&self, block: u32) -> DocId {
         DocId(self.last(block))
     }
 }
 
-/// Sets the bits of those of the sorted `docs` that are in `range`.
-fn set_bits(docs: &[u32], range: &Range<u32>, bits: &mut [u64]) {
-    let start = docs.partition_point(|doc| *doc < range.start);
-    let end = start + docs[start..].partition_point(|doc| *doc < range.end);
-    for doc in &docs[start..end] {
-        let at = doc - range.start;
-        bits[at as usize / 64] |= 1 << (at % 64);
+impl Decoded {
+    /// Sets the bits of the documents that are in `range`.
+    fn set_bits(&mut self, range: &Range<u32>, bits: &mut [u64]) {
+        let docs = &self.docs[..self.count];
+        if docs.len() == BLOCK && docs[0] >= range.start && docs[BLOCK - 1] < range.end {
+            // Neighbours mostly share a word, and each write waits for the one before: four
+            // streams, far from each other, wait together.
+            const STREAM: usize = BLOCK / 4;
+            let (a, rest) = docs.split_at(STREAM);
+            let (b, rest) = rest.split_at(STREAM);
+            let (c, d) = rest.split_at(STREAM);
+            for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+                for doc in [a, b, c, d] {
+                    let at = doc - range.start;
+                    bits[at as usize / 64] |= 1 << (at % 64);
+                }
+            }
+            self.at = BLOCK;
+            return;
+        }
+        let before = self.at.checked_sub(1).and_then(|at| docs.get(at));
+        if before.is_some_and(|doc| *doc >= range.start) {
+            self.at = 0;
+        }
+        while let Some(doc) = docs.get(self.at)
+            && *doc < range.end
+        {
+            if let Some(at) = doc.checked_sub(range.start) {
+                bits[at as usize / 64] |= 1 << (at % 64);
+            }
+            self.at += 1;
+        }
     }
 }
 
@@ -429,6 +523,28 @@ fn words_end(words: &[[u8; 8]], first: u32) -> Option<u32> {
 
 /// Sets the bits of `words`, which count from document `first`, that are in `range`.
 fn or_words(words: &[[u8; 8]], first: u32, range: &Range<u32>, bits: &mut [u64]) {
+    let last = first.saturating_add(words.len() as u32 * 64);
+    if first < range.start || last > range.end {
+        return or_part(words, first, range, bits);
+    }
+    let (index, shift) = ((first - range.start) as usize / 64, (first - range.start) % 64);
+    let Some(bits) = bits.get_mut(index..) else { return };
+    // What a word leaves over goes into the next one: each place is written once, so no write waits
+    // for the one before.
+    let mut left = 0;
+    for (slot, word) in bits.iter_mut().zip(words) {
+        let word = u64::from_le_bytes(*word);
+        *slot |= word << shift | left;
+        // In two steps, as none may be by 64.
+        left = word >> 1 >> (63 - shift);
+    }
+    if let Some(slot) = bits.get_mut(words.len()) {
+        *slot |= left;
+    }
+}
+
+/// As [`or_words`], where `range` holds but a part of them.
+fn or_part(words: &[[u8; 8]], first: u32, range: &Range<u32>, bits: &mut [u64]) {
     for (at, word) in (0u32..).zip(words) {
         let mut word = u64::from_le_bytes(*word);
         let base = first + at * 64;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use base::DocId;
 
 use super::block::BLOCK;
-use super::blocks::{Blocks, Decoded, Probe};
+use super::blocks::{Blocks, Decoded, Entered, Probe, WORDS};
 use super::impact::Impacts;
 use super::skip::GROUP;
 use super::{END, Need};
@@ -85,14 +85,15 @@ impl Places {
             let total = blocks.info.total_freq;
             PositionCursor::new(section.clone(), blocks.positions_range(), total)
         });
-        let mut from = self.next.1;
+        let (mut from, mut skip) = (self.next.1, 0);
         if self.next.0 != block || from > at {
             let (offset, first) = blocks.positions_place(block);
-            cursor.jump(u64::from(offset), usize::from(first))?;
-            from = 0;
+            cursor.jump(u64::from(offset));
+            (from, skip) = (0, u64::from(first));
         }
         self.next = (NONE, 0);
-        cursor.skip(freqs[from..at].iter().map(|freq| u64::from(*freq)).sum())?;
+        skip += freqs[from..at].iter().map(|freq| u64::from(*freq)).sum::<u64>();
+        cursor.skip(skip)?;
         cursor.read(freqs[at], out)?;
         self.next = (block, at + 1);
         Ok(())
@@ -299,11 +300,13 @@ impl Postings {
     }
 
     /// The bound of a block.
+    #[inline]
     pub fn block_impacts(&self, block: u32) -> Impacts {
         self.blocks.impacts(block)
     }
 
     /// The bound of a group of [`GROUP`] blocks.
+    #[inline]
     pub fn group_impacts(&self, group: u32) -> Impacts {
         self.blocks.group_impacts(group)
     }
@@ -319,6 +322,7 @@ impl Postings {
 
     /// Puts the documents of a block into `docs`, and answers how many there are: 0 where the
     /// block is damaged. Places after them become `u32::MAX`. Does not move.
+    #[inline]
     pub fn docs(&self, block: u32, docs: &mut [u32; BLOCK]) -> usize {
         self.count_or_fail(self.blocks.decode(block, docs, None))
     }
@@ -330,6 +334,16 @@ impl Postings {
         self.blocks.probe(block, doc.get()).unwrap_or_else(|error| {
             self.blocks.terms.fail(error);
             Probe::Absent
+        })
+    }
+
+    /// Reads a block to look documents up in it: blocks of bits as they are, which is many times
+    /// cheaper, others as [`Postings::docs`]. No document where the block is damaged. Does not move.
+    #[inline]
+    pub fn look(&self, block: u32, words: &mut [u64; WORDS], docs: &mut [u32; BLOCK]) -> Entered {
+        self.blocks.enter(block, words, docs).unwrap_or_else(|error| {
+            self.blocks.terms.fail(error);
+            Entered::Docs(0)
         })
     }
 
@@ -345,6 +359,7 @@ impl Postings {
 
     /// Puts the frequencies of a block into `freqs`: 1 where they are not kept, or the block is
     /// damaged. For who decoded the documents before, and now wants these.
+    #[inline]
     pub fn freqs(&self, block: u32, freqs: &mut [u32; BLOCK]) {
         let answer = if self.blocks.is_rest(block) {
             self.blocks.rest(block, &mut [0; BLOCK], freqs).map(drop)

@@ -21,7 +21,8 @@ mod writer;
 use base::DocId;
 
 pub use block::BLOCK;
-pub use blocks::Probe;
+pub(crate) use blocks::fill_all;
+pub use blocks::{Entered, Probe, Scratch, WORDS};
 pub use cursor::{BlockMax, Postings};
 pub use impact::Impacts;
 pub(crate) use impact::NORM_NONE;

@@ -66,6 +66,15 @@ fn every_way_of_reading_gives_the_same() {
                 probes += 1;
             }
             assert_eq!(docs[..count], again[..count]);
+            let mut words = [0; WORDS];
+            let looked = match fresh.look(block, &mut words, &mut again) {
+                Entered::Docs(len) => again[..len].to_vec(),
+                Entered::Words(first, len) => (0..64 * len)
+                    .filter(|at| words[at / 64] >> (at % 64) & 1 == 1)
+                    .map(|at| first + at as u32)
+                    .collect(),
+            };
+            assert_eq!(docs[..count], looked);
             assert!(docs[count - 1] <= fresh.block_last(block).get());
             all.extend(docs[..count].iter().copied().zip(freqs));
         }

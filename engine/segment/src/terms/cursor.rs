@@ -4,8 +4,8 @@
 //!
 //! Always true
 //! 1. Fresh, it stands before the first term.
-//! 2. It holds one block decoded, its own copy, and one group's infos parsed as far as it stands.
-//! 3. `info` is free: infos are read along with the terms.
+//! 2. It holds one block decoded, its own copy.
+//! 3. Infos are parsed when one of their group is asked for: most terms of a walk match nothing.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ pub struct TermCursor {
     terms_at: usize,
     infos: Vec<TermInfo>,
     term: Vec<u8>,
-    info: Option<TermInfo>,
+    /// How many bytes it shares with the one before, as far as is known.
+    shared: usize,
 }
 
 impl TermCursor {
@@ -47,7 +48,7 @@ impl TermCursor {
             terms_at: 0,
             infos: Vec::with_capacity(GROUP),
             term: Vec::new(),
-            info: None,
+            shared: 0,
         }
     }
 
@@ -93,9 +94,33 @@ impl TermCursor {
         &self.term
     }
 
-    /// What is known of the term it stands on.
-    pub fn info(&self) -> TermInfo {
-        self.info.expect("callers stand on a term")
+    /// At least so many bytes of the term are those of the one that `next` came from.
+    #[inline]
+    pub fn shared(&self) -> usize {
+        self.shared
+    }
+
+    /// What is known of the term it stands on; callers stand on one.
+    ///
+    /// # Errors
+    /// Where the group's infos are damaged.
+    pub fn info(&mut self) -> Result<TermInfo> {
+        if self.infos.is_empty() {
+            self.read_infos()?;
+        }
+        Ok(*self.infos.get(self.place % GROUP).expect("callers stand on a term"))
+    }
+
+    /// Parses the infos of the group.
+    fn read_infos(&mut self) -> Result<()> {
+        let (at, group) = (self.block.expect("callers stand on a term"), self.place / GROUP);
+        let block = self.terms.parse(at, &self.bytes)?;
+        let mut infos = block.infos(group).map_err(|what| self.terms.damaged(at, what))?;
+        for _ in 0..block.group_len(group) {
+            let info = infos.next().map_err(|what| self.terms.damaged(at, what))?;
+            self.infos.push(self.terms.check(at, info)?);
+        }
+        Ok(())
     }
 
     /// Names what `seek_ceil` of `target` will read: its block, and the one after it, where the
@@ -124,7 +149,7 @@ impl TermCursor {
             self.block = Some(self.terms.block_count());
             (self.count, self.place) = (0, 0);
             self.term.clear();
-            self.info = None;
+            self.infos.clear();
             return Ok(false);
         }
         self.load(at)?;
@@ -158,11 +183,6 @@ impl TermCursor {
             let block = self.terms.parse(at, &self.bytes)?;
             let terms = block.terms(group).map_err(|what| self.terms.damaged(at, what))?;
             self.terms_at = terms.as_ptr().addr() - self.bytes.as_ptr().addr();
-            let mut infos = block.infos(group).map_err(|what| self.terms.damaged(at, what))?;
-            for _ in 0..block.group_len(group) {
-                let info = infos.next().map_err(|what| self.terms.damaged(at, what))?;
-                self.infos.push(self.terms.check(at, info)?);
-            }
         }
         self.place = group * GROUP;
         self.term.clear();
@@ -183,10 +203,10 @@ impl TermCursor {
         if shared > self.term.len() || shared + added.len() > TERM_LEN_MAX {
             return Err(self.terms.damaged(at, "term longer than it may be"));
         }
+        self.shared = shared;
         self.term.truncate(shared);
         self.term.extend_from_slice(added);
         self.terms_at += len - rest.len();
-        self.info = Some(self.infos[self.place % GROUP]);
         Ok(())
     }
 }

@@ -111,7 +111,7 @@ impl<'a, 's> MergedTerms<'a, 's> {
             }
             let Some(at) = self.waiting.pop() else { return Ok(None) };
             let input = &mut self.inputs[at];
-            let info = input.cursor.info();
+            let info = input.cursor.info()?;
             self.step_bytes += u64::from(info.postings_len) + info.positions_len;
             let need = match self.options {
                 TermOptions { positions: true, .. } => Need::Positions,

@@ -14,7 +14,7 @@ use super::{BlockCache, TermCursor, TermIndex, TermInfo, TermOptions};
 use crate::bytes::archive::Checked;
 use crate::bytes::zblock::Decompressor;
 use crate::error::{Error, Result};
-use crate::postings::{Need, Postings};
+use crate::postings::{self, Need, Postings, Scratch};
 use crate::section::{File, Missing, Section};
 use crate::toc::SectionKind;
 
@@ -223,6 +223,13 @@ impl Terms {
     /// The error for terms that make no sense.
     pub(crate) fn malformed(&self, what: &'static str) -> Error {
         self.0.blocks.malformed(0, what)
+    }
+
+    /// Sets the bit of each document of a term that was found here, in `bits`, one for each
+    /// document of the segment; every block is there. For patterns of many terms: nothing is kept
+    /// from one to the next but the room in `scratch`.
+    pub fn fill_all(&self, info: &TermInfo, bits: &mut [u64], scratch: &mut Scratch) {
+        postings::fill_all(&self.0, info, bits, scratch);
     }
 
     /// The documents of a term that was found here.

@@ -33,7 +33,7 @@ fn read(segment: &Segment) -> Model {
     let Some(terms) = segment.terms(FIELD) else { return model };
     let mut cursor = terms.cursor();
     while cursor.next().expect("sound") {
-        let mut postings = terms.postings(&cursor.info(), Need::Positions);
+        let mut postings = terms.postings(&cursor.info().expect("sound"), Need::Positions);
         let mut docs = Vec::new();
         while postings.next() != END {
             let mut positions = Vec::new();
@@ -225,7 +225,7 @@ fn flipped_bits_end_in_an_error_or_the_same() {
             let mut found = Model::default();
             let mut cursor = terms.cursor();
             while cursor.next()? {
-                let mut postings = terms.postings(&cursor.info(), Need::Positions);
+                let mut postings = terms.postings(&cursor.info().expect("sound"), Need::Positions);
                 let mut docs = Vec::new();
                 while postings.next() != END {
                     let mut positions = Vec::new();
@@ -275,7 +275,7 @@ proptest! {
             for (term, docs) in above.by_ref().take(20) {
                 prop_assert!(is_there);
                 prop_assert_eq!(cursor.term(), &term[..]);
-                prop_assert_eq!(cursor.info().doc_freq as usize, docs.len());
+                prop_assert_eq!(cursor.info().expect("sound").doc_freq as usize, docs.len());
                 is_there = cursor.next().expect("sound");
             }
         }

@@ -18,10 +18,17 @@ use crate::writer::{SegmentWriter, TermBlocks};
 /// Level of zstd for blocks: higher ones save little on 4 KiB.
 const LEVEL: i32 = 1;
 
+/// What compressing must save. The words of texts are few beside their postings, and are walked for
+/// patterns, where decompressing would take half of the time.
+const WORTH: usize = 8;
+const WORTH_TEXT: usize = 2;
+
 /// Ends blocks, and indexes them.
 struct Blocks {
     writer: BlockWriter,
     compressor: Option<Compressor>,
+    /// A block is compressed where that saves one part of so many.
+    worth: usize,
     /// First term of the open block, last term of the one before.
     first: Vec<u8>,
     last: Vec<u8>,
@@ -40,7 +47,7 @@ impl Blocks {
             compressor.compress(&self.plain, &mut self.out);
         }
         let saved = self.plain.len().saturating_sub(self.out.len() - start);
-        if self.compressor.is_none() || saved < self.plain.len() / 8 {
+        if self.compressor.is_none() || saved < self.plain.len() / self.worth {
             self.out.truncate(start);
             self.out.push(0);
             self.out.extend_from_slice(&self.plain);
@@ -63,6 +70,7 @@ impl SegmentWriter {
         let mut blocks = Blocks {
             writer: BlockWriter::new(options),
             compressor,
+            worth: if options.freqs { WORTH_TEXT } else { WORTH },
             first: Vec::new(),
             last: Vec::new(),
             plain: Vec::new(),

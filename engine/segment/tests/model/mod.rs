@@ -169,7 +169,7 @@ fn read_words(segment: &Segment, docs: &mut [Doc]) {
     let mut words: Vec<BTreeMap<u32, String>> = vec![BTreeMap::new(); docs.len()];
     let mut cursor = terms.cursor();
     while cursor.next().expect("whole") {
-        let mut postings = terms.postings(&cursor.info(), Need::Positions);
+        let mut postings = terms.postings(&cursor.info().expect("sound"), Need::Positions);
         while postings.next() != segment::postings::END {
             let mut positions = Vec::new();
             postings.positions(&mut positions);
