@@ -39,3 +39,42 @@ fn english_stems_as_lucene_does() {
         assert_eq!(got.first().map(String::as_str), Some(want), "{word}");
     }
 }
+
+/// Stemmers of the `stemmer` filter that are written here, and `german_stem`. `CORELODE_STEMS` names a larger
+/// file of the same form.
+#[test]
+fn stemmers_stem_as_lucene_does() {
+    let recorded = match std::env::var_os("CORELODE_STEMS") {
+        Some(path) => std::fs::read_to_string(path).expect("a file of stems"),
+        None => include_str!("data/stems.tsv").to_owned(),
+    };
+    let mut chains = std::collections::BTreeMap::new();
+    let mut wrong = Vec::new();
+    for line in recorded.lines() {
+        let mut columns = line.split('\t');
+        let (Some(name), Some(word), Some(want)) = (columns.next(), columns.next(), columns.next())
+        else {
+            panic!("three columns: {line}");
+        };
+        let registry = chains.entry(name).or_insert_with(|| {
+            let filter = match name {
+                "german_stem" => json::json!({"type": "german_stem"}),
+                name => json::json!({"type": "stemmer", "language": name}),
+            };
+            let analysis = json::json!({
+                "filter": {"stem": filter},
+                "analyzer": {"whole": {"tokenizer": "keyword", "filter": ["stem"]}}
+            });
+            Registry::parse(&analysis).expect("a stemmer of Elasticsearch")
+        });
+        let mut got = Vec::new();
+        let whole = registry.analyzer("whole").expect("given");
+        whole.tokens(word, &mut |token| got.push(token.term.to_owned()));
+        if got != [want] {
+            wrong.push(format!("{name} {word}: {got:?}, not {want:?}"));
+        }
+    }
+    let shown = &wrong[..wrong.len().min(60)];
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), shown.join("\n"));
+    assert_eq!(chains.len(), 21);
+}

@@ -144,15 +144,13 @@ pub(super) fn filter_of(
                 None => return Err(no_stemmer(&language)),
             }
         }
-        "dutch_stem" => named_snowball("dutch")?,
-        "french_stem" => named_snowball("french")?,
-        "russian_stem" => named_snowball("russian")?,
-        "arabic_stem" | "brazilian_stem" | "czech_stem" | "greek_stem" => {
+        "kstem" => Filter::Stem(Stemmer::Krovetz),
+        "german_stem" => return Ok(Some(excluding(settings, Stemmer::of_german_stem()))),
+        "arabic_stem" | "brazilian_stem" | "czech_stem" | "dutch_stem" | "french_stem"
+        | "persian_stem" | "russian_stem" => {
             let language = kind.trim_end_matches("_stem");
-            match Stemmer::named(language) {
-                Some(stemmer) => Filter::Stem(stemmer),
-                None => return Ok(None),
-            }
+            let stemmer = Stemmer::named(language).ok_or_else(|| no_stemmer(language))?;
+            return Ok(Some(excluding(settings, stemmer)));
         }
         "arabic_normalization" => Filter::Normalize(Normalization::Arabic),
         "bengali_normalization" => Filter::Normalize(Normalization::Bengali),
@@ -335,10 +333,10 @@ fn overrides(settings: &Value) -> Result<Overrides> {
 fn stemmer(settings: &Value) -> Result<Filter> {
     let language = text(settings, "language").or_else(|| text(settings, "name"));
     let language = language.unwrap_or_else(|| "porter".to_owned());
-    Ok(match language.as_str() {
+    Ok(match language.to_ascii_lowercase().as_str() {
         "english" | "porter" => Filter::Porter,
-        "possessive_english" | "possessiveEnglish" => Filter::Possessive,
-        other => Filter::Stem(Stemmer::named(other).ok_or_else(|| no_stemmer(other))?),
+        "possessive_english" | "possessiveenglish" => Filter::Possessive,
+        other => Filter::Stem(Stemmer::named(other).ok_or_else(|| no_stemmer(&language))?),
     })
 }
 
@@ -346,9 +344,15 @@ fn no_stemmer(name: &str) -> Error {
     Error::illegal_argument(format!("Invalid stemmer class specified: {name}"))
 }
 
-fn named_snowball(name: &str) -> Result<Filter> {
-    let snowball = Snowball::of_snowball(name).ok_or_else(|| no_stemmer(name))?;
-    Ok(Filter::Stem(Stemmer::Snowball(snowball)))
+/// A stemmer that leaves the words of `stem_exclusion` alone.
+fn excluding(settings: &Value, stemmer: Stemmer) -> Vec<Filter> {
+    let mut filters = Vec::new();
+    let kept = list(settings, "stem_exclusion");
+    if !kept.is_empty() {
+        filters.push(Filter::Marker(Arc::new(Marker::Words(StopWords::new(kept, false)))));
+    }
+    filters.push(Filter::Stem(stemmer));
+    filters
 }
 
 fn delimiter(settings: &Value) -> Result<DelimiterOptions> {

@@ -32,6 +32,12 @@ pub(super) fn failed(node: Node<'_>, cause: Error) -> Error {
 /// A value that its field does not take.
 #[cold]
 pub(super) fn value(field: &Field, id: &str, node: Node<'_>, cause: Error) -> Error {
+    if matches!(field.kind, crate::types::Kind::GeoPoint(_)) {
+        // Places are told without document and preview.
+        let (path, kind) = (&field.path, field.type_name());
+        let reason = format!("failed to parse field [{path}] of type [{kind}]");
+        return parsing(node, &reason).caused_by(cause);
+    }
     named(&field.path, field.type_name(), id, node, cause)
 }
 
@@ -39,7 +45,7 @@ pub(super) fn value(field: &Field, id: &str, node: Node<'_>, cause: Error) -> Er
 #[cold]
 pub(super) fn named(name: &str, kind: &str, id: &str, node: Node<'_>, cause: Error) -> Error {
     let cause = match cause.kind {
-        ErrorKind::XContentParse => {
+        ErrorKind::XContentParse | ErrorKind::DocumentParsing if !cause.reason.starts_with('[') => {
             Error { reason: format!("{} {}", node.place(), cause.reason), ..cause }
         }
         _ => cause,

@@ -17,6 +17,7 @@ mod family;
 mod fault;
 mod feature;
 mod flattened;
+pub mod kept;
 mod source;
 mod special;
 mod synthetic;

@@ -71,7 +71,7 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
                     rest = after;
                 }
                 (Some(Child::Field(field)), Some(_)) => {
-                    return self.below_field(field, &join(&origin.path, key), node);
+                    return self.below_field(field, &join(&origin.path, key));
                 }
                 (None, _) if object.is_flat() => {
                     return self.flat_unknown(object, dynamic, rest, node, copies);
@@ -83,15 +83,14 @@ impl<'m, 'd> Walk<'m, '_, 'd> {
 
     /// A name goes on below a field.
     #[cold]
-    fn below_field(&mut self, field: &Field, full: &str, node: Node<'d>) -> Refused<()> {
+    fn below_field(&mut self, field: &Field, full: &str) -> Refused<()> {
         if self.replays() {
             self.ignored_path(&field.path);
             return Ok(());
         }
-        Err(fault::at(
-            node,
+        Err(Error::new(
             ErrorKind::MapperParsing,
-            &format!(
+            format!(
                 "Could not dynamically add mapping for field [{full}]. Existing mapping for [{}] must \
                  be of type object but found [{}].",
                 field.path,

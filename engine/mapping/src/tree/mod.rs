@@ -299,6 +299,11 @@ impl Mapping {
         (&source.includes, &source.excludes)
     }
 
+    /// Where the values of fields with `store` stand in documents.
+    pub fn stored_paths(&self) -> &[Arc<str>] {
+        &self.inner.flat.stored
+    }
+
     /// Must each document name its routing?
     pub fn routing_required(&self) -> bool {
         self.inner.options.routing_required == Some(true)

@@ -161,6 +161,21 @@ fn is_numbered(field: &Field) -> bool {
     field.no != UNNUMBERED && field.parts.iter().all(|part| part.no != UNNUMBERED)
 }
 
+/// Where the values of stored fields stand: they are a field's own, those of the field it is a part of, or copies.
+fn stored_paths(fields: &[Arc<Field>]) -> Vec<Arc<str>> {
+    let stored: Set<&str> =
+        fields.iter().filter(|field| field.store).map(|field| &*field.path).collect();
+    let gives = |field: &&Arc<Field>| {
+        let multi = field.multi_fields.iter().map(|multi| &*multi.path);
+        let copies = field.copy_to.iter().map(|path| &**path);
+        std::iter::once(&*field.path).chain(multi).chain(copies).any(|path| stored.contains(path))
+    };
+    match stored.is_empty() {
+        true => Vec::new(),
+        false => fields.iter().filter(gives).map(|field| Arc::clone(&field.path)).collect(),
+    }
+}
+
 /// All fields by path and by number.
 #[derive(Debug)]
 pub(super) struct Flat {
@@ -178,6 +193,8 @@ pub(super) struct Flat {
     pub nested: Vec<Arc<str>>,
     /// Paths of `flattened` fields.
     pub flattened: Vec<Arc<str>>,
+    /// Where the values of fields with `store` stand in documents.
+    pub stored: Vec<Arc<str>>,
     /// Mappers: objects, fields, multi-fields and aliases.
     pub total: u64,
 }
@@ -193,6 +210,7 @@ impl Flat {
             objects: Set::default(),
             nested: Vec::new(),
             flattened: Vec::new(),
+            stored: Vec::new(),
             total: 0,
         };
         let mut aliases = Vec::new();
@@ -214,6 +232,7 @@ impl Flat {
             flat.by_path.insert(path.clone(), *at);
         }
         flat.nested.sort();
+        flat.stored = stored_paths(&flat.fields);
         flat
     }
 

@@ -534,7 +534,7 @@ fn aliases_and_nested_objects_change_as_elasticsearch_lets_them() {
             "Invalid [path] value [n.x] for field alias",
         ),
         (json!({"n": {"properties": {}}}), "can't merge a non-nested mapping [n] with a nested"),
-        (json!({"o": {"type": "nested"}}), "can't merge a nested mapping [o] with a non-nested"),
+        (json!({"o": {"type": "nested"}}), "can't merge a non-nested mapping [o] with a nested"),
         (
             json!({"c": {"type": "constant_keyword", "value": "two"}}),
             "Mapper for [c] conflicts with existing mapper:\n\tCannot update parameter [value] from \

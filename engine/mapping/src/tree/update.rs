@@ -92,10 +92,7 @@ fn merge_nested(old: &Object, new: &Object) -> Result<Option<Nested>> {
     let path = &old.path;
     let illegal = |reason: String| Err(Error::illegal_argument(reason));
     match (&old.nested, &new.nested) {
-        (None, Some(_)) => {
-            illegal(format!("can't merge a nested mapping [{path}] with a non-nested mapping"))
-        }
-        (Some(_), None) => {
+        (None, Some(_)) | (Some(_), None) => {
             illegal(format!("can't merge a non-nested mapping [{path}] with a nested mapping"))
         }
         (Some(old), Some(new)) if old.in_parent != new.in_parent => Err(Error::new(

@@ -203,7 +203,7 @@ impl Parts {
                 found.join(", ")
             )));
         }
-        let required = |name: &str| Err(fault(format!("Required [{name}]")));
+        let required = |name: &str| Err(fault(format!("field [{name}] missing")));
         if let Some(hash) = &self.geohash {
             let others = self.lat.is_some()
                 || self.lon.is_some()
@@ -449,8 +449,8 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused() {
         for (value, want) in [
-            (json!({"lat": 1}), "Required [lon]"),
-            (json!({"lon": 1}), "Required [lat]"),
+            (json!({"lat": 1}), "field [lon] missing"),
+            (json!({"lon": 1}), "field [lat] missing"),
             (json!({}), "field must be either lat/lon, geohash string or type/coordinates"),
             (json!({"lat": "x", "lon": 1}), "[latitude] must be a valid double value"),
             (json!({"lat": true, "lon": 1}), "latitude must be a number"),

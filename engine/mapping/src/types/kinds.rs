@@ -34,6 +34,8 @@ pub enum TextFlavor {
     Shingles(u8),
     /// The part `_index_prefix`: beginnings of shingles of at most so many words.
     Prefixes(u8),
+    /// The part `_index_prefix` of a `text`: beginnings of words, of so many characters at least and at most.
+    Beginnings(u8, u8),
 }
 
 impl TextFlavor {
@@ -41,6 +43,7 @@ impl TextFlavor {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
+            Self::Beginnings(..) => "prefix",
             Self::MatchOnly => "match_only_text",
             Self::SearchAsYouType(_) | Self::Shingles(_) | Self::Prefixes(_) => {
                 "search_as_you_type"

@@ -264,6 +264,20 @@ impl Field {
         self.path.rsplit_once('.').map_or(&*self.path, |(_, name)| name)
     }
 
+    /// The field of this name that its type makes beside it.
+    pub fn part(&self, name: &str) -> Option<&Arc<Field>> {
+        let is = |path: &str| {
+            let rest = path.strip_prefix(&*self.path).and_then(|rest| rest.strip_prefix('.'));
+            rest == Some(name)
+        };
+        self.parts.iter().find(|part| is(&part.path))
+    }
+
+    /// Are its terms beginnings of words (`index_prefixes`)?
+    pub fn is_of_beginnings(&self) -> bool {
+        matches!(&self.kind, Kind::Text(text) if matches!(text.flavor, TextFlavor::Beginnings(..)))
+    }
+
     /// Does the inverted index keep lengths of it?
     pub fn has_norms(&self) -> bool {
         match &self.kind {

@@ -1,4 +1,5 @@
-//! The words of a text field as its type wants them: as they come, as shingles, as prefixes.
+//! The words of a text field as its type wants them: as they come, as shingles, as prefixes, as beginnings of
+//! each word (`index_prefixes` of `text`).
 //!
 //! `search_as_you_type` keeps a text three ways beside itself: words two by two, three by three
 //! (joined by a blank), and each beginning of the longest shingles. At the end of a text the longest
@@ -22,6 +23,9 @@ pub fn words(
     scratch: &mut Scratch,
     mut sink: impl FnMut(&str, u32),
 ) -> Analyzed {
+    if let TextFlavor::Beginnings(least, most) = flavor {
+        return beginnings((least, most), analyzer, text, scratch, sink);
+    }
     let (size, prefixes) = match flavor {
         TextFlavor::Shingles(size) => (size, false),
         TextFlavor::Prefixes(size) => (size, true),
@@ -66,6 +70,27 @@ pub fn words(
     done
 }
 
+/// Gives the beginnings of each word, shortest first, at the place of the word.
+fn beginnings(
+    (least, most): (u8, u8),
+    analyzer: &Analyzer,
+    text: &str,
+    scratch: &mut Scratch,
+    mut sink: impl FnMut(&str, u32),
+) -> Analyzed {
+    let mut count = 0;
+    let mut done = analyzer.tokens_with(text, scratch, |token| {
+        let ends = token.term.char_indices().map(|(start, c)| start + c.len_utf8());
+        let fits = ends.take(usize::from(most)).skip(usize::from(least.max(1)) - 1);
+        for end in fits {
+            count += 1;
+            sink(&token.term[..end], token.position);
+        }
+    });
+    done.count = count;
+    done
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +125,10 @@ mod tests {
                 ("c", 2),
                 ("c ", 2)
             ])
+        );
+        assert_eq!(
+            of(TextFlavor::Beginnings(2, 3), "a bé cdef"),
+            plain(&[("bé", 1), ("cd", 2), ("cde", 2)])
         );
         let long = "abcdefghijklmnopqrstuvwxyz";
         let words = of(TextFlavor::Prefixes(1), long);

@@ -1,4 +1,4 @@
-//! Arabic, Bengali, Hindi, Indonesian and Sorani: light stemmers.
+//! Arabic, Bengali, Hindi, Indonesian, Persian and Sorani: light stemmers.
 
 use super::{ends, starts, strip};
 
@@ -34,7 +34,27 @@ pub(super) fn arabic(word: &mut Vec<char>) {
             break;
         }
     }
-    for suffix in SUFFIXES {
+    strip_each(word, SUFFIXES);
+}
+
+/// Persian: the commonest suffixes, each where at least two letters are left.
+pub(super) fn persian(word: &mut Vec<char>) {
+    const SUFFIXES: &[&str] = &[
+        "\u{627}\u{62a}",
+        "\u{627}\u{646}",
+        "\u{62a}\u{631}\u{64a}\u{646}",
+        "\u{62a}\u{631}",
+        "\u{64a}\u{64a}",
+        "\u{64a}",
+        "\u{647}\u{627}",
+        "\u{200c}",
+    ];
+    strip_each(word, SUFFIXES);
+}
+
+/// Takes each of the suffixes off, one after the other, where at least two letters are left.
+fn strip_each(word: &mut Vec<char>, suffixes: &[&str]) {
+    for suffix in suffixes {
         let len = suffix.chars().count();
         if word.len() >= len + 2 && ends(word, suffix) {
             let len = word.len() - len;

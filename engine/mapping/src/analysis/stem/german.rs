@@ -74,3 +74,91 @@ pub(super) fn minimal(word: &mut Vec<char>) {
     };
     word.truncate(len - cut);
 }
+
+/// Pairs of letters that count as one while endings are taken off, and what stands for them; the longest first.
+const MASKS: [(&str, char); 7] =
+    [("sch", '$'), ("ch", '§'), ("ei", '%'), ("ie", '&'), ("ig", '#'), ("st", '!'), ("", '*')];
+
+/// The stemmer of the filter `german_stem` (Caumanns, "A Fast and Simple Stemming Algorithm for German Words").
+pub(super) fn caumanns(word: &mut Vec<char>) {
+    *word = word.iter().flat_map(|c| c.to_lowercase()).collect();
+    if !word.iter().all(|c| c.is_alphabetic() && c.len_utf16() == 1) {
+        return;
+    }
+    let taken = mask(word);
+    bare(word, taken);
+    if word.len() > 5 && ends(word, "erin*") {
+        word.pop();
+        bare(word, taken);
+    }
+    if let Some(last) = word.last_mut().filter(|last| **last == 'z') {
+        *last = 'x';
+    }
+    unmask(word);
+    // `gege` loses its first half.
+    if word.len() > 4
+        && let Some(at) = word.windows(4).position(|four| four == ['g', 'e', 'g', 'e'])
+    {
+        word.drain(at..at + 2);
+    }
+}
+
+/// Puts masks in, takes umlauts out, and counts the letters that masks hide.
+fn mask(word: &mut Vec<char>) -> usize {
+    let mut taken = 0;
+    let mut at = 0;
+    while at < word.len() {
+        if at > 0 && word[at] == word[at - 1] {
+            word[at] = '*';
+        } else {
+            match word[at] {
+                'ä' => word[at] = 'a',
+                'ö' => word[at] = 'o',
+                'ü' => word[at] = 'u',
+                'ß' => {
+                    word[at] = 's';
+                    word.insert(at + 1, 's');
+                    taken += 1;
+                }
+                _ => {}
+            }
+        }
+        let fits = |(text, _): &&(&str, char)| !text.is_empty() && super::starts(&word[at..], text);
+        if let Some((text, mask)) = MASKS.iter().find(fits) {
+            word[at] = *mask;
+            word.drain(at + 1..at + text.len());
+            taken += text.len() - 1;
+        }
+        at += 1;
+    }
+    taken
+}
+
+fn unmask(word: &mut Vec<char>) {
+    let mut out: Vec<char> = Vec::with_capacity(word.len() + 8);
+    for c in word.iter().copied() {
+        match MASKS.iter().find(|(_, mask)| *mask == c) {
+            None => out.push(c),
+            Some(("", _)) => out.extend(out.last().copied()),
+            Some((text, _)) => out.extend(text.chars()),
+        }
+    }
+    *word = out;
+}
+
+/// Takes the seven endings off, as long as there are more than three letters.
+fn bare(word: &mut Vec<char>, taken: usize) {
+    while word.len() > 3 {
+        let len = word.len() + taken;
+        let count = if (len > 5 && ends(word, "nd"))
+            || (len > 4 && (ends(word, "em") || ends(word, "er")))
+        {
+            2
+        } else if matches!(word.last(), Some('e' | 's' | 'n' | 't')) {
+            1
+        } else {
+            return;
+        };
+        word.truncate(word.len() - count);
+    }
+}

@@ -6,6 +6,20 @@ fn cut(word: &mut Vec<char>, count: usize) {
     word.truncate(word.len() - count);
 }
 
+/// Takes the marks off vowels.
+pub(super) fn fold_vowels(word: &mut [char]) {
+    for c in word {
+        *c = match *c {
+            'à' | 'á' | 'â' | 'ä' => 'a',
+            'ò' | 'ó' | 'ô' | 'ö' => 'o',
+            'è' | 'é' | 'ê' | 'ë' => 'e',
+            'ù' | 'ú' | 'û' | 'ü' => 'u',
+            'ì' | 'í' | 'î' | 'ï' => 'i',
+            c => c,
+        };
+    }
+}
+
 /// French, light.
 pub(super) fn french(word: &mut Vec<char>) {
     let len = word.len();
@@ -197,16 +211,7 @@ pub(super) fn italian(word: &mut Vec<char>) {
     if word.len() < 6 {
         return;
     }
-    for c in word.iter_mut() {
-        *c = match *c {
-            'à' | 'á' | 'â' | 'ä' => 'a',
-            'ò' | 'ó' | 'ô' | 'ö' => 'o',
-            'è' | 'é' | 'ê' | 'ë' => 'e',
-            'ù' | 'ú' | 'û' | 'ü' => 'u',
-            'ì' | 'í' | 'î' | 'ï' => 'i',
-            c => c,
-        };
-    }
+    fold_vowels(word);
     let len = word.len();
     let count = match word[len - 1] {
         'e' | 'i' => {
@@ -233,16 +238,7 @@ pub(super) fn spanish(word: &mut Vec<char>) {
     if word.len() < 5 {
         return;
     }
-    for c in word.iter_mut() {
-        *c = match *c {
-            'à' | 'á' | 'â' | 'ä' => 'a',
-            'ò' | 'ó' | 'ô' | 'ö' => 'o',
-            'è' | 'é' | 'ê' | 'ë' => 'e',
-            'ù' | 'ú' | 'û' | 'ü' => 'u',
-            'ì' | 'í' | 'î' | 'ï' => 'i',
-            c => c,
-        };
-    }
+    fold_vowels(word);
     let len = word.len();
     match word[len - 1] {
         'o' | 'a' | 'e' => cut(word, 1),
@@ -260,6 +256,62 @@ pub(super) fn spanish(word: &mut Vec<char>) {
     }
 }
 
+/// Spanish words that look like plurals and are none.
+const SPANISH_SAME: &str = "abrebotellas abrecartas abrelatas afueras albatros albricias aledaños alexis aries \
+    alicates analisis andurriales antitesis añicos apendicitis apocalipsis arcoiris bilis boletus boris brindis \
+    cactus canutas caries cascanueces cascarrabias ciempies cifosis cortaplumas corpus cosmos cosquillas creces \
+    crisis cuatrocientas cuatrocientos cuelgacapas cuentacuentos cuentapasos cumpleaños doscientas doscientos \
+    dosis enseres entonces esponsales estatus exequias fauces forceps fotosintesis gafas gafotas gargaras gris \
+    honorarios ictus jueves lapsus lavacoches lavaplatos limpiabotas lunes maitines martes mondadientes \
+    novecientas novecientos nupcias ochocientas ochocientos pais paris parabrisas paracaidas parachoques paraguas \
+    pararrayos pisapapeles piscis portaaviones portamaletas portamantas quinientas quinientos quitamanchas \
+    recogepelotas rictus rompeolas sacacorchos sacapuntas saltamontes salvavidas seis seiscientas seiscientos \
+    setecientas setecientos sintesis tenis tifus trabalenguas vacaciones venus versus viacrucis virus viveres \
+    volandas";
+/// Spanish words that lose two letters.
+const SPANISH_TWO: &str = "yoes noes sies clubes faralaes albalaes itemes albumes sandwiches relojes bojes \
+    contrarreloj carcajes";
+
+/// Spanish, plurals alone.
+pub(super) fn spanish_plural(word: &mut Vec<char>) {
+    let len = word.len();
+    if len < 4 {
+        return;
+    }
+    fold_vowels(word);
+    let lower: String = word.iter().flat_map(|c| c.to_lowercase()).collect();
+    let among = |list: &str| list.split_ascii_whitespace().any(|item| item == lower);
+    if among(SPANISH_SAME) {
+        return;
+    }
+    if among(SPANISH_TWO) {
+        return cut(word, 2);
+    }
+    if word[len - 1] != 's' {
+        return;
+    }
+    let vowel = |c: char| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u');
+    let (fourth, third, second) = (word[len - 4], word[len - 3], word[len - 2]);
+    let foreign = fourth == 'q' || (fourth == 'g' && third == 'u' && matches!(second, 'i' | 'e'));
+    if !vowel(second) || foreign {
+        cut(word, 1);
+    } else if second == 'e'
+        && ((vowel(fourth) && matches!(third, 'r' | 'd' | 'l' | 'n' | 'x'))
+            || matches!(third, 'y' | 'u' | 's')
+            || (matches!(fourth, 'u' | 'l' | 'r' | 't' | 'n') && third == 'i'))
+    {
+        cut(word, 2);
+    } else if second == 'i' && (vowel(third) || third == 'd') {
+        word[len - 2] = 'y';
+        cut(word, 1);
+    } else if second == 'e' && third == 'c' {
+        word[len - 3] = 'z';
+        cut(word, 2);
+    } else {
+        cut(word, 1);
+    }
+}
+
 /// Portuguese, light.
 pub(super) fn portuguese(word: &mut Vec<char>) {
     if word.len() < 4 {
@@ -272,13 +324,11 @@ pub(super) fn portuguese(word: &mut Vec<char>) {
     if word.len() > 4 && matches!(word.last(), Some('e' | 'a' | 'o')) {
         word.pop();
     }
+    fold_vowels(word);
     for c in word.iter_mut() {
         *c = match *c {
-            'à' | 'á' | 'â' | 'ä' | 'ã' => 'a',
-            'ò' | 'ó' | 'ô' | 'ö' | 'õ' => 'o',
-            'è' | 'é' | 'ê' | 'ë' => 'e',
-            'ù' | 'ú' | 'û' | 'ü' => 'u',
-            'ì' | 'í' | 'î' | 'ï' => 'i',
+            'ã' => 'a',
+            'õ' => 'o',
             'ç' => 'c',
             c => c,
         };

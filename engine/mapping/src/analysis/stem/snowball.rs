@@ -76,7 +76,7 @@ impl Snowball {
             | "french" | "german" | "german2" | "hungarian" | "irish" | "italian" | "kp"
             | "lithuanian" | "lovins" | "norwegian" | "porter2" | "portuguese" | "romanian"
             | "russian" | "serbian" | "spanish" | "swedish" | "turkish" => Self::of_snowball(name),
-            "dutch_kp" | "dutchKp" => Self::of_snowball("kp"),
+            "dutch_kp" | "dutchkp" => Self::of_snowball("kp"),
             _ => None,
         }
     }

@@ -351,16 +351,9 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
             if let TextFlavor::SearchAsYouType(size) = text.flavor {
                 let text = text.clone();
                 field.parts = typed_parts(field, &text, size);
-            } else if text.index_phrases && field.index {
-                let pairs = Text {
-                    flavor: TextFlavor::Shingles(2),
-                    term_vector: None,
-                    index_phrases: false,
-                    ..text.clone()
-                };
-                let part = part(field, "_index_phrase");
-                field.parts =
-                    vec![Arc::new(Field { kind: Kind::Text(pairs), store: false, ..part })];
+            } else if field.index {
+                let text = text.clone();
+                field.parts = text_parts(field, &text);
             }
         }
         Kind::Number(number) if number.counts.as_ref().is_some_and(|it| !it.analyzer_given) => {
@@ -369,9 +362,7 @@ pub(super) fn finish(field: &mut Field, settings: &Settings) -> Result<()> {
             )));
         }
         Kind::Number(number) if number.scale == 0.0 => {
-            return Err(Error::illegal_argument(format!(
-                "Field [{name}] misses required parameter [scaling_factor]"
-            )));
+            return Err(Error::illegal_argument("Field [scaling_factor] is required"));
         }
         Kind::Completion(completion) => completion::finish(completion, settings)?,
         Kind::Join(join) => {
@@ -439,6 +430,31 @@ fn relations(value: &Value, field: &str) -> Result<Relations> {
         relations.push((parent.into(), names));
     }
     Ok(relations)
+}
+
+/// The beginnings of words and the pairs of words that a `text` keeps, where its mapping says so.
+fn text_parts(field: &Field, text: &Text) -> Vec<Arc<Field>> {
+    let of = |name: &str, flavor, norms| {
+        let kind = Kind::Text(Text {
+            flavor,
+            norms,
+            term_vector: None,
+            index_phrases: false,
+            index_prefixes: None,
+            fielddata: false,
+            ..text.clone()
+        });
+        Arc::new(Field { kind, store: false, doc_values: false, ..part(field, name) })
+    };
+    let mut parts = Vec::new();
+    if let Some((least, most)) = text.index_prefixes {
+        let flavor = TextFlavor::Beginnings(least as u8, most as u8);
+        parts.push(of("_index_prefix", flavor, false));
+    }
+    if text.index_phrases {
+        parts.push(of("_index_phrase", TextFlavor::Shingles(2), text.norms));
+    }
+    parts
 }
 
 /// The shingles and prefixes of a `search_as_you_type`.
