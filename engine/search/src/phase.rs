@@ -16,6 +16,7 @@
 mod merge;
 mod parts;
 mod rescore;
+mod tally;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub use merge::{best_of_shard, merge};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
 pub use parts::{Part, Parts};
 pub use rescore::rescore;
+use tally::Tally;
 
 /// Work of one step: about 300 µs of documents looked at.
 pub const STEP_WORK: u32 = 50_000;
@@ -62,12 +64,6 @@ pub enum Progress {
 enum Run {
     Scored { scorer: AnyScorer, window: Option<Window> },
     Filtered { filter: AnyFilter, window: Option<u32> },
-}
-
-/// A count of matches, window after window.
-struct Tally {
-    filter: AnyFilter,
-    pos: u32,
 }
 
 /// What is kept.
@@ -340,11 +336,7 @@ impl Slice {
             self.run = Some(Run::Scored { scorer, window: None });
             self.apart = self.wants_apart(plan);
             if self.apart {
-                let mut filter = build::any_filter(&plan.root, context);
-                match if whole && deleted == 0 { filter.count() } else { None } {
-                    Some(count) => self.count += count,
-                    None => self.tally = Some(Tally { filter, pos: part.docs.start }),
-                }
+                self.tally = self.tally_of(plan, context, whole && deleted == 0);
             }
             return true;
         }
@@ -360,12 +352,25 @@ impl Slice {
                 self.count += count;
                 return false;
             }
+            if whole
+                && deleted == 0
+                && let Some(tally) = self.split(plan, context)
+            {
+                self.tally = Some(tally);
+                return true;
+            }
         }
         self.known = filter.count_min().saturating_sub(deleted);
-        if matches!(self.keep, Keep::Count) && self.may_skip() && plan.bound.terminate_after == 0 {
-            // The total will be told as "at least" anyway.
-            self.pass_over();
-            return false;
+        if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
+            if self.may_skip() {
+                // The total will be told as "at least" anyway.
+                self.pass_over();
+                return false;
+            }
+            if let Some(scorer) = build::lister(&plan.root, context) {
+                self.run = Some(Run::Scored { scorer, window: None });
+                return true;
+            }
         }
         self.run = Some(Run::Filtered { filter, window: None });
         true
@@ -379,36 +384,6 @@ impl Slice {
             && plan.bound.terminate_after == 0
             && !self.may_skip()
             && counts_fast(&plan.root)
-    }
-
-    /// Counts one window; false when all are counted, or enough.
-    fn tally_window(
-        &mut self,
-        tally: &mut Tally,
-        plan: &Plan,
-        part: &Part,
-        turn: &mut Turn<'_>,
-    ) -> bool {
-        if self.may_skip() {
-            self.pass_over();
-            return false;
-        }
-        let next = tally.filter.next(tally.pos);
-        if next >= part.docs.end {
-            return false;
-        }
-        let number = window_of(next);
-        if !tally.filter.prepare(number, turn) {
-            return true;
-        }
-        let mut found = bits::NONE;
-        tally.filter.fill(number, &mut found);
-        keep_in_part(&mut found, number, part);
-        keep_alive(plan, part.segment, number, &mut found);
-        self.count += u64::from(bits::count(&found));
-        turn.spend(64);
-        tally.pos = (number + 1).saturating_mul(WINDOW);
-        true
     }
 
     /// More documents match than need be counted.
@@ -454,7 +429,17 @@ impl Slice {
         turn: &mut Turn<'_>,
     ) {
         if window.is_none() {
+            if matches!(self.keep, Keep::Count) && self.may_skip() {
+                self.pass_over();
+                self.pos = END;
+                return;
+            }
             let bar = self.bar();
+            if let Keep::Top(top) = &self.keep
+                && plan.bound.min_score.is_none()
+            {
+                scorer.count_below(top.bar());
+            }
             let next = scorer.window(self.pos, bar, turn);
             if next.start >= part.docs.end {
                 self.pos = END;

@@ -87,6 +87,8 @@ pub struct SearchRequest {
     pub rescore: Vec<Rescore>,
     /// The query may ask for hits inside of hits.
     pub has_inner: bool,
+    /// Meeting an index may take milliseconds: automata of expressions or of long words are made.
+    pub costly: bool,
 }
 
 impl Default for SearchRequest {
@@ -126,6 +128,7 @@ impl Default for SearchRequest {
             collapse: None,
             rescore: Vec::new(),
             has_inner: false,
+            costly: false,
         }
     }
 }
@@ -243,6 +246,30 @@ pub enum ScoreMode {
     Max,
     /// The smaller.
     Min,
+}
+
+impl ScoreMode {
+    /// Makes one score of two.
+    pub fn combine(self, first: f32, second: f32) -> f32 {
+        match self {
+            Self::Total => first + second,
+            Self::Multiply => first * second,
+            Self::Avg => (first + second) / 2.0,
+            Self::Max => first.max(second),
+            Self::Min => first.min(second),
+        }
+    }
+
+    /// Its name in explanations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Total => "sum",
+            Self::Multiply => "product",
+            Self::Avg => "avg",
+            Self::Max => "max",
+            Self::Min => "min",
+        }
+    }
 }
 
 /// `pit`.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use json::Value;
+use mapping::document::kept::Kept;
 use mapping::{Mapping, Settings};
 use search::dsl;
 use search::fetch::Marks;
@@ -32,7 +33,8 @@ fn fragments_are_those_of_a_peer() {
         let marks = Marks::bind(&request, &mapping, &context).expect("bound");
         for (id, want) in case.get("hits").and_then(Value::as_object).expect("hits").iter() {
             let document = &documents[id.parse::<usize>().expect("a number")];
-            let found = marks.of(json::to_string(document).as_bytes()).expect("short texts");
+            let found =
+                marks.of(Kept::whole(json::to_string(document).as_bytes())).expect("short texts");
             let mut got = json::Object::new();
             for (name, fragments) in found {
                 let fragments = fragments.iter().map(|text| Value::from(text.as_str()));

@@ -86,10 +86,13 @@ impl Scope<'_, '_> {
             Kind::ReverseNested(path) => path.as_deref(),
             _ => level,
         };
+        // Queries below ask about the objects at hand: nested ones among them are those inside.
+        let outer = std::mem::replace(&mut self.binder.scope, below.map(Into::into));
         let mut subs = Vec::with_capacity(agg.subs.aggs.len());
         for sub in &agg.subs.aggs {
             subs.push(self.agg(sub, Some(agg), below)?);
         }
+        self.binder.scope = outer;
         check_order(agg)?;
         let background = match &agg.kind {
             Kind::Significant(sig) => {
@@ -448,7 +451,8 @@ impl Scope<'_, '_> {
             )));
         }
         let low = hard.min.map_or(i64::MIN, |min| rounding.round(min));
-        let high = hard.max.unwrap_or(i64::MAX);
+        // The bucket that the end lies in is outside.
+        let high = hard.max.map_or(i64::MAX, |max| rounding.round(max));
         let bounds = (
             extended.min.map(|min| rounding.round(min)),
             extended.max.map(|max| rounding.round(max)),

@@ -152,8 +152,8 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
                 let keys = BySpan::new(place.segment(), field, source.form, grid);
                 return keyed(keys, shape(), subs());
             }
-            let scale = Scale::Time(Box::new(Rounder::new(rounding.clone())), *hard);
-            keyed(ByScale::new(place.numbers(source), scale), shape(), subs())
+            let rounder = Rounder::new(rounding.clone());
+            keyed(ByScale::time(place.numbers(source), rounder, *hard), shape(), subs())
         }
         What::Values(source) => {
             keyed(ByScale::new(place.numbers(source), Scale::Value), shape(), subs())
@@ -166,9 +166,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             let build = move |step: usize| {
                 let rounding = auto::rounding(step, zone);
                 let bounds = (i64::MIN, i64::MAX);
-                let scale = Scale::Time(Box::new(Rounder::new(rounding)), bounds);
                 let shape = Shape { step, ..empty::shape(&agg) };
-                let keys = ByScale::new(place_of.numbers(&source), scale);
+                let rounder = Rounder::new(rounding);
+                let keys = ByScale::time(place_of.numbers(&source), rounder, bounds);
                 keyed(keys, shape, group(&agg.subs, &place_of))
             };
             Box::new(auto::Late::new(numbers, auto.minimum, auto.buckets, Box::new(build)))

@@ -1,6 +1,6 @@
 //! Which terms count: `include` and `exclude` that have met their field.
 
-use base::hash::Set;
+use base::hash::{Set, murmur3};
 
 use super::metric::distinct::hash_long;
 use super::source::{Form, Source, address, number_of};
@@ -137,30 +137,6 @@ impl Choice {
         };
         self.include.as_ref().is_none_or(has) && !self.exclude.as_ref().is_some_and(has)
     }
-}
-
-/// MurmurHash3 x86 32 bit.
-fn murmur3(bytes: &[u8], seed: u32) -> u32 {
-    const C1: u32 = 0xcc9e_2d51;
-    const C2: u32 = 0x1b87_3593;
-    let mix = |block: u32| block.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);
-    let (blocks, tail) = bytes.as_chunks::<4>();
-    let mut hash = seed;
-    for block in blocks {
-        hash ^= mix(u32::from_le_bytes(*block));
-        hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
-    }
-    if !tail.is_empty() {
-        let mut last = [0u8; 4];
-        last[..tail.len()].copy_from_slice(tail);
-        hash ^= mix(u32::from_le_bytes(last));
-    }
-    hash ^= bytes.len() as u32;
-    hash ^= hash >> 16;
-    hash = hash.wrapping_mul(0x85eb_ca6b);
-    hash ^= hash >> 13;
-    hash = hash.wrapping_mul(0xc2b2_ae35);
-    hash ^ (hash >> 16)
 }
 
 #[cfg(test)]

@@ -20,6 +20,12 @@ pub trait State: Clone + Send {
     /// Adds a value as the column keeps it.
     fn add(&mut self, form: Form, raw: i64);
 
+    /// Adds values, in their order.
+    #[inline]
+    fn add_all(&mut self, form: Form, values: &[i64]) {
+        values.iter().for_each(|raw| self.add(form, *raw));
+    }
+
     /// As it crosses cores.
     fn partial(self, format: &Format) -> Partial;
 
@@ -33,6 +39,13 @@ impl State for Moments {
     #[inline]
     fn add(&mut self, form: Form, raw: i64) {
         Moments::add(self, form.double(raw));
+    }
+
+    fn add_all(&mut self, form: Form, values: &[i64]) {
+        match form {
+            Form::Long => self.add_longs(values),
+            _ => values.iter().for_each(|raw| Moments::add(self, form.double(*raw))),
+        }
     }
 
     fn partial(self, format: &Format) -> Partial {
@@ -163,7 +176,7 @@ impl<S: State> Collector for Measure<S> {
         if batch.owners.is_empty() {
             grow(&mut self.states, 0, &self.new, around.account);
             let state = &mut self.states[0];
-            self.numbers.each(batch.docs, |_, raw| state.add(form, raw));
+            self.numbers.runs(batch.docs, |values| state.add_all(form, values));
         } else {
             let most = batch.owners.iter().max().map_or(0, |owner| *owner as usize);
             grow(&mut self.states, most, &self.new, around.account);

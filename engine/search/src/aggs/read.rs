@@ -40,6 +40,8 @@ pub struct Numbers {
     present: WindowWords,
     /// Which window `values` holds.
     window: u32,
+    /// Values of a run of documents.
+    gathered: Vec<i64>,
 }
 
 impl Numbers {
@@ -60,6 +62,7 @@ impl Numbers {
             values: Box::new([0; WINDOW as usize]),
             present: [0; WINDOW as usize / 64],
             window: u32::MAX,
+            gathered: Vec::new(),
         }
     }
 
@@ -71,6 +74,14 @@ impl Numbers {
     /// The column.
     pub fn column(&self) -> Option<&Numeric> {
         self.column.as_ref()
+    }
+
+    /// Least and greatest of all values, what stands for no value included.
+    pub fn ends(&self) -> Option<(i64, i64)> {
+        let column = self.column.as_ref().map(|column| (column.min(), column.max()));
+        let missing = self.missing.map(|value| (value, value));
+        let ends = column.into_iter().chain(missing);
+        ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// Names what [`Numbers::each`] will read.
@@ -122,6 +133,48 @@ impl Numbers {
                 }
             }
             at += len;
+        }
+    }
+
+    /// Gives all values of all documents, rising, many at once.
+    pub fn runs(&mut self, docs: &[u32], mut give: impl FnMut(&[i64])) {
+        let mut rest = docs;
+        while let Some(&first) = rest.first() {
+            let window = window_of(first);
+            let len = rest.partition_point(|doc| window_of(*doc) == window);
+            let (run, after) = rest.split_at(len);
+            rest = after;
+            let mut gathered = std::mem::take(&mut self.gathered);
+            gathered.clear();
+            let whole = self.column.as_ref().filter(|column| {
+                let zone = column.zone(window);
+                zone.doc_count == zone.value_count
+                    && run.len() * WHOLE_FROM >= zone.doc_count as usize
+            });
+            let Some(column) = whole else {
+                self.each(run, |_, value| gathered.push(value));
+                give(&gathered);
+                self.gathered = gathered;
+                continue;
+            };
+            if self.window != window {
+                column.fill(window, &mut self.values, &mut self.present);
+                self.window = window;
+            }
+            // Each value is written; where it does not count, the next one takes its place.
+            gathered.resize(run.len(), 0);
+            let mut end = 0;
+            for doc in run {
+                let place = (doc - window * WINDOW) as usize;
+                let is_present = self.present[place / 64] >> (place % 64) & 1 == 1;
+                gathered[end] = match (is_present, self.missing) {
+                    (false, Some(missing)) => missing,
+                    _ => self.values[place],
+                };
+                end += usize::from(is_present || self.missing.is_some());
+            }
+            give(&gathered[..end]);
+            self.gathered = gathered;
         }
     }
 }

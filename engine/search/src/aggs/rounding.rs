@@ -61,6 +61,23 @@ impl Rounding {
         start.saturating_add(self.offset_ms)
     }
 
+    /// The length of every bucket, in milliseconds; `None` where a calendar or the clocks of a place
+    /// make them differ.
+    fn width(&self) -> Option<i64> {
+        if !matches!(self.zone, Zone::Offset(_)) {
+            return None;
+        }
+        match self.interval {
+            Interval::Fixed(ms) => Some(ms),
+            Interval::Calendar(Unit::Second) => Some(1_000),
+            Interval::Calendar(Unit::Minute) => Some(60_000),
+            Interval::Calendar(Unit::Hour) => Some(3_600_000),
+            Interval::Calendar(Unit::Day) => Some(DAY_SECONDS * 1000),
+            Interval::Calendar(Unit::Week) => Some(7 * DAY_SECONDS * 1000),
+            Interval::Calendar(_) => None,
+        }
+    }
+
     /// The beginning of the bucket after the one that begins at `start`.
     pub fn next(&self, start: i64) -> i64 {
         let clock = match self.interval {
@@ -150,10 +167,46 @@ fn next(interval: Interval, local: i64) -> i64 {
     }
 }
 
+/// Buckets of one length between two moments, numbered from 0.
+#[derive(Clone, Debug)]
+pub struct Beat {
+    /// How many there are.
+    pub span: usize,
+    first: i64,
+    width: i64,
+    /// `1 / width`: a multiplication and a look beside it cost less than a division.
+    inverse: f64,
+}
+
+/// Buckets of a [`Beat`] at most.
+const BEAT_MAX: i64 = 1 << 16;
+
+/// Moments from here on have no exact double.
+const EXACT_MAX: u64 = 1 << 52;
+
+impl Beat {
+    /// The number of the bucket that `ms` lies in.
+    #[inline]
+    pub fn place(&self, ms: i64) -> i64 {
+        let behind = ms.wrapping_sub(self.first);
+        let place = (behind as f64 * self.inverse) as i64;
+        let within = behind.wrapping_sub(place.wrapping_mul(self.width));
+        place - i64::from(within < 0) + i64::from(within >= self.width)
+    }
+
+    /// The beginning of a bucket.
+    #[inline]
+    pub fn start(&self, place: i64) -> i64 {
+        self.first.saturating_add(place.saturating_mul(self.width))
+    }
+}
+
 /// Rounds many moments: remembers the bucket of the last.
 #[derive(Clone, Debug)]
 pub struct Rounder {
     rounding: Rounding,
+    /// The length of all buckets, where they have one.
+    width: Option<i64>,
     start: i64,
     end: i64,
 }
@@ -161,7 +214,23 @@ pub struct Rounder {
 impl Rounder {
     /// Nothing remembered yet.
     pub fn new(rounding: Rounding) -> Self {
-        Self { rounding, start: 0, end: 0 }
+        Self { width: rounding.width(), rounding, start: 0, end: 0 }
+    }
+
+    /// The buckets between two moments; `None` where they differ in length or are too many.
+    pub fn beat(&self, low: i64, high: i64) -> Option<Beat> {
+        let width = self.width?;
+        if low.unsigned_abs().max(high.unsigned_abs()) > EXACT_MAX {
+            return None;
+        }
+        let first = self.rounding.round(low);
+        let span = (high.checked_sub(first)? / width).checked_add(1)?;
+        (1..=BEAT_MAX).contains(&span).then(|| Beat {
+            span: span as usize,
+            first,
+            width,
+            inverse: 1.0 / width as f64,
+        })
     }
 
     /// The beginning of the bucket that `ms` lies in.
@@ -171,7 +240,10 @@ impl Rounder {
             return self.start;
         }
         self.start = self.rounding.round(ms);
-        self.end = self.rounding.next(self.start);
+        self.end = match self.width {
+            Some(width) => self.start.saturating_add(width),
+            None => self.rounding.next(self.start),
+        };
         if ms >= self.end {
             // Beside a change of the clock: nothing to remember.
             self.end = self.start;
@@ -186,6 +258,51 @@ mod tests {
 
     fn rounding(interval: Interval, zone: &str) -> Rounding {
         Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_ms: 0 }
+    }
+
+    #[test]
+    fn a_beat_finds_the_buckets_that_rounding_finds() {
+        let intervals = [
+            Interval::Fixed(1),
+            Interval::Fixed(7_001),
+            Interval::Calendar(Unit::Minute),
+            Interval::Calendar(Unit::Day),
+            Interval::Calendar(Unit::Week),
+        ];
+        let mut seed = 88_172_645_463_325_252_u64;
+        let mut draw = |below: i64| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed % below as u64) as i64
+        };
+        for interval in intervals {
+            for (zone, offset_ms) in [("UTC", 0), ("+05:45", -3_600_000), ("-11:00", 17)] {
+                let rounding = Rounding { offset_ms, ..rounding(interval, zone) };
+                let mut rounder = Rounder::new(rounding.clone());
+                let width = rounding.width().expect("one length");
+                for low in [-1_i64, 0, 1_710_000_000_000, -4_000_000_000_123] {
+                    let high = low + draw(width * 60_000);
+                    let beat = rounder.beat(low, high).expect("not too many");
+                    for at in 0..500 {
+                        let edge = beat.start(at % beat.span as i64);
+                        let moments = [low + draw(high - low + 1), edge, edge - 1, low, high];
+                        for ms in moments.into_iter().filter(|ms| (low..=high).contains(ms)) {
+                            assert_eq!(beat.start(beat.place(ms)), rounding.round(ms));
+                            assert_eq!(rounder.round(ms), rounding.round(ms));
+                            assert!((0..beat.span as i64).contains(&beat.place(ms)));
+                        }
+                    }
+                }
+            }
+        }
+        let months = Rounder::new(rounding(Interval::Calendar(Unit::Month), "UTC"));
+        assert!(months.beat(0, 1 << 40).is_none(), "months differ");
+        let there = Rounder::new(rounding(Interval::Calendar(Unit::Day), "Europe/Paris"));
+        assert!(there.beat(0, 1 << 40).is_none(), "days differ");
+        let ms = Rounder::new(rounding(Interval::Fixed(1), "UTC"));
+        assert!(ms.beat(0, BEAT_MAX).is_none(), "too many");
+        assert!(ms.beat(i64::MIN, i64::MAX).is_none(), "no exact doubles");
     }
 
     #[test]

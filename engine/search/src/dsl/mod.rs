@@ -53,7 +53,9 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
         None => SearchRequest::default(),
     };
     // Few do, and looking through the text costs less than through the query.
-    request.has_inner = std::str::from_utf8(body).is_ok_and(|text| text.contains("inner_hits"));
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    request.has_inner = text.contains("inner_hits");
+    request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::search(&mut request, params)?;
     body::validate(&request)?;
     Ok(request)
@@ -66,8 +68,29 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
         Some(root) => body::count(&root).map_err(|fault| fault.error)?,
         None => body::count_all(),
     };
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::count(&mut request, params)?;
     Ok(request)
+}
+
+/// May the text ask for automata that take long to make? `true` too often costs a hop to a worker. A regular
+/// expression always may; words near a word where it is long.
+fn is_costly(text: &str) -> bool {
+    /// Letters of a word whose automaton takes about as long as a core may be kept.
+    const LONG: usize = 20;
+    let has_long =
+        || text.split(|c: char| !c.is_alphanumeric()).any(|word| word.chars().nth(LONG).is_some());
+    // What is escaped may spell anything.
+    text.contains("regexp")
+        || text.contains("\\u")
+        || (text.contains("query_string") && language(text))
+        || (text.contains("fuzz") && has_long())
+}
+
+/// May a text in the language of users hold an expression, or words near a word?
+fn language(text: &str) -> bool {
+    text.contains(['/', '~'])
 }
 
 /// Reads one query, as it stands in a filter of an alias or a role.

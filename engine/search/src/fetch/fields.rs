@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use json::Value;
+use mapping::document::kept::Kept;
 use mapping::types::{DateFormat, KeywordFlavor, Scalar, geo, ip};
 use mapping::{Field, Kind as Type, Mapping};
 
@@ -43,6 +44,8 @@ struct One {
     nested: Vec<Arc<str>>,
     /// The values are shown as they were written.
     raw: bool,
+    /// It was asked for as a stored field.
+    stored: bool,
 }
 
 #[derive(Debug)]
@@ -121,18 +124,25 @@ impl Shown {
         for name in names.iter().filter(|name| *name != "_source") {
             for (name, field) in mapping.expand_names(name) {
                 if field.store {
-                    self.wanted.push(one(name, field, None, mapping));
+                    let one = one(name, field, None, mapping);
+                    self.wanted.push(One { stored: true, ..one });
                 }
             }
         }
     }
 
     /// The values of a document, each as JSON text, by the names of their fields.
-    pub fn values(&self, source: &[u8]) -> Vec<(String, Vec<String>)> {
-        // Only text that was read as JSON is stored.
-        let Ok(document) = json::parse(source) else { return Vec::new() };
-        let all: Vec<&One> = self.wanted.iter().collect();
-        let mut found = group(&all, &document, 0, "");
+    pub fn values(&self, kept: Kept<'_>) -> Vec<(String, Vec<String>)> {
+        // Only text that was read as JSON is stored; of a source that is not kept there is none.
+        let document = json::parse(kept.source).unwrap_or_default();
+        let (stored, shown): (Vec<&One>, Vec<&One>) =
+            self.wanted.iter().partition(|one| one.stored);
+        let mut found = group(&shown, &document, 0, "");
+        if !stored.is_empty() {
+            let apart = kept.stored != kept.source;
+            let values = apart.then(|| json::parse(kept.stored).unwrap_or_default());
+            found.extend(group(&stored, values.as_ref().unwrap_or(&document), 0, ""));
+        }
         for pattern in &self.unmapped {
             let mut leaves = BTreeMap::new();
             self.leaves(&document, "", 0, &mut leaves);
@@ -201,7 +211,7 @@ fn one(name: Arc<str>, field: Arc<Field>, format: Option<Format>, mapping: &Mapp
     }
     nested.reverse();
     let raw = matches!(field.kind, Type::Range(_) | Type::Completion(_) | Type::Flattened(_));
-    One { name, field, sources, format, nested, raw }
+    One { name, field, sources, format, nested, raw, stored: false }
 }
 
 /// Where the values of a field stand, those that are copied to it too.

@@ -5,6 +5,8 @@
 
 use base::{DocId, FieldNo};
 use env::Bytes;
+use json::fields::Fields as Visible;
+use mapping::document::kept::{Kept, split};
 use segment::{Missing, Segment};
 
 use super::columns::Columns;
@@ -32,6 +34,37 @@ impl<'a> Fetch<'a> {
     /// What `request` wants of hits of `index`.
     pub fn new(request: &'a SearchRequest, index: &'a str, columns: &'a Columns) -> Self {
         Self { request, index, columns, order: None, source: request.source_filter() }
+    }
+}
+
+/// What is kept of a document, as the caller may see it.
+pub(super) struct Text {
+    /// `_source`.
+    pub source: Vec<u8>,
+    /// Where values of stored fields are found, if not there.
+    stored: Option<Vec<u8>>,
+}
+
+impl Text {
+    /// A text that a segment keeps.
+    pub fn new(text: Vec<u8>, visible: Option<&Visible>) -> Self {
+        let see = |part: &[u8]| match visible {
+            Some(visible) if !part.is_empty() => visible.reduce_text(part),
+            _ => part.to_vec(),
+        };
+        match split(&text) {
+            Some((source, stored)) => {
+                Self { source: see(&text[source]), stored: Some(see(&text[stored])) }
+            }
+            None if visible.is_some() => Self { source: see(&text), stored: None },
+            None => Self { source: text, stored: None },
+        }
+    }
+
+    /// Both readings.
+    pub fn kept(&self) -> Kept<'_> {
+        let stored = self.stored.as_deref().unwrap_or(&self.source);
+        Kept { source: &self.source, stored }
     }
 }
 
@@ -77,23 +110,20 @@ pub fn hit(
             None => None,
         };
         // From here on a hidden field is not there, whoever reads the text.
-        let text = match (&fetch.columns.visible, text) {
-            (Some(visible), Some(text)) => Some(visible.reduce_text(&text)),
-            (_, text) => text,
-        };
         if let Some(text) = text {
+            let text = Text::new(text, fetch.columns.visible.as_deref());
             if !shown.is_empty() {
-                hit.fields = shown.values(&text);
+                hit.fields = shown.values(text.kept());
             }
-            if !marks.is_empty() && !text.is_empty() {
-                match marks.of(&text) {
+            if !marks.is_empty() {
+                match marks.of(text.kept()) {
                     Ok(found) => hit.highlight = found,
                     Err(error) => hit.failed = Some(error),
                 }
             }
             // An empty text is none: the mapping keeps no source.
-            if fetch.source.enabled && !text.is_empty() {
-                hit.source = Some(source(text, &fetch.source));
+            if fetch.source.enabled && !text.source.is_empty() {
+                hit.source = Some(source(text.source, &fetch.source));
             }
         }
     }

@@ -9,14 +9,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::DocId;
 use env::Bytes;
 use json::Value;
 use mapping::Mapping;
+use mapping::document::kept::Kept;
 use segment::{Missing, Segment};
 
 use super::columns::{Columns, bind as bind_columns};
 use super::fields::{below, values_at};
-use super::hit::{order, source};
+use super::hit::{Text, order, source};
 use crate::ast::{self, Node, Query};
 use crate::dsl;
 use crate::error::{Error, Result};
@@ -60,13 +62,16 @@ struct Place<'a> {
     /// The hit, and what it became.
     winner: &'a Ranked,
     parent: &'a Hit,
-    /// Its text, and that read.
+    /// Its source; that, and where stored fields are found, read.
     text: &'a [u8],
-    root: &'a Value,
+    roots: &'a Roots,
     /// Its documents, all of them and those that are asked.
     block: Range<u32>,
     docs: Range<u32>,
 }
+
+/// A document's source, and where stored fields are found if not there.
+struct Roots(Value, Option<Value>);
 
 /// Finds the definitions in a request's query.
 ///
@@ -212,22 +217,14 @@ impl Inner {
         let segment = &plans.plan.view.segments[number as usize].segment;
         let Some(parents) = segment.parents() else { return Ok(parent.clone()) };
         let block = parents.nested(winner.doc);
-        let text = match segment.stored() {
-            Some(stored) => stored.get(winner.doc)?,
-            None => Vec::new(),
-        };
-        let text = match &self.columns.visible {
-            Some(visible) => visible.reduce_text(&text),
-            None => text,
-        };
-        let root = json::parse(&text).unwrap_or_default();
+        let (text, roots) = self.text_of(segment, winner.doc)?;
         let mut docs = Vec::with_capacity(self.paths.len());
         for level in &plans.levels {
             docs.push(docs_of(level, number, segment, block.clone()));
         }
         let places = places(&docs, &block, child.doc.get());
         let docs = block.clone();
-        let place = Place { winner, parent, text: &text, root: &root, block, docs };
+        let place = Place { winner, parent, text: &text.source, roots: &roots, block, docs };
         self.hit(&plans.plan, child, &place, &places)
     }
 
@@ -244,18 +241,24 @@ impl Inner {
         let segment = &plans.plan.view.segments[winner.segment as usize].segment;
         let Some(parents) = segment.parents() else { return Ok(SearchResult::default()) };
         let block = parents.nested(winner.doc);
+        let (text, roots) = self.text_of(segment, winner.doc)?;
+        let docs = block.clone();
+        let place = Place { winner, parent, text: &text.source, roots: &roots, block, docs };
+        self.hits_at(plans, &place)
+    }
+
+    /// What is kept of a document, as the caller may see it, and that read.
+    fn text_of(&self, segment: &Segment, doc: DocId) -> segment::Result<(Text, Roots)> {
         let text = match segment.stored() {
-            Some(stored) => stored.get(winner.doc)?,
+            Some(stored) => stored.get(doc)?,
             None => Vec::new(),
         };
-        let text = match &self.columns.visible {
-            Some(visible) => visible.reduce_text(&text),
-            None => text,
-        };
-        let root = json::parse(&text).unwrap_or_default();
-        let docs = block.clone();
-        let place = Place { winner, parent, text: &text, root: &root, block, docs };
-        self.hits_at(plans, &place)
+        let text = Text::new(text, self.columns.visible.as_deref());
+        let kept = text.kept();
+        let root = json::parse(kept.source).unwrap_or_default();
+        let apart = kept.stored != kept.source;
+        let stored = apart.then(|| json::parse(kept.stored).unwrap_or_default());
+        Ok((text, Roots(root, stored)))
     }
 
     fn hits_at(&self, plans: &InnerPlans, place: &Place<'_>) -> segment::Result<SearchResult> {
@@ -307,7 +310,7 @@ impl Inner {
         place: &Place<'_>,
         places: &[usize],
     ) -> segment::Result<Hit> {
-        let Place { parent, text, root, .. } = place;
+        let Place { parent, text, roots: Roots(root, stored), .. } = place;
         let segment = &plan.view.segments[ranked.segment as usize].segment;
         let request = &self.request;
         let mut hit = Hit {
@@ -324,15 +327,22 @@ impl Inner {
             (hit.seq_no, hit.primary_term) = (parent.seq_no, parent.primary_term);
         }
         let filter = request.source_filter();
-        if let Some(object) = self.object(root, places) {
+        let object = self.object(root, places);
+        if let Some(object) = object {
             hit.source = self.source(text, object, places, &filter);
-            if !self.columns.shown.is_empty() || !self.columns.marks.is_empty() {
-                let wrapped = json::to_vec(&self.wrapped(object));
-                hit.fields = self.columns.shown.values(&wrapped);
-                match self.columns.marks.of(&wrapped) {
-                    Ok(found) => hit.highlight = found,
-                    Err(error) => hit.failed = Some(error),
-                }
+        }
+        if !self.columns.shown.is_empty() || !self.columns.marks.is_empty() {
+            let wrapped = |object: Option<&Value>| {
+                object.map_or_else(Vec::new, |object| json::to_vec(&self.wrapped(object)))
+            };
+            let source = wrapped(object);
+            let stored = stored.as_ref().map(|stored| wrapped(self.object(stored, places)));
+            let stored = stored.as_deref().unwrap_or(&source);
+            let kept = Kept { source: &source, stored };
+            hit.fields = self.columns.shown.values(kept);
+            match self.columns.marks.of(kept) {
+                Ok(found) => hit.highlight = found,
+                Err(error) => hit.failed = Some(error),
             }
         }
         hit.fields.extend(self.columns.values(segment, ranked.doc)?);

@@ -111,6 +111,14 @@ pub trait Check: Send {
     fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool;
     /// Does it match?
     fn matches(&mut self, doc: u32) -> bool;
+    /// Sets the bits of those of `docs` that match, which lie in the window that begins at `base`.
+    fn keep(&mut self, docs: &[u32], base: u32, bits: &mut Bits) {
+        for doc in docs {
+            if self.matches(*doc) {
+                bits::set(bits, doc - base);
+            }
+        }
+    }
 }
 
 /// Matches of a filter that a closer look confirms.
@@ -154,11 +162,7 @@ impl Filter for Checked {
 
     fn fill(&mut self, window: u32, bits: &mut Bits) {
         self.filled = false;
-        for doc in &self.docs {
-            if self.check.matches(*doc) {
-                bits::set(bits, doc - window * WINDOW);
-            }
-        }
+        self.check.keep(&self.docs, window * WINDOW, bits);
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {

@@ -7,8 +7,11 @@
 //! (Turtle and Flood 1995; bounds by block after Ding and Suel 2011; windows as in Lucene's
 //! `MaxScoreBulkScorer`.) Without a bar all clauses are essential and every match is found.
 //!
+//! Where one clause alone is essential in the whole segment, its own windows are taken: it passes over
+//! its blocks by their bounds, and no array of sums is needed.
+//!
 //! Always true
-//! 1. A window lies within one window of 4,096 documents: sums are kept in an array.
+//! 1. Sums of several clauses are kept in an array, for 4,096 documents at a time.
 //! 2. Sums are made in f64 and rounded once, so the order of the clauses does not matter.
 
 use std::ops::Range;
@@ -32,6 +35,8 @@ struct Clause {
     scorer: AnyScorer,
     /// Bound in the window at hand.
     max: f32,
+    /// Bound in the whole segment; negative until it is asked for.
+    whole: f32,
 }
 
 /// Optional clauses whose scores add up.
@@ -56,7 +61,7 @@ impl BlockMax {
     /// At least one clause.
     pub fn new(scorers: Vec<AnyScorer>) -> Self {
         let clauses: Vec<Clause> =
-            scorers.into_iter().map(|scorer| Clause { scorer, max: 0.0 }).collect();
+            scorers.into_iter().map(|scorer| Clause { scorer, max: 0.0, whole: -1.0 }).collect();
         Self {
             clauses,
             essential: 0,
@@ -83,8 +88,60 @@ impl BlockMax {
         bound(self.clauses.iter().map(|clause| f64::from(clause.max)).sum())
     }
 
+    /// The clause without which no document reaches the bar, whatever all others give, if there is
+    /// one; and what all others give at most.
+    fn alone(&mut self, bar: f32) -> Option<(usize, f64)> {
+        for clause in &mut self.clauses {
+            if clause.whole < 0.0 {
+                clause.whole = clause.scorer.max_score(0..END);
+            }
+        }
+        let wholes = self.clauses.iter().map(|clause| clause.whole).enumerate();
+        let (at, _) = wholes.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let rest = self.others(at, |clause| clause.whole);
+        // Sums of other orders may differ in their last bits: far less than this margin.
+        (bound(rest * (1.0 + 1e-6)) < bar).then_some((at, rest))
+    }
+
+    /// The windows of the one clause that is essential.
+    fn lead_window(
+        &mut self,
+        (at, rest): (usize, f64),
+        mut from: u32,
+        bar: f32,
+        turn: &mut Turn<'_>,
+    ) -> Window {
+        let least = needed(bar, rest);
+        // Clauses are sorted anew for each window.
+        let whole = self.clauses[at].whole;
+        loop {
+            let Some(lead) = self.clauses.iter_mut().find(|clause| clause.whole == whole) else {
+                return Window::NONE;
+            };
+            let window = lead.scorer.window(from, least, turn);
+            turn.spend(self.clauses.len() * 4);
+            if window.start >= window.end || self.bound_clauses(&window.range()) >= bar {
+                return Window { bar, ..window };
+            }
+            from = window.end;
+            if turn.is_over() {
+                return Window { start: from, end: from, bar };
+            }
+        }
+    }
+
     /// Finds the essential clauses of the window bounded.
-    fn part(&mut self, bar: f32) {
+    fn part(&mut self, window: &Window) {
+        let bar = window.bar;
+        if is_wide(window)
+            && let Some((at, _)) = self.alone(bar)
+        {
+            // The one essential clause stands last, though another may have a higher bound here.
+            let lead = self.clauses.remove(at);
+            self.clauses.push(lead);
+            self.essential = self.clauses.len() - 1;
+            return;
+        }
         let mut sum = 0.0;
         self.essential = self
             .clauses
@@ -101,13 +158,20 @@ impl BlockMax {
         self.clauses[..count].iter().map(|clause| f64::from(clause.max)).sum()
     }
 
+    /// Sum of all bounds but that of clause `at`, which may be so large (a function's is `f32::MAX`) that it
+    /// cannot be taken away from a sum again.
+    fn others(&self, at: usize, max: impl Fn(&Clause) -> f32) -> f64 {
+        let (before, after) = (&self.clauses[..at], &self.clauses[at + 1..]);
+        before.iter().chain(after).map(|clause| f64::from(max(clause))).sum()
+    }
+
     /// How clause `at` is asked for a window: what the others add at most need not be reached. A
     /// document of a block that cannot reach the bar even so is of no use, whoever else has it.
     fn asked(&self, at: usize, window: &Window) -> Window {
         if window.bar <= 0.0 {
             return *window;
         }
-        let others = self.rest(self.clauses.len()) - f64::from(self.clauses[at].max);
+        let others = self.others(at, |clause| clause.max);
         Window { bar: needed(window.bar, others), ..*window }
     }
 
@@ -124,15 +188,22 @@ impl BlockMax {
             keep(docs, scores, rest, window.bar, &mut self.docs, &mut self.sums);
             return;
         }
-        let base = window_of(window.start) * WINDOW;
-        let mut matched = bits::NONE;
-        for at in self.essential..self.clauses.len() {
-            let asked = self.asked(at, window);
-            self.hits.clear();
-            self.clauses[at].scorer.fill(&asked, &mut self.hits);
-            add(&self.hits.docs, &self.hits.scores, base, &mut self.table, &mut matched);
+        let mut start = window.start;
+        while start < window.end {
+            let base = window_of(start) * WINDOW;
+            let end = window.end.min(base.saturating_add(WINDOW));
+            let part = Window { start, end, bar: window.bar };
+            let mut matched = bits::NONE;
+            for at in self.essential..self.clauses.len() {
+                let asked = self.asked(at, &part);
+                self.hits.clear();
+                self.clauses[at].scorer.fill(&asked, &mut self.hits);
+                add(&self.hits.docs, &self.hits.scores, base, &mut self.table, &mut matched);
+            }
+            let (table, docs, sums) = (&mut self.table, &mut self.docs, &mut self.sums);
+            harvest(&matched, base, rest, window.bar, table, docs, sums);
+            start = end;
         }
-        harvest(&matched, base, rest, window.bar, &mut self.table, &mut self.docs, &mut self.sums);
     }
 
     /// Drops candidates that cannot reach the bar with the first `count` clauses.
@@ -150,6 +221,11 @@ impl BlockMax {
         self.docs.truncate(kept);
         self.sums.truncate(kept);
     }
+}
+
+/// Is the window wider than an array of sums?
+fn is_wide(window: &Window) -> bool {
+    window.start < window.end && window_of(window.start) != window_of(window.end - 1)
 }
 
 /// What a clause must reach where others add at most `rest`. The margin is far wider than any
@@ -229,6 +305,11 @@ impl Scorer for BlockMax {
     }
 
     fn window(&mut self, mut from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
+        if bar > 0.0
+            && let Some(alone) = self.alone(bar)
+        {
+            return self.lead_window(alone, from, bar, turn);
+        }
         loop {
             let start = self.next(from);
             if start == END {
@@ -256,17 +337,13 @@ impl Scorer for BlockMax {
     }
 
     fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
-        debug_assert!(
-            window.start == window.end || window_of(window.start) == window_of(window.end - 1),
-            "one window of bits"
-        );
         if self.stage == Stage::Done {
             return true;
         }
         if self.stage == Stage::Fresh {
             if window.bar > 0.0 {
                 self.bound_clauses(&window.range());
-                self.part(window.bar);
+                self.part(window);
             } else {
                 self.essential = 0;
             }

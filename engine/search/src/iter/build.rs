@@ -6,17 +6,18 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use mapping::types::geo;
 use segment::bkd::Bounds;
 use segment::{Need, Segment, TermInfo};
 
 use super::adapt::{Constant, Demoted, Optional};
-use super::adjusted::{Adjusted, Checked, Scored};
+use super::adjusted::{Adjusted, Scored};
 use super::all::{All, Nothing};
+use super::all_terms::AllTerms;
 use super::and::{AllOf, Conjunction};
 use super::blockmax::BlockMax;
+use super::blocks::Blocks;
 use super::column::{InRanges, Present, Ranked};
-use super::function::{Column, Compute, Covering, Distance, Feature, Functions, Inside, Part};
+use super::function::{Column, Compute, Covering, Distance, Feature, Functions, Part};
 use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::nested::{Nested, NestedFilter, Parents};
 use super::not::{ScoredWithout, Without};
@@ -25,12 +26,18 @@ use super::phrase::{PhraseFilter, PhraseScorer};
 use super::places::Placed;
 use super::set::{Ids, Lookup, Set, Source, Walker};
 use super::summed::Summed;
-use super::term::{Blocks, TermFilter, TermScorer};
+use super::term::{TermFilter, TermScorer};
 use super::{AnyFilter, AnyScorer};
 use crate::plan::bound::{Access, Numbers, Pattern, Presence};
-use crate::plan::function::{self as plan, Form, Shape};
+use crate::plan::function::{self as plan, Form};
 use crate::plan::places::{Leaf, Places, Source as Rule};
 use crate::plan::weigh::Node;
+
+mod inside;
+mod lists;
+
+use inside::inside_filter;
+pub use lists::{Rest, Split, lister, split_count};
 
 /// A segment and its place in the view.
 #[derive(Clone, Copy)]
@@ -282,41 +289,6 @@ fn exists_filter(
         }
     }
     one_of(some)
-}
-
-/// Places inside a shape: those of the boxes around it, looked at once more.
-fn inside_filter(
-    context: Context<'_>,
-    field: FieldNo,
-    access: Access,
-    shape: &Arc<Shape>,
-) -> Option<AnyFilter> {
-    let segment = context.segment;
-    let points = if access.index { segment.points(field) } else { None };
-    let base: AnyFilter = match points {
-        Some(points) => {
-            let boxes: Vec<Bounds> =
-                shape.boxes().into_iter().filter_map(|area| area_of(points, area)).collect();
-            let cost = boxes.iter().map(|bounds| points.estimate(bounds)).sum();
-            Box::new(Set::points(points, &boxes, segment, cost))
-        }
-        None => Box::new(Present::numeric(segment, field)?),
-    };
-    if segment.numeric(field).is_none() {
-        return Some(base);
-    }
-    let column = Column::new(segment, field, Form::Long);
-    let check = Inside { column, shape: Arc::clone(shape) };
-    Some(Box::new(Checked::new(base, Box::new(check))))
-}
-
-/// A box of places as points lie.
-fn area_of(points: &segment::Bkd, [south, north, west, east]: [f64; 4]) -> Option<Bounds> {
-    let mut low = geo::dimension(geo::encode_lat_ceil(south.clamp(-90.0, 90.0))).to_vec();
-    low.extend(geo::dimension(geo::encode_lon_ceil(west.clamp(-180.0, 180.0))));
-    let mut high = geo::dimension(geo::encode_lat(north.clamp(-90.0, 90.0))).to_vec();
-    high.extend(geo::dimension(geo::encode_lon(east.clamp(-180.0, 180.0))));
-    box_of(points, &low, &high)
 }
 
 /// Documents that hold the words that rules need.
@@ -631,17 +603,25 @@ fn bool_scorer(
     lead: u64,
 ) -> Option<AnyScorer> {
     let lead = must.iter().chain(filter_nodes).map(|node| cost(node, context)).fold(lead, u64::min);
-    let mut required = Vec::new();
-    for node in must {
-        required.push(scorer_of(node, context, lead)?);
+    let mut some = scorers(should, context, lead);
+    if some.len() < minimum {
+        return None;
+    }
+    let mut required: Vec<AnyScorer> = Vec::new();
+    // What scores together is rounded once: terms are joined only where nothing is added to them.
+    let alone = must.len() > 1 && (minimum == 0 || some.len() > minimum);
+    let all: Vec<&Node> = must.iter().collect();
+    match if alone { lists::parts(&all, context, true) } else { None } {
+        Some(parts) => required.push(Box::new(AllTerms::new(parts?))),
+        None => {
+            for node in must {
+                required.push(scorer_of(node, context, lead)?);
+            }
+        }
     }
     let mut filters_of = Vec::new();
     for node in filter_nodes {
         filters_of.push(filter(node, context, lead)?);
-    }
-    let mut some = scorers(should, context, lead);
-    if some.len() < minimum {
-        return None;
     }
     if minimum > 0 && some.len() == minimum {
         // All of the optional clauses are required.

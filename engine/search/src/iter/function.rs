@@ -3,19 +3,20 @@
 use std::sync::{Arc, OnceLock};
 
 use base::DocId;
+use base::hash::murmur3;
 use mapping::types::geo;
 use segment::Segment;
 use segment::columns::Numeric;
 
 use super::adjusted::{Adjust, Check};
-use super::term::Blocks;
-use super::{AnyFilter, AnyScorer, NO_MATCH, Turn, window_of};
+use super::blocks::Blocks;
+use super::{AnyFilter, AnyScorer, Bits, NO_MATCH, Turn, bits, window_of};
 use crate::ast::{GeoPoint, MultiValue, ScoreMode};
 use crate::error::{Error, Kind};
 use crate::plan::function::{Form, Origin, Random, RankForm, Shape};
 
 /// Mean radius of the earth, as Lucene has it.
-const EARTH_RADIUS: f64 = 6_371_008.771_4;
+pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
 
 /// The first fault that a function met; the shard fails by it.
 pub type Trouble = Arc<OnceLock<Error>>;
@@ -184,11 +185,11 @@ impl Random {
         let hash = match (self.by_doc, column) {
             (true, _) => mix(doc as i32 ^ self.seed),
             (false, Some(column)) => match column.raw(doc).first() {
-                Some(value) => murmur(value.to_string().as_bytes(), self.seed),
+                Some(value) => murmur3(value.to_string().as_bytes(), self.seed as u32) as i32,
                 None => self.seed,
             },
             (false, None) => match segment.ids().id_of(DocId(doc)) {
-                Ok(Some(id)) => murmur(id, self.seed),
+                Ok(Some(id)) => murmur3(id, self.seed as u32) as i32,
                 _ => self.seed,
             },
         };
@@ -202,27 +203,6 @@ pub fn mix(key: i32) -> i32 {
     k = (k ^ (k >> 16)).wrapping_mul(0x85eb_ca6b);
     k = (k ^ (k >> 13)).wrapping_mul(0xc2b2_ae35);
     (k ^ (k >> 16)) as i32
-}
-
-/// Murmur3 of some bytes, 32 bits.
-fn murmur(bytes: &[u8], seed: i32) -> i32 {
-    let (c1, c2) = (0xcc9e_2d51u32, 0x1b87_3593u32);
-    let mut hash = seed as u32;
-    let scramble = |k: u32| k.wrapping_mul(c1).rotate_left(15).wrapping_mul(c2);
-    let chunks = bytes.chunks_exact(4);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        let k = u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
-        hash = (hash ^ scramble(k)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
-    }
-    if !rest.is_empty() {
-        let k = rest.iter().rev().fold(0u32, |k, byte| k << 8 | u32::from(*byte));
-        hash ^= scramble(k);
-    }
-    hash ^= bytes.len() as u32;
-    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
-    (hash ^ (hash >> 16)) as i32
 }
 
 /// One function: where it applies, its factor, what it computes.
@@ -475,5 +455,17 @@ impl Check for Inside {
     fn matches(&mut self, doc: u32) -> bool {
         let shape = Arc::clone(&self.shape);
         self.column.raw(doc).iter().any(|value| shape.holds(place_of(*value)))
+    }
+
+    fn keep(&mut self, docs: &[u32], base: u32, bits: &mut Bits) {
+        let Some(column) = &self.column.column else { return };
+        // The window's block is taken apart once.
+        let mut cursor = column.cursor();
+        for doc in docs {
+            let mut places = cursor.values(DocId(*doc)).map(place_of);
+            if places.any(|place| self.shape.holds(place)) {
+                bits::set(bits, doc - base);
+            }
+        }
     }
 }

@@ -27,9 +27,11 @@ use segment::Missing;
 pub mod adapt;
 pub mod adjusted;
 pub mod all;
+pub mod all_terms;
 pub mod and;
 pub mod bits;
 pub mod blockmax;
+pub mod blocks;
 pub mod build;
 pub mod column;
 pub mod function;
@@ -191,6 +193,10 @@ pub trait Scorer: Send {
 
     /// Gives the score of each of the documents prepared, or [`NO_MATCH`].
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]);
+
+    /// From now on matches that score less than `bar` are wanted for the sake of their number
+    /// alone: `fill` still gives each, but any score below `bar` will do. It only rises.
+    fn count_below(&mut self, _bar: f32) {}
 
     /// At least so many documents match, dead ones included.
     fn count_min(&self) -> u64 {

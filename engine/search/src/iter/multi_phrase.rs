@@ -8,8 +8,9 @@ use std::ops::Range;
 use base::DocId;
 use segment::{Need, Norms, Segment, TermInfo};
 
+use super::blocks::Blocks;
 use super::sloppy::Sloppy;
-use super::term::{Blocks, Weight, window_range};
+use super::term::{Weight, window_range};
 use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
 use crate::plan::expand::MultiPhrase;
 use crate::score::bm25;
@@ -141,9 +142,7 @@ impl Place {
                 continue;
             }
             let at = word.at;
-            word.freq(at);
-            let Blocks { postings, block, freqs, .. } = word;
-            postings.positions_of(*block, at, freqs, &mut self.one);
+            word.positions(word.block, at, &mut self.one);
             self.positions.extend_from_slice(&self.one);
         }
         if self.words.len() > 1 {

@@ -14,8 +14,14 @@ pub struct Without {
     docs: Vec<u32>,
     matches: Vec<bool>,
     looks_up: bool,
+    is_empty: bool,
     doc_count: u32,
 }
+
+/// Looking a document up costs about as much as reading so many in order, and reading a window about
+/// as much again as so many.
+const LOOK: u64 = 32;
+const READ: u64 = 512;
 
 impl Without {
     /// What `base` matches and `not` does not, in a segment of `doc_count`.
@@ -27,6 +33,7 @@ impl Without {
             docs: Vec::new(),
             matches: Vec::new(),
             looks_up: false,
+            is_empty: false,
             doc_count,
         }
     }
@@ -49,14 +56,18 @@ impl Filter for Without {
             }
             let mut found = bits::NONE;
             self.base.fill(window, &mut found);
-            self.docs.clear();
-            bits::list(&found, base, &mut self.docs);
-            self.bits = Some(found);
+            let count = u64::from(bits::count(&found));
             let expected = self.not.cost() * u64::from(WINDOW) / u64::from(self.doc_count.max(1));
-            self.looks_up = (self.docs.len() as u64) * 8 < expected;
-            turn.spend(self.docs.len() + 64);
+            self.looks_up = count * LOOK < expected + READ;
+            self.docs.clear();
+            if self.looks_up {
+                bits::list(&found, base, &mut self.docs);
+            }
+            self.bits = Some(found);
+            self.is_empty = count == 0;
+            turn.spend(count as usize + 64);
         }
-        if self.docs.is_empty() {
+        if self.is_empty {
             return true;
         }
         if self.looks_up {
@@ -68,20 +79,17 @@ impl Filter for Without {
 
     fn fill(&mut self, window: u32, bits: &mut Bits) {
         let Some(mut found) = self.bits.take() else { return };
-        if !self.docs.is_empty() {
-            let mut not = bits::NONE;
-            if self.looks_up {
-                self.matches.clear();
-                self.matches.resize(self.docs.len(), false);
-                self.not.probe(&self.docs, &mut self.matches);
-                for (doc, matches) in self.docs.iter().zip(&self.matches) {
-                    if *matches {
-                        bits::set(&mut not, doc - window * WINDOW);
-                    }
-                }
-            } else {
-                self.not.fill(window, &mut not);
+        if !self.is_empty && self.looks_up {
+            self.matches.clear();
+            self.matches.resize(self.docs.len(), false);
+            self.not.probe(&self.docs, &mut self.matches);
+            for (doc, matches) in self.docs.iter().zip(&self.matches) {
+                let place = (doc - window * WINDOW) % WINDOW;
+                found[place as usize / 64] &= !(u64::from(*matches) << (place % 64));
             }
+        } else if !self.is_empty {
+            let mut not = bits::NONE;
+            self.not.fill(window, &mut not);
             bits::and_not(&mut found, &not);
         }
         bits::or(bits, &found);

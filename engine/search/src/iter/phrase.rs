@@ -1,16 +1,18 @@
 //! Terms at given places: all in one document, then their positions.
 //!
-//! The rarest term leads by blocks; the others are looked up document by document. Positions are
-//! read last, and with a bar only where even the lowest of the terms' frequencies could score
+//! The rarest term leads by blocks; the others are looked up for the candidates of a block. Positions
+//! are read last, and with a bar only where even the lowest of the terms' frequencies could score
 //! enough: an exact phrase occurs at most as often as each of its terms.
 
 use std::ops::Range;
 
 use base::DocId;
+use segment::postings::BLOCK;
 use segment::{Need, Norms, Segment, TermInfo};
 
+use super::blocks::{Blocks, Met};
 use super::sloppy::Sloppy;
-use super::term::{Blocks, Bounds, Weight, window_range};
+use super::term::{Bounds, Weight, window_range};
 use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits};
 use crate::plan::bound;
 use crate::score::bm25;
@@ -20,7 +22,14 @@ struct Word {
     blocks: Blocks,
     offset: u32,
     positions: Vec<u32>,
+    /// Where the document found stands: block, and place in it.
+    spot: Spot,
+    /// Where candidates stand, by their places in the lead's block.
+    spots: Box<[Spot; BLOCK]>,
 }
+
+/// A block, and a place in it.
+type Spot = (u32, u8);
 
 /// Finds a phrase.
 struct Matcher {
@@ -32,6 +41,7 @@ struct Matcher {
     order: Vec<usize>,
     starts: Vec<u32>,
     docs: Vec<u32>,
+    met: Met,
 }
 
 impl Matcher {
@@ -45,6 +55,8 @@ impl Matcher {
                 blocks: Blocks::new(terms.postings(info, Need::Positions)),
                 offset: *offset,
                 positions: Vec::new(),
+                spot: (0, 0),
+                spots: Box::new([(0, 0); BLOCK]),
             })
             .enumerate()
             .collect();
@@ -59,7 +71,14 @@ impl Matcher {
             Sloppy::new(&terms, phrase.slop)
         });
         let words = words.into_iter().map(|(_, word)| word).collect();
-        Some(Self { words, sloppy, order, starts: Vec::new(), docs: Vec::new() })
+        Some(Self {
+            words,
+            sloppy,
+            order,
+            starts: Vec::new(),
+            docs: Vec::new(),
+            met: Met::default(),
+        })
     }
 
     fn cost(&self) -> u64 {
@@ -103,10 +122,14 @@ impl Matcher {
         ready
     }
 
-    /// Do all terms stand in `doc`?
+    /// Do all terms stand in `doc`? Then each knows where.
     #[inline]
-    fn find(&mut self, from: usize, doc: u32) -> bool {
-        self.words[from..].iter_mut().all(|word| word.blocks.find(doc))
+    fn find(&mut self, doc: u32) -> bool {
+        self.words.iter_mut().all(|word| {
+            let found = word.blocks.find(doc);
+            word.spot = (word.blocks.block, word.blocks.at as u8);
+            found
+        })
     }
 
     /// The most that the frequency can be in the document found.
@@ -115,7 +138,8 @@ impl Matcher {
         let sloppy = self.sloppy.is_some();
         let mut most = if sloppy { 0 } else { u32::MAX };
         for word in &mut self.words {
-            let freq = word.blocks.freq(word.blocks.at);
+            let (block, at) = word.spot;
+            let freq = word.blocks.freqs(block)[usize::from(at) % BLOCK];
             most = if sloppy { most.saturating_add(freq) } else { most.min(freq) };
         }
         most
@@ -131,6 +155,11 @@ impl Matcher {
 
     /// Where the phrase may begin, by each term in turn.
     fn freq_exact(&mut self) -> usize {
+        if let [a, b] = self.words.as_mut_slice() {
+            a.read_positions();
+            b.read_positions();
+            return both(a, b);
+        }
         self.starts.clear();
         for (at, word) in self.words.iter_mut().enumerate() {
             word.read_positions();
@@ -170,19 +199,49 @@ impl Matcher {
         }
         let mut block = self.words[0].blocks.block_of(range.start);
         while block < self.words[0].blocks.count {
-            let lead = &mut self.words[0].blocks;
-            if block > 0 && lead.postings.block_last(block - 1).get() + 1 >= range.end {
+            let lead = &self.words[0].blocks.postings;
+            if block > 0 && lead.block_last(block - 1).get() + 1 >= range.end {
                 break;
             }
-            lead.enter(block);
-            for at in lead.places(&range) {
-                let doc = self.words[0].blocks.docs[at];
-                self.words[0].blocks.at = at;
-                if self.find(1, doc) {
-                    each(self, doc);
-                }
-            }
+            self.join(block, &range, &mut each);
             block += 1;
+        }
+    }
+
+    /// As [`Self::for_each`], for a block of the lead: documents first, and all of them, so that
+    /// each term's blocks are entered once.
+    fn join(&mut self, block: u32, range: &Range<u32>, each: &mut impl FnMut(&mut Self, u32)) {
+        let Some((lead, others)) = self.words.split_first_mut() else { return };
+        lead.blocks.enter(block);
+        let taken = lead.blocks.places(range);
+        let (mut docs, mut places) = ([0; BLOCK], [0u8; BLOCK]);
+        let mut count = taken.len();
+        docs[..count].copy_from_slice(&lead.blocks.docs[taken.clone()]);
+        for (slot, at) in places.iter_mut().zip(taken) {
+            *slot = at as u8;
+        }
+        for word in others {
+            let (candidates, mut from) = (count, 0);
+            count = 0;
+            while from < candidates {
+                let looked = word.blocks.meet::<true>(&docs[from..candidates], &mut self.met);
+                let met = &self.met;
+                for (which, at) in met.which[..met.count].iter().zip(&met.places) {
+                    let which = from + usize::from(*which);
+                    let place = places[which];
+                    word.spots[usize::from(place) % BLOCK] = (word.blocks.block, *at);
+                    (docs[count], places[count]) = (docs[which], place);
+                    count += 1;
+                }
+                from += looked;
+            }
+        }
+        for (doc, place) in docs[..count].iter().zip(places) {
+            for word in &mut self.words[1..] {
+                word.spot = word.spots[usize::from(place) % BLOCK];
+            }
+            self.words[0].spot = (block, place);
+            each(self, *doc);
         }
     }
 }
@@ -190,11 +249,24 @@ impl Matcher {
 impl Word {
     #[inline]
     fn read_positions(&mut self) {
-        let at = self.blocks.at;
-        self.blocks.freq(at);
-        let Blocks { postings, block, freqs, .. } = &mut self.blocks;
-        postings.positions_of(*block, at, freqs, &mut self.positions);
+        let (block, at) = self.spot;
+        self.blocks.positions(block, usize::from(at), &mut self.positions);
     }
+}
+
+/// At how many places two words stand as the phrase has them.
+#[inline]
+fn both(a: &Word, b: &Word) -> usize {
+    let (mut at, mut count) = (0, 0);
+    for place in &a.positions {
+        let Some(start) = place.checked_sub(a.offset) else { continue };
+        let wanted = start + b.offset;
+        while at < b.positions.len() && b.positions[at] < wanted {
+            at += 1;
+        }
+        count += usize::from(b.positions.get(at) == Some(&wanted));
+    }
+    count
 }
 
 /// Keeps the starts from which `offset` further a position stands. Both rise.
@@ -336,7 +408,73 @@ impl Scorer for PhraseScorer {
 
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
         for (slot, doc) in scores.iter_mut().zip(docs) {
-            *slot = if self.matcher.find(0, *doc) { self.score(*doc, 0.0) } else { NO_MATCH };
+            *slot = if self.matcher.find(*doc) { self.score(*doc, 0.0) } else { NO_MATCH };
+        }
+    }
+}
+
+/// A phrase without scores, in lists: for counts.
+pub struct PhraseLister(Matcher);
+
+/// Blocks of the lead that a list takes together.
+const BLOCKS_A_LIST: u32 = 2;
+
+impl PhraseLister {
+    /// A phrase all of whose terms are in the segment, with these infos; every block is there.
+    pub fn new(segment: &Segment, phrase: &bound::Phrase, infos: &[TermInfo]) -> Option<Self> {
+        let mut matcher = Matcher::new(segment, phrase, infos)?;
+        matcher.words[0].blocks.settle();
+        Some(Self(matcher))
+    }
+}
+
+impl Scorer for PhraseLister {
+    fn cost(&self) -> u64 {
+        self.0.cost()
+    }
+
+    fn next(&mut self, from: u32) -> u32 {
+        self.0.next(from)
+    }
+
+    fn window(&mut self, from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
+        turn.spend(16);
+        let lead = &self.0.words[0].blocks;
+        let block = lead.block_of(from);
+        if block >= lead.count {
+            return Window::NONE;
+        }
+        let last = (block + BLOCKS_A_LIST).min(lead.count) - 1;
+        let end = lead.postings.block_last(last).get() + 1;
+        Window { start: from, end: end.max(from), bar }
+    }
+
+    fn max_score(&mut self, _range: Range<u32>) -> f32 {
+        0.0
+    }
+
+    fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
+        turn.spend(4096);
+        self.0.prepare(window.range(), turn)
+    }
+
+    fn fill(&mut self, window: &Window, hits: &mut Hits) {
+        self.0.for_each(window.range(), |matcher, doc| {
+            if matcher.freq() > 0.0 {
+                hits.docs.push(doc);
+            }
+        });
+        hits.scores.resize(hits.docs.len(), 0.0);
+    }
+
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        turn.spend(docs.len() * 8);
+        self.0.prepare_probe_from(0, docs, turn)
+    }
+
+    fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+        for (slot, doc) in scores.iter_mut().zip(docs) {
+            *slot = if self.0.find(*doc) && self.0.freq() > 0.0 { 0.0 } else { NO_MATCH };
         }
     }
 }
@@ -385,7 +523,7 @@ impl Filter for PhraseFilter {
 
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
         for (slot, doc) in matches.iter_mut().zip(docs) {
-            *slot = self.matcher.find(0, *doc) && self.matcher.freq() > 0.0;
+            *slot = self.matcher.find(*doc) && self.matcher.freq() > 0.0;
         }
     }
 }

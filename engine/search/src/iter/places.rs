@@ -11,7 +11,8 @@ use base::DocId;
 use segment::{Need, Norms, Segment, TermInfo};
 
 use super::adjusted::Adjust;
-use super::term::{Blocks, Weight};
+use super::blocks::Blocks;
+use super::term::Weight;
 use super::{NO_MATCH, Turn};
 use crate::ast::Lies;
 use crate::plan::places::{Leaf, Places, Source};
@@ -87,9 +88,7 @@ impl Placed {
                     continue;
                 }
                 let at = term.at;
-                term.freq(at);
-                let Blocks { postings, block, freqs, .. } = term;
-                postings.positions_of(*block, at, freqs, &mut self.positions);
+                term.positions(term.block, at, &mut self.positions);
                 let found = self.positions.iter();
                 word.found.extend(found.map(|at| Found { start: *at, end: *at, gaps: 0 }));
             }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use segment::bkd::{self, Bkd, Bounds, Sink};
+use segment::postings::Scratch;
 use segment::{Need, Postings, Segment, TermCursor, Terms};
 
 use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
@@ -222,13 +223,21 @@ pub struct Lookup {
     at: usize,
     /// The postings of the term at hand, which may have to wait for blocks.
     waiting: Option<Postings>,
+    scratch: Scratch,
 }
 
 impl Lookup {
     /// Those of `list` that are among `terms`.
     pub fn new(terms: &Terms, list: &Arc<[Box<[u8]>]>) -> Self {
         let (cursor, list) = (terms.cursor(), Arc::clone(list));
-        Self { terms: terms.clone(), cursor, list, at: 0, waiting: None }
+        Self {
+            terms: terms.clone(),
+            cursor,
+            list,
+            at: 0,
+            waiting: None,
+            scratch: Scratch::default(),
+        }
     }
 
     fn step(&mut self, words: &mut [u64], segment: &Segment, turn: &mut Turn<'_>) -> Step {
@@ -257,7 +266,17 @@ impl Lookup {
             turn.spend(64);
             self.at += 1;
             if self.cursor.term() == &**term {
-                self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
+                match self.cursor.info() {
+                    Ok(info) if turn.resident => {
+                        turn.spend(info.doc_freq as usize);
+                        self.terms.fill_all(&info, words, &mut self.scratch);
+                    }
+                    Ok(info) => self.waiting = Some(self.terms.postings(&info, Need::Docs)),
+                    Err(error) => {
+                        segment.file().fail(error);
+                        return Step::Done;
+                    }
+                }
             }
         }
         Step::More
@@ -273,6 +292,7 @@ pub struct Walker {
     start: Option<Vec<u8>>,
     /// The postings of the term at hand, which may have to wait for blocks.
     waiting: Option<Postings>,
+    scratch: Scratch,
 }
 
 impl Walker {
@@ -285,6 +305,7 @@ impl Walker {
             pattern,
             start: Some(start),
             waiting: None,
+            scratch: Scratch::default(),
         }
     }
 
@@ -305,6 +326,7 @@ impl Walker {
                     return Step::Wait;
                 }
             }
+            let moved_by_one = self.start.is_none();
             let moved = match self.start.take() {
                 Some(start) => self.cursor.seek_ceil(&start),
                 None => self.cursor.next(),
@@ -318,10 +340,28 @@ impl Walker {
                 }
             }
             turn.spend(8);
-            match self.pattern.look(self.cursor.term()) {
-                Next::Match => {
-                    self.waiting = Some(self.terms.postings(&self.cursor.info(), Need::Docs));
-                }
+            // A term that shares the prefix with the one before need not be told so again.
+            let is_inside = moved_by_one && self.cursor.shared() >= self.pattern.start().len();
+            let look = match &*self.pattern {
+                Pattern::Prefix { case_insensitive: false, .. } if is_inside => Next::Match,
+                Pattern::Wildcard(shape) if is_inside => match shape.ends(self.cursor.term()) {
+                    true => self.pattern.look(self.cursor.term()),
+                    false => Next::Step,
+                },
+                pattern => pattern.look(self.cursor.term()),
+            };
+            match look {
+                Next::Match => match self.cursor.info() {
+                    Ok(info) if turn.resident => {
+                        turn.spend(info.doc_freq as usize + 32);
+                        self.terms.fill_all(&info, words, &mut self.scratch);
+                    }
+                    Ok(info) => self.waiting = Some(self.terms.postings(&info, Need::Docs)),
+                    Err(error) => {
+                        segment.file().fail(error);
+                        return Step::Done;
+                    }
+                },
                 Next::Step => {}
                 Next::Seek(target) => self.start = Some(target),
                 Next::End => return Step::Done,

@@ -9,7 +9,8 @@ use std::ops::Range;
 use base::DocId;
 use segment::{Need, Norms, TermInfo, Terms};
 
-use super::term::{Blocks, Weight};
+use super::blocks::Blocks;
+use super::term::Weight;
 use super::{Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
 use crate::score::bm25;
 
@@ -149,7 +150,7 @@ impl Scorer for Summed {
                 part.blocks.enter_with_freqs(block);
                 for at in part.blocks.places(&range) {
                     let place = (part.blocks.docs[at] - base) as usize;
-                    self.sums[place] += part.factor * part.blocks.freqs[at] as f32;
+                    self.sums[place] += part.factor * part.blocks.freq(at) as f32;
                     matched[place / 64] |= 1 << (place % 64);
                 }
                 block += 1;

@@ -1,273 +1,34 @@
-//! One term: its documents in blocks of 128, decoded into arrays when they are entered.
+//! One term as a clause.
 //!
 //! [`TermFilter`] fills bits straight from packed blocks; [`TermScorer`] decodes documents and
-//! frequencies and scores a block at once. Both follow a lead by [`Blocks::find`]: resident skips
-//! name the block, one decode, a search inside.
+//! frequencies and scores a block at once. Both follow a lead by [`Blocks::find`].
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use base::DocId;
-use segment::postings::{BLOCK, GROUP};
-use segment::{Need, Norms, Postings, TermInfo, Terms};
+use segment::postings::GROUP;
+use segment::{Need, Norms, TermInfo, Terms};
 
-use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window};
+use super::blocks::{Blocks, Met};
+use super::{Bits, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window};
 use crate::score::bm25::{self, Inverses, NO_NORM};
 
 /// Blocks that an unpruned window of one term takes together.
 const BLOCKS_A_WINDOW: u32 = 16;
 
-/// A decoded block and the way to the next.
-pub struct Blocks {
-    /// The term's postings, read by blocks.
-    pub postings: Postings,
-    /// Number of blocks.
-    pub count: u32,
-    /// The block decoded; `END` before the first.
-    pub block: u32,
-    /// Documents of the block; `END` in the places after the last.
-    pub docs: [u32; BLOCK],
-    /// Number of documents of the block.
-    pub len: usize,
-    /// Frequencies, where they were decoded for this block.
-    pub freqs: [u32; BLOCK],
-    /// They were.
-    pub has_freqs: bool,
-    /// Where in the block the last search ended.
-    pub at: usize,
-}
-
-impl Blocks {
-    /// Before the first block.
-    pub fn new(postings: Postings) -> Self {
-        let count = postings.block_count();
-        Self {
-            postings,
-            count,
-            block: END,
-            docs: [END; BLOCK],
-            len: 0,
-            freqs: [0; BLOCK],
-            has_freqs: false,
-            at: 0,
-        }
-    }
-
-    /// The first block that may hold documents at or after `from`.
-    #[inline]
-    pub fn block_of(&self, from: u32) -> u32 {
-        let near = match self.block {
-            END => 0,
-            block if block == 0 || self.postings.block_last(block - 1).get() < from => block,
-            _ => 0,
-        };
-        self.postings.block_of(near, DocId(from))
-    }
-
-    /// The first document at or after `from` that may be there, told without decoding.
-    #[inline]
-    pub fn next(&self, from: u32) -> u32 {
-        if self.block != END && self.len > 0 {
-            // Inside the decoded block it is known exactly.
-            if from <= self.docs[self.len - 1] && (from >= self.docs[0] || self.block == 0) {
-                let at = place_of(&self.docs, self.at_before(from), from);
-                return self.docs[at];
-            }
-            if self.count == 1 {
-                return if from > self.docs[self.len - 1] { END } else { self.docs[0] };
-            }
-        }
-        let block = self.block_of(from);
-        if block >= self.count {
-            return END;
-        }
-        match block {
-            0 => from,
-            block => from.max(self.postings.block_last(block - 1).get() + 1),
-        }
-    }
-
-    /// A place to begin a search for `target` from.
-    #[inline]
-    fn at_before(&self, target: u32) -> usize {
-        if self.at < self.len && self.docs[self.at] < target { self.at } else { 0 }
-    }
-
-    /// Does the decoded block hold a document of `range`?
-    #[inline]
-    fn touches(&self, range: &Range<u32>) -> bool {
-        let at = place_of(&self.docs, 0, range.start);
-        at < self.len && self.docs[at] < range.end
-    }
-
-    /// Decodes a term of one block, so that its documents are known exactly. Only where every
-    /// block is there.
-    pub fn settle(&mut self) {
-        if self.count == 1 {
-            self.enter(0);
-        }
-    }
-
-    /// Decodes the documents of a block.
-    #[inline]
-    pub fn enter(&mut self, block: u32) {
-        if self.block == block {
-            return;
-        }
-        self.len = self.postings.docs(block, &mut self.docs);
-        self.block = block;
-        self.has_freqs = false;
-        self.at = 0;
-    }
-
-    /// Decodes the documents and frequencies of a block.
-    #[inline]
-    pub fn enter_with_freqs(&mut self, block: u32) {
-        if self.block == block && self.has_freqs {
-            return;
-        }
-        if self.block != block {
-            self.at = 0;
-        }
-        self.len = self.postings.docs_and_freqs(block, &mut self.docs, &mut self.freqs);
-        self.block = block;
-        self.has_freqs = true;
-    }
-
-    /// The frequency at a place of the block entered.
-    #[inline]
-    pub fn freq(&mut self, at: usize) -> u32 {
-        if !self.has_freqs {
-            self.postings.freqs(self.block, &mut self.freqs);
-            self.has_freqs = true;
-        }
-        self.freqs[at]
-    }
-
-    /// Is `target` there? Then the block is entered and `at` is its place. Cheapest where targets
-    /// rise.
-    #[inline]
-    pub fn find(&mut self, target: u32) -> bool {
-        if self.len == 0 || target > self.docs[self.len - 1] {
-            let block = self.block_of(target);
-            if block >= self.count {
-                return false;
-            }
-            self.enter(block);
-            if self.len == 0 {
-                return false;
-            }
-        }
-        let here = self.docs[self.at];
-        if here < target {
-            self.at = place_of(&self.docs, self.at, target);
-            if self.at >= self.len {
-                // The end of a small term is not known before it is read.
-                self.at = self.len - 1;
-                return false;
-            }
-        } else if here > target {
-            return self.find_behind(target);
-        }
-        self.docs[self.at] == target
-    }
-
-    /// Is `target` there, which is before the place of the last search?
-    fn find_behind(&mut self, target: u32) -> bool {
-        if self.at > 0 {
-            if self.docs[self.at - 1] < target {
-                return false;
-            }
-        } else if self.block == 0 || self.postings.block_last(self.block - 1).get() < target {
-            return false;
-        }
-        if target < self.docs[0] {
-            let block = self.postings.block_of(0, DocId(target));
-            self.enter(block);
-            if self.len == 0 {
-                return false;
-            }
-        }
-        self.at = place_of(&self.docs, 0, target);
-        self.docs[self.at] == target
-    }
-
-    /// Places of the entered block that lie in `range`.
-    #[inline]
-    pub fn places(&self, range: &Range<u32>) -> Range<usize> {
-        let docs = &self.docs[..self.len];
-        let start = match docs.first() {
-            Some(first) if *first < range.start => place_of(&self.docs, 0, range.start),
-            _ => 0,
-        };
-        let end = match docs.last() {
-            Some(last) if *last >= range.end => place_of(&self.docs, start, range.end),
-            _ => self.len,
-        };
-        start.min(self.len)..end.min(self.len)
-    }
-
-    /// Names the blocks that hold documents of `range`.
-    pub fn prepare(&self, range: Range<u32>, turn: &mut Turn<'_>) -> bool {
-        if turn.resident || range.is_empty() {
-            return true;
-        }
-        let first = self.postings.block_of(0, DocId(range.start));
-        let end = self.postings.block_of(first, DocId(range.end - 1)).saturating_add(1);
-        self.need(first..end.min(self.count), turn)
-    }
-
-    /// Names the blocks that may hold one of `docs`.
-    pub fn prepare_probe(&self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        if turn.resident {
-            return true;
-        }
-        let mut block = 0;
-        let mut named = END;
-        for doc in docs {
-            block = self.postings.block_of(block, DocId(*doc));
-            if block >= self.count {
-                break;
-            }
-            if block != named {
-                self.need(block..block + 1, turn);
-                named = block;
-            }
-        }
-        turn.is_ready()
-    }
-
-    fn need(&self, blocks: Range<u32>, turn: &mut Turn<'_>) -> bool {
-        // A block that cannot even be named is met again, and recorded, when it is read.
-        let _ = self.postings.need_blocks(blocks, turn.missing);
-        turn.is_ready()
-    }
-}
-
-/// The first place at or after `from` whose document is at or after `target`; `BLOCK` where there
-/// is none. Places after the last document hold the highest number.
-#[inline]
-pub fn place_of(docs: &[u32; BLOCK], from: usize, target: u32) -> usize {
-    const LANES: usize = 16;
-    let mut start = from / LANES * LANES;
-    while start + LANES < BLOCK && docs[start + LANES - 1] < target {
-        start += LANES;
-    }
-    let below: usize =
-        docs[start..start + LANES].iter().map(|doc| usize::from(*doc < target)).sum();
-    start + below
-}
-
 /// The documents of one term.
 pub struct TermFilter {
     blocks: Blocks,
+    met: Met,
     doc_count: u32,
 }
 
 impl TermFilter {
     /// The documents of the term that `info` describes, in a segment of `doc_count`.
     pub fn new(terms: &Terms, info: &TermInfo, doc_count: u32) -> Self {
-        Self { blocks: Blocks::new(terms.postings(info, Need::Docs)), doc_count }
+        let blocks = Blocks::new(terms.postings(info, Need::Docs));
+        Self { blocks, met: Met::default(), doc_count }
     }
 }
 
@@ -293,8 +54,14 @@ impl Filter for TermFilter {
     }
 
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
-        for (slot, doc) in matches.iter_mut().zip(docs) {
-            *slot = self.blocks.find(*doc);
+        matches.fill(false);
+        let mut from = 0;
+        while from < docs.len() {
+            let looked = self.blocks.meet::<false>(&docs[from..], &mut self.met);
+            for which in &self.met.which[..self.met.count] {
+                matches[from + usize::from(*which)] = true;
+            }
+            from += looked;
         }
     }
 
@@ -349,14 +116,14 @@ impl Weight {
         self.inverses[usize::from(if self.norms { norm } else { NO_NORM })]
     }
 
-    /// The best score of some (frequency, norm) pairs.
+    /// The best score of some (frequency, norm) pairs. A score rises with the product alone.
     #[inline]
     pub fn bound(&self, impacts: &segment::Impacts) -> f32 {
-        let mut best = 0.0f32;
+        let mut most = 0.0f32;
         for (freq, norm) in impacts.iter() {
-            best = best.max(bm25::score(self.weight, freq as f32, self.inverse(norm)));
+            most = most.max(freq as f32 * self.inverse(norm));
         }
-        best
+        bm25::score(self.weight, most, 1.0)
     }
 }
 
@@ -409,7 +176,7 @@ impl Bounds {
 
     /// The first block from `block` on whose bound reaches `bar`.
     #[inline]
-    fn worthy(&mut self, blocks: &Blocks, mut block: u32, bar: f32) -> u32 {
+    pub(super) fn worthy(&mut self, blocks: &Blocks, mut block: u32, bar: f32) -> u32 {
         while block < blocks.count {
             if block.is_multiple_of(GROUP) && self.group(blocks, block / GROUP) < bar {
                 block += GROUP;
@@ -459,6 +226,7 @@ pub struct TermScorer {
     weight: Weight,
     bounds: Bounds,
     bound: f32,
+    met: Met,
 }
 
 impl TermScorer {
@@ -477,13 +245,13 @@ impl TermScorer {
         let norms = norms.filter(|_| weight.norms);
         let mut bounds = Bounds::new(&blocks, weight.clone());
         let bound = bounds.all(&blocks);
-        Self { blocks, norms, weight, bounds, bound }
+        Self { blocks, norms, weight, bounds, bound, met: Met::default() }
     }
 
     /// Appends the scores of the places of the block entered.
     #[inline]
-    fn score(&self, places: Range<usize>, out: &mut Vec<f32>) {
-        let (docs, freqs) = (&self.blocks.docs[places.clone()], &self.blocks.freqs[places]);
+    fn score(&mut self, places: Range<usize>, out: &mut Vec<f32>) {
+        let (docs, freqs) = self.blocks.both(places);
         let from = out.len();
         out.resize(from + docs.len(), 0.0);
         let out = &mut out[from..];
@@ -501,10 +269,9 @@ impl TermScorer {
         bm25::scores(self.weight.weight, freqs, out);
     }
 
-    /// The score of the place that was found last.
+    /// The score of a place that was found.
     #[inline]
-    fn score_found(&mut self, norms: Option<&[u8]>, doc: u32) -> f32 {
-        let at = self.blocks.at;
+    fn score_found(&mut self, norms: Option<&[u8]>, doc: u32, at: usize) -> f32 {
         let freq = self.blocks.freq(at);
         let inverse = match (norms, &self.norms) {
             (Some(norms), _) => self.weight.inverses[usize::from(norms[doc as usize])],
@@ -591,8 +358,16 @@ impl Scorer for TermScorer {
         // One counter's clone buys the slice for the whole loop.
         let norms = self.norms.clone();
         let dense = norms.as_ref().and_then(Norms::dense);
-        for (slot, doc) in scores.iter_mut().zip(docs) {
-            *slot = if self.blocks.find(*doc) { self.score_found(dense, *doc) } else { NO_MATCH };
+        scores.fill(NO_MATCH);
+        let mut from = 0;
+        while from < docs.len() {
+            let looked = self.blocks.meet::<true>(&docs[from..], &mut self.met);
+            for at in 0..self.met.count {
+                let which = from + usize::from(self.met.which[at]);
+                let place = usize::from(self.met.places[at]);
+                scores[which] = self.score_found(dense, docs[which], place);
+            }
+            from += looked;
         }
     }
 

@@ -9,7 +9,7 @@ use segment::Missing;
 use crate::iter::build::{self, Context};
 use crate::iter::{NO_MATCH, Turn};
 use crate::plan::weigh::Plan;
-use crate::request::{Rescore, ScoreMode};
+use crate::request::Rescore;
 use crate::result::Ranked;
 
 /// Orders `hits` (of the view of `plan`, best first) anew by the scores of `plan`.
@@ -56,7 +56,7 @@ pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Re
         let first = hit.score * asked.query_weight;
         let score = second.get(at).copied().filter(|score| *score != NO_MATCH);
         hit.score = match score {
-            Some(score) => combine(asked.mode, first, score * asked.rescore_weight),
+            Some(score) => asked.mode.combine(first, score * asked.rescore_weight),
             None => first,
         };
     }
@@ -64,14 +64,4 @@ pub fn rescore(asked: &Rescore, plan: &Plan, hits: &mut [Ranked]) -> segment::Re
         b.score.total_cmp(&a.score).then((a.segment, a.doc).cmp(&(b.segment, b.doc)))
     });
     Ok(())
-}
-
-fn combine(mode: ScoreMode, first: f32, second: f32) -> f32 {
-    match mode {
-        ScoreMode::Total => first + second,
-        ScoreMode::Multiply => first * second,
-        ScoreMode::Avg => (first + second) / 2.0,
-        ScoreMode::Max => first.max(second),
-        ScoreMode::Min => first.min(second),
-    }
 }

@@ -38,6 +38,11 @@ impl Weigher<'_> {
     /// Documents that hold a term.
     pub(super) fn freq(&mut self, field: FieldNo, term: &[u8], infos: &[Option<TermInfo>]) -> u64 {
         let own = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+        self.freq_among(field, term, own)
+    }
+
+    /// Documents that hold a term, where the shard's own count is known.
+    pub(super) fn freq_among(&mut self, field: FieldNo, term: &[u8], own: u64) -> u64 {
         match &mut self.among {
             Among::Alone => own,
             Among::Tell(statistics) => {
@@ -52,20 +57,24 @@ impl Weigher<'_> {
 
     /// Statistics of a field.
     pub(super) fn stats(&mut self, field: FieldNo) -> FieldStats {
-        if let Among::Given(statistics) = &self.among
-            && let Some(stats) = statistics.fields.get(&field)
-        {
-            return *stats;
-        }
         let view = self.view;
-        let stats = *self.stats.entry(field).or_insert_with(|| {
+        let own = *self.stats.entry(field).or_insert_with(|| {
             let stats = view.field_stats(field);
             FieldStats { doc_count: stats.doc_count, term_freq_sum: stats.term_freq_sum }
         });
-        if let Among::Tell(statistics) = &mut self.among {
-            statistics.fields.insert(field, stats);
+        self.stats_among(field, own)
+    }
+
+    /// Statistics of a field, where the shard's own are known.
+    pub(super) fn stats_among(&mut self, field: FieldNo, own: FieldStats) -> FieldStats {
+        match &mut self.among {
+            Among::Alone => own,
+            Among::Tell(statistics) => {
+                statistics.fields.insert(field, own);
+                own
+            }
+            Among::Given(statistics) => statistics.fields.get(&field).copied().unwrap_or(own),
         }
-        stats
     }
 
     /// The weight of a term of so many documents.

@@ -116,7 +116,8 @@ impl Near {
         );
         match edits {
             0 => 1.0,
-            edits => 1.0 - edits as f32 / chars.len().min(self.word.len()) as f32,
+            // All letters changed, or more: nothing is left, and less than nothing is no score.
+            edits => (1.0 - edits as f32 / chars.len().min(self.word.len()) as f32).max(0.0),
         }
     }
 }

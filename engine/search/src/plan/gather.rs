@@ -69,6 +69,9 @@ impl Gather {
         for (_, clause) in &bound.named {
             visit(clause, &mut tasks);
         }
+        for clause in &bound.sort_filters {
+            visit(clause, &mut tasks);
+        }
         if let Some(aggs) = &bound.aggs {
             for clause in aggs.filters.iter().chain(&aggs.query).chain(&aggs.all) {
                 visit(clause, &mut tasks);
@@ -112,7 +115,8 @@ impl Task {
             field: expand.field,
             pattern: Arc::clone(&expand.pattern),
             near: expand.near.clone(),
-            most: expand.rewrite.most().map_or(CLAUSES_MAX, |most| most as usize),
+            // One more than may be, where more is an error.
+            most: expand.rewrite.most().map_or(CLAUSES_MAX + 1, |most| most as usize),
             equal: expand.near.is_none(),
             segment: 0,
             cursor: None,
@@ -185,7 +189,8 @@ impl Task {
             }
             match self.pattern.look(cursor.term()) {
                 Next::Match => {
-                    let (term, info) = (cursor.term().into(), cursor.info());
+                    let info = cursor.info()?;
+                    let term = cursor.term().into();
                     self.taken += 1;
                     self.add(term, info, view.segments.len());
                 }

@@ -32,6 +32,7 @@ pub mod show;
 mod simple;
 mod syntax;
 mod text;
+pub mod uses;
 pub mod weigh;
 mod weigh_terms;
 pub mod wildcard;

@@ -245,14 +245,14 @@ impl Maker for OneField<'_> {
         self.or_none(made)
     }
 
-    fn phrase(&mut self, binder: &mut Binder<'_>, phrase: Places) -> Result<Clause> {
-        let made = phrase_clause(binder, self.field, phrase);
+    fn phrase(&mut self, _: &mut Binder<'_>, phrase: Places) -> Result<Clause> {
+        let made = phrase_clause(self.field, phrase);
         self.or_none(made)
     }
 }
 
 /// Words in order in one field.
-fn phrase_clause(binder: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) -> Result<Clause> {
+fn phrase_clause(field: &Arc<Field>, phrase: Places) -> Result<Clause> {
     let Type::Text(text) = &field.kind else {
         let kind = if phrase.prefix.is_some() { "phrase prefix" } else { "phrase" };
         return Err(Error::illegal(format!(
@@ -263,7 +263,7 @@ fn phrase_clause(binder: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) ->
     };
     leaf::check_indexed(field)?;
     check_positions(field, text)?;
-    if let Some(placed) = prefixed(binder, field, text, &phrase) {
+    if let Some(placed) = prefixed(field, text, &phrase) {
         return Ok(placed);
     }
     let bytes = |word: String| -> Box<[u8]> { word.into_bytes().into() };
@@ -299,7 +299,7 @@ fn phrase_clause(binder: &mut Binder<'_>, field: &Arc<Field>, phrase: Places) ->
 
 /// A phrase as pairs of words, where the field keeps such (`index_phrases`) and no word is missing.
 fn pairs_of(field: &Field, text: &Text, terms: &[(Box<[u8]>, u32)], slop: u32) -> Option<Node> {
-    let part = field.parts.first().filter(|_| text.index_phrases)?;
+    let part = field.part("_index_phrase").filter(|_| text.index_phrases)?;
     let Type::Text(pairs) = &part.kind else { return None };
     let is_line = terms.windows(2).all(|pair| pair[0].1 + 1 == pair[1].1);
     if slop > 0 || terms.len() < 2 || !is_line {
@@ -329,29 +329,36 @@ fn constant_if(constant: bool, node: Node) -> Node {
 }
 
 /// A phrase whose last word may go on, where the beginnings of words are terms of their own.
-fn prefixed(
-    binder: &Binder<'_>,
-    field: &Arc<Field>,
-    text: &Text,
-    phrase: &Places,
-) -> Option<Clause> {
+fn prefixed(field: &Field, text: &Text, phrase: &Places) -> Option<Clause> {
     let (least, most) = text.index_prefixes?;
-    phrase.prefix?;
-    let mut leaves = Vec::with_capacity(phrase.places.len());
-    for (at, (words, place)) in phrase.places.iter().enumerate() {
-        let ([word], true) = (words.as_slice(), *place as usize == at) else { return None };
-        leaves.push(Leaf::Term(field.no, word.as_bytes().into()));
-    }
-    let (words, _) = phrase.places.last()?;
-    let last = words.first()?;
-    let len = last.chars().count() as u32;
-    if phrase.places.len() < 2 || !(least..=most).contains(&len) {
+    phrase.prefix.filter(|_| phrase.slop == 0)?;
+    let part = field.part("_index_prefix")?;
+    let (last, before) = phrase.places.split_last()?;
+    let fits =
+        |word: &String| (least as usize..=most as usize).contains(&word.encode_utf16().count());
+    let is_line = phrase.places.iter().zip(0..).all(|((_, at), place)| *at == place);
+    if !is_line || !last.0.iter().all(fits) {
         return None;
     }
-    let beginnings = binder.field(&format!("{}._index_prefix", field.path))?;
-    *leaves.last_mut()? = Leaf::Term(beginnings.no, last.as_bytes().into());
-    let sources = (0..leaves.len()).map(Source::Leaf).collect();
-    let source = Source::Near(sources, i64::from(phrase.slop), true);
+    let bytes = |word: &String| -> Box<[u8]> { word.as_bytes().into() };
+    if before.is_empty() {
+        let mut terms: Vec<Box<[u8]>> = last.0.iter().map(bytes).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        return Some(Node::Synonym(Synonym { field: part.no, terms, norms: false }).into());
+    }
+    let mut leaves = Vec::new();
+    let mut sources = Vec::with_capacity(phrase.places.len());
+    for (at, (words, _)) in phrase.places.iter().enumerate() {
+        let no = if at == before.len() { part.no } else { field.no };
+        let first = leaves.len();
+        leaves.extend(words.iter().map(|word| Leaf::Term(no, bytes(word))));
+        sources.push(match words.len() {
+            1 => Source::Leaf(first),
+            _ => Source::Or((first..leaves.len()).map(Source::Leaf).collect()),
+        });
+    }
+    let source = Source::Near(sources, 0, true);
     let (silent, spans) = (Vec::new(), Some((field.no, text.norms)));
     Some(Node::Places(Arc::new(places::Places { leaves, source, silent, spans })).into())
 }

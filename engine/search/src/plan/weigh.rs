@@ -376,7 +376,7 @@ pub fn weigh_among(
             let mut one = |clause: &Option<Clause>, scored| {
                 clause.as_ref().map(|clause| weigher.node(clause, 1.0, scored)).transpose()
             };
-            let query = one(&aggs.query, aggs.scores)?;
+            let query = one(&aggs.query, aggs.scores || bound.min_score.is_some())?;
             let all = one(&aggs.all, false)?;
             Some(AggNodes { filters, query, all })
         }
@@ -623,6 +623,10 @@ impl Weigher<'_> {
             stats.term_freq_sum += counts[0] + counts[1];
             freq += counts[usize::from(value != 0)];
         }
+        // Other shards may count with this one: by the terms that Elasticsearch writes.
+        let term: &[u8] = if value == 0 { b"F" } else { b"T" };
+        let freq = self.freq_among(field, term, freq);
+        let stats = self.stats_among(field, stats);
         let idf = bm25::idf(stats.doc_count, freq);
         let weight = self.weight(field, boost, idf, stats, false);
         let score = bm25::score(weight.weight, 1.0, weight.inverse(NO_NORM));

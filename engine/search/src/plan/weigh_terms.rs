@@ -6,7 +6,9 @@ use base::FieldNo;
 use segment::TermInfo;
 
 use super::weigh::{Node, Weigher};
+use crate::error::{Error, Kind};
 use crate::iter::term::Weight;
+use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::Alike;
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Rewrite, Synonym};
 use crate::plan::function::{Feature, RankForm};
@@ -83,6 +85,23 @@ impl Weigher<'_> {
 
     pub(super) fn expand(&mut self, expand: &Arc<Expand>, boost: f32, scored: bool) -> Node {
         let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+        if expand.rewrite.most().is_none() && found.len() > CLAUSES_MAX {
+            let reason = format!("maxClauseCount is set to {CLAUSES_MAX}");
+            // The first trouble is told; another would say the same.
+            let _ = self.trouble.set(Error::new(Kind::TooManyClauses, reason));
+            return Node::None;
+        }
+        if expand.rewrite == Rewrite::ConstantBoolean {
+            let field = expand.field;
+            let terms = found.into_iter().map(|Found { term, infos, .. }| Node::Term {
+                field,
+                term,
+                infos,
+                weight: None,
+            });
+            let filter = Box::new(one_of(terms.collect()));
+            return if scored { Node::Constant { filter, score: boost } } else { *filter };
+        }
         let freqs: Vec<u64> =
             found.iter().map(|it| self.freq(expand.field, &it.term, &it.infos)).collect();
         let most = freqs.iter().copied().max().unwrap_or(0);
@@ -194,17 +213,20 @@ impl Weigher<'_> {
         let mut infos = vec![vec![Vec::new(); count]; self.view.segments.len()];
         let mut freqs: std::collections::BTreeMap<Box<[u8]>, u64> = Default::default();
         for (at, leaf) in places.leaves.iter().enumerate() {
-            let found = match leaf {
+            let (field, found) = match leaf {
                 Leaf::Term(field, term) => {
-                    vec![Found { term: term.clone(), boost: 1.0, infos: self.find(*field, term)? }]
+                    let infos = self.find(*field, term)?;
+                    (*field, vec![Found { term: term.clone(), boost: 1.0, infos }])
                 }
                 Leaf::Pattern(expand) => {
-                    self.gathered.get(&key_of(expand)).cloned().unwrap_or_default()
+                    let found = self.gathered.get(&key_of(expand)).cloned();
+                    (expand.field, found.unwrap_or_default())
                 }
             };
             for Found { term, infos: found, .. } in found {
                 if !places.silent.contains(&at) {
-                    freqs.insert(term, doc_freq(&found));
+                    let freq = self.freq(field, &term, &found);
+                    freqs.insert(term, freq);
                 }
                 for (infos, info) in infos.iter_mut().zip(found) {
                     infos[at].extend(info);
@@ -268,6 +290,8 @@ impl Weigher<'_> {
                         factor => boost * factor * worth / top,
                     };
                     let weight = scored.then(|| {
+                        // Words are chosen by the shard, and weighed by all that count together.
+                        let freq = self.freq_among(*field, term, freq);
                         let stats = self.stats(*field);
                         self.term_weight(*field, own, freq, stats, *norms)
                     });

@@ -65,6 +65,15 @@ impl Wildcard {
         Self { pieces, prefix, suffix: suffix.into_iter().collect(), one_star, case_insensitive }
     }
 
+    /// May a term have the shape, by its last byte?
+    #[inline]
+    pub fn ends(&self, term: &[u8]) -> bool {
+        match self.suffix.as_bytes().last() {
+            Some(last) => term.last() == Some(last),
+            None => true,
+        }
+    }
+
     /// Does a term have the shape? Most are told by their ends.
     pub fn matches_bytes(&self, term: &[u8]) -> bool {
         let (prefix, suffix) = (self.prefix.as_bytes(), self.suffix.as_bytes());

@@ -8,7 +8,7 @@ use crate::ast::{self, Fuzziness, FuzzyOptions};
 use crate::automaton::{levenshtein, regexp};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
-use crate::plan::bound::{Clause, Node, Pattern};
+use crate::plan::bound::{Access, Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Near, Rewrite};
 use crate::plan::leaf;
 use crate::plan::wildcard::Wildcard;
@@ -41,9 +41,30 @@ pub fn prefix_of(
     rewrite: Option<&str>,
 ) -> Result<Clause> {
     check_words(field, "prefix", "keyword, text and wildcard")?;
+    if let Some(beginnings) = indexed_prefix(field, value, case_insensitive, rewrite) {
+        return Ok(beginnings);
+    }
     check_expensive(binder, field, "prefix")?;
     let prefix = Pattern::Prefix { prefix: value.as_bytes().into(), case_insensitive };
     described(field, prefix, Rewrite::parse(rewrite, Rewrite::Constant)?)
+}
+
+/// A prefix that is a term of its own (`index_prefixes`).
+fn indexed_prefix(
+    field: &Field,
+    value: &str,
+    case_insensitive: bool,
+    rewrite: Option<&str>,
+) -> Option<Clause> {
+    let Type::Text(text) = &field.kind else { return None };
+    let (least, most) = text.index_prefixes?;
+    let part = field.part("_index_prefix")?;
+    let fits = (least as usize..=most as usize).contains(&value.chars().count());
+    if !fits || case_insensitive || !matches!(rewrite, None | Some("constant_score")) {
+        return None;
+    }
+    let access = Access { index: true, column: false };
+    Some(Node::Terms { field: part.no, access, terms: vec![value.as_bytes().into()] }.into())
 }
 
 /// `wildcard`.
@@ -74,7 +95,9 @@ pub fn wildcard_of(
     check_expensive(binder, field, "wildcard")?;
     let shape = Wildcard::new(value, case_insensitive);
     let rewrite = Rewrite::parse(rewrite, Rewrite::Constant)?;
-    if shape.is_any() && rewrite == Rewrite::Constant {
+    // A text without words is there, and has no term that could match.
+    let each_has_terms = !matches!(field.kind, Type::Text(_));
+    if shape.is_any() && each_has_terms && rewrite == Rewrite::Constant {
         return Ok(leaf::exists(binder, &field.path).into());
     }
     described(field, Pattern::Wildcard(shape), rewrite)
@@ -202,7 +225,7 @@ pub fn fuzzy(
 /// Terms of a pattern, scored as asked for.
 fn described(field: &Field, pattern: Pattern, rewrite: Rewrite) -> Result<Clause> {
     let access = leaf::check_access(field)?;
-    if matches!(rewrite, Rewrite::Constant | Rewrite::ConstantBoolean) || !access.index {
+    if rewrite == Rewrite::Constant || !access.index {
         return leaf::pattern(field, pattern).map(Clause::new);
     }
     Ok(Node::Expand(Arc::new(Expand {

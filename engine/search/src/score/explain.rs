@@ -7,12 +7,14 @@ use base::DocId;
 use mapping::Mapping;
 use segment::{Missing, Need, TermInfo};
 
+use crate::iter::blocks::Blocks;
 use crate::iter::build::{self, Context};
-use crate::iter::term::{Blocks, Weight};
+use crate::iter::term::Weight;
 use crate::iter::{NO_MATCH, Turn};
 use crate::plan::bound::{self, Clause};
 use crate::plan::show;
 use crate::plan::weigh::{Node, Plan};
+use crate::request::Rescore;
 use crate::result::{Explanation, Number};
 use crate::score::bm25;
 
@@ -28,6 +30,27 @@ pub fn explain(
     let mut explainer = Explainer { context, mapping, doc: doc.get(), missing, waits: false };
     let found = explainer.node(&plan.root, Some(&plan.bound.query));
     if explainer.waits { None } else { Some(found) }
+}
+
+/// A score that became one with a second one; `again` is missing where the rescorer did not look.
+pub fn rescored(asked: &Rescore, first: Explained, again: Option<Explained>) -> Explained {
+    let value = |explained: &Explained| match explained.explanation.value {
+        Number::Float(value) => value,
+        Number::Count(value) => value as f32,
+    };
+    let weighted = |explained: Explained, weight: f32, name: &str| {
+        let product = value(&explained) * weight;
+        let details = vec![explained.explanation, leaf(Number::Float(weight), name)];
+        yes(product, "product of:", details)
+    };
+    let first = match first.matches {
+        true => weighted(first, asked.query_weight, "primaryWeight"),
+        false => no("First pass did not match", vec![first.explanation]),
+    };
+    let Some(again) = again.filter(|again| again.matches) else { return first };
+    let again = weighted(again, asked.rescore_weight, "secondaryWeight");
+    let score = asked.mode.combine(value(&first), value(&again));
+    yes(score, format!("{} of:", asked.mode.name()), vec![first.explanation, again.explanation])
 }
 
 /// An explanation, and whether the document matches.

@@ -199,7 +199,8 @@ impl Bound {
                         continue;
                     }
                     let text = String::from_utf8_lossy(surface).into_owned();
-                    let mut postings = terms.postings(&cursor.info(), Need::Freqs);
+                    let info = cursor.info().map_err(|error| damaged(&error))?;
+                    let mut postings = terms.postings(&info, Need::Freqs);
                     let mut missing = Missing::new();
                     let all = 0..at.segment.doc_count();
                     postings.need(all, &mut missing).map_err(|error| damaged(&error))?;

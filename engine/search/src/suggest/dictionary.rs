@@ -45,7 +45,7 @@ impl Dictionary<'_> {
             cursor.need(term, &mut missing).map_err(|error| damaged(&error))?;
             missing.fetch();
             if cursor.seek_ceil(term).map_err(|error| damaged(&error))? && cursor.term() == term {
-                let info = cursor.info();
+                let info = cursor.info().map_err(|error| damaged(&error))?;
                 stats.docs += u64::from(info.doc_freq);
                 stats.total += info.total_freq;
             }
@@ -81,7 +81,7 @@ impl Dictionary<'_> {
                 }
                 match pattern.look(cursor.term()) {
                     Next::Match => {
-                        let info = cursor.info();
+                        let info = cursor.info().map_err(|error| damaged(&error))?;
                         let stats = found.entry(cursor.term().into()).or_default();
                         stats.docs += u64::from(info.doc_freq);
                         stats.total += info.total_freq;

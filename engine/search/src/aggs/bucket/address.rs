@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::keyed::{Found, Keys};
-use crate::aggs::collect::Batch;
+use super::keyed::Keys;
 use crate::aggs::partial::Key;
 use crate::aggs::read::{MISSING_ORD, Terms, Words};
 use crate::iter::Turn;
@@ -93,9 +92,9 @@ impl Keys for ByAddress {
         turn.is_ready()
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
-        let mut pairs = Vec::with_capacity(batch.docs.len());
-        self.terms.each(batch.docs, |at, ord| pairs.push((at, ord)));
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
+        let mut pairs = Vec::with_capacity(docs.len());
+        self.terms.each(docs, |at, ord| pairs.push((at, ord)));
         let mut seen: (usize, Vec<i64>) = (usize::MAX, Vec::new());
         for (at, ord) in pairs {
             if !self.judged.contains_key(&ord) {
@@ -108,7 +107,7 @@ impl Keys for ByAddress {
             for key in self.judged.get(&ord).map(|keys| keys.iter()).into_iter().flatten() {
                 if !seen.1.contains(key) {
                     seen.1.push(*key);
-                    found.push(batch.docs[at], batch.owner(at), *key);
+                    give(at, *key);
                 }
             }
         }

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::keyed::{Found, Keys};
+use super::keyed::Keys;
 use super::matcher::Matcher;
-use crate::aggs::collect::Batch;
 use crate::aggs::partial::Key;
 use crate::iter::Turn;
 
@@ -43,30 +42,29 @@ impl Keys for ByFilter {
         ready
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let count = self.filters.len();
         let mut matched = Vec::with_capacity(count);
-        for (at, doc) in batch.docs.iter().enumerate() {
+        for (at, doc) in docs.iter().enumerate() {
             matched.clear();
             for (place, filter) in self.filters.iter().enumerate() {
                 if filter.matches(*doc) {
                     matched.push(place);
                 }
             }
-            let owner = batch.owner(at);
             if self.pairs {
                 for (first, a) in matched.iter().enumerate() {
                     for b in &matched[first..] {
-                        found.push(*doc, owner, (a * count + b) as i64);
+                        give(at, (a * count + b) as i64);
                     }
                 }
                 continue;
             }
             for place in &matched {
-                found.push(*doc, owner, *place as i64);
+                give(at, *place as i64);
             }
             if matched.is_empty() && self.other {
-                found.push(*doc, owner, count as i64);
+                give(at, count as i64);
             }
         }
     }

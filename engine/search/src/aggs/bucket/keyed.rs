@@ -13,32 +13,8 @@ use crate::aggs::partial::{Between, Bucket, Buckets, Key, KeyKind, Partial};
 use crate::aggs::reduce;
 use crate::iter::Turn;
 
-/// Keys of documents.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// Documents, one for each key.
-    pub docs: Vec<u32>,
-    /// Their owners.
-    pub owners: Vec<u32>,
-    /// Keys.
-    pub keys: Vec<i64>,
-}
-
-impl Found {
-    /// Adds a key of a document.
-    #[inline]
-    pub fn push(&mut self, doc: u32, owner: u32, key: i64) {
-        self.docs.push(doc);
-        self.owners.push(owner);
-        self.keys.push(key);
-    }
-
-    fn clear(&mut self) {
-        self.docs.clear();
-        self.owners.clear();
-        self.keys.clear();
-    }
-}
+/// Keys below this are counted in a plain array where nothing but a count is wanted.
+const PLAIN_MAX: usize = 1 << 16;
 
 /// Says which keys documents have.
 pub trait Keys: Send {
@@ -47,11 +23,11 @@ pub trait Keys: Send {
         0
     }
 
-    /// Names what [`Keys::find`] will read.
+    /// Names what [`Keys::each`] will read.
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool;
 
-    /// Gives the keys of a batch.
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found);
+    /// Gives the keys of documents, which rise, each with its document's place in `docs`.
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], give: F);
 
     /// Names what [`Keys::key`] will read for these keys.
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
@@ -121,7 +97,10 @@ pub struct Keyed<K> {
     slots: Slots,
     counts: Vec<u64>,
     subs: Group,
-    found: Found,
+    /// Documents of each key of the only owner, not yet in `counts`.
+    plain: Vec<u32>,
+    /// Documents that go on to `subs`, and their buckets.
+    docs: Vec<u32>,
     buckets: Vec<u32>,
     /// Documents of each owner, where they are counted apart.
     totals: Vec<u64>,
@@ -137,7 +116,8 @@ impl<K: Keys> Keyed<K> {
             slots,
             counts: Vec::new(),
             subs,
-            found: Found::default(),
+            plain: Vec::new(),
+            docs: Vec::new(),
             buckets: Vec::new(),
             totals: Vec::new(),
         }
@@ -161,31 +141,44 @@ impl<K: Keys> Collector for Keyed<K> {
                 self.totals[owner] += 1;
             }
         }
-        self.found.clear();
-        self.keys.find(batch, &mut self.found);
         let before = self.slots.len();
-        if self.subs.is_empty() {
-            for (owner, key) in self.found.owners.iter().zip(&self.found.keys) {
-                let bucket = self.slots.of(*owner, *key) as usize;
-                if bucket == self.counts.len() {
-                    self.counts.push(0);
-                }
-                self.counts[bucket] += 1;
+        let (slots, counts) = (&mut self.slots, &mut self.counts);
+        let mut count = |owner: u32, key: i64| {
+            let bucket = slots.of(owner, key);
+            match counts.get_mut(bucket as usize) {
+                Some(count) => *count += 1,
+                None => counts.push(1),
             }
+            bucket
+        };
+        let span = self.keys.span();
+        if !self.subs.is_empty() {
+            let (docs, buckets) = (&mut self.docs, &mut self.buckets);
+            docs.clear();
+            buckets.clear();
+            self.keys.each(batch.docs, |at, key| {
+                docs.push(batch.docs[at]);
+                buckets.push(count(batch.owner(at), key));
+            });
+            if !docs.is_empty() {
+                self.subs.collect(Batch { docs, owners: buckets }, around);
+            }
+        } else if batch.owners.is_empty() && (1..=PLAIN_MAX).contains(&span) {
+            if self.plain.is_empty() {
+                around.account.grow(span * size_of::<u32>());
+                self.plain.resize(span, 0);
+            }
+            let plain = self.plain.as_mut_slice();
+            self.keys.each(batch.docs, |_, key| match plain.get_mut(key as usize) {
+                Some(count) => *count += 1,
+                None => {
+                    count(0, key);
+                }
+            });
         } else {
-            self.buckets.clear();
-            for (owner, key) in self.found.owners.iter().zip(&self.found.keys) {
-                let bucket = self.slots.of(*owner, *key);
-                if bucket as usize == self.counts.len() {
-                    self.counts.push(0);
-                }
-                self.counts[bucket as usize] += 1;
-                self.buckets.push(bucket);
-            }
-            if !self.buckets.is_empty() {
-                let below = Batch { docs: &self.found.docs, owners: &self.buckets };
-                self.subs.collect(below, around);
-            }
+            self.keys.each(batch.docs, |at, key| {
+                count(batch.owner(at), key);
+            });
         }
         let new = self.slots.len() - before;
         if new > 0 {
@@ -194,6 +187,7 @@ impl<K: Keys> Collector for Keyed<K> {
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        self.settle(account);
         let ready = self.keys.leave(&self.slots.buckets, turn)?;
         Ok(self.subs.leave(turn, account)? && ready)
     }
@@ -237,6 +231,21 @@ impl<K: Keys> Collector for Keyed<K> {
 }
 
 impl<K: Keys> Keyed<K> {
+    /// Makes buckets of what was counted plainly.
+    fn settle(&mut self, account: &mut Account) {
+        let before = self.slots.len();
+        for (key, count) in std::mem::take(&mut self.plain).into_iter().enumerate() {
+            if count > 0 {
+                let bucket = self.slots.of(0, key as i64) as usize;
+                if bucket == self.counts.len() {
+                    self.counts.push(0);
+                }
+                self.counts[bucket] += u64::from(count);
+            }
+        }
+        account.grow((self.slots.len() - before) * (self.slots.bytes_each() + 8));
+    }
+
     /// Adds the buckets that are there even without documents.
     fn fill(&mut self, buckets: &mut Buckets, always: &[i64]) -> segment::Result<()> {
         if always.is_empty() {

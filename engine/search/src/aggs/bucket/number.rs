@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use mapping::types::sortable;
 
-use super::keyed::{Found, Keys};
-use crate::aggs::collect::Batch;
+use super::keyed::Keys;
 use crate::aggs::geo;
 use crate::aggs::partial::Key;
 use crate::aggs::read::Numbers;
-use crate::aggs::rounding::Rounder;
+use crate::aggs::rounding::{Beat, Rounder};
 use crate::aggs::source::point;
 use crate::iter::Turn;
 
@@ -26,6 +25,8 @@ pub enum Scale {
     },
     /// Beginning of a bucket of time, in milliseconds, between hard bounds.
     Time(Box<Rounder>, (i64, i64)),
+    /// Place of a bucket of time, all of one length, between the least and the greatest value.
+    Beat(Box<Beat>),
     /// Cell of geohashes.
     GeoHash(u8, Option<[f64; 4]>),
     /// Tile.
@@ -45,49 +46,80 @@ impl ByScale {
     pub fn new(numbers: Numbers, scale: Scale) -> Self {
         Self { numbers, scale }
     }
+
+    /// Moments in buckets of time, between hard bounds.
+    pub fn time(numbers: Numbers, rounder: Rounder, hard: (i64, i64)) -> Self {
+        let ends = numbers.ends().map(|(low, high)| {
+            let (low, high) = (numbers.form.millis(low), numbers.form.millis(high));
+            (low.min(high), low.max(high))
+        });
+        let beat = ends.and_then(|(low, high)| rounder.beat(low, high));
+        // Keys between hard bounds are judged one by one.
+        let scale = match beat.filter(|beat| hard.0 <= beat.start(0) && high_of(beat) < hard.1) {
+            Some(beat) => Scale::Beat(Box::new(beat)),
+            None => Scale::Time(Box::new(rounder), hard),
+        };
+        Self { numbers, scale }
+    }
+}
+
+/// The beginning of its last bucket.
+fn high_of(beat: &Beat) -> i64 {
+    beat.start(beat.span as i64 - 1)
 }
 
 impl Keys for ByScale {
+    fn span(&self) -> usize {
+        match &self.scale {
+            Scale::Beat(beat) => beat.span,
+            _ => 0,
+        }
+    }
+
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         self.numbers.prepare(docs, turn)
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    #[inline]
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let form = self.numbers.form;
         // Values of a document rise, so equal keys follow one another (but for cells of points).
         let mut last = (usize::MAX, 0);
-        let mut push = |at: usize, key: i64, found: &mut Found| {
+        let mut push = |at: usize, key: i64| {
             if last != (at, key) {
                 last = (at, key);
-                found.push(batch.docs[at], batch.owner(at), key);
+                give(at, key);
             }
         };
         match &mut self.scale {
             Scale::Width { interval, offset, hard } => {
-                self.numbers.each(batch.docs, |at, raw| {
+                self.numbers.each(docs, |at, raw| {
                     let key = ((form.double(raw) - *offset) / *interval).floor();
                     let value = key * *interval + *offset;
                     if hard.0 <= value && value <= hard.1 {
-                        push(at, sortable::from_f64(key), found);
+                        push(at, sortable::from_f64(key));
                     }
                 });
+            }
+            Scale::Beat(beat) => {
+                self.numbers.each(docs, |at, raw| push(at, beat.place(form.millis(raw))));
             }
             Scale::Time(rounder, hard) => {
-                self.numbers.each(batch.docs, |at, raw| {
+                self.numbers.each(docs, |at, raw| {
                     let key = rounder.round(form.millis(raw));
                     if hard.0 <= key && key < hard.1 {
-                        push(at, key, found);
+                        push(at, key);
                     }
                 });
             }
-            Scale::Value => self.numbers.each(batch.docs, |at, raw| {
-                push(at, sortable::from_f64(form.double(raw)), found);
+            Scale::Value => self.numbers.each(docs, |at, raw| {
+                push(at, sortable::from_f64(form.double(raw)));
             }),
             Scale::GeoHash(level, bounds) | Scale::GeoTile(level, bounds) => {
                 let (level, bounds) = (*level, *bounds);
                 let tiles = matches!(self.scale, Scale::GeoTile(..));
                 let mut cells: (usize, Vec<i64>) = (usize::MAX, Vec::new());
-                self.numbers.each(batch.docs, |at, raw| {
+                self.numbers.each(docs, |at, raw| {
                     let (lat, lon) = point(raw);
                     if bounds.is_some_and(|sides| !geo::in_box(&sides, lat, lon)) {
                         return;
@@ -97,11 +129,12 @@ impl Keys for ByScale {
                         false => geo::hash_cell(lat, lon, level),
                     };
                     if cells.0 != at {
-                        cells = (at, Vec::new());
+                        cells.0 = at;
+                        cells.1.clear();
                     }
                     if !cells.1.contains(&cell) {
                         cells.1.push(cell);
-                        found.push(batch.docs[at], batch.owner(at), cell);
+                        push(at, cell);
                     }
                 });
             }
@@ -114,6 +147,7 @@ impl Keys for ByScale {
                 Key::Double(sortable::to_f64(key) * interval + offset + 0.0)
             }
             Scale::Value => Key::Double(sortable::to_f64(key)),
+            Scale::Beat(beat) => Key::Long(beat.start(key)),
             Scale::Time(..) | Scale::GeoHash(..) | Scale::GeoTile(..) => Key::Long(key),
         }))
     }
@@ -158,12 +192,13 @@ impl Keys for ByRange {
         self.numbers.prepare(docs, turn)
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    #[inline]
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let form = self.numbers.form;
         let mut seen: (usize, Vec<usize>) = (usize::MAX, Vec::new());
         let ranges = &self.ranges;
         let measure = &self.measure;
-        self.numbers.each(batch.docs, |at, raw| {
+        self.numbers.each(docs, |at, raw| {
             let value = match measure {
                 Measure::Number => form.double(raw),
                 Measure::Distance { origin, metres, plane } => {
@@ -185,7 +220,7 @@ impl Keys for ByRange {
                 }
                 if value < *to && !seen.1.contains(&place) {
                     seen.1.push(place);
-                    found.push(batch.docs[at], batch.owner(at), place as i64);
+                    give(at, place as i64);
                 }
             }
         });

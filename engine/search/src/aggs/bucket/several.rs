@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use base::hash::Map;
 
-use super::keyed::{Found, Keys};
+use super::keyed::Keys;
 use super::terms::Part;
-use crate::aggs::collect::Batch;
 use crate::aggs::geo;
 use crate::aggs::partial::{Bucket, Key};
 use crate::aggs::rounding::Rounder;
@@ -132,11 +131,11 @@ impl Keys for Several {
         ready
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let lists: Vec<Vec<Vec<i64>>> =
-            self.fields.iter_mut().map(|field| field.values(batch.docs)).collect();
+            self.fields.iter_mut().map(|field| field.values(docs)).collect();
         let mut combination = vec![0; self.fields.len()];
-        for (at, doc) in batch.docs.iter().enumerate() {
+        for at in 0..docs.len() {
             if lists.iter().any(|list| list[at].is_empty()) {
                 continue;
             }
@@ -146,7 +145,7 @@ impl Keys for Several {
                     combination[field] = lists[field][at][*place];
                 }
                 let number = self.number(&combination);
-                found.push(*doc, batch.owner(at), number);
+                give(at, number);
                 // The next combination, the last field fastest.
                 let mut field = places.len();
                 while let Some(before) = field.checked_sub(1) {
@@ -197,13 +196,13 @@ impl Keys for Several {
 
     fn always(&mut self) -> segment::Result<Vec<i64>> {
         let docs: Vec<u32> = (0..self.all).collect();
-        let mut found = Found::default();
+        let mut keys = Vec::new();
         for docs in docs.chunks(WINDOW as usize) {
-            self.find(Batch { docs, owners: &[] }, &mut found);
+            self.each(docs, |_, key| keys.push(key));
         }
-        found.keys.sort_unstable();
-        found.keys.dedup();
-        Ok(found.keys)
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys)
     }
 
     fn cut(&self, list: &mut Vec<Bucket>) {

@@ -10,8 +10,7 @@ use mapping::types::sortable;
 use segment::Segment;
 use segment::columns::{Binary, BinaryReader};
 
-use super::keyed::{Found, Keys};
-use crate::aggs::collect::Batch;
+use super::keyed::Keys;
 use crate::aggs::partial::Key;
 use crate::aggs::rounding::Rounding;
 use crate::aggs::source::Form;
@@ -93,10 +92,10 @@ impl Keys for BySpan {
         turn.is_ready()
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let Some((column, mut reader)) = self.column.take() else { return };
         let mut keys = Vec::new();
-        for (at, doc) in batch.docs.iter().enumerate() {
+        for (at, doc) in docs.iter().enumerate() {
             keys.clear();
             let Ok(Some(bytes)) = reader.get(DocId(*doc)) else { continue };
             for span in bytes.as_chunks::<16>().0 {
@@ -108,7 +107,7 @@ impl Keys for BySpan {
             keys.sort_unstable();
             keys.dedup();
             for key in &keys {
-                found.push(*doc, batch.owner(at), *key);
+                give(at, *key);
             }
         }
         self.column = Some((column, reader));

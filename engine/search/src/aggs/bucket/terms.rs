@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::keyed::{Found, Keys};
+use super::keyed::Keys;
 use crate::aggs::choice::Choice;
-use crate::aggs::collect::Batch;
 use crate::aggs::partial::Key;
 use crate::aggs::read::{MISSING_ORD, Numbers, Terms, Words};
 use crate::aggs::source::Form;
@@ -36,10 +35,9 @@ impl Keys for ByTerm {
         self.terms.prepare(docs, turn)
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
-        self.terms.each(batch.docs, |at, ord| {
-            found.push(batch.docs[at], batch.owner(at), i64::from(ord));
-        });
+    #[inline]
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
+        self.terms.each(docs, |at, ord| give(at, i64::from(ord)));
     }
 
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
@@ -89,18 +87,19 @@ impl Keys for ByNumber {
         self.numbers.prepare(docs, turn)
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    #[inline]
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let choice = self.choice.as_deref();
         let form = self.numbers.form;
         let mut last = (usize::MAX, 0);
-        self.numbers.each(batch.docs, |at, value| {
+        self.numbers.each(docs, |at, value| {
             // A document has each value once.
             if last == (at, value) {
                 return;
             }
             last = (at, value);
             if choice.is_none_or(|choice| choice.allows_number(form, value)) {
-                found.push(batch.docs[at], batch.owner(at), value);
+                give(at, value);
             }
         });
     }

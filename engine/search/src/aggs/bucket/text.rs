@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use base::DocId;
 use base::hash::{Map, Set};
+use mapping::document::kept::Kept;
 use mapping::{Field, Kind};
 use segment::Segment;
 
-use super::keyed::{Found, Keys};
+use super::keyed::Keys;
 use crate::aggs::choice::Choice;
-use crate::aggs::collect::Batch;
 use crate::aggs::partial::Key;
 use crate::iter::Turn;
 
@@ -59,7 +59,7 @@ impl ByWord {
         else {
             return Vec::new();
         };
-        let Ok(source) = json::parse(&text) else { return Vec::new() };
+        let Ok(source) = json::parse(Kept::of(&text).source) else { return Vec::new() };
         let mut texts = Vec::new();
         for path in &self.paths {
             gather(&source, path, &mut texts);
@@ -147,14 +147,14 @@ impl Keys for ByWord {
         turn.is_ready()
     }
 
-    fn find(&mut self, batch: Batch<'_>, found: &mut Found) {
+    fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         let mut last: (u32, Vec<u32>) = (u32::MAX, Vec::new());
-        for (at, doc) in batch.docs.iter().enumerate() {
+        for (at, doc) in docs.iter().enumerate() {
             if last.0 != *doc {
                 last = (*doc, self.words_of(*doc));
             }
             for word in &last.1 {
-                found.push(*doc, batch.owner(at), i64::from(*word));
+                give(at, i64::from(*word));
             }
         }
     }

@@ -92,17 +92,32 @@ impl Digest {
 
     /// Puts values and `more` centroids into as few centroids as compression allows.
     fn compress(&mut self, more: Vec<(f64, f64)>) {
-        let mut all = std::mem::take(&mut self.centroids);
-        all.extend(more);
-        all.extend(self.values.drain(..).map(|value| (value, 1.0)));
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = all.iter().map(|(_, weight)| weight).sum();
+        let mut old = std::mem::take(&mut self.centroids);
+        if !more.is_empty() {
+            old.extend(more);
+            old.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let mut values = std::mem::take(&mut self.values);
+        values.sort_unstable_by(f64::total_cmp);
+        // All weights are whole, so their sum is.
+        let total: f64 = old.iter().map(|(_, weight)| weight).sum::<f64>() + values.len() as f64;
         // Scale function k2: how much weight a centroid may have at a quantile.
         let normal = self.compression / (4.0 * (total / self.compression).ln().max(0.0) + 24.0);
         let most = |q: f64| total * q * (1.0 - q) / normal;
         let mut merged: Vec<(f64, f64)> = Vec::with_capacity(self.compression as usize * 2);
         let mut before = 0.0;
-        for (mean, weight) in all {
+        let (mut olds, mut news) = (old.into_iter().peekable(), values.iter().peekable());
+        loop {
+            // Of equal means the older goes first.
+            let is_old = match (olds.peek(), news.peek()) {
+                (None, None) => break,
+                (Some(old), Some(new)) => old.0.total_cmp(new).is_le(),
+                (old, _) => old.is_some(),
+            };
+            let (mean, weight) = match is_old {
+                true => olds.next().unwrap_or_default(),
+                false => (*news.next().unwrap_or(&0.0), 1.0),
+            };
             if let Some(last) = merged.last_mut() {
                 let joined = last.1 + weight;
                 let (low, high) = (before / total, (before + joined) / total);
@@ -116,6 +131,8 @@ impl Digest {
             merged.push((mean, weight));
         }
         self.centroids = merged;
+        values.clear();
+        self.values = values;
         self.sorted = true;
     }
 

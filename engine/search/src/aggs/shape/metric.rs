@@ -243,12 +243,32 @@ pub fn boxplot(digest: &mut Digest) -> [f64; 7] {
     ]
 }
 
+/// Places of `names` in the order in which Java's `HashMap` walks them, put in one after the other:
+/// Elasticsearch lists the fields of a matrix so.
+fn in_java_order(names: &[String]) -> Vec<usize> {
+    let mut size = 16u32;
+    while names.len() as u32 > size / 4 * 3 {
+        size *= 2;
+    }
+    let slot = |name: &str| {
+        let hash = name
+            .encode_utf16()
+            .fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+        (hash ^ hash >> 16) & (size - 1)
+    };
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|at| slot(&names[*at]));
+    order
+}
+
 /// Moments of each field.
 pub fn matrix_fields(fields: &[String], matrix: &Matrix) -> Out {
-    let list = fields.iter().enumerate().map(|(at, name)| {
+    let order = in_java_order(fields);
+    let list = order.iter().map(|&at| {
+        let name = &fields[at];
         let pairs = |of: &dyn Fn(usize) -> f64| {
-            let pairs = fields.iter().enumerate();
-            Out::Object(pairs.map(|(b, name)| (named(name.clone()), Out::Double(of(b)))).collect())
+            let pairs = order.iter().map(|&b| (named(fields[b].clone()), Out::Double(of(b))));
+            Out::Object(pairs.collect())
         };
         Out::Object(vec![
             (plain("name"), Out::Text(name.clone())),
@@ -290,4 +310,19 @@ pub fn t_test(test: &TTest, samples: &[Moments; 3]) -> f64 {
     }
     let one_tail = student::tail(t.abs(), degrees);
     one_tail * f64::from(test.tails)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_a_matrix_stand_as_java_walks_a_map() {
+        let names: Vec<String> = ["val1", "val2", "val3", "vals"].map(str::to_owned).to_vec();
+        // As JDK 25 prints the maps' keys.
+        assert_eq!(in_java_order(&[names[0].clone(), names[3].clone()]), [1, 0]);
+        assert_eq!(in_java_order(&names), [2, 3, 1, 0]);
+        let many: Vec<String> = (0..14).map(|at| format!("field_{at}")).collect();
+        assert_eq!(in_java_order(&many), [0, 3, 10, 4, 11, 1, 12, 2, 13, 7, 8, 5, 6, 9]);
+    }
 }

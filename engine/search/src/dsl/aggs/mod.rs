@@ -32,7 +32,7 @@ use crate::aggs::spec::{Agg, Aggs, Kind, Pipe};
 use crate::error::{Error, Kind as ErrorKind};
 
 /// The aggregations that are known.
-pub const NAMES: [&str; 62] = [
+pub const NAMES: [&str; 64] = [
     "adjacency_matrix",
     "auto_date_histogram",
     "avg",
@@ -95,6 +95,8 @@ pub const NAMES: [&str; 62] = [
     "top_hits",
     "top_metrics",
     "value_count",
+    "variable_width_histogram",
+    "weighted_avg",
 ];
 
 /// Depth of aggregations inside aggregations; the JSON reader bounds it too.

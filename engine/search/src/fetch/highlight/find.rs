@@ -6,6 +6,15 @@ use base::FieldNo;
 use base::hash::Map;
 
 use crate::plan::bound::{Clause, Node, Pattern};
+use crate::plan::places::{Leaf, Places, Source};
+
+/// Which fields' words are looked for.
+pub(super) struct Looks<'l> {
+    /// Does a field count?
+    pub of: &'l dyn Fn(FieldNo) -> bool,
+    /// Are its terms beginnings of words?
+    pub begins: &'l dyn Fn(FieldNo) -> bool,
+}
 
 /// Terms, patterns and phrases that a query asks of some fields.
 #[derive(Debug, Default)]
@@ -45,11 +54,41 @@ pub(super) struct Match {
 }
 
 impl Wanted {
-    /// What `query` asks of the fields that `of` says yes to.
-    pub fn of(query: &Clause, of: &dyn Fn(FieldNo) -> bool) -> Self {
+    /// What `query` asks of the fields that count.
+    pub fn of(query: &Clause, looks: &Looks<'_>) -> Self {
         let mut wanted = Self::default();
-        wanted.collect(query, of, 0);
+        wanted.collect(query, looks, 0);
         wanted
+    }
+
+    /// A term of a field: a word, or how words begin.
+    fn add_of(&mut self, field: FieldNo, term: &[u8], looks: &Looks<'_>) {
+        if (looks.begins)(field) {
+            let prefix = Pattern::Prefix { prefix: term.into(), case_insensitive: false };
+            self.patterns.push(Arc::new(prefix));
+        } else {
+            self.add(term);
+        }
+    }
+
+    /// Words at places: as a phrase where it is one, else each for itself.
+    fn add_places(&mut self, places: &Places, looks: &Looks<'_>) {
+        if let Source::Near(line, slop, true) = &places.source
+            && let Some(run) = places.spans.and_then(|_| line_of(places, line, *slop, looks))
+        {
+            self.phrases.push(run);
+            return;
+        }
+        for (at, leaf) in places.leaves.iter().enumerate() {
+            match leaf {
+                _ if places.silent.contains(&at) => {}
+                Leaf::Term(field, term) if (looks.of)(*field) => self.add_of(*field, term, looks),
+                Leaf::Pattern(expand) if (looks.of)(expand.field) => {
+                    self.patterns.push(Arc::clone(&expand.pattern));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn add(&mut self, term: &[u8]) {
@@ -57,20 +96,22 @@ impl Wanted {
         self.terms.entry(term.into()).or_insert(next);
     }
 
-    fn collect(&mut self, clause: &Clause, of: &dyn Fn(FieldNo) -> bool, depth: usize) {
+    fn collect(&mut self, clause: &Clause, looks: &Looks<'_>, depth: usize) {
         if depth > 128 {
             return;
         }
+        let of = looks.of;
         match &clause.node {
             Node::Term(term) if of(term.field) => {
                 self.add(&term.term);
             }
             Node::Terms { field, terms, .. } if of(*field) => {
-                terms.iter().for_each(|term| self.add(term));
+                terms.iter().for_each(|term| self.add_of(*field, term, looks));
             }
             Node::Synonym(synonym) if of(synonym.field) => {
-                synonym.terms.iter().for_each(|term| self.add(term));
+                synonym.terms.iter().for_each(|term| self.add_of(synonym.field, term, looks));
             }
+            Node::Places(places) => self.add_places(places, looks),
             Node::Blended(blended) => {
                 let terms = blended.terms.iter().filter(|(term, _)| of(term.field));
                 terms.for_each(|(term, _)| self.add(&term.term));
@@ -100,11 +141,11 @@ impl Wanted {
             Node::Bool(joined) => {
                 let all = [&joined.must, &joined.filter, &joined.should];
                 for clause in all.into_iter().flatten() {
-                    self.collect(clause, of, depth + 1);
+                    self.collect(clause, looks, depth + 1);
                 }
             }
-            Node::Boosting { positive, .. } => self.collect(positive, of, depth + 1),
-            node => node.for_each_clause(&mut |clause| self.collect(clause, of, depth + 1)),
+            Node::Boosting { positive, .. } => self.collect(positive, looks, depth + 1),
+            node => node.for_each_clause(&mut |clause| self.collect(clause, looks, depth + 1)),
         }
     }
 
@@ -149,6 +190,28 @@ impl Wanted {
     fn is_like(&self, term: &[u8]) -> bool {
         self.patterns.iter().any(|pattern| pattern.matches(term))
     }
+}
+
+/// Spans one behind the other, where each is a word or one of several.
+fn line_of(places: &Places, line: &[Source], slop: i64, looks: &Looks<'_>) -> Option<Run> {
+    let slop = u32::try_from(slop).ok()?;
+    let word = |source: &Source| match source {
+        Source::Leaf(at) => match places.leaves.get(*at)? {
+            Leaf::Term(field, term) if (looks.of)(*field) => Some((*field, term.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut run = Run { places: Vec::with_capacity(line.len()), slop, prefix: false };
+    for (source, place) in line.iter().zip(0..) {
+        let words = match source {
+            Source::Or(some) => some.iter().map(word).collect::<Option<Vec<_>>>()?,
+            one => vec![word(one)?],
+        };
+        run.prefix = words.iter().any(|(field, _)| (looks.begins)(*field));
+        run.places.push((words.into_iter().map(|(_, term)| term).collect(), place));
+    }
+    Some(run)
 }
 
 /// Numbers from here on are of terms that the query does not name itself.

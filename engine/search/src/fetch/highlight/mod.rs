@@ -24,9 +24,10 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::analysis::{Analyzer, Scratch, Tokenizer};
+use mapping::document::kept::Kept;
 use mapping::{Field, Kind as Type, Mapping};
 
-use self::find::{Token, Wanted};
+use self::find::{Looks, Token, Wanted};
 use super::fields;
 use crate::error::{Error, Result};
 use crate::highlight::Options;
@@ -121,13 +122,16 @@ impl Marks {
                     let mut of = fields_of(&field);
                     of.extend(matched.iter().flat_map(|field| fields_of(field)));
                     let fits = |no| !options.require_field_match || of.contains(&no);
-                    wanted = Wanted::of(&bound, &fits);
+                    let begins =
+                        |no| mapping.field_by_no(no).is_some_and(|field| field.is_of_beginnings());
+                    let looks = Looks { of: &fits, begins: &begins };
+                    wanted = Wanted::of(&bound, &looks);
                     for other in &matched {
                         if let Some((analyzer, gap)) = analyzer_of(other)
                             && other.no != field.no
                             && style != Style::Plain
                         {
-                            others.push((analyzer, gap, Wanted::of(&bound, &fits)));
+                            others.push((analyzer, gap, Wanted::of(&bound, &looks)));
                         }
                     }
                 }
@@ -156,12 +160,15 @@ impl Marks {
     ///
     /// # Errors
     /// Text that is longer than may be analyzed.
-    pub fn of(&self, source: &[u8]) -> Result<Vec<(String, Vec<String>)>> {
-        // Only text that was read as JSON is stored.
-        let Ok(document) = json::parse(source) else { return Ok(Vec::new()) };
+    pub fn of(&self, kept: Kept<'_>) -> Result<Vec<(String, Vec<String>)>> {
+        // Only text that was read as JSON is stored; of a source that is not kept there is none.
+        let document = json::parse(kept.source).unwrap_or_default();
+        let apart = kept.stored != kept.source && self.fields.iter().any(|one| one.field.store);
+        let stored = apart.then(|| json::parse(kept.stored).unwrap_or_default());
         let mut found = Vec::new();
         for one in &self.fields {
-            let values = one.values(&document);
+            let stored = stored.as_ref().filter(|_| one.field.store);
+            let values = one.values(stored.unwrap_or(&document));
             if values.is_empty() {
                 continue;
             }

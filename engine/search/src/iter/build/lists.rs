@@ -1,0 +1,152 @@
+//! Plans of plain terms, which are read without windows or counted without being read whole.
+
+use segment::TermInfo;
+
+use super::{Context, filters, one_of, term_filter};
+use crate::iter::all_terms::{AllTerms, Part};
+use crate::iter::and::AllOf;
+use crate::iter::not::{ScoredWithout, Without};
+use crate::iter::phrase::PhraseLister;
+use crate::iter::term::TermFilter;
+use crate::iter::{AnyFilter, AnyScorer};
+use crate::plan::weigh::Node;
+
+/// Terms are joined by lists where the rarest is in no more than one of so many documents; above,
+/// words of 64 bits are faster.
+const LISTS_FROM: u64 = 12;
+
+/// The terms among `nodes`, as parts of a join; `None` where one is no term, or blocks may have to
+/// be fetched. A term that is nowhere makes the inner `None`.
+pub(super) fn parts(
+    nodes: &[&Node],
+    context: Context<'_>,
+    scored: bool,
+) -> Option<Option<Vec<Part>>> {
+    let segment = context.segment;
+    if !segment.file().is_resident() {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(nodes.len());
+    let mut absent = false;
+    for node in nodes {
+        let Node::Term { field, infos, weight, .. } = node else { return None };
+        let score = match (scored, weight) {
+            (true, None) => return None,
+            (true, Some(weight)) => Some((segment.norms(*field), weight.clone())),
+            (false, _) => None,
+        };
+        match (infos[context.number], segment.terms(*field)) {
+            (Some(info), Some(terms)) => parts.push(Part { terms, info, score }),
+            _ => absent = true,
+        }
+    }
+    Some((!absent).then_some(parts))
+}
+
+/// Lists of the documents of `node`, without scores, where those are faster than windows of bits.
+pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
+    if let Node::Phrase { phrase, infos, .. } = node {
+        let infos = infos[context.number].as_deref()?;
+        let is_resident = context.segment.file().is_resident();
+        let lister =
+            if is_resident { PhraseLister::new(context.segment, phrase, infos) } else { None };
+        return Some(Box::new(lister?));
+    }
+    let Node::Bool { must, filter, should, must_not, minimum } = node else { return None };
+    if *minimum > 0 || must.is_empty() && filter.is_empty() && !should.is_empty() {
+        return None;
+    }
+    let required: Vec<&Node> = must.iter().chain(filter).collect();
+    if required.is_empty() || required.len() == 1 && must_not.is_empty() {
+        return None;
+    }
+    let parts = parts(&required, context, false)??;
+    let rarest = parts.iter().map(|part| u64::from(part.info.doc_freq)).min()?;
+    if rarest * LISTS_FROM > u64::from(context.segment.doc_count()) {
+        return None;
+    }
+    let all: AnyScorer = Box::new(AllTerms::new(parts));
+    Some(match one_of(filters(must_not, context, rarest)) {
+        Some(not) => Box::new(ScoredWithout::new(all, not)),
+        None => all,
+    })
+}
+
+/// Matches of a query of terms as a number, less or more what is still to be counted.
+pub struct Split {
+    /// Known without looking.
+    pub known: u64,
+    /// What else has to be counted.
+    pub rest: Rest,
+    /// The rest is taken from what is known, not added.
+    pub less: bool,
+}
+
+/// What has to be counted.
+pub enum Rest {
+    /// By lists.
+    Lists(AnyScorer),
+    /// By windows.
+    Windows(AnyFilter),
+}
+
+/// How the matches of `node` in a whole segment are counted with less reading, where the numbers of
+/// documents of its terms help: `a OR b` is both less those of `a AND b`; `a AND NOT b` is `a` less
+/// `a AND b`; of more terms that are joined by OR the commonest is looked up for the others' alone.
+pub fn split_count(node: &Node, context: Context<'_>) -> Option<Split> {
+    let Node::Bool { must, filter, should, must_not, minimum } = node else { return None };
+    if !context.segment.file().is_resident() {
+        return None;
+    }
+    // Optional clauses beside a required one do not count.
+    let required: Vec<&Node> = must.iter().chain(filter).collect();
+    if let ([base], [not], 0) = (required.as_slice(), must_not.as_slice(), *minimum) {
+        let parts = parts(&[base, not], context, false)??;
+        return Some(Split {
+            known: freq_of(base, context)?,
+            rest: both(parts, context),
+            less: true,
+        });
+    }
+    if !must.is_empty() || !filter.is_empty() || !must_not.is_empty() || *minimum > 1 {
+        return None;
+    }
+    let mut found = Vec::new();
+    for node in should {
+        let Node::Term { field, infos, .. } = node else { return None };
+        found.extend(infos[context.number].map(|info| (*field, info)));
+    }
+    if let ([a, b], [first, second]) = (found.as_slice(), should.as_slice()) {
+        let known = u64::from(a.1.doc_freq) + u64::from(b.1.doc_freq);
+        let parts = parts(&[first, second], context, false)??;
+        return Some(Split { known, rest: both(parts, context), less: true });
+    }
+    let freq = |info: &TermInfo| info.doc_freq;
+    let (at, _) = found.iter().enumerate().max_by_key(|(_, (_, info))| freq(info))?;
+    let (field, commonest) = found.swap_remove(at);
+    let others = found.iter().filter_map(|(field, info)| term_filter(context, *field, info));
+    let others = one_of(others.collect())?;
+    let doc_count = context.segment.doc_count();
+    let without = Without::new(others, term_filter(context, field, &commonest)?, doc_count);
+    let rest = Rest::Windows(Box::new(without));
+    Some(Split { known: u64::from(commonest.doc_freq), rest, less: false })
+}
+
+/// In how many documents a term is.
+fn freq_of(node: &Node, context: Context<'_>) -> Option<u64> {
+    let Node::Term { infos, .. } = node else { return None };
+    infos[context.number].map(|info| u64::from(info.doc_freq))
+}
+
+/// What has to be read to know how many documents hold two terms.
+fn both(parts: Vec<Part>, context: Context<'_>) -> Rest {
+    let doc_count = context.segment.doc_count();
+    let rarest = parts.iter().map(|part| u64::from(part.info.doc_freq)).min().unwrap_or(0);
+    if rarest * LISTS_FROM <= u64::from(doc_count) {
+        return Rest::Lists(Box::new(AllTerms::new(parts)));
+    }
+    let filters = parts
+        .iter()
+        .map(|part| -> AnyFilter { Box::new(TermFilter::new(&part.terms, &part.info, doc_count)) });
+    Rest::Windows(Box::new(AllOf::new(filters.collect(), doc_count)))
+}
