@@ -11,6 +11,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use consensus::Pending;
 use env::{Bytes, Clock, Env, Spawn};
 use mapping::document::{Arena, Entries};
@@ -122,10 +123,19 @@ impl<E: Env> Inner<E> {
     }
 
     async fn apply_part(self: &Rc<Self>, part: LoggedPart) {
-        let LoggedPart { job, ops, updated, commit, is_last } = part;
+        let LoggedPart { job, mut ops, updated, commit, is_last } = part;
+        if planted(Fault::PublishEarly) {
+            self.apply_ops(&job, std::mem::take(&mut ops), &updated).await;
+        }
+        let mut is_unwritten = None;
         let committed = match commit {
             Commit::Done => Ok(()),
-            Commit::Pending(pending) => pending.await.map(drop).map_err(Error::from),
+            Commit::Pending(pending) => pending.await.map(drop).map_err(|error| {
+                if let consensus::Error::Log(wal::Error::NoRoom(_)) = error {
+                    is_unwritten = Some(WriteError::NoSpace { needed_bytes: job.needed_bytes() });
+                }
+                Error::from(error)
+            }),
         };
         // After one failure nothing is applied any more: what follows may rest on what is lost.
         let committed = committed.and_then(|()| match &*self.failure.borrow() {
@@ -137,10 +147,17 @@ impl<E: Env> Inner<E> {
             Err(error) => {
                 self.fail(&error);
                 let mut answers = job.answers.borrow_mut();
-                for at in ops.iter().map(|op| op.at).chain(updated.noops) {
+                // What was refused may have been judged by what is lost now.
+                let rests_on_it = |answer: &Option<Result<Written, WriteError>>| {
+                    matches!(answer, Some(Err(WriteError::Conflict(_) | WriteError::Missing)))
+                };
+                let judged: Vec<usize> =
+                    (0..answers.len()).filter(|&at| rests_on_it(&answers[at])).collect();
+                let lost = ops.iter().map(|op| op.at).chain(updated.noops);
+                for at in lost.chain(judged) {
                     let error = error.clone();
                     let failed = WriteError::Failed { error, durable_unknown: true };
-                    answers[at] = Some(Err(failed));
+                    answers[at] = Some(Err(is_unwritten.clone().unwrap_or(failed)));
                 }
             }
         }
@@ -211,6 +228,12 @@ impl<E: Env> Inner<E> {
     fn answer(&self, job: &Job) {
         let answers = std::mem::take(&mut *job.answers.borrow_mut());
         let answers = answers.into_iter().map(|answer| answer.expect("each part is done"));
+        let rejects = planted(Fault::RejectWhatIsDone) && job.is_applied.get();
+        let is_rejected = |at: usize| rejects && at > 1;
+        let answers = answers.enumerate().map(|(at, answer)| match is_rejected(at) {
+            true => Err(WriteError::Rejected { needed_bytes: 1 }),
+            false => answer,
+        });
         let mut taken = job.taken.take();
         if job.is_applied.get() {
             // The record of the log and the arena are gone; the rest stays taken until the documents

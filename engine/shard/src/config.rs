@@ -110,7 +110,7 @@ impl Default for ShardConfig {
             idle_after: Duration::from_secs(30),
             durability: Durability::Request,
             sync_interval: Duration::from_secs(5),
-            log_file_bytes_min: 1 << 20,
+            log_file_bytes_min: 256 << 10,
             log_file_bytes_max: 64 << 20,
             flush_log_bytes: 128 << 20,
             flush_idle_after: Duration::from_secs(300),

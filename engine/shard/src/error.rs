@@ -48,6 +48,9 @@ pub enum Error {
     Disk(env::Error),
     /// The log takes nothing any more. Operations under way may or may not have become durable.
     Log(String),
+    /// There is no room on the disk for the log, which takes nothing until the shard is opened
+    /// again. Reading goes on.
+    Starved(String),
     /// The shard is closed or closing.
     Closed,
     /// The work was stopped because the shard closes.
@@ -65,6 +68,7 @@ impl fmt::Display for Error {
             }
             Self::Disk(error) => error.fmt(f),
             Self::Log(what) => write!(f, "the log failed: {what}"),
+            Self::Starved(what) => f.write_str(what),
             Self::Closed => f.write_str("the shard is closed"),
             Self::Cancelled => f.write_str("cancelled, the shard closes"),
         }
@@ -74,6 +78,15 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
+    /// Whether room on the disk is all that is missing.
+    pub fn is_full_disk(&self) -> bool {
+        match self {
+            Self::Starved(_) => true,
+            Self::Disk(error) => error.kind == env::ErrorKind::NoSpace,
+            _ => false,
+        }
+    }
+
     /// The shard's word for damage found in a segment.
     pub(crate) fn in_segment(id: SegmentId, error: &segment::Error) -> Self {
         let file = file::segment_name(id);
@@ -105,6 +118,9 @@ impl From<consensus::Error> for Error {
                 Self::Corrupt { file, what: format!("at {offset}: {what}") }
             }
             Log::Log(wal::Error::Disk(error)) => Self::Disk(error),
+            Log::Log(full @ (wal::Error::NoRoom(_) | wal::Error::Starved(_))) => {
+                Self::Starved(full.to_string())
+            }
             other => Self::Log(other.to_string()),
         }
     }

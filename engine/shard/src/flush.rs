@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use base::{SegmentId, SeqNo};
 use consensus::{Log, LogPosition};
 use env::{Bytes, Clock, Disk, Env, Spawn};
@@ -134,7 +135,15 @@ impl<E: Env> Inner<E> {
         if stop == Stop::None && !self.is_worth_it(&standing, &manifest, &doomed) {
             return Ok(());
         }
-        manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
+        if planted(Fault::ReleaseLogEarly) {
+            self.log().release(position).await?;
+        }
+        if planted(Fault::RemoveFilesEarly) {
+            self.remove(doomed.iter().cloned()).await?;
+        }
+        if !planted(Fault::ForgetTombstones) {
+            manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
+        }
         let saved = self.save_all(&standing, &mut manifest).await;
         let (written, replaced) = match saved {
             Ok(saved) => saved,
@@ -209,6 +218,9 @@ impl<E: Env> Inner<E> {
     ) -> Result<(Vec<Written>, Vec<String>)> {
         let mut written = Vec::new();
         let mut replaced = Vec::new();
+        if planted(Fault::ManifestFirst) {
+            self.save_manifest_first(standing, manifest).await?;
+        }
         for Standing { segment, live, file, is_live_saved } in standing {
             let is_new = file.is_none();
             let id = segment.id();
@@ -222,6 +234,7 @@ impl<E: Env> Inner<E> {
                 }
                 named.live = match live {
                     None => None,
+                    Some(_) if planted(Fault::ForgetLiveFile) => None,
                     Some(live) => Some(self.save_live(id, live, manifest.generation).await?),
                 };
             }
@@ -238,6 +251,20 @@ impl<E: Env> Inner<E> {
             manifest.save(&self.env, &self.dir).await?;
         }
         Ok((written, replaced))
+    }
+
+    /// A planted fault: a manifest that names files which are not there yet.
+    async fn save_manifest_first(&self, standing: &[Standing], next: &Manifest) -> Result<()> {
+        let mut manifest = next.clone();
+        for Standing { segment, file, .. } in standing {
+            let bytes = segment.file().whole();
+            let checksum = body_checksum(bytes, FileKind::Segment, segment.id())?;
+            let (id, len_bytes) = (segment.id(), bytes.len() as u64);
+            let doc_count = segment.doc_count();
+            let made = SegmentFile { id, len_bytes, checksum, doc_count, live: None };
+            manifest.segments.push(file.unwrap_or(made));
+        }
+        manifest.save(&self.env, &self.dir).await
     }
 
     async fn save_live(&self, id: SegmentId, live: &Live, generation: u64) -> Result<LiveFile> {
@@ -264,7 +291,6 @@ impl<E: Env> Inner<E> {
             held.live_on_disk = live;
             if let Some(segment) = mapped {
                 held.segment = segment;
-                held.taken.clear();
                 is_swapped = true;
             }
         }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use base::{DocId, FieldNo};
 use env::{Bytes, Clock, Env};
+use mapping::document::kept::split;
 use segment::Segment;
 
 use crate::buffer::Buffer;
@@ -73,13 +74,25 @@ fn from_buffer(buffer: &Buffer, doc: u32) -> Found {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut ignored: Vec<String> = buffer.ignored(doc).map(text).collect();
     ignored.sort_unstable();
+    let (source, stored) = readings(buffer.docs().source(doc).clone());
     Found {
-        source: buffer.docs().source(doc).clone(),
+        source,
+        stored,
         seq_no,
         primary_term: term,
         version,
         routing: buffer.routing(doc).map(text),
         ignored,
+    }
+}
+
+/// `_source`, and where values of stored fields are found if not there.
+fn readings(text: Bytes) -> (Bytes, Option<Bytes>) {
+    match split(&text) {
+        Some((source, stored)) => {
+            (text.slice(source).unwrap_or_else(Bytes::empty), text.slice(stored))
+        }
+        None => (text, None),
     }
 }
 
@@ -89,8 +102,10 @@ fn from_segment(segment: &Segment, doc: DocId) -> segment::Result<Found> {
         Some(stored) => Bytes::from(stored.get(doc)?),
         None => Bytes::empty(),
     };
+    let (source, stored) = readings(source);
     Ok(Found {
         source,
+        stored,
         seq_no,
         primary_term: term,
         version,

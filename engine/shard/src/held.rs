@@ -32,15 +32,14 @@ pub(crate) struct Held {
     pub(crate) file: Option<SegmentFile>,
     /// The living documents that the file's `live` tells.
     pub(crate) live_on_disk: Option<Arc<Live>>,
-    /// Memory accounted for, while there is no file.
-    pub(crate) taken: Vec<Taken>,
     /// A merge reads it.
     pub(crate) is_merging: bool,
 }
 
 impl Held {
-    /// A segment that only memory holds.
+    /// A segment that only memory holds, with the memory accounted for.
     pub(crate) fn in_memory(segment: Segment, pending: Vec<DocId>, taken: Vec<Taken>) -> Self {
+        segment.charge(taken);
         Self {
             segment,
             live: None,
@@ -48,7 +47,6 @@ impl Held {
             pending,
             file: None,
             live_on_disk: None,
-            taken,
             is_merging: false,
         }
     }
@@ -62,7 +60,6 @@ impl Held {
             pending: Vec::new(),
             file: Some(file),
             live_on_disk: live,
-            taken: Vec::new(),
             is_merging: false,
         }
     }

@@ -38,6 +38,7 @@ pub mod operation;
 pub mod reader;
 mod recover;
 mod refresh;
+mod scrub;
 mod shard;
 mod state;
 pub mod stats;

@@ -124,8 +124,10 @@ pub type Answers = Vec<Result<Written, WriteError>>;
 /// A document as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its JSON text.
+    /// Its JSON text; empty where the mapping keeps none.
     pub source: Bytes,
+    /// Where values of stored fields are found, if not there.
+    pub stored: Option<Bytes>,
     /// Place of the operation that put it.
     pub seq_no: SeqNo,
     /// Reign of that operation.

@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use base::{PrimaryTerm, SegmentId, SeqNo};
 use consensus::{Config, Local, LogPosition, Replay};
 use env::published::Published;
@@ -118,7 +119,7 @@ impl<E: Env> Shard<E> {
         let log = inner.replay(replay, reserve).await?;
 
         let replayed = inner.state.borrow().applied - next;
-        if !manifest.clean || replayed > 0 {
+        if (!manifest.clean || replayed > 0) && !planted(Fault::KeepTerm) {
             manifest.primary_term = manifest.primary_term.next();
         }
         manifest.generation += 1;
@@ -126,6 +127,11 @@ impl<E: Env> Shard<E> {
         manifest.segment_next = inner.state.borrow().segment_next;
         manifest.save(env, &inner.dir).await?;
         inner.state.borrow_mut().term = manifest.primary_term;
+        if planted(Fault::ReuseSeqNo) && replayed > 0 {
+            let mut state = inner.state.borrow_mut();
+            (state.seq_no_next, state.applied) = (state.seq_no_next - 1, state.applied - 1);
+            state.term = PrimaryTerm(state.term.get() - 1);
+        }
         *inner.manifest.borrow_mut() = manifest;
         assert!(inner.log.set(log).is_ok(), "it was just opened");
         let target = inner.state.borrow().applied;
@@ -243,7 +249,12 @@ impl<E: Env> Inner<E> {
     async fn read_chunk(&self, replay: &mut Replay<E>) -> Result<(Vec<Frame>, bool)> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
         while bytes < CHUNK_BYTES {
-            let Some(batch) = replay.next().await? else { return Ok((frames, true)) };
+            let Some(batch) = replay.next().await? else {
+                if planted(Fault::DropLastBatch) {
+                    frames.pop();
+                }
+                return Ok((frames, true));
+            };
             for record in batch.records {
                 if record.count == 0 {
                     continue;
@@ -299,11 +310,11 @@ impl<E: Env> Inner<E> {
             }
             for op in &frame.ops {
                 let doc = docs.next().expect("one entry an operation");
-                if op.seq_no < shown {
+                if op.seq_no < shown && !planted(Fault::ReplayTwice) {
                     continue;
                 }
                 let expected = self.state.borrow().applied;
-                if op.seq_no.get() != expected {
+                if op.seq_no.get() != expected && !planted(Fault::ReplayTwice) {
                     let what = format!(
                         "operation {} follows in the log where {expected} was expected",
                         op.seq_no
@@ -311,11 +322,14 @@ impl<E: Env> Inner<E> {
                     return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
                 }
                 let put = op.source.as_ref().map(|source| Put {
-                    routing: op.routing.as_deref(),
+                    routing: op.routing.as_deref().filter(|_| !planted(Fault::LoseRouting)),
                     source: self.mapping.borrow().kept_source(source.clone()),
                     entries: doc.map(|doc| prepared.arena.entries(doc)),
                 });
-                let (seq_no, term, version) = (op.seq_no, frame.term, op.version);
+                let (seq_no, term, mut version) = (op.seq_no, frame.term, op.version);
+                if planted(Fault::ForgetVersion) {
+                    version = 1;
+                }
                 let stamp = Stamp { seq_no, term, version };
                 let now = self.env.clock().monotonic();
                 {

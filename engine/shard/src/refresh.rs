@@ -42,8 +42,10 @@ impl<E: Env> Inner<E> {
         if self.state.borrow().visible >= target {
             return Ok(());
         }
-        if let Some(error) = self.failure() {
-            return Err(error);
+        match self.failure() {
+            // Memory is all that a refresh needs.
+            None | Some(Error::Starved(_)) => {}
+            Some(error) => return Err(error),
         }
         let started = self.env.clock().monotonic();
         let refreshed = self.refresh_now().await;

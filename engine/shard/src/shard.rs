@@ -14,6 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use base::{PrimaryTerm, SeqNo, ShardId};
 use consensus::{Local, Log, Reserve};
 use env::budget::Lease;
@@ -159,13 +160,17 @@ impl<E: Env> Shard<E> {
 
     /// The document with this id.
     pub async fn get(&self, id: &str, realtime: Realtime) -> Result<Option<Found>> {
-        self.inner.check_usable()?;
+        self.inner.check_readable()?;
         self.inner.get(id, realtime)
     }
 
     /// Makes all that is applied searchable, and answers the view that shows it.
     pub async fn refresh(&self) -> Result<Arc<View>> {
-        self.inner.check_usable()?;
+        self.inner.check_readable()?;
+        if planted(Fault::StaleRefresh) {
+            self.inner.refresh_soon();
+            return Ok(self.inner.view.load());
+        }
         self.inner.refresh().await?;
         Ok(self.inner.view.load())
     }
@@ -209,7 +214,7 @@ impl<E: Env> Shard<E> {
 
     /// Tells the shard that it is searched; refreshes first where it slept, and answers the view.
     pub async fn search_touched(&self) -> Result<Arc<View>> {
-        self.inner.check_usable()?;
+        self.inner.check_readable()?;
         let now = self.inner.env.clock().monotonic();
         match self.reader().touch(now) {
             crate::Touched::Fresh => Ok(self.inner.view.load()),
@@ -275,10 +280,11 @@ impl<E: Env> Shard<E> {
         self.inner.failure()
     }
 
-    /// Ends when the log fails for good: whoever runs the process ends it then (code 74).
-    pub async fn log_failed(&self) -> Error {
-        let error = self.inner.log().failed().await;
-        Error::from(error)
+    /// Ends when the log takes nothing any more. [`Error::Log`]: whoever runs the process ends it
+    /// (code 74); [`Error::Starved`]: the shard is opened again once there is room. `None` where it
+    /// was closed in peace.
+    pub async fn log_failed(&self) -> Option<Error> {
+        self.inner.log().failed().await.map(Error::from)
     }
 }
 
@@ -355,6 +361,15 @@ impl<E: Env> Inner<E> {
         match self.failure() {
             Some(error) => Err(error),
             None => Ok(()),
+        }
+    }
+
+    /// As [`Inner::check_usable`], but for what reads only: where nothing but room for the log is
+    /// missing, all that is applied is still there.
+    pub(crate) fn check_readable(&self) -> Result<()> {
+        match self.check_usable() {
+            Err(Error::Starved(_)) => Ok(()),
+            checked => checked,
         }
     }
 

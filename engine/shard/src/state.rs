@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::planted::{Fault, planted};
 use base::{DocId, PrimaryTerm, SegmentId};
 use env::budget::{Lease, Taken};
 use segment::View;
@@ -106,7 +107,9 @@ impl State {
 
     /// How a document will stand when all that is under way is applied.
     pub(crate) fn standing(&self, id: &str) -> segment::Result<(Standing, Prior)> {
-        if let Some(standing) = self.decided.get(id) {
+        if let Some(standing) = self.decided.get(id)
+            && !planted(Fault::ForgetUnderWay)
+        {
             return Ok((standing, Prior::Unsure));
         }
         if let Some(stamp) = self.tombstones.get(id) {

@@ -11,6 +11,8 @@
 use env::{Bytes, Env};
 use mapping::document::{Mode, Parsed};
 
+use base::planted::{Fault, planted};
+
 use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
 use crate::error::WriteError;
@@ -89,7 +91,9 @@ impl<E: Env> Inner<E> {
         };
         let standing = {
             let state = self.state.borrow();
-            if let Some(standing) = state.decided.get(id) {
+            if let Some(standing) = state.decided.get(id)
+                && !planted(Fault::LoseUpdate)
+            {
                 return Ok((standing, state.decided.text(id).cloned()));
             }
             state.standing(id)

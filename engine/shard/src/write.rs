@@ -1,7 +1,9 @@
 //! Deciding batches: judge, number, log. One task of the shard does it, in the order of arrival.
 //!
 //! Always true
-//! 1. Whether there is memory for a batch is decided before anything of it is.
+//! 1. Whether there is memory for a batch, and room for it among what waits for its sync, is decided
+//!    before anything of it is: a batch that is refused is nowhere. One that was let in waits for
+//!    the log where it must, part by part.
 //! 2. Sequence numbers are given without a gap, in the order in which the log takes the operations.
 //!    What the log refuses is taken back before the next operation is judged.
 //! 3. The answer of a batch waits for the batches before it, for a conflict may rest on them.
@@ -33,6 +35,8 @@ use crate::versions::{Decision, Standing, Text};
 
 /// A part ends above this.
 const PART_BYTES: usize = 4 << 20;
+/// Room in the log that a part needs, but for one of a single huge operation.
+const PART_ROOM: usize = 2 * PART_BYTES;
 /// A part ends at this many operations.
 const PART_OPS: usize = 4096;
 /// Memory that an operation takes beside its bytes, at most: stamps, tables, a few postings.
@@ -56,6 +60,13 @@ pub(crate) struct Job {
     pub(crate) is_applied: Cell<bool>,
     /// An update needs fields first: nothing after it is tried.
     pub(crate) is_stopped: Cell<bool>,
+}
+
+impl Job {
+    /// Bytes that were reckoned for it.
+    pub(crate) fn needed_bytes(&self) -> u64 {
+        self.taken.borrow().iter().map(Taken::bytes).sum::<usize>() as u64
+    }
 }
 
 /// Bytes that doing a batch takes, at most.
@@ -131,6 +142,10 @@ impl<E: Env> Inner<E> {
             if is_last {
                 return;
             }
+            if !self.log().admits(PART_ROOM) {
+                // The batch was let in as a whole. A log that fails tells so at the next part.
+                self.log().sync().await.ok();
+            }
         }
     }
 
@@ -150,6 +165,10 @@ impl<E: Env> Inner<E> {
             state.prune(now, gc_deletes);
             state.hold_tombstones(&self.lease)
         };
+        // Half of it is the record.
+        if !self.log().admits(needed_bytes / 2) {
+            return Err(WriteError::Rejected { needed_bytes });
+        }
         match self.lease.take(needed_bytes) {
             Some(taken) if has_room => Ok(taken),
             _ => {

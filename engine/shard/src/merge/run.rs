@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::hash::Set;
+use base::planted::{Fault, planted};
 use base::{DocId, SegmentId};
 use env::{Bytes, Clock, Env, Spawn};
 use segment::{Check, DocMap, Live, Segment};
@@ -28,6 +29,8 @@ use crate::shard::{BUSY_PAUSE, Inner, Phase};
 
 /// A result above this is written to its file at once.
 const IN_MEMORY_BYTES_MAX: usize = 2 << 20;
+/// No merge but a forced one takes more than one part in so many of all memory.
+const MERGE_PART: u64 = 4;
 /// After a merge that failed, the next one waits so long.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
@@ -116,7 +119,11 @@ impl<E: Env> Inner<E> {
         };
         let candidates: Vec<policy::Candidate> =
             segments.iter().map(|held| held.candidate()).collect();
-        let config = &self.config.borrow().merge;
+        // The result is made in memory.
+        let most = self.lease.total_bytes() as u64 / MERGE_PART;
+        let mut config = self.config.borrow().merge;
+        config.segment_bytes_max = config.segment_bytes_max.min(most);
+        let config = &config;
         let chosen = match aim {
             Aim::Tidy => policy::choose(&candidates, config),
             Aim::Deletes => policy::choose_expunge(&candidates, config),
@@ -172,6 +179,10 @@ impl<E: Env> Inner<E> {
     /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too.
     async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<(Merged, u64)> {
         let bytes = inputs.iter().map(|input| input.segment.len_bytes()).sum();
+        let Some(_room) = self.lease.take(usize::try_from(bytes).unwrap_or(usize::MAX)) else {
+            let why = format!("no memory for a merge of {bytes} bytes");
+            return Err(env::Error::new(env::ErrorKind::Busy, why).into());
+        };
         let stop = Arc::clone(&self.merge_stop);
         let parts: Vec<(Segment, Option<Arc<Live>>)> =
             inputs.iter().map(|input| (input.segment.clone(), input.live.clone())).collect();
@@ -217,26 +228,26 @@ impl<E: Env> Inner<E> {
         assert_eq!(outgoing.len(), inputs.len(), "none of them left meanwhile");
         state.segments = kept;
         let mut carried = Carried::default();
-        let mut taken = Vec::new();
         for (number, held) in outgoing.into_iter().enumerate() {
             let before = &inputs[number];
             assert_eq!(before.segment.id(), held.id(), "in the order of the view");
-            carried.take(&merged.map, number, before.live.as_deref(), &held);
+            if !planted(Fault::ForgetDeletesInMerge) {
+                carried.take(&merged.map, number, before.live.as_deref(), &held);
+            }
             if let Some(file) = &held.file {
                 state.retire(file);
             }
-            taken.extend(held.taken);
         }
         if let Some((segment, file)) = merged.segment {
             let doc_count = segment.doc_count();
             let live = (!carried.dead.is_empty())
                 .then(|| Arc::new(Live::all(doc_count).without(carried.dead)));
-            let mut held = Held::in_memory(segment, carried.pending, Vec::new());
+            // A small result: what refused it memory now would refuse it for ever.
+            let small = || self.lease.take(segment.len_bytes() as usize).into_iter().collect();
+            let taken = if file.is_none() { small() } else { Vec::new() };
+            let mut held = Held::in_memory(segment, carried.pending, taken);
             held.dying = carried.dying;
             held.live = live;
-            if file.is_none() {
-                held.taken = crate::state::shrink(taken, held.segment.len_bytes() as usize);
-            }
             held.file = file;
             state.segments.insert(at, held);
         }
