@@ -13,15 +13,23 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base::units;
 use json::{Object, Value};
 
 use crate::cluster_settings_table::{TABLE, find};
 use crate::error::{Error, Result};
-use crate::settings::{check_text, flatten as flat, parse_time, place, similarity};
+use crate::settings::{Share, check_text, flatten as flat, place, similarity};
 use crate::settings_table::{Kind, Type};
 
 /// One layer: flat names, texts or lists of texts.
 pub type Layer = BTreeMap<String, Value>;
+
+/// Marks of a disk that fills, each with its name in sentences.
+const WATERMARKS: [(&str, &str); 3] = [
+    ("cluster.routing.allocation.disk.watermark.low", "low"),
+    ("cluster.routing.allocation.disk.watermark.high", "high"),
+    ("cluster.routing.allocation.disk.watermark.flood_stage", "flood stage"),
+];
 
 /// The settings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,10 +55,83 @@ impl ClusterSettings {
     /// # Errors
     /// A setting that is unknown, one of a node, a value that cannot be read.
     pub fn update(&self, persistent: &Value, transient: &Value) -> Result<Self> {
-        Ok(Self {
+        let settings = Self {
             persistent: changed(&self.persistent, "persistent", persistent)?,
             transient: changed(&self.transient, "transient", transient)?,
-        })
+        };
+        settings.check_watermarks()?;
+        settings.check_headrooms()?;
+        settings.check_keep_alives()?;
+        Ok(settings)
+    }
+
+    /// The fuller a disk, the higher the mark.
+    fn check_watermarks(&self) -> Result<()> {
+        let texts = WATERMARKS.map(|(name, _)| self.text(name).unwrap_or_default());
+        let mut marks = Vec::with_capacity(texts.len());
+        for ((name, _), text) in WATERMARKS.iter().zip(texts) {
+            marks.push(Share::parse(name, text)?);
+        }
+        for at in 0..marks.len() - 1 {
+            let word = match (marks[at], marks[at + 1]) {
+                (Share::Percent(low), Share::Percent(high)) if low > high => "more",
+                (Share::Bytes(low), Share::Bytes(high)) if low < high => "less",
+                (Share::Percent(_), Share::Percent(_)) | (Share::Bytes(_), Share::Bytes(_)) => {
+                    continue;
+                }
+                _ => {
+                    let [(a, _), (b, _), (c, _)] = WATERMARKS;
+                    let [low, high, flood] = texts;
+                    return Err(Error::argument(format!(
+                        "unable to consistently parse [{a}={low}], [{b}={high}], and [{c}={flood}] as \
+                         percentage or bytes"
+                    )));
+                }
+            };
+            return Err(Error::argument(format!(
+                "{} disk watermark [{}] {word} than {} disk watermark [{}]",
+                WATERMARKS[at].1,
+                texts[at],
+                WATERMARKS[at + 1].1,
+                texts[at + 1]
+            )));
+        }
+        Ok(())
+    }
+
+    /// The higher the mark, the less room above it.
+    fn check_headrooms(&self) -> Result<()> {
+        let rooms = WATERMARKS.map(|(name, word)| {
+            let name = format!("{name}.max_headroom");
+            let text = self.text(&name).unwrap_or_default().to_owned();
+            (word, units::bytes(&name, &text).ok().flatten(), text)
+        });
+        for pair in rooms.windows(2) {
+            let [(low, lower, lower_text), (high, upper, upper_text)] = pair else { continue };
+            if let (Some(lower), Some(upper)) = (lower, upper)
+                && lower < upper
+            {
+                return Err(Error::argument(format!(
+                    "{low} disk max headroom [{lower_text}] less than {high} disk max headroom \
+                     [{upper_text}]"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_keep_alives(&self) -> Result<()> {
+        let [usual, most] = ["search.default_keep_alive", "search.max_keep_alive"];
+        if self.time(usual) <= self.time(most) {
+            return Ok(());
+        }
+        let text = |name| self.text(name).unwrap_or_default();
+        Err(Error::argument(format!(
+            "Default keep alive setting for request [{usual}] should be smaller than max keep alive \
+             [{most}], was ({} > {})",
+            text(usual),
+            text(most)
+        )))
     }
 
     /// Without the transient layer.
@@ -98,7 +179,12 @@ impl ClusterSettings {
 
     /// A time that counts; `None` for none and for `-1`.
     pub fn time(&self, name: &str) -> Option<Duration> {
-        parse_time(self.text(name)?).ok()
+        units::time(name, self.text(name)?).ok().flatten()
+    }
+
+    /// A size in bytes that counts.
+    pub fn bytes(&self, name: &str) -> Option<u64> {
+        units::bytes(name, self.text(name)?).ok().flatten()
     }
 
     /// The members of a list that count, of a text its parts between commas.
@@ -264,6 +350,60 @@ mod tests {
                 r#"{"action.destructive_requires_name":"yes"}"#,
                 "Failed to parse value [yes] as only [true] or [false] are allowed.",
             ),
+            (r#"{"logger.org.x":"loud"}"#, "Unknown level constant [LOUD]."),
+            (
+                r#"{"cluster.info.update.interval":"1s"}"#,
+                "failed to parse value [1s] for setting [cluster.info.update.interval], must be >= \
+                 [10s]",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark.low":"full"}"#,
+                "unable to parse [cluster.routing.allocation.disk.watermark.low=full] as either \
+                 percentage or bytes",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark.low":"99%"}"#,
+                "low disk watermark [99%] more than high disk watermark [90%]",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark":{"high":"0.97"}}"#,
+                "high disk watermark [0.97] more than flood stage disk watermark [95%]",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark.low":"10gb"}"#,
+                "unable to consistently parse [cluster.routing.allocation.disk.watermark.low=10gb], \
+                 [cluster.routing.allocation.disk.watermark.high=90%], and \
+                 [cluster.routing.allocation.disk.watermark.flood_stage=95%] as percentage or bytes",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark":{"low":"1gb","high":"2gb",
+                     "flood_stage":"500mb"}}"#,
+                "low disk watermark [1gb] less than high disk watermark [2gb]",
+            ),
+            (
+                r#"{"cluster.routing.allocation.disk.watermark.low.max_headroom":"1gb"}"#,
+                "low disk max headroom [1gb] less than high disk max headroom [2GB]",
+            ),
+            (
+                r#"{"search.max_keep_alive":"1m"}"#,
+                "Default keep alive setting for request [search.default_keep_alive] should be \
+                 smaller than max keep alive [search.max_keep_alive], was (5m > 1m)",
+            ),
+            (
+                r#"{"indices.breaker.total.limit":"110%"}"#,
+                "percentage should be in [0-100], got [110]",
+            ),
+            (
+                r#"{"script.max_compilations_rate":"many"}"#,
+                "parameter must contain a positive integer and a timevalue, i.e. 10/1m, but was \
+                 [many]",
+            ),
+            (r#"{"cluster.routing.rebalance.enable":"no"}"#, "Illegal rebalance.enable value [NO]"),
+            (
+                r#"{"cluster.routing.allocation.balance.threshold":0.5}"#,
+                "Failed to parse value [0.5] for setting \
+                 [cluster.routing.allocation.balance.threshold] must be >= 1.0",
+            ),
         ] {
             assert_eq!(set(body).expect_err(body).to_string(), reason);
         }
@@ -271,5 +411,11 @@ mod tests {
         assert!(near.ends_with("not recognized did you mean [search.max_buckets]?"), "{near}");
         assert!(set(r#"{"cluster.routing.allocation.exclude._name":"a"}"#).is_ok());
         assert!(set(r#"{"action.auto_create_index":["a*","-b*"]}"#).is_ok());
+        assert!(set(r#"{"logger._root":"debug","logger.org.x":"TRACE"}"#).is_ok());
+        assert!(
+            set(r#"{"cluster.routing.allocation.disk.watermark":{"low":"3gb","high":"2gb",
+                     "flood_stage":"1gb"}}"#)
+            .is_ok()
+        );
     }
 }

@@ -15,13 +15,14 @@ const fn node(name: &'static str, ty: Type, default: &'static str) -> Known {
     Known { name, kind: Kind::Static, ty, default }
 }
 
-use Type::{Bool, Bytes, Float, List, Text, Word};
+use Type::{Bool, Bytes, FloatIn, Level, List, Memory, Rate, Text, TimeFrom, Watermark, Word};
 
 const INT: Type = Type::Int(0, i32::MAX as i64);
 const POSITIVE: Type = Type::Int(1, i32::MAX as i64);
 const FROM_MINUS_ONE: Type = Type::Int(-1, i32::MAX as i64);
 const TIME: Type = Type::Time { never: false };
 const TIME_OR_NEVER: Type = Type::Time { never: true };
+const AT_LEAST_0: Type = FloatIn(0.0, f64::MAX);
 const ENABLE: Type = Word(&["all", "primaries", "new_primaries", "none"]);
 const REBALANCE: Type = Word(&["all", "primaries", "replicas", "none"]);
 
@@ -34,7 +35,7 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.blocks.read_only", Bool, "false"),
     cluster("cluster.blocks.read_only_allow_delete", Bool, "false"),
     cluster("cluster.indices.close.enable", Bool, "true"),
-    cluster("cluster.info.update.interval", TIME, "30s"),
+    cluster("cluster.info.update.interval", TimeFrom("10s"), "30s"),
     cluster("cluster.info.update.timeout", TIME, "15s"),
     node("cluster.initial_master_nodes", List, ""),
     cluster("cluster.max_shards_per_node", POSITIVE, "1000"),
@@ -53,21 +54,27 @@ pub(crate) const TABLE: &[Known] = &[
     ),
     cluster("cluster.routing.allocation.awareness.attributes", List, ""),
     cluster("cluster.routing.allocation.awareness.force.", Text, ""),
-    cluster("cluster.routing.allocation.balance.disk_usage", Float, "2.0E-11"),
-    cluster("cluster.routing.allocation.balance.index", Float, "0.55"),
-    cluster("cluster.routing.allocation.balance.shard", Float, "0.45"),
-    cluster("cluster.routing.allocation.balance.threshold", Float, "1.0"),
-    cluster("cluster.routing.allocation.balance.write_load", Float, "10.0"),
+    cluster("cluster.routing.allocation.balance.disk_usage", AT_LEAST_0, "2.0E-11"),
+    cluster("cluster.routing.allocation.balance.index", AT_LEAST_0, "0.55"),
+    cluster("cluster.routing.allocation.balance.shard", AT_LEAST_0, "0.45"),
+    cluster("cluster.routing.allocation.balance.threshold", FloatIn(1.0, f64::MAX), "1.0"),
+    cluster("cluster.routing.allocation.balance.write_load", AT_LEAST_0, "10.0"),
     cluster("cluster.routing.allocation.cluster_concurrent_rebalance", FROM_MINUS_ONE, "2"),
     cluster("cluster.routing.allocation.disk.reroute_interval", TIME, "60s"),
     cluster("cluster.routing.allocation.disk.threshold_enabled", Bool, "true"),
     cluster("cluster.routing.allocation.disk.watermark.enable_for_single_data_node", Bool, "true"),
-    cluster("cluster.routing.allocation.disk.watermark.flood_stage", Text, "95%"),
-    cluster("cluster.routing.allocation.disk.watermark.flood_stage.max_headroom", Text, "100GB"),
-    cluster("cluster.routing.allocation.disk.watermark.high", Text, "90%"),
-    cluster("cluster.routing.allocation.disk.watermark.high.max_headroom", Text, "150GB"),
-    cluster("cluster.routing.allocation.disk.watermark.low", Text, "85%"),
-    cluster("cluster.routing.allocation.disk.watermark.low.max_headroom", Text, "200GB"),
+    cluster("cluster.routing.allocation.disk.watermark.flood_stage", Watermark, "95%"),
+    cluster("cluster.routing.allocation.disk.watermark.flood_stage.frozen", Watermark, "95%"),
+    cluster(
+        "cluster.routing.allocation.disk.watermark.flood_stage.frozen.max_headroom",
+        Bytes,
+        "20GB",
+    ),
+    cluster("cluster.routing.allocation.disk.watermark.flood_stage.max_headroom", Bytes, "1GB"),
+    cluster("cluster.routing.allocation.disk.watermark.high", Watermark, "90%"),
+    cluster("cluster.routing.allocation.disk.watermark.high.max_headroom", Bytes, "2GB"),
+    cluster("cluster.routing.allocation.disk.watermark.low", Watermark, "85%"),
+    cluster("cluster.routing.allocation.disk.watermark.low.max_headroom", Bytes, "4GB"),
     cluster("cluster.routing.allocation.enable", ENABLE, "all"),
     cluster("cluster.routing.allocation.exclude.", Text, ""),
     cluster("cluster.routing.allocation.include.", Text, ""),
@@ -95,14 +102,14 @@ pub(crate) const TABLE: &[Known] = &[
     node("http.max_header_size", Bytes, "16kb"),
     node("http.max_initial_line_length", Bytes, "4kb"),
     node("http.port", Text, "9200-9300"),
-    cluster("indices.breaker.fielddata.limit", Text, "40%"),
-    cluster("indices.breaker.fielddata.overhead", Float, "1.03"),
-    cluster("indices.breaker.request.limit", Text, "60%"),
-    cluster("indices.breaker.request.overhead", Float, "1.0"),
-    cluster("indices.breaker.total.limit", Text, "95%"),
+    cluster("indices.breaker.fielddata.limit", Memory, "40%"),
+    cluster("indices.breaker.fielddata.overhead", AT_LEAST_0, "1.03"),
+    cluster("indices.breaker.request.limit", Memory, "60%"),
+    cluster("indices.breaker.request.overhead", AT_LEAST_0, "1.0"),
+    cluster("indices.breaker.total.limit", Memory, "95%"),
     cluster("indices.id_field_data.enabled", Bool, "false"),
     cluster("indices.lifecycle.history_index_enabled", Bool, "true"),
-    cluster("indices.lifecycle.poll_interval", TIME, "10m"),
+    cluster("indices.lifecycle.poll_interval", TimeFrom("1s"), "10m"),
     cluster("indices.mapping.dynamic_timeout", TIME, "30s"),
     cluster("indices.mapping.max_in_flight_updates", Type::Int(1, 1000), "10"),
     node("indices.memory", Text, ""),
@@ -120,10 +127,12 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("indices.recovery.retry_delay_state_sync", TIME, "500ms"),
     cluster("indices.recovery.use_snapshots", Bool, "true"),
     node("indices.requests.cache.size", Text, "1%"),
+    cluster("indices.scrub.interval", TIME_OR_NEVER, "7d"),
+    cluster("indices.scrub.max_bytes_per_sec", Bytes, "20mb"),
     cluster("ingest.geoip.downloader.enabled", Bool, "false"),
-    cluster("logger.", Text, ""),
-    cluster("network.breaker.inflight_requests.limit", Text, "100%"),
-    cluster("network.breaker.inflight_requests.overhead", Float, "2.0"),
+    cluster("logger.", Level, ""),
+    cluster("network.breaker.inflight_requests.limit", Memory, "100%"),
+    cluster("network.breaker.inflight_requests.overhead", AT_LEAST_0, "2.0"),
     node("network.host", List, ""),
     node("node.attr.", Text, ""),
     node("node.name", Text, ""),
@@ -137,7 +146,7 @@ pub(crate) const TABLE: &[Known] = &[
     node("reindex.remote.whitelist", List, ""),
     node("script.allowed_contexts", List, ""),
     node("script.allowed_types", List, ""),
-    cluster("script.max_compilations_rate", Text, "150/5m"),
+    cluster("script.max_compilations_rate", Rate, "150/5m"),
     cluster("script.max_size_in_bytes", INT, "65535"),
     cluster("search.aggs.rewrite_to_filter_by_filter", Bool, "true"),
     cluster("search.allow_expensive_queries", Bool, "true"),

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::planted::{Fault, planted};
 use consensus::Decode;
 use json::{Object, Value};
 use mapping::{Delta, Mapping};
@@ -293,6 +294,7 @@ fn read_command(value: &Value) -> Result<Command> {
                 .as_array()
                 .ok_or_else(|| damaged("[deltas] is no list"))?
                 .iter()
+                .filter(|_| !planted(Fault::ForgetNewFields))
                 .map(|item| {
                     Ok((uuid(item, "uuid")?, Delta::from_json(part(item, "fields")?.clone())))
                 })

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::units;
 use json::{Object, Value};
 
 use crate::error::{Error, Result};
@@ -15,11 +16,13 @@ use crate::settings_table::{Kind, find};
 
 mod check;
 mod read;
+mod values;
 
 pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check};
 pub(crate) use check::{check_text, similarity};
-pub use read::{flatten, parse_bytes, parse_time, prefixed};
+pub use read::{flatten, prefixed};
+pub(crate) use values::Share;
 
 /// Settings of one index, checked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -253,17 +256,13 @@ impl IndexSettings {
 
     /// A time: `None` where not set, `Some(None)` for `-1`.
     pub fn time(&self, name: &str) -> Option<Option<Duration>> {
-        let text = self.text(name)?;
-        if text == "-1" {
-            return Some(None);
-        }
-        parse_time(text).ok().map(Some)
+        units::time(name, self.text(name)?).ok()
     }
 
     /// A size in bytes, its default where it has one.
     pub fn bytes(&self, name: &str) -> Option<u64> {
         let text = self.text(name).or_else(|| find(name).map(|known| known.default))?;
-        parse_bytes(text)
+        units::bytes(name, text).ok().flatten()
     }
 
     /// What the mapping asks of the settings.

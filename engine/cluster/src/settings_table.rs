@@ -28,14 +28,28 @@ pub enum Type {
         /// `-1` is allowed.
         never: bool,
     },
+    /// A time with unit, at least this one.
+    TimeFrom(&'static str),
     /// A size with unit.
     Bytes,
+    /// A size with unit, at least this one.
+    BytesFrom(&'static str),
     /// One of these words.
     Word(&'static [&'static str]),
     /// Any text.
     Text,
-    /// A number with fraction.
-    Float,
+    /// A number with fraction between two bounds.
+    FloatIn(f64, f64),
+    /// A level of a log.
+    Level,
+    /// How much of a document the slow log shows: a number of bytes, `true`, `false`.
+    Shown,
+    /// How full a disk may be: a share, or a size that stays free.
+    Watermark,
+    /// A share of the memory in percent, or a size.
+    Memory,
+    /// So many in a time, `150/5m`.
+    Rate,
     /// A text or a list of texts.
     List,
     /// `false`, or a range of replicas: `0-1`, `0-all`.
@@ -64,6 +78,9 @@ const INT: Type = Type::Int(0, i32::MAX as i64);
 const REPLICAS: Type = Type::Int(0, 1000);
 const POSITIVE: Type = Type::Int(1, i32::MAX as i64);
 const TIME: Type = Type::Time { never: false };
+/// More than the header of a log.
+const LOG_BYTES: Type = Type::BytesFrom("56b");
+const AT_LEAST_0: Type = Type::FloatIn(0.0, f64::MAX);
 const TIME_OR_NEVER: Type = Type::Time { never: true };
 
 const fn known(name: &'static str, kind: Kind, ty: Type, default: &'static str) -> Known {
@@ -91,9 +108,9 @@ pub const TABLE: &[Known] = &[
     known("index.gc_deletes", Dynamic, TIME_OR_NEVER, "60s"),
     known("index.hidden", Dynamic, Type::Bool, "false"),
     known("index.highlight.max_analyzed_offset", Dynamic, POSITIVE, "1000000"),
-    known("index.indexing.slowlog.level", Dynamic, Type::Text, ""),
+    known("index.indexing.slowlog.include.user", Dynamic, Type::Bool, "false"),
     known("index.indexing.slowlog.reformat", Dynamic, Type::Bool, "true"),
-    known("index.indexing.slowlog.source", Dynamic, Type::Text, "1000"),
+    known("index.indexing.slowlog.source", Dynamic, Type::Shown, "1000"),
     known("index.indexing.slowlog.threshold.index.debug", Dynamic, TIME_OR_NEVER, "-1"),
     known("index.indexing.slowlog.threshold.index.info", Dynamic, TIME_OR_NEVER, "-1"),
     known("index.indexing.slowlog.threshold.index.trace", Dynamic, TIME_OR_NEVER, "-1"),
@@ -140,12 +157,12 @@ pub const TABLE: &[Known] = &[
     known("index.max_shingle_diff", Dynamic, INT, "3"),
     known("index.max_slices_per_scroll", Dynamic, POSITIVE, "1024"),
     known("index.max_terms_count", Dynamic, POSITIVE, "65536"),
-    known("index.merge.policy.deletes_pct_allowed", Dynamic, Type::Float, "20.0"),
-    known("index.merge.policy.expunge_deletes_allowed", Dynamic, Type::Float, "10.0"),
+    known("index.merge.policy.deletes_pct_allowed", Dynamic, Type::FloatIn(5.0, 50.0), "20.0"),
+    known("index.merge.policy.expunge_deletes_allowed", Dynamic, AT_LEAST_0, "10.0"),
     known("index.merge.policy.floor_segment", Dynamic, Type::Bytes, "2mb"),
     known("index.merge.policy.max_merge_at_once", Dynamic, Type::Int(2, i32::MAX as i64), "10"),
     known("index.merge.policy.max_merged_segment", Dynamic, Type::Bytes, "5gb"),
-    known("index.merge.policy.segments_per_tier", Dynamic, Type::Float, "10.0"),
+    known("index.merge.policy.segments_per_tier", Dynamic, Type::FloatIn(2.0, f64::MAX), "10.0"),
     known("index.merge.scheduler.auto_throttle", Dynamic, Type::Bool, "true"),
     known("index.merge.scheduler.max_merge_count", Dynamic, POSITIVE, ""),
     known("index.merge.scheduler.max_thread_count", Dynamic, POSITIVE, ""),
@@ -185,7 +202,6 @@ pub const TABLE: &[Known] = &[
     known("index.routing_partition_size", Final, Type::Int(1, 1), "1"),
     known("index.search.idle.after", Dynamic, TIME, "30s"),
     known("index.search.slowlog.include.user", Dynamic, Type::Bool, "false"),
-    known("index.search.slowlog.level", Dynamic, Type::Text, ""),
     known("index.search.slowlog.threshold.fetch.debug", Dynamic, TIME_OR_NEVER, "-1"),
     known("index.search.slowlog.threshold.fetch.info", Dynamic, TIME_OR_NEVER, "-1"),
     known("index.search.slowlog.threshold.fetch.trace", Dynamic, TIME_OR_NEVER, "-1"),
@@ -208,11 +224,11 @@ pub const TABLE: &[Known] = &[
     known("index.store.stats_refresh_interval", Static, TIME, "10s"),
     known("index.store.type", Static, Type::Word(&["fs", "hybridfs", "mmapfs", "niofs"]), ""),
     known("index.translog.durability", Dynamic, Type::Word(&["request", "async"]), "request"),
-    known("index.translog.flush_threshold_size", Dynamic, Type::Bytes, "128mb"),
-    known("index.translog.generation_threshold_size", Dynamic, Type::Bytes, "64mb"),
+    known("index.translog.flush_threshold_size", Dynamic, LOG_BYTES, "128mb"),
+    known("index.translog.generation_threshold_size", Dynamic, LOG_BYTES, "64mb"),
     known("index.translog.retention.age", Dynamic, TIME_OR_NEVER, "-1"),
-    known("index.translog.retention.size", Dynamic, Type::Text, "-1"),
-    known("index.translog.sync_interval", Dynamic, TIME, "5s"),
+    known("index.translog.retention.size", Dynamic, Type::Bytes, "-1"),
+    known("index.translog.sync_interval", Dynamic, Type::TimeFrom("100ms"), "5s"),
     known("index.unassigned.node_left.delayed_timeout", Dynamic, TIME, "1m"),
     known("index.uuid", Private, Type::Text, ""),
     known("index.verified_before_close", Private, Type::Bool, "false"),

@@ -81,14 +81,3 @@ fn only_dynamic_settings_change_on_an_open_index() {
     let settings = settings.update(&back, false, true, "i/uuid").expect("dynamic");
     assert_eq!(settings.time("index.refresh_interval"), None);
 }
-
-#[test]
-fn sizes_and_times_read() {
-    assert_eq!(parse_bytes("512mb"), Some(512 << 20));
-    assert_eq!(parse_bytes("1.5kb"), Some(1536));
-    assert_eq!(parse_bytes("12"), None);
-    assert_eq!(parse_time("90s"), Ok(Duration::from_secs(90)));
-    assert_eq!(parse_time("0"), Ok(Duration::ZERO));
-    assert!(parse_time("5").is_err());
-    assert!(parse_time("99999999999999999999d").is_err());
-}

@@ -72,6 +72,13 @@ impl State {
         self.indices.values().find(|index| index.uuid == uuid)
     }
 
+    /// Shards that count for `cluster.max_shards_per_node`: of open indices that are not hidden. Replicas
+    /// take no room where they have no place.
+    pub fn counted_shards(&self) -> u64 {
+        let counted = self.indices.values().filter(|index| index.open && !index.hidden());
+        counted.map(|index| u64::from(index.settings.shard_count())).sum()
+    }
+
     /// The data stream that an index is part of.
     pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
         // Only names of this form are made for data streams, or were put into one by hand.

@@ -146,18 +146,11 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     Ok(after)
 }
 
-/// `cluster.max_shards_per_node`: shards that are there, of open indices that are not hidden.
-/// Replicas take no room where they have no place.
+/// `cluster.max_shards_per_node` beside [`State::counted_shards`].
 fn check_room(state: &State, new: &IndexSettings) -> Result<()> {
     let most = state.settings.int("cluster.max_shards_per_node").unwrap_or(i64::MAX);
     let coming = i64::from(new.shard_count());
-    let open = |index: &&Arc<Index>| index.open && !index.hidden();
-    let there: i64 = state
-        .indices
-        .values()
-        .filter(open)
-        .map(|index| i64::from(index.settings.shard_count()))
-        .sum();
+    let there = state.counted_shards() as i64;
     if new.flag("index.hidden") || there + coming <= most {
         return Ok(());
     }

@@ -1,8 +1,9 @@
 //! May this setting be set now, to this value? In Elasticsearch's words where not.
 
+use base::units;
 use json::Value;
 
-use super::read::{parse_bytes, parse_time};
+use super::values;
 use crate::error::{Error, Result};
 use crate::settings_table::{Kind, Known, PREFIXES, TABLE, Type, find};
 
@@ -132,24 +133,24 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         Type::Bool if text != "true" && text != "false" => Err(Error::argument(format!(
             "Failed to parse value [{text}] as only [true] or [false] are allowed."
         ))),
-        Type::Time { never } => {
-            if never && text == "-1" {
-                return Ok(());
-            }
-            parse_time(text).map(drop).map_err(|why| {
-                Error::argument(format!(
-                    "failed to parse setting [{name}] with value [{text}] as a time value: {why}"
-                ))
-            })
-        }
-        Type::Bytes if parse_bytes(text).is_none() => {
-            let reason = format!(
-                "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
-                 missing or unrecognized"
-            );
-            let cause = Box::new(Error::Parse { reason: reason.clone() });
-            Err(Error::Because { reason, cause })
-        }
+        Type::Time { never } => match units::time(name, text).map_err(Error::argument)? {
+            None if !never => Err(values::too_small(name, text, "0s")),
+            _ => Ok(()),
+        },
+        Type::TimeFrom(least) => values::time_from(name, text, least),
+        Type::Bytes => values::size(name, text).map(drop),
+        Type::BytesFrom(least) => values::size_from(name, text, least),
+        Type::Level => values::level(text),
+        Type::Shown => match text {
+            "true" | "false" => Ok(()),
+            _ if text.parse::<i32>().is_ok() => Ok(()),
+            _ => Err(Error::argument(format!(
+                "Failed to parse value [{text}] as only [true] or [false] are allowed."
+            ))),
+        },
+        Type::Watermark => values::Share::parse(name, text).map(drop),
+        Type::Memory => values::memory(name, text),
+        Type::Rate => values::rate(text),
         Type::Word(words) if !words.contains(&text) => Err(Error::argument(match name {
             "index.codec" => format!(
                 "unknown value for [index.codec] must be one of [default, best_compression] but \
@@ -159,10 +160,20 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 "No enum constant org.elasticsearch.index.translog.Translog.Durability.{}",
                 text.to_uppercase()
             ),
-            "index.routing.allocation.enable" => {
+            "index.shard.check_on_startup" => format!(
+                "unknown value for [index.shard.check_on_startup] must be one of [true, false, \
+                 checksum] but was: {text}"
+            ),
+            "cluster.no_master_block" => format!(
+                "invalid no-master block [{text}], must be one of [all, write, metadata_write]"
+            ),
+            "cluster.routing.allocation.allow_rebalance" => {
+                format!("Illegal value for {name}: {text}")
+            }
+            _ if name.ends_with("allocation.enable") => {
                 format!("Illegal allocation.enable value [{}]", text.to_uppercase())
             }
-            "index.routing.rebalance.enable" => {
+            _ if name.ends_with("rebalance.enable") => {
                 format!("Illegal rebalance.enable value [{}]", text.to_uppercase())
             }
             _ => format!("Failed to parse value [{text}] for setting [{name}]"),
@@ -177,11 +188,8 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 },
             })
         }
-        Type::Float if text.parse::<f64>().is_err() => Err(Error::Argument {
-            reason: format!("Failed to parse value [{text}] for setting [{name}]"),
-            number: Some(text.to_owned()),
-        }),
-        _ => Ok(()),
+        Type::FloatIn(min, max) => values::float_in(name, text, min, max),
+        Type::Bool | Type::Word(_) | Type::Copies | Type::Text | Type::List => Ok(()),
     }
 }
 

@@ -1,0 +1,120 @@
+//! Values of settings that have a form of their own: times and sizes with a bound, levels, watermarks,
+//! shares of memory, rates. In Elasticsearch's words where they are wrong.
+
+use base::units;
+
+use crate::error::{Error, Result};
+
+pub(super) fn too_small(name: &str, text: &str, least: &str) -> Error {
+    Error::argument(format!(
+        "failed to parse value [{text}] for setting [{name}], must be >= [{least}]"
+    ))
+}
+
+pub(super) fn time_from(name: &str, text: &str, least: &str) -> Result<()> {
+    let time = units::time(name, text).map_err(Error::argument)?;
+    let bound = units::time(name, least).unwrap_or_default();
+    if time < bound { Err(too_small(name, text, least)) } else { Ok(()) }
+}
+
+pub(super) fn size(name: &str, text: &str) -> Result<Option<u64>> {
+    units::bytes(name, text).map_err(|reason| {
+        let cause = Box::new(Error::Parse { reason: reason.clone() });
+        Error::Because { reason, cause }
+    })
+}
+
+pub(super) fn size_from(name: &str, text: &str, least: &str) -> Result<()> {
+    let bound = units::bytes(name, least).unwrap_or_default();
+    if size(name, text)? < bound { Err(too_small(name, text, least)) } else { Ok(()) }
+}
+
+pub(super) fn float_in(name: &str, text: &str, min: f64, max: f64) -> Result<()> {
+    let number: f64 = text.parse().map_err(|_| Error::Argument {
+        reason: format!("Failed to parse value [{text}] for setting [{name}]"),
+        number: Some(text.to_owned()),
+    })?;
+    let bound = match () {
+        () if number > max => format!("must be <= {max:?}"),
+        () if number >= min => return Ok(()),
+        () => format!("must be >= {min:?}"),
+    };
+    Err(Error::argument(format!("Failed to parse value [{text}] for setting [{name}] {bound}")))
+}
+
+/// A level of log4j; other names are those of no level.
+pub(super) fn level(text: &str) -> Result<()> {
+    const KNOWN: [&str; 8] = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"];
+    let word = text.trim().to_uppercase();
+    if KNOWN.contains(&word.as_str()) {
+        return Ok(());
+    }
+    Err(Error::argument(format!("Unknown level constant [{word}].")))
+}
+
+/// `40%`, or a size.
+pub(super) fn memory(name: &str, text: &str) -> Result<()> {
+    let Some(percent) = text.strip_suffix('%') else {
+        return size(name, text).map(drop);
+    };
+    let reason = match percent.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => return Ok(()),
+        Ok(_) => format!("percentage should be in [0-100], got [{percent}]"),
+        Err(_) => format!("failed to parse [{percent}] as a double"),
+    };
+    let cause = Box::new(Error::Parse { reason: reason.clone() });
+    Err(Error::Because { reason, cause })
+}
+
+/// `use-context`, or a count and a time.
+pub(super) fn rate(text: &str) -> Result<()> {
+    let wrong = || {
+        Error::argument(format!(
+            "parameter must contain a positive integer and a timevalue, i.e. 10/1m, but was [{text}]"
+        ))
+    };
+    if text == "use-context" {
+        return Ok(());
+    }
+    let (count, time) = text.split_once('/').ok_or_else(wrong)?;
+    if count.parse::<i32>().map_err(|_| wrong())? < 0 {
+        return Err(Error::argument(format!("rate [{count}] must be positive")));
+    }
+    match units::time("script.max_compilations_rate", time).map_err(Error::argument)? {
+        Some(read) if !read.is_zero() => Ok(()),
+        _ => Err(Error::argument(format!("time value [{time}] must be positive"))),
+    }
+}
+
+/// A watermark of a disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Share {
+    /// So much of it may be used, in percent.
+    Percent(f64),
+    /// So many bytes stay free.
+    Bytes(u64),
+}
+
+impl Share {
+    /// Reads `85%`, `0.85`, `10gb`.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self> {
+        let percent = match text.strip_suffix('%') {
+            Some(percent) => percent.parse().ok(),
+            None => text.parse::<f64>().ok().map(|ratio| ratio * 100.0),
+        };
+        if let Some(percent) = percent.filter(|percent| (0.0..=100.0).contains(percent)) {
+            let is_zero = percent == 0.0 && !text.ends_with('%');
+            return Ok(if is_zero { Self::Bytes(0) } else { Self::Percent(percent) });
+        }
+        match units::bytes(name, text) {
+            Ok(bytes) => Ok(Self::Bytes(bytes.unwrap_or(0))),
+            Err(cause) => Err(Error::Because {
+                reason: format!("unable to parse [{name}={text}] as either percentage or bytes"),
+                cause: Box::new(Error::Parse { reason: cause }),
+            }),
+        }
+    }
+}
