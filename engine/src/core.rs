@@ -11,6 +11,7 @@ use consensus::Reserve;
 use env::budget::Lease;
 use env::published::Watch;
 use env::reply::{self, Answer, Reply};
+use env::turns::Turns;
 use env::{Clock, Disk, Env, Random, Spawn};
 use mapping::document::Parser;
 use segment::BlockCache;
@@ -18,6 +19,7 @@ use segment::BlockCache;
 use crate::error::{Error, Result};
 use crate::host::call::{Called, Down, Message, ShardCall};
 use crate::host::keeper::Keeper;
+use crate::host::scrub::Others;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
 use crate::node::{Directory, Entry, Inbox, Shared};
@@ -34,6 +36,9 @@ const OPENING_POLL: Duration = Duration::from_millis(2);
 /// Decoded blocks of term dictionaries that one core keeps.
 const BLOCK_CACHE_BYTES: usize = 8 << 20;
 
+/// Requests of one caller that may wait for their turn, on all cores together.
+const WAITING_MAX: usize = 2048;
+
 /// Disk space that each core keeps back: what its logs have taken in can be written on a full disk.
 const RESERVE_BYTES: u64 = 4 << 20;
 
@@ -46,6 +51,7 @@ pub struct Core<E: Env> {
     pub(crate) id: CoreId,
     pub(crate) shared: Arc<Shared>,
     pub(crate) lease: Lease,
+    pub(crate) turns: Turns<E>,
     pub(crate) shards: RefCell<Shards<E>>,
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
@@ -57,6 +63,7 @@ pub struct Core<E: Env> {
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
     pub(crate) tasks: RefCell<Tasks>,
     pub(crate) contexts: RefCell<Contexts>,
+    pub(crate) others: Others<E>,
     failure: RefCell<Option<Reply<String>>>,
     failed: RefCell<Option<Answer<String>>>,
     state: RefCell<Watch<cluster::State>>,
@@ -82,6 +89,7 @@ impl<E: Env> Core<E> {
             failure: RefCell::new(Some(reply)),
             failed: RefCell::new(Some(answer)),
             lease: shared.budget.lease(),
+            turns: Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores)),
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
             shards: RefCell::default(),
@@ -92,6 +100,7 @@ impl<E: Env> Core<E> {
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             tasks: RefCell::default(),
             contexts: RefCell::default(),
+            others: RefCell::default(),
             env,
             id,
             shared,
@@ -112,6 +121,11 @@ impl<E: Env> Core<E> {
     /// Where the shards are.
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(self.directory.borrow_mut().get())
+    }
+
+    /// Whose turn it is.
+    pub fn turns(&self) -> &Turns<E> {
+        &self.turns
     }
 
     /// What this core counts.

@@ -81,6 +81,21 @@ impl Error {
         Self::new(429, "es_rejected_execution_exception", reason)
     }
 
+    /// 429: there is no memory for `what` now.
+    pub fn no_memory(what: &str, wanted_bytes: usize, limit_bytes: usize) -> Self {
+        Self::new(
+            429,
+            "circuit_breaking_exception",
+            format!(
+                "[parent] Data too large, data for [<{what}>] would be [{wanted_bytes}b], which is \
+                 larger than what is left of the limit of [{limit_bytes}b]"
+            ),
+        )
+        .with("bytes_wanted", wanted_bytes)
+        .with("bytes_limit", limit_bytes)
+        .with("durability", "TRANSIENT")
+    }
+
     /// 503: the shard is not open (yet), or has failed.
     pub fn shard_unavailable(index: &str, shard: u32, why: &str) -> Self {
         Self::new(

@@ -10,6 +10,7 @@ use json::Value;
 pub use json::fields::Fields;
 
 use crate::error::{Error, Result};
+use crate::index::resolve::Names;
 
 /// Answers for one caller.
 pub trait Gate {
@@ -25,6 +26,12 @@ pub trait Gate {
     /// credential is no other's. Equal callers have equal texts.
     fn owner(&self) -> &str {
         ""
+    }
+
+    /// What the request tells of itself, for logs.
+    fn origin(&self) -> &Origin {
+        const NOTHING: &Origin = &Origin { opaque_id: None, trace_id: None, user: None };
+        NOTHING
     }
 
     /// May the caller use this name, be it an alias, for `action`? Callers whose rights were granted by
@@ -46,6 +53,17 @@ pub trait Gate {
     }
 }
 
+/// Where a request comes from, as it says itself and as it was found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The header `X-Opaque-Id`.
+    pub opaque_id: Option<String>,
+    /// The trace's id, of the header `traceparent`.
+    pub trace_id: Option<String>,
+    /// Name and realm of the user.
+    pub user: Option<(String, String)>,
+}
+
 /// May the caller do `action` to `index`, to which these aliases led? A role may name the index, or
 /// the alias alone.
 ///
@@ -63,6 +81,22 @@ pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -
                 Err(Error::new(403, "security_exception", reason))
             }
         },
+    }
+}
+
+/// The names to which wildcards are narrowed for this caller. Where a right on an alias is none on the
+/// indices behind it, an alias counts only when each of them does: else the wildcard would lead to a 403.
+pub fn sees<'a>(
+    gate: &'a dyn Gate,
+    action: &'static str,
+    names: &'a impl Names,
+) -> impl Fn(&str) -> bool + 'a {
+    move |name| {
+        gate.sees(action, name)
+            && (gate.trusts_aliases()
+                || names
+                    .alias(name)
+                    .is_none_or(|behind| behind.iter().all(|one| gate.sees(action, &one.index))))
     }
 }
 
@@ -88,16 +122,52 @@ pub struct Limits {
     pub fields: Option<Arc<Fields>>,
     /// Equal keys mean equal limits: for caches.
     pub key: u64,
+    /// Kinds of documents of which different fields are seen; no document is of two, and one of none
+    /// is not seen. Empty where all are alike. `filter` passes all kinds, `fields` are those of every
+    /// kind: so whoever does not look here shows too little, never too much.
+    pub kinds: Vec<Limits>,
 }
 
 impl Limits {
+    /// The limits of each kind of documents: one where all are alike.
+    pub fn each(&self) -> &[Self] {
+        if self.kinds.is_empty() { std::slice::from_ref(self) } else { &self.kinds }
+    }
+
+    /// Is the field at this path seen of some document?
+    pub fn shows(&self, path: &str) -> bool {
+        let shows = |kind: &Self| kind.fields.as_ref().is_none_or(|fields| fields.permits(path));
+        self.each().iter().any(shows)
+    }
+
     /// Nothing is hidden.
     pub fn is_unlimited(&self) -> bool {
         self.filter.is_none() && self.fields.is_none()
     }
 }
 
-/// The gate of a node without security, and of the node's own work.
+/// The gate of a node without security, for a request.
+#[derive(Clone, Debug)]
+pub struct Open(
+    /// Where the request comes from.
+    pub Origin,
+);
+
+impl Gate for Open {
+    fn cluster(&self, action: &'static str) -> Result<()> {
+        Everything.cluster(action)
+    }
+
+    fn index(&self, action: &'static str, index: &str) -> Result<Limits> {
+        Everything.index(action, index)
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.0
+    }
+}
+
+/// The gate of the node's own work.
 #[derive(Clone, Copy, Debug)]
 pub struct Everything;
 

@@ -20,5 +20,7 @@ pub mod task;
 
 pub use core::Core;
 pub use error::{Error, Result};
-pub use gate::{Everything, Gate, Limits};
+pub use gate::{Everything, Gate, Limits, Open, Origin};
+pub use host::room::Marks;
+pub use host::scrub::{Other, Scrubbing};
 pub use node::{Config, Inbox, Shared, prepare};

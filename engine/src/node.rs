@@ -11,6 +11,7 @@ use env::published::Published;
 use shard::Reader;
 
 use crate::host::call::Message;
+use crate::host::scrub::Scrubbing;
 use crate::meter::Meters;
 use crate::ops::observe::NodeInfo;
 
@@ -46,6 +47,12 @@ pub struct Shared {
     pub budget: Budget,
     /// What the cores count.
     pub meters: Meters,
+    /// The rounds through the store.
+    pub scrubbing: Scrubbing,
+    /// How fields are used.
+    pub(crate) field_uses: crate::ops::field_uses::FieldUses,
+    /// Gives callers their numbers, the same on every core.
+    pub hasher: base::hash::State,
     pub(crate) cores: Vec<Sender<Message>>,
 }
 
@@ -84,6 +91,9 @@ pub fn prepare(config: Config) -> (Arc<Shared>, Vec<Inbox>) {
         directory: Arc::new(Published::new(Arc::new(Directory::default()))),
         budget: Budget::new(config.memory_bytes),
         meters: Meters::new(config.cores),
+        scrubbing: Scrubbing::default(),
+        field_uses: crate::ops::field_uses::FieldUses::new(config.cores),
+        hasher: base::hash::State::default(),
         cores: senders,
         config,
     };

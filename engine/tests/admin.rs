@@ -1,42 +1,24 @@
 //! Administration and power cuts: what was acknowledged stays, what was not whole is gone.
 
-use std::path::PathBuf;
+mod common;
+
 use std::rc::Rc;
 use std::time::Duration;
 
-use base::CoreId;
 use cluster::TemplateKind;
 use engine::ops::alias::{AliasChange, AliasRequest};
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{VersionType, WriteAction, WriteItem};
 use engine::ops::index_settings::SettingsChange;
-use engine::ops::observe::NodeInfo;
 use engine::ops::resize::Resize;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, prepare};
+use engine::{Core, Everything};
 use env::{Bytes, Clock, Env, Spawn};
 use json::json;
 use sim::{Sim, SimEnv};
 
-/// The cores of a node that was just started.
-async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
-    let (shared, inboxes) = prepare(Config {
-        cores: 2,
-        data: PathBuf::from("/data"),
-        info: NodeInfo::default(),
-        memory_bytes: 256 << 20,
-        warn: |text| println!("warn: {text}"),
-        reserved_names: &[],
-    });
-    let mut cores = Vec::new();
-    for (at, inbox) in inboxes.into_iter().enumerate() {
-        let core = Core::start(env.clone(), CoreId(at as u16), shared.clone(), inbox).await;
-        cores.push(core.expect("the state opens"));
-    }
-    cores[0].all_settled().await;
-    cores
-}
+use common::start;
 
 async fn fill(core: &Rc<Core<SimEnv>>, index: &str, docs: usize) {
     let items = (0..docs)

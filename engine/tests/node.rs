@@ -1,36 +1,18 @@
 //! A whole node below HTTP, of two cores, on a simulated machine: one thread, one seed.
 
-use std::path::PathBuf;
-use std::rc::Rc;
+mod common;
 
-use base::CoreId;
+use std::collections::BTreeMap;
+
+use engine::Everything;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
-use engine::ops::observe::NodeInfo;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, prepare};
 use env::Bytes;
-use sim::{Sim, SimEnv};
+use sim::Sim;
 
-/// The cores of a node that was just started.
-async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
-    let (shared, inboxes) = prepare(Config {
-        cores: 2,
-        data: PathBuf::from("/data"),
-        info: NodeInfo::default(),
-        memory_bytes: 256 << 20,
-        warn: |text| println!("warn: {text}"),
-        reserved_names: &[],
-    });
-    let mut cores = Vec::new();
-    for (at, inbox) in inboxes.into_iter().enumerate() {
-        let core = Core::start(env.clone(), CoreId(at as u16), shared.clone(), inbox).await;
-        cores.push(core.expect("the state opens"));
-    }
-    cores[0].all_settled().await;
-    cores
-}
+use common::start;
 
 fn item(action: WriteAction, index: &str, id: &str, source: &str) -> WriteItem {
     WriteItem {
@@ -142,6 +124,50 @@ fn items_of_a_bulk_request_stand_alone_and_new_fields_are_agreed_on() {
         let state = cores[0].state();
         let mapping = &state.index("mixed").expect("made on the way").mapping;
         assert!(mapping.field("later.keyword").is_some());
+        cores[0].stop().await;
+    });
+}
+
+#[test]
+fn shards_that_count_together_score_as_one_would() {
+    let sim = Sim::new(4);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let core = &cores[0];
+        for (index, shards) in [("one", 1), ("three", 3)] {
+            let body = format!(r#"{{"settings":{{"number_of_shards":{shards}}}}}"#);
+            let body = json::parse(body.as_bytes()).expect("it is JSON");
+            core.create_index(&Everything, index, &body).await.expect("a good name");
+            let words = ["red fox", "blue fox", "red red hen", "old grey hen", "hen"];
+            let items = (0..20).map(|at: usize| {
+                let source = format!(r#"{{"text":"{}","good":{}}}"#, words[at % 5], at.is_multiple_of(3));
+                item(WriteAction::Index, index, &at.to_string(), &source)
+            });
+            let request = BulkRequest { items: items.collect(), refresh: Refresh::Now };
+            let reply = core.bulk(&Everything, request).await;
+            assert!(reply.items.iter().all(|item| item.result.is_ok()));
+        }
+        for query in [
+            r#"{"match":{"text":"red hen"}}"#,
+            r#"{"term":{"good":true}}"#,
+            r#"{"match_phrase":{"text":"grey hen"}}"#,
+            r#"{"span_term":{"text":"red"}}"#,
+            r#"{"span_first":{"match":{"span_multi":{"match":{"prefix":{"text":"re"}}}},"end":1}}"#,
+            r#"{"more_like_this":{"like":"grey fox","fields":["text"],"min_term_freq":1,"min_doc_freq":1,"minimum_should_match":1}}"#,
+        ] {
+            let body = format!(r#"{{"size":20,"query":{query}}}"#);
+            let mut found = Vec::new();
+            for index in ["one", "three"] {
+                let mut call = search(index, &body);
+                call.params.push(("search_type".into(), "dfs_query_then_fetch".into()));
+                let reply = core.search(&Everything, &call).await.expect("a good query");
+                let hits = reply.result.hits.iter().map(|hit| (hit.id.clone(), hit.score));
+                found.push(hits.collect::<BTreeMap<_, _>>());
+            }
+            assert!(!found[0].is_empty(), "{query}");
+            assert_eq!(found[0], found[1], "{query}");
+        }
         cores[0].stop().await;
     });
 }

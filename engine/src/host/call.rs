@@ -6,6 +6,7 @@ use std::time::Duration;
 use base::{SeqNo, ShardId};
 use cluster::{Command, Outcome};
 use env::reply::Reply;
+use env::turns::Lane;
 use mapping::Mapping;
 use search::phase::Slice;
 use shard::{Answers, Found, Reader, Realtime, SegmentStats, ShardConfig, Stats, WriteBatch};
@@ -38,6 +39,8 @@ pub enum Message {
         /// When it is closed.
         reply: Reply<()>,
     },
+    /// Opens a shard again whose log had no room, asked of the keeper by its home.
+    Reopen(ShardId),
     /// Changes the cluster state, asked of the keeper.
     Change {
         /// The change.
@@ -64,6 +67,8 @@ pub struct SliceCall {
     pub slices: Vec<(u32, Slice)>,
     /// When to stop and bring what is there, on the monotonic clock.
     pub deadline: Option<Duration>,
+    /// Whose work it is.
+    pub lane: Lane,
     /// What they found, in the same order.
     pub reply: Reply<Vec<Part>>,
 }
@@ -115,6 +120,13 @@ pub enum ShardCall {
     Stats {
         /// The counts.
         reply: Reply<Called<Stats>>,
+    },
+    /// Reads all its files and compares them with their checksums.
+    Scrub {
+        /// Bytes a second.
+        rate: u64,
+        /// Files read; a damaged shard has failed.
+        reply: Reply<Called<u64>>,
     },
     /// Tells of the segments.
     Segments {
@@ -237,5 +249,13 @@ pub struct OpenCall {
     /// The index's mapping.
     pub mapping: Arc<Mapping>,
     /// What searching cores hold, or why it failed.
-    pub reply: Reply<std::result::Result<Reader, Arc<str>>>,
+    pub reply: Reply<std::result::Result<Reader, NotOpened>>,
+}
+
+/// Why a shard could not be opened.
+pub struct NotOpened {
+    /// For people.
+    pub why: Arc<str>,
+    /// Room on the disk is all that is missing.
+    pub is_full_disk: bool,
 }

@@ -15,11 +15,14 @@ use std::time::Duration;
 
 use base::ShardId;
 use base::hash::Set;
+use base::planted::{Fault, planted};
 use cluster::{Command, Index, Outcome, State};
 use consensus::{Replicated, Setup};
-use env::{Clock, Disk, Env, ErrorKind, Spawn, reply};
+use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
-use super::call::{Message, OpenCall};
+use super::call::{Message, NotOpened, OpenCall};
+use super::room::{self, FULL_DISK_PAUSE};
+use super::scrub;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::index::route::home_of;
@@ -34,6 +37,8 @@ pub(crate) struct Keeper<E: Env> {
     directory: RefCell<Directory>,
     /// Indices whose shards are there and whose name is not yet (rule 3).
     coming: RefCell<Set<[u8; 16]>>,
+    /// Shards that were not opened for want of room on the disk.
+    full: RefCell<Set<ShardId>>,
     warn: fn(&str),
 }
 
@@ -66,6 +71,7 @@ impl<E: Env> Keeper<E> {
             env,
             directory: RefCell::default(),
             coming: RefCell::default(),
+            full: RefCell::default(),
         });
         keeper.publish_state();
         keeper.remove_orphans().await;
@@ -77,6 +83,8 @@ impl<E: Env> Keeper<E> {
         let (watched, value) = (Rc::clone(core), keeper.value.clone());
         keeper.env.spawn().spawn(async move { watched.fail(value.failed().await.to_string()) });
         *core.keeper.borrow_mut() = Some(keeper);
+        room::watch(core);
+        scrub::watch(core);
         Ok(())
     }
 
@@ -101,11 +109,29 @@ impl<E: Env> Keeper<E> {
                 let Some(index) = after.index_by_uuid(new.uuid) else { continue };
                 self.coming.borrow_mut().insert(new.uuid);
                 coming.push(new.uuid);
-                self.open_index(index, true);
+                if !planted(Fault::NameBeforeShards) {
+                    self.open_index(index, true);
+                }
             }
             self.settled().await;
+            if let Some(refused) = self.not_made(&coming) {
+                self.give_up(coming).await;
+                return Err(refused);
+            }
+        }
+        if planted(Fault::RemoveFolderEarly)
+            && let Command::DeleteIndices { uuids } = &command
+        {
+            for uuid in uuids {
+                self.remove_folder(*uuid).await;
+            }
         }
         let outcome = self.value.propose(command).await;
+        if planted(Fault::NameBeforeShards) {
+            let state = self.value.state();
+            let late = coming.iter().filter_map(|uuid| state.index_by_uuid(*uuid));
+            late.for_each(|index| self.open_index(index, true));
+        }
         for uuid in coming {
             self.coming.borrow_mut().remove(&uuid);
         }
@@ -118,6 +144,86 @@ impl<E: Env> Keeper<E> {
                 Error::new(503, "master_not_discovered_exception", error.to_string())
             }
         })
+    }
+
+    /// Why a shard of new indices could not be made. Nothing names them yet, so they are let go.
+    fn not_made(&self, coming: &[[u8; 16]]) -> Option<Error> {
+        let directory = self.directory.borrow();
+        let mut shards = directory.shards.iter().filter(|(shard, _)| coming.contains(&shard.index));
+        let why = shards.find_map(|(_, entry)| match entry {
+            Entry::Failed(why) => Some(Arc::clone(why)),
+            Entry::Opening | Entry::Open(_) => None,
+        })?;
+        let is_full = self.full.borrow().iter().any(|shard| coming.contains(&shard.index));
+        Some(if is_full {
+            Error::rejected(format!("no room on the disk for a new index: {why}"))
+        } else {
+            Error::new(503, "process_cluster_event_exception", format!("no index was made: {why}"))
+        })
+    }
+
+    /// Takes away what there is of indices that were never named.
+    async fn give_up(self: &Rc<Self>, coming: Vec<[u8; 16]>) {
+        for uuid in &coming {
+            self.coming.borrow_mut().remove(uuid);
+        }
+        self.full.borrow_mut().retain(|shard| !coming.contains(&shard.index));
+        self.follow().await;
+    }
+
+    /// Opens a shard again whose log had no room: what is in memory only is read from the log.
+    pub(crate) async fn reopen(self: &Rc<Self>, shard: ShardId) {
+        let index =
+            self.value.state().index_by_uuid(shard.index).filter(|index| index.open).cloned();
+        let Some(index) = index else { return };
+        match self.directory.borrow_mut().shards.get_mut(&shard) {
+            Some(entry @ Entry::Open(_)) => *entry = Entry::Opening,
+            // Somebody else is at it, or it is gone.
+            _ => return,
+        }
+        self.publish_directory();
+        self.close_at_home(shard, false).await;
+        self.open_until_there_is_room(&index, shard, false).await;
+    }
+
+    /// Opens a shard; where only room is missing, again each second, as long as it is wanted.
+    async fn open_until_there_is_room(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        shard: ShardId,
+        create: bool,
+    ) {
+        loop {
+            let entry = self.open_shard(index, shard, create).await;
+            let is_full = self.full.borrow().contains(&shard);
+            self.settle(shard, entry);
+            if !is_full || create {
+                return;
+            }
+            self.env.clock().sleep(FULL_DISK_PAUSE).await;
+            match self.directory.borrow_mut().shards.get_mut(&shard) {
+                Some(entry @ Entry::Failed(_)) => *entry = Entry::Opening,
+                _ => return,
+            }
+            // Nobody is told that it opens: those who ask meanwhile are answered at once.
+        }
+    }
+
+    async fn close_at_home(&self, shard: ShardId, remove: bool) {
+        let (reply, answer) = reply::channel();
+        let home = home_of(shard, self.shared.config.cores);
+        self.shared.core(home).send_reply(Message::Close { shard, remove, reply });
+        answer.await;
+    }
+
+    /// Reads what the state stands on, at a pace: files read, or the damage.
+    pub(crate) async fn scrub(&self, pace: &Pace<E>) -> std::result::Result<u64, String> {
+        self.value.scrub(pace).await.map_err(|error| error.to_string())
+    }
+
+    /// A shard was found damaged: it serves no more.
+    pub(crate) fn fail_shard(&self, shard: ShardId, why: &str) {
+        self.settle(shard, Entry::Failed(why.into()));
     }
 
     /// Saves and closes the state.
@@ -181,8 +287,7 @@ impl<E: Env> Keeper<E> {
             let keeper = Rc::clone(self);
             let index = Arc::clone(index);
             self.env.spawn().spawn(async move {
-                let entry = keeper.open_shard(&index, shard, create).await;
-                keeper.settle(shard, entry);
+                keeper.open_until_there_is_room(&index, shard, create).await;
             });
         }
         self.publish_directory();
@@ -192,6 +297,9 @@ impl<E: Env> Keeper<E> {
         if create {
             let dir = self.shared.shard_dir(shard);
             if let Err(error) = self.env.disk().create_dir(&dir).await {
+                if error.kind == ErrorKind::NoSpace {
+                    self.full.borrow_mut().insert(shard);
+                }
                 return Entry::Failed(error.to_string().into());
             }
         }
@@ -205,10 +313,17 @@ impl<E: Env> Keeper<E> {
         };
         let home = home_of(shard, self.shared.config.cores);
         self.shared.core(home).send_reply(Message::Open(Box::new(call)));
-        match answer.await {
+        let answer = answer.await;
+        let was_full = self.full.borrow_mut().remove(&shard);
+        match answer {
             Some(Ok(reader)) => Entry::Open(reader),
-            Some(Err(why)) => {
-                (self.warn)(&format!("shard [{}][{}] failed: {why}", index.name, shard.number));
+            Some(Err(NotOpened { why, is_full_disk })) => {
+                if is_full_disk {
+                    self.full.borrow_mut().insert(shard);
+                }
+                if !was_full {
+                    (self.warn)(&format!("shard [{}][{}] failed: {why}", index.name, shard.number));
+                }
                 Entry::Failed(why)
             }
             None => Entry::Failed("the node is stopping".into()),

@@ -4,10 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::hash::Map;
-use env::{Clock, Env, Spawn};
-use shard::{Setup, Shard, WriteError};
+use env::{Clock, Env, Pace, Spawn};
+use shard::{Setup, Shard};
 
-use super::call::{Called, Down, Message, OpenCall, ShardCall, SliceCall, WriteAnswer};
+use super::call::{Called, Down, Message, NotOpened, OpenCall, ShardCall, SliceCall, WriteAnswer};
+use super::room::FULL_DISK_PAUSE;
 use crate::core::Core;
 use crate::index::block::{self, Level};
 use crate::node::Inbox;
@@ -51,6 +52,13 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         reply.send(());
                     });
                 }
+                Message::Reopen(shard) => {
+                    let keeper = core.keeper.borrow().clone();
+                    if let Some(keeper) = keeper {
+                        let spawner = core.env.clone();
+                        spawner.spawn().spawn(async move { keeper.reopen(shard).await });
+                    }
+                }
                 Message::Change { command, reply } => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move {
@@ -60,9 +68,9 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                 Message::Task(call) => core.answer_tasks(call),
                 Message::Context(call) => core.answer_contexts(*call),
                 Message::Slices(call) => {
-                    let spawner = core.env.clone();
-                    spawner.spawn().spawn(async move {
-                        let SliceCall { slices, deadline, reply } = *call;
+                    let turns = core.turns.clone();
+                    let SliceCall { slices, deadline, lane, reply } = *call;
+                    turns.run(lane, async move {
                         reply.send(run_slices(&core.env, slices, deadline).await);
                     });
                 }
@@ -97,15 +105,38 @@ async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
     match opened {
         Ok(shard) => {
             let reader = shard.reader();
+            let (watching, watched) = (Rc::clone(core), shard.clone());
+            core.env.spawn().spawn(async move { watch(&watching, watched).await });
             core.shards.borrow_mut().insert(call.shard, Slot::Open(shard));
             call.reply.send(Ok(reader));
         }
         Err(error) => {
             let why: Arc<str> = error.to_string().into();
             core.shards.borrow_mut().insert(call.shard, Slot::Failed(Arc::clone(&why)));
-            call.reply.send(Err(why));
+            call.reply.send(Err(NotOpened { why, is_full_disk: error.is_full_disk() }));
         }
     }
+}
+
+/// Waits for the end of a shard's log. One that failed ends the process; one that had no room is
+/// opened again when there is some.
+async fn watch<E: Env>(core: &Rc<Core<E>>, shard: Shard<E>) {
+    let Some(error) = shard.log_failed().await else { return };
+    let id = shard.id();
+    drop(shard);
+    match &error {
+        shard::Error::Log(why) => return core.fail(why.clone()),
+        error if !error.is_full_disk() => return core.fail(error.to_string()),
+        _ => {}
+    }
+    core.warn(&format!("shard [{}] takes no writes: {error}", id.number));
+    while !core.has_room().await {
+        core.env.clock().sleep(FULL_DISK_PAUSE).await;
+        if !core.shards.borrow().contains_key(&id) {
+            return;
+        }
+    }
+    core.shared.core(crate::core::KEEPER).send_reply(Message::Reopen(id));
 }
 
 async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId, remove: bool) {
@@ -166,12 +197,6 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
             let answers = shard.write(batch).await;
             reader.uses().bulk_bytes.add(bytes);
             reader.uses().bulk.ended.add(core.env.clock().monotonic().saturating_sub(begun));
-            for answer in &answers {
-                if let Err(WriteError::Failed { error: shard::Error::Log(why), .. }) = answer {
-                    core.fail(why.clone());
-                    break;
-                }
-            }
             let forced_refresh = match (refresh, WriteAnswer::seq_no_max(&answers)) {
                 (Refresh::Now, Some(_)) => shard.refresh().await.is_ok(),
                 (Refresh::Wait, Some(seq_no)) => shard.wait_for(seq_no).await.unwrap_or(false),
@@ -207,6 +232,12 @@ pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: Shar
         }
         ShardCall::Stats { reply } => {
             reply.send(found.map(|shard| shard.stats()));
+        }
+        ShardCall::Scrub { rate, reply } => {
+            let read = Arc::clone(&core.shared.scrubbing.read_bytes);
+            let pace = Pace::new(&core.env, rate, read);
+            let answer = async { found?.scrub(&pace).await.map_err(failed) };
+            reply.send(answer.await);
         }
         ShardCall::Segments { reply } => {
             reply.send(found.map(|shard| shard.segments()));

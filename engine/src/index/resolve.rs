@@ -147,7 +147,8 @@ pub fn resolve(
             found.exclude(names, excluded);
             continue;
         }
-        let expands = call.options.expand_open || call.options.expand_closed;
+        let IndicesOptions { expand_open, expand_closed, expand_hidden, .. } = call.options;
+        let expands = expand_open || expand_closed || expand_hidden;
         // With `none` a star is a letter like any other, but for all together.
         if part == "_all" || (part.contains('*') && (expands || whole)) {
             after_wildcard = true;

@@ -52,19 +52,19 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<IndexInfo>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.indices(gate, action, expression, call)?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
-        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut indices = self.limited_indices(gate, action, expression, call)?;
+        block::check_all(indices.iter().map(|(index, _)| &**index), Level::MetadataRead)?;
+        indices.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
         let state = self.state();
         Ok(indices
             .into_iter()
-            .map(|index| match gate.index(action, &index.name) {
+            .map(|(index, limits)| match limits.fields.is_some() {
                 // A caller with limits sees the fields that it may see.
-                Ok(limits) if limits.fields.is_some() => {
-                    let mapping = self.mapping_of(&index, &limits);
+                true => {
+                    let mapping = self.shown_mapping(&index, &limits);
                     Arc::new(cluster::Index { mapping, ..(*index).clone() })
                 }
-                _ => index,
+                false => index,
             })
             .map(|index| IndexInfo {
                 name: index.name.to_string(),
@@ -318,15 +318,28 @@ impl<E: Env> Core<E> {
         expression: &str,
         call: Call,
     ) -> Result<Vec<Arc<Index>>> {
+        let indices = self.limited_indices(gate, action, expression, call)?;
+        Ok(indices.into_iter().map(|(index, _)| index).collect())
+    }
+
+    /// The same, with what the caller may see of each: by its rights on the index, or on the alias
+    /// that led there.
+    fn limited_indices(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        action: &'static str,
+        expression: &str,
+        call: Call,
+    ) -> Result<Vec<(Arc<Index>, gate::Limits)>> {
         let state = self.state();
-        let sees = |name: &str| gate.sees(action, name);
+        let sees = gate::sees(gate, action, &*state);
         let resolved = resolve(&*state, expression, call, self.now_ms(), sees)
             .map_err(|error| gate::missing(gate, action, error))?;
         let mut indices = Vec::with_capacity(resolved.len());
         for one in resolved {
-            gate::ask(gate, action, &one.index, &one.via)?;
+            let limits = gate::ask(gate, action, &one.index, &one.via)?;
             if let Some(index) = state.index(&one.index) {
-                indices.push(Arc::clone(index));
+                indices.push((Arc::clone(index), limits));
             }
         }
         Ok(indices)

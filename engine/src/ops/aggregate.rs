@@ -7,10 +7,11 @@ use std::sync::Arc;
 use env::{Env, Spawn};
 use search::aggs::finish::{hits_mut, top_hits};
 use search::aggs::shape::Fields;
+use search::aggs::spec::Aggs;
 use search::aggs::{Partial, Reducer};
 use search::fetch::{self, Columns, Fetch};
 use search::plan::order::Order;
-use search::plan::{self, Bound};
+use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
 use search::result::Ranked;
 
@@ -89,6 +90,34 @@ pub(super) fn take(
     found
 }
 
+/// Buckets that are put together on the executor; a bucket costs about 200 ns.
+const BUCKETS_HERE: usize = 1024;
+
+/// Buckets of one partial, those inside of them counted.
+fn buckets_in(partial: &Partial) -> usize {
+    let inside = |bucket: &search::aggs::partial::Bucket| {
+        1 + bucket.subs.iter().map(buckets_in).sum::<usize>()
+    };
+    match partial {
+        Partial::Single(bucket) => inside(bucket),
+        Partial::Buckets(buckets) => buckets.list.iter().map(inside).sum(),
+        _ => 1,
+    }
+}
+
+/// Puts together what the slices of each shard found.
+fn reduce_all(
+    aggs: &Aggs,
+    shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)>,
+    most: usize,
+) -> search::Result<Option<Fields>> {
+    let mut reducer = Reducer::new(aggs);
+    for (at, plan, slices) in shards {
+        reducer.shard(at, &plan, slices)?;
+    }
+    reducer.finish(most)
+}
+
 impl<E: Env> Core<E> {
     /// Puts together what the shards found.
     ///
@@ -103,20 +132,33 @@ impl<E: Env> Core<E> {
         if request.aggs.is_empty() {
             return Ok(None);
         }
-        let mut reducer = Reducer::new(&request.aggs);
-        let mut found = found.into_iter().peekable();
-        while let Some((at, first)) = found.next() {
-            let mut slices = vec![first];
-            while let Some((_, next)) = found.next_if(|(other, _)| *other == at) {
-                slices.push(next);
-            }
-            if let State::Planned(plan, ..) = &targets[at as usize].state {
-                reducer.shard(at, plan, slices).map_err(in_reduction)?;
-            }
-            self.env.spawn().yield_if_needed().await;
-        }
         let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
-        reducer.finish(usize::try_from(most).unwrap_or(0)).map_err(in_reduction)
+        let most = usize::try_from(most).unwrap_or(0);
+        let size: usize = found.iter().flat_map(|(_, partials)| partials).map(buckets_in).sum();
+        let mut shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)> = Vec::new();
+        for (at, partials) in found {
+            match shards.last_mut() {
+                Some((last, _, slices)) if *last == at => slices.push(partials),
+                _ => {
+                    if let State::Planned(plan, ..) = &targets[at as usize].state {
+                        shards.push((at, Arc::clone(plan), vec![partials]));
+                    }
+                }
+            }
+        }
+        if size <= BUCKETS_HERE {
+            return reduce_all(&request.aggs, shards, most).map_err(in_reduction);
+        }
+        // More than a moment's work: no executor waits for it.
+        let aggs = request.aggs.clone();
+        let job = move || reduce_all(&aggs, shards, most);
+        let done = self
+            .env
+            .spawn()
+            .work(job)
+            .await
+            .map_err(|_| Error::rejected("too many searches wait for a worker"))?;
+        done.map_err(in_reduction)
     }
 
     /// Fetches the documents that `top_hits` chose.

@@ -50,6 +50,19 @@ pub struct AliasRequest {
     pub aliases: Vec<String>,
 }
 
+/// What became of one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AliasResult {
+    /// `add`, `remove`, `remove_index`.
+    pub kind: &'static str,
+    /// The indices that were meant.
+    pub indices: Vec<String>,
+    /// The aliases as they were named.
+    pub aliases: Vec<String>,
+    /// There was nothing to remove.
+    pub missing: bool,
+}
+
 impl<E: Env> Core<E> {
     /// Aliases of the indices that an expression names: all, or those that `names` fits.
     ///
@@ -86,7 +99,8 @@ impl<E: Env> Core<E> {
         Ok(view)
     }
 
-    /// Changes aliases, all or none.
+    /// Changes aliases, all at once; what became of each action. One that removes what is not there does
+    /// not keep the others from being done, unless it must be there.
     ///
     /// # Errors
     /// In Elasticsearch's words.
@@ -94,26 +108,41 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         requests: &[AliasRequest],
-    ) -> Result<()> {
+    ) -> Result<Vec<AliasResult>> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let mut actions = Vec::new();
         let mut touched: Vec<Arc<Index>> = Vec::new();
+        let mut results = Vec::with_capacity(requests.len());
         for request in requests {
             let before = actions.len();
             let indices = self.concerned(gate, request)?;
             self.add_actions(gate, request, &indices, &mut actions)?;
+            let nothing = actions.len() == before;
+            let (kind, missing) = match request.change {
+                AliasChange::Add(_) => ("add", false),
+                AliasChange::RemoveIndex => ("remove_index", false),
+                AliasChange::Remove { must_exist: Some(true) } if nothing => {
+                    return Err(aliases_missing(request.aliases.iter()));
+                }
+                AliasChange::Remove { must_exist } => ("remove", nothing && must_exist.is_none()),
+            };
+            results.push(AliasResult {
+                kind,
+                indices: indices.iter().map(|index| index.name.to_string()).collect(),
+                aliases: request.aliases.clone(),
+                missing,
+            });
             touched.extend(indices);
-            let must = matches!(request.change, AliasChange::Remove { must_exist: Some(true) });
-            if must && actions.len() == before {
-                return Err(aliases_missing(request.aliases.iter()));
-            }
         }
-        if actions.is_empty() {
+        if actions.is_empty() && results.iter().any(|result| result.missing) {
             return Err(aliases_missing(requests.iter().flat_map(|request| &request.aliases)));
         }
         block::check_all(touched.iter().map(|index| &**index), Level::MetadataWrite)?;
-        self.done(Command::UpdateAliases { actions }).await
+        if !actions.is_empty() {
+            self.done(Command::UpdateAliases { actions }).await?;
+        }
+        Ok(results)
     }
 
     /// The indices of one action.
@@ -233,7 +262,7 @@ fn missing(names: &[String], seen: &[String]) -> Vec<String> {
 }
 
 /// 404 for aliases that are not there.
-fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
+pub fn aliases_missing<'a>(names: impl Iterator<Item = &'a String>) -> Error {
     let mut names: Vec<&str> = names.map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();

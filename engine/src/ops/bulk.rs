@@ -22,7 +22,7 @@ use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate};
+use crate::gate::{self, Gate, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
@@ -137,8 +137,15 @@ impl<E: Env> Core<E> {
             }
         }
         for _ in 0..ROUNDS_MAX {
-            let rests =
-                self.send_groups(items, &aims, &mut groups, &mut results, request.refresh).await;
+            let sent = self.send_groups(
+                gate.origin(),
+                items,
+                &aims,
+                &mut groups,
+                &mut results,
+                request.refresh,
+            );
+            let rests = sent.await;
             if rests.is_empty() {
                 groups.clear();
                 break;
@@ -163,6 +170,7 @@ impl<E: Env> Core<E> {
     /// fields first.
     async fn send_groups(
         self: &Rc<Self>,
+        origin: &Origin,
         items: &[WriteItem],
         aims: &[Option<Aim>],
         groups: &mut [Group],
@@ -204,8 +212,9 @@ impl<E: Env> Core<E> {
             };
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
             let took = self.env.clock().monotonic().saturating_sub(begun);
-            self.tell_slow(Phase::Index, (&group.index, group.number), took, || {
-                told(group, &members, items, aims)
+            self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
+                origin: origin.clone(),
+                ..told(group, &members, items, aims)
             });
             let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
@@ -240,21 +249,35 @@ impl<E: Env> Core<E> {
         results: &mut [Option<Result<Written>>],
     ) -> Option<Vec<WriteItem>> {
         let mut changed: Option<Vec<WriteItem>> = None;
-        let mut free: Option<(&Arc<Index>, WriteAction)> = None;
+        let mut free: Option<(&Target, WriteAction)> = None;
+        let mut seen: Option<(&Target, Result<()>)> = None;
         for (at, item) in items.iter().enumerate() {
             let makes =
                 item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
             let key = (item.index.as_str(), item.require_alias, makes);
             let Some(Ok(target)) = targets.get(&key) else { continue };
             // Most requests do one thing to one index: asked once, it need not be asked again.
-            if free.is_some_and(|(index, action)| {
-                Arc::ptr_eq(index, &target.index) && action == item.action
-            }) {
+            let is_known = free.is_some_and(|(known, action)| {
+                std::ptr::eq(known, target) && action == item.action
+            });
+            if item.action == WriteAction::Update {
+                if seen.as_ref().is_none_or(|(known, _)| !std::ptr::eq(*known, target)) {
+                    seen = Some((target, limited::may_see(gate, &target.index.name, &target.via)));
+                }
+                if let Some((_, Err(error))) = &seen {
+                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
+                    if limited::without_sight(own) == limited::Sight::Wanted {
+                        results[at] = Some(Err(error.clone()));
+                        continue;
+                    }
+                }
+            }
+            if is_known {
                 continue;
             }
             let limits = match limited::ask(gate, item.action, &target.index.name, &target.via) {
                 Ok(None) => {
-                    free = Some((&target.index, item.action));
+                    free = Some((target, item.action));
                     continue;
                 }
                 Ok(Some(limits)) => limits,

@@ -31,7 +31,7 @@ use super::search::{SEARCH, SearchCall};
 use super::sliced::{By, sliced};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::host::call::ShardCall;
 use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::task::TaskControl;
@@ -304,7 +304,7 @@ impl<E: Env> Core<E> {
         drop(held);
         let works = parts.iter().map(|part| Box::pin(self.do_part(part))).collect();
         let mut all = Done::default();
-        for done in join(works).await {
+        for done in env::join_all(works).await {
             let done = done?;
             all.failures.extend(done.failures);
             all.timed_out |= done.timed_out;
@@ -344,10 +344,21 @@ impl<E: Env> Core<E> {
         request.version = true;
         request.seq_no_primary_term = true;
         let held = self.hold(gate, SEARCH, search).await?;
+        let writes = match &call.work {
+            Work::Delete => Some("indices:data/write/delete/byquery"),
+            Work::Update => Some("indices:data/write/update/byquery"),
+            Work::Reindex(_) => None,
+        };
+        // Whoever may not write is told so before anything is looked for.
+        if let Some(action) = writes {
+            for shard in &held {
+                gate::ask(gate, action, &shard.name, &shard.via)?;
+            }
+        }
         if matches!(call.work, Work::Update) {
             for shard in &held {
                 // What is written again is what was read: hidden fields would be lost.
-                if gate.index(SEARCH, &shard.name)?.fields.is_some() {
+                if gate::ask(gate, SEARCH, &shard.name, &shard.via)?.fields.is_some() {
                     return Err(Error::new(
                         403,
                         "security_exception",
@@ -571,25 +582,6 @@ fn note(part: &Part<'_>, outcome: BulkOutcome, done: &mut Done) {
             }
         }
     }
-}
-
-/// Runs all at the same time; answers in their order.
-async fn join<F: Future + Unpin>(mut works: Vec<F>) -> Vec<F::Output> {
-    let mut answers: Vec<Option<F::Output>> = works.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        let mut is_pending = false;
-        for (work, answer) in works.iter_mut().zip(&mut answers) {
-            if answer.is_none() {
-                match std::pin::Pin::new(work).poll(context) {
-                    Poll::Ready(value) => *answer = Some(value),
-                    Poll::Pending => is_pending = true,
-                }
-            }
-        }
-        if is_pending { Poll::Pending } else { Poll::Ready(()) }
-    })
-    .await;
-    answers.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

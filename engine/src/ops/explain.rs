@@ -85,6 +85,9 @@ pub struct ValidateReply {
     pub explanations: Vec<Validated>,
 }
 
+/// What the gate is asked.
+const ACTION: &str = "indices:data/read/explain";
+
 impl<E: Env> Core<E> {
     /// Explains the score of one document.
     ///
@@ -107,11 +110,11 @@ impl<E: Env> Core<E> {
             routing: vec![routing],
             ..SearchCall::default()
         };
-        let held = self.hold(gate, "indices:data/read/explain", &search).await?;
+        let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;
-        let targets = self.targets_of(gate, "indices:data/read/explain", &held, request)?;
-        let Some(target) = targets.into_iter().next() else {
+        let targets = self.targets_of(gate, ACTION, &held, request).await?;
+        let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
         };
         let mut reply = ExplainReply {
@@ -120,6 +123,20 @@ impl<E: Env> Core<E> {
             explained: None,
             document: None,
         };
+        let via = held.first().map(|held| held.via.as_slice()).unwrap_or_default();
+        let limits = gate::ask(gate, ACTION, &target.index.name, via)?;
+        if limits.each().iter().any(|kind| kind.filter.is_some()) {
+            // A hidden document looks absent; another is explained by the fields of its kind.
+            let mut seen = None;
+            for (kind, target) in limits.each().iter().zip(&targets) {
+                if self.finds(&target.index, target.number, kind, &call.id).await? {
+                    seen = Some(target);
+                    break;
+                }
+            }
+            let Some(seen) = seen else { return Ok(reply) };
+            target = seen;
+        }
         let (view, bound) = match &target.state {
             State::Ready(view, meaning) => (view, target.open.as_ref().unwrap_or(meaning.bound())),
             State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
@@ -128,14 +145,6 @@ impl<E: Env> Core<E> {
         let plan = self.weigh(bound, view).map_err(|error| damaged(&error))?;
         let found = view.find(call.id.as_bytes()).map_err(|error| damaged(&error))?;
         let Some((at, doc)) = found else { return Ok(reply) };
-        if target.open.is_some() {
-            // A hidden document looks absent.
-            let via = held.first().map(|held| held.via.as_slice()).unwrap_or_default();
-            let limits = gate::ask(gate, "indices:data/read/explain", &target.index.name, via)?;
-            if !self.finds(&target.index, target.number, &limits, &call.id).await? {
-                return Ok(reply);
-            }
-        }
         let mut missing = Missing::new();
         let explained = loop {
             match explain::explain(&plan, &target.index.mapping, at, doc, &mut missing) {
@@ -175,12 +184,15 @@ impl<E: Env> Core<E> {
         let held = self.hold(gate, SEARCH, &call.search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;
-        let targets = self.targets_of(gate, SEARCH, &held, request)?;
+        let targets = self.targets_of(gate, SEARCH, &held, request).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let mut asked = 0;
         for target in &targets {
-            let known = |seen: &Validated| seen.index == *target.index.name;
-            if !call.all_shards && reply.explanations.iter().any(known) {
+            let known = |seen: &Validated| {
+                seen.index == *target.index.name
+                    && (!call.all_shards || seen.shard == Some(target.number))
+            };
+            if reply.explanations.iter().any(known) {
                 continue;
             }
             asked += 1;

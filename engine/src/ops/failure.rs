@@ -97,6 +97,12 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
         WriteError::Failed { error: shard::Error::Closed, .. } => {
             Down::Gone.error(&index.name, number)
         }
+        WriteError::Failed { error: shard::Error::Starved(why), durable_unknown: false } => {
+            Error::rejected(format!(
+                "rejected execution of coordinating operation [{}][{number}]: {why}",
+                index.name
+            ))
+        }
         WriteError::Failed { error, .. } => {
             Error::shard_unavailable(&index.name, number, &error.to_string())
         }

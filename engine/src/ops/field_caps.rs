@@ -16,7 +16,7 @@ use super::IndicesOptions;
 use super::search::SearchCall;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::{self, Gate, Limits};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, matches, resolve};
 
@@ -92,14 +92,14 @@ impl<E: Env> Core<E> {
     ) -> Result<FieldCaps> {
         let filters = Filters::of(call)?;
         let state = self.state();
+        let sees = gate::sees(gate, ACTION, &*state);
         let resolved =
-            resolve(&*state, &call.indices, Call::new(call.options), self.now_ms(), |name| {
-                gate.sees(ACTION, name)
-            })?;
+            resolve(&*state, &call.indices, Call::new(call.options), self.now_ms(), sees)
+                .map_err(|error| gate::missing(gate, ACTION, error))?;
         let mut indices: Vec<(Arc<Index>, Limits)> = Vec::new();
         for one in resolved {
             let Some(index) = state.index(&one.index).cloned() else { continue };
-            let limits = gate.index(ACTION, &one.index)?;
+            let limits = gate::ask(gate, ACTION, &one.index, &one.via)?;
             block::check(&index, Level::Read)?;
             indices.push((index, limits));
         }
@@ -211,7 +211,7 @@ fn of_index(
 ) {
     let mapping = &index.mapping;
     let wanted = |name: &str| call.fields.iter().any(|pattern| matches(pattern, name));
-    let visible = |path: &str| limits.fields.as_ref().is_none_or(|fields| fields.permits(path));
+    let visible = |path: &str| limits.shows(path);
     let mut found: BTreeMap<String, Seen> = BTreeMap::new();
     let add = |name: &str, kind: &str| {
         Seen {

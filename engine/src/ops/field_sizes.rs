@@ -202,6 +202,9 @@ impl<E: Env> Core<E> {
                     }
                 }
             }
+            // What a field weighs tells that it is there. Who came by an alias alone sees none.
+            let limits = gate.index(action, &index.name).ok();
+            usage.fields.retain(|field, _| limits.as_ref().is_some_and(|seen| seen.shows(field)));
             usages.push(usage);
         }
         Ok((shards, usages))

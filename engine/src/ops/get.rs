@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
+use env::budget::Taken;
 use env::{Bytes, Env};
+use mapping::document::kept::Kept;
 use search::fetch::Shown;
 use shard::Realtime;
 
@@ -26,6 +28,18 @@ struct Aim {
     limits: Limits,
 }
 
+/// Documents that are asked for at the same time.
+const TOGETHER: usize = 128;
+
+/// Answers of a request for several documents.
+#[derive(Debug)]
+pub struct Gotten {
+    /// One a request.
+    pub replies: Vec<Result<GetReply>>,
+    /// The memory that the documents take.
+    pub memory: Option<Taken>,
+}
+
 impl<E: Env> Core<E> {
     /// Reads one document.
     ///
@@ -37,23 +51,29 @@ impl<E: Env> Core<E> {
     }
 
     /// Reads several, at the same time; each stands alone.
-    pub async fn multi_get(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        requests: &[GetRequest],
-    ) -> Vec<Result<GetReply>> {
-        let mut under_way = Vec::with_capacity(requests.len());
-        for request in requests {
-            under_way.push(self.begin_get(gate, "indices:data/read/mget[shard]", request).await);
-        }
+    pub async fn multi_get(self: &Rc<Self>, gate: &dyn Gate, requests: &[GetRequest]) -> Gotten {
         let mut replies = Vec::with_capacity(requests.len());
-        for (request, begun) in requests.iter().zip(under_way) {
-            replies.push(match begun {
-                Ok((aim, sent)) => self.finish_get(&aim, request, sent).await,
-                Err(error) => Err(error),
-            });
+        let mut memory = None;
+        for some in requests.chunks(TOGETHER) {
+            let mut under_way = Vec::with_capacity(some.len());
+            for request in some {
+                under_way
+                    .push(self.begin_get(gate, "indices:data/read/mget[shard]", request).await);
+            }
+            for (request, begun) in some.iter().zip(under_way) {
+                let reply = match begun {
+                    Ok((aim, sent)) => self.finish_get(&aim, request, sent).await,
+                    Err(error) => Err(error),
+                };
+                // What does not fit any more fails alone.
+                replies.push(reply.and_then(|reply| {
+                    let source = reply.found.as_ref().and_then(|found| found.source.as_ref());
+                    let bytes = source.map_or(0, |source| source.len());
+                    self.pay(&mut memory, "documents", bytes).map(|()| reply)
+                }));
+            }
         }
-        replies
+        Gotten { replies, memory }
     }
 
     async fn begin_get(
@@ -123,11 +143,22 @@ impl<E: Env> Core<E> {
             && !aim.limits.is_unlimited()
         {
             let seq_no = one.seq_no.get();
-            if !self.is_seen(&aim.index, aim.number, &aim.limits, &request.id, seq_no).await? {
-                found = None;
-            } else if let Some(fields) = &aim.limits.fields {
-                one.source = Bytes::from(fields.reduce_text(&one.source));
-                one.ignored.retain(|path| fields.permits(path));
+            let mut seen = None;
+            for kind in aim.limits.each() {
+                if self.is_seen(&aim.index, aim.number, kind, &request.id, seq_no).await? {
+                    seen = Some(kind);
+                    break;
+                }
+            }
+            match seen.map(|kind| &kind.fields) {
+                None => found = None,
+                Some(None) => {}
+                Some(Some(fields)) => {
+                    one.source = Bytes::from(fields.reduce_text(&one.source));
+                    let stored = one.stored.as_ref().map(|stored| fields.reduce_text(stored));
+                    one.stored = stored.map(Bytes::from);
+                    one.ignored.retain(|path| fields.permits(path));
+                }
             }
         }
         if let (Some(found), Some(wanted)) = (&found, request.version) {
@@ -157,7 +188,11 @@ impl<E: Env> Core<E> {
 fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<Found> {
     let fields = match request.stored_fields.as_slice() {
         [] => Vec::new(),
-        names => Shown::stored(names, &index.mapping).values(&found.source),
+        names => {
+            let stored = found.stored.as_ref().unwrap_or(&found.source);
+            let kept = Kept { source: &found.source, stored };
+            Shown::stored(names, &index.mapping).values(kept)
+        }
     };
     Ok(Found {
         fields,

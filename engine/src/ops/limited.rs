@@ -69,6 +69,14 @@ impl<E: Env> Core<E> {
         view
     }
 
+    /// The mapping as it is shown to a caller with these limits: what is seen of any document.
+    pub(super) fn shown_mapping(&self, index: &Index, limits: &Limits) -> Arc<Mapping> {
+        match limits.kinds.is_empty() {
+            true => self.mapping_of(index, limits),
+            false => Arc::new(index.mapping.visible(&|path| limits.shows(path))),
+        }
+    }
+
     /// May the caller see the document that stands at this sequence number? What no view shows yet
     /// is made visible first, so that the answer is about that very version.
     pub(super) async fn is_seen(
@@ -141,9 +149,7 @@ impl<E: Env> Core<E> {
         item: &mut WriteItem,
     ) -> Result<()> {
         if item.action == WriteAction::Update {
-            return Err(forbidden(
-                "Can't execute an update request if field or document level security is enabled",
-            ));
+            return Err(no_update());
         }
         if item.action != WriteAction::Delete {
             let source = json::parse(&item.source).ok();
@@ -234,6 +240,43 @@ pub(super) fn ask(
     Ok((!limits.is_unlimited()).then_some(limits))
 }
 
+/// May the caller see what an update finds? Else the update is made without a word of it.
+///
+/// # Errors
+/// The 403 for an update that wants to answer what it found.
+pub(super) fn may_see(gate: &dyn Gate, index: &str, via: &[String]) -> Result<()> {
+    match gate::ask(gate, "indices:data/read/get", index, via)?.is_unlimited() {
+        true => Ok(()),
+        false => Err(no_update()),
+    }
+}
+
+/// Does an update want to answer what it found?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// It asks for the source.
+    Wanted,
+    /// It answers that it was made.
+    Spared,
+}
+
+/// Makes of an update one that tells nothing of the document that stands there: `noop` would say that a
+/// guess is right, so what changes nothing is written all the same.
+pub(super) fn without_sight(item: &mut WriteItem) -> Sight {
+    match &mut item.update {
+        Some(update) if update.source.is_some() => Sight::Wanted,
+        Some(update) => {
+            update.writes_noop = true;
+            Sight::Spared
+        }
+        None => Sight::Spared,
+    }
+}
+
+fn no_update() -> Error {
+    forbidden("Can't execute an update request if field or document level security is enabled")
+}
+
 fn hidden(index: &str) -> Error {
     forbidden(format!(
         "documents of [{index}] are limited for this caller, and this write is not within the limits"
@@ -242,10 +285,11 @@ fn hidden(index: &str) -> Error {
 
 /// Does a document pass the filter, and has it no hidden field?
 fn is_within(limits: &Limits, source: &Value, mapping: &Mapping) -> bool {
-    let fields = limits.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source);
-    let filter =
-        limits.filter.as_ref().is_none_or(|filter| judge(filter, source, mapping) == Some(true));
-    fields && filter
+    limits.each().iter().any(|kind| {
+        let fields = kind.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source);
+        let passes = |filter: &Arc<Value>| judge(filter, source, mapping) == Some(true);
+        fields && kind.filter.as_ref().is_none_or(passes)
+    })
 }
 
 /// Does a source pass a query? Only literal conditions on exact fields are judged: `None` is "cannot

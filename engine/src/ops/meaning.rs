@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
+use mapping::Mapping;
 use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns};
+use search::plan::uses::Uses;
 use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
 use search::score::bm25::Similarity;
@@ -39,6 +41,15 @@ pub(super) struct Target {
     /// The query without the caller's document filter, where scores are explained: whoever is limited
     /// does not read there by what.
     pub(super) open: Option<Arc<Bound>>,
+    /// What gave hits second scores, where scores are explained.
+    pub(super) rescored: Vec<Rescored>,
+}
+
+/// A rescorer of one shard, and the documents that it looked at.
+pub(super) struct Rescored {
+    pub(super) plan: Arc<Plan>,
+    /// Segment and document.
+    pub(super) docs: base::hash::Set<(u32, base::DocId)>,
 }
 
 pub(super) enum State {
@@ -59,6 +70,8 @@ pub(super) struct Meaning {
     pub(super) columns: Arc<Columns>,
     /// What each `top_hits` fetches.
     pub(super) tops: Arc<[TopColumns]>,
+    /// What of the index is read.
+    pub(super) uses: Arc<Uses>,
 }
 
 impl Meaning {
@@ -79,6 +92,11 @@ impl Target {
         shards.note(self, error.clone());
         self.state = State::Failed(error);
     }
+}
+
+/// The shards of targets, each once.
+pub(super) fn shards_of(targets: &[Target]) -> impl Iterator<Item = &Target> {
+    targets.chunk_by(|a, b| a.shard() == b.shard()).map(|kinds| &kinds[0])
 }
 
 impl Shards {
@@ -110,7 +128,7 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<Vec<HeldShard>> {
         let state = self.state();
-        let sees = |name: &str| gate.sees(action, name);
+        let sees = gate::sees(gate, action, &*state);
         let names = Call::new(call.options);
         let resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees);
         let mut resolved = resolved.map_err(|error| gate::missing(gate, action, error))?;
@@ -143,9 +161,9 @@ impl<E: Env> Core<E> {
         Ok(held)
     }
 
-    /// What the request means for each shard. The gate is asked again: what is held may be older
-    /// than what its caller may see.
-    pub(super) fn targets_of(
+    /// What the request means for each shard, and for each kind of documents in it. The gate is asked
+    /// again: what is held may be older than what its caller may see.
+    pub(super) async fn targets_of(
         &self,
         gate: &dyn Gate,
         action: &'static str,
@@ -160,50 +178,108 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index_by_uuid(first.index) else {
                 return Err(Error::index_not_found(&first.name, "index_or_alias"));
             };
-            let filter = filter_of(&first.filters, limits.filter.as_deref())?;
-            let meaning = self.bind(index, request, filter.as_ref(), &limits);
-            let open = match limits.filter {
-                Some(_) => {
-                    limited::refuse(request)?;
-                    let filter = filter_of(&first.filters, None)?;
-                    let open = self.bind(index, request, filter.as_ref(), &limits);
-                    open.ok().map(|open| open.bound)
-                }
-                None => None,
-            };
-            for shard in of_index {
-                let state = match (&meaning, &shard.view) {
-                    (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
-                    (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
+            self.boost_of(index, request)?;
+            // Documents of which different fields are seen are searched apart, as if they lay in shards
+            // of their own.
+            let mut kinds = Vec::with_capacity(limits.each().len());
+            for kind in limits.each() {
+                let filter = filter_of(&first.filters, kind.filter.as_deref())?;
+                let meaning = self.bind_away(index, request, filter.as_ref(), kind).await;
+                let open = match kind.filter {
+                    Some(_) => {
+                        limited::refuse(request)?;
+                        let filter = filter_of(&first.filters, None)?;
+                        let open = self.bind_away(index, request, filter.as_ref(), kind).await;
+                        open.ok().map(|open| open.bound)
+                    }
+                    None => None,
                 };
-                let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
-                targets.push(Target { index, number, state, open });
+                kinds.push((meaning, open));
+            }
+            for shard in of_index {
+                for (meaning, open) in &kinds {
+                    let state = match (meaning, &shard.view) {
+                        (Err(error), _) | (_, Err(error)) => State::Failed(error.clone()),
+                        (Ok(meaning), Ok(view)) => State::Ready(Arc::clone(view), meaning.clone()),
+                    };
+                    let (index, number, open) = (Arc::clone(index), shard.number, open.clone());
+                    targets.push(Target { index, number, state, open, rescored: Vec::new() });
+                }
             }
         }
         Ok(targets)
     }
 
+    /// What the request means in an index.
     pub(super) fn bind(
         &self,
-        index: &Index,
+        index: &Arc<Index>,
         request: &SearchRequest,
         filter: Option<&Query>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        let mapping = self.mapping_of(index, limits);
+        self.asked(index, request, limits)?.bind(request, filter, limits)
+    }
+
+    /// As [`Self::bind`]; where it may take long, a worker does it.
+    async fn bind_away(
+        &self,
+        index: &Arc<Index>,
+        request: &SearchRequest,
+        filter: Option<&Query>,
+        limits: &Limits,
+    ) -> Result<Meaning> {
+        if !request.costly {
+            return self.bind(index, request, filter, limits);
+        }
+        let asked = self.asked(index, request, limits)?;
+        let (request, filter, limits) = (request.clone(), filter.cloned(), limits.clone());
+        let job = move || asked.bind(&request, filter.as_ref(), &limits);
+        let done = self.env.spawn().work_short(job).await;
+        done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
+    }
+
+    /// What of this core a request needs to meet an index.
+    fn asked(&self, index: &Arc<Index>, request: &SearchRequest, limits: &Limits) -> Result<Asked> {
+        Ok(Asked {
+            index: Arc::clone(index),
+            mapping: self.mapping_of(index, limits),
+            boost: self.boost_of(index, request)?,
+            expensive: self.state().settings.flag("search.allow_expensive_queries"),
+            now_ms: self.now_ms(),
+        })
+    }
+}
+
+/// An index that a request is to meet.
+struct Asked {
+    index: Arc<Index>,
+    mapping: Arc<Mapping>,
+    boost: f32,
+    expensive: bool,
+    now_ms: i64,
+}
+
+impl Asked {
+    fn bind(
+        &self,
+        request: &SearchRequest,
+        filter: Option<&Query>,
+        limits: &Limits,
+    ) -> Result<Meaning> {
+        let (index, mapping) = (&*self.index, &*self.mapping);
         let settings = &index.settings;
         let default_fields = settings.list("index.query.default_field");
         let similarities = similarities_of(settings);
-        let state = self.state();
         let context = plan::Context {
-            boost: self.boost_of(index, request)?,
+            boost: self.boost,
             similarities: &similarities,
             default_fields: &default_fields,
             highlight_max: settings
                 .int("index.highlight.max_analyzed_offset")
                 .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
             regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
-            expensive: state.settings.flag("search.allow_expensive_queries"),
+            expensive: self.expensive,
             filter,
             filter_mapping: Some(&index.mapping),
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
@@ -211,23 +287,24 @@ impl<E: Env> Core<E> {
                 as usize,
             inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
-            ..plan::Context::new(&index.name, self.now_ms())
+            ..plan::Context::new(&index.name, self.now_ms)
         };
         check_rescore(request, index)?;
-        let bound = plan::bind(request, &mapping, &context);
+        let bound = plan::bind(request, mapping, &context);
         let meaning = bound.and_then(|bound| {
-            let mut columns = fetch::bind_columns(request, &mapping, &context)?;
+            let mut columns = fetch::bind_columns(request, mapping, &context)?;
             columns.visible = limits.fields.clone();
             for inner in &mut columns.inner {
                 inner.restrict(limits.fields.as_ref());
             }
             let second = request.rescore.iter().map(|one| {
                 let asked = SearchRequest { query: Some(one.query.clone()), ..Default::default() };
-                plan::bind(&asked, &mapping, &plan::Context { filter: None, ..context })
+                plan::bind(&asked, mapping, &plan::Context { filter: None, ..context })
             });
             let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
-            let tops = aggregate::bind(request, &bound, &mapping, &context, limits)?;
-            Ok(Meaning { bound, second, columns: Arc::new(columns), tops })
+            let tops = aggregate::bind(request, &bound, mapping, &context, limits)?;
+            let uses = Arc::new(Uses::of(&bound));
+            Ok(Meaning { bound, second, columns: Arc::new(columns), tops, uses })
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);
@@ -241,7 +318,9 @@ impl<E: Env> Core<E> {
             error
         })
     }
+}
 
+impl<E: Env> Core<E> {
     /// What a search of the shard sees now; a shard that slept is woken.
     pub(super) async fn view(self: &Rc<Self>, shard: ShardId) -> Called<Arc<View>> {
         self.settled(shard).await?;
@@ -311,16 +390,6 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
 
 /// What a rescorer cannot go with.
 pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()> {
-    if request.collapse.is_some() {
-        if request.scrolls {
-            return Err(Error::illegal_argument("cannot use `collapse` in a scroll context"));
-        }
-        if !request.rescore.is_empty() {
-            return Err(Error::illegal_argument(
-                "cannot use `collapse` in conjunction with `rescore`",
-            ));
-        }
-    }
     if request.rescore.is_empty() {
         return Ok(());
     }

@@ -20,6 +20,7 @@ pub mod explain;
 mod failure;
 pub mod field_caps;
 pub mod field_sizes;
+pub mod field_uses;
 pub mod get;
 pub mod groups;
 pub mod index_settings;

@@ -14,6 +14,7 @@ use base::{DocId, FieldNo, ShardId};
 use cluster::{Command, Index, NewIndex};
 use env::{Bytes, Env, Spawn};
 use json::{Object, Value};
+use mapping::document::kept::Kept;
 use mapping::document::{Arena, Mode, Parsed};
 use search::fetch::texts;
 use segment::View;
@@ -27,7 +28,7 @@ use crate::gate::Gate;
 use crate::host::call::{Called, ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
-use crate::index::resolve::Call;
+use crate::index::resolve::{Call, closed};
 use crate::index::route::shard_of;
 use crate::node::Entry;
 
@@ -46,6 +47,33 @@ pub enum Resize {
     Shrink,
     /// It is multiplied.
     Split,
+}
+
+/// How large a shard of the new index may become, where the body says it.
+fn largest_shard(kind: Resize, body: &Value) -> Result<Option<u64>> {
+    const KEY: &str = "max_primary_shard_size";
+    let text = match body.get(KEY) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => json::to_string(other),
+    };
+    let bytes = base::units::bytes(KEY, &text).map_err(Error::illegal_argument)?;
+    if kind != Resize::Shrink {
+        let problem = "max_primary_shard_size can only be set for shrink operations";
+        return Err(Error::validation(&[problem]));
+    }
+    match bytes {
+        Some(bytes) if bytes > 0 => Ok(Some(bytes)),
+        _ => Err(Error::validation(&["max_primary_shard_size must be greater than 0"])),
+    }
+}
+
+/// The least factor of the source's shards that keeps each new shard at most so large; as many as the
+/// source has where even those are larger.
+fn shards_of_at_most(largest_bytes: u64, bytes: u64, shards: u32) -> u32 {
+    let least = bytes.div_ceil(largest_bytes).max(1);
+    let mut factors = (1..=shards).filter(|count| shards.is_multiple_of(*count));
+    factors.find(|count| u64::from(*count) >= least).unwrap_or(shards)
 }
 
 /// A document on its way.
@@ -76,13 +104,30 @@ impl<E: Env> Core<E> {
                 "unable to return only one index from [{source}]"
             )));
         };
+        if !index.open {
+            return Err(closed(&index.name, index.uuid));
+        }
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         let asked =
             cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
-        let shards = shard_count(kind, index, asked.get("index.number_of_shards"))?;
+        let asked_count = asked.get("index.number_of_shards");
+        let shards = match largest_shard(kind, body)? {
+            None => shard_count(kind, index, asked_count)?,
+            Some(_) if asked_count.is_some() => {
+                return Err(Error::illegal_argument(
+                    "Cannot set both index.number_of_shards and max_primary_shard_size for the \
+                     target index",
+                ));
+            }
+            Some(largest_bytes) => {
+                let rows = self.health_rows(|row| row.uuid == index.uuid).await;
+                let bytes: u64 = rows.iter().map(|row| row.store_bytes).sum();
+                shards_of_at_most(largest_bytes, bytes, index.settings.shard_count())
+            }
+        };
         if asked.keys().any(|name| name.starts_with("index.sort.")) {
             return Err(Error::illegal_argument(
                 "can't override index sort when resizing an index",
@@ -179,7 +224,10 @@ impl<E: Env> Core<E> {
                 let Some(id) = segment.ids().id_of(doc).map_err(damaged)? else { continue };
                 let id = String::from_utf8_lossy(id).into_owned();
                 let source = match segment.stored() {
-                    Some(stored) => Bytes::from(stored.get(doc).map_err(damaged)?),
+                    Some(stored) => {
+                        let text = stored.get(doc).map_err(damaged)?;
+                        Bytes::from(Kept::of(&text).source.to_vec())
+                    }
                     None => {
                         return Err(Error::illegal_argument(
                             "documents without a stored source cannot be copied",
@@ -317,5 +365,38 @@ fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u3
                 to => Ok(to),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_divide_those_of_the_source_and_are_small_enough() {
+        for (largest, bytes, shards, expected) in [
+            (100, 0, 8, 1),
+            (100, 100, 8, 1),
+            (100, 101, 8, 2),
+            (100, 250, 8, 4),
+            (100, 10_000, 8, 8),
+            (100, 201, 6, 3),
+            (100, 401, 6, 6),
+            (100, 201, 5, 5),
+        ] {
+            assert_eq!(shards_of_at_most(largest, bytes, shards), expected, "{bytes} {shards}");
+        }
+    }
+
+    #[test]
+    fn only_shrink_may_say_how_large() {
+        let body = |text: &str| json::parse(text.as_bytes()).expect("good JSON");
+        let read = |kind, text: &str| largest_shard(kind, &body(text));
+        assert_eq!(read(Resize::Shrink, "{}"), Ok(None));
+        let said = r#"{"max_primary_shard_size":"2kb"}"#;
+        assert_eq!(read(Resize::Shrink, said), Ok(Some(2_048)));
+        assert!(read(Resize::Clone, said).is_err());
+        assert!(read(Resize::Shrink, r#"{"max_primary_shard_size":0}"#).is_err());
+        assert!(read(Resize::Shrink, r#"{"max_primary_shard_size":"much"}"#).is_err());
     }
 }

@@ -12,7 +12,7 @@ use json::Value;
 use super::IndicesOptions;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches, resolve};
@@ -130,8 +130,9 @@ impl<E: Env> Core<E> {
                 found_any |= !(indices.is_empty() && aliases.is_empty() && streams.is_empty());
                 continue;
             }
+            // Asked before it is looked up: whether a hidden name exists is nobody's business.
+            gate.index(ACTION, part)?;
             if let Some((name, index)) = state.indices.get_key_value(part) {
-                gate.index(ACTION, part)?;
                 indices.insert(name, index);
             } else if let Some((name, members)) = state.aliases.get_key_value(part) {
                 aliases.insert(name, members.iter().map(ToString::to_string).collect());
@@ -175,12 +176,13 @@ impl<E: Env> Core<E> {
     ) -> Result<SearchShards> {
         const ACTION: &str = "indices:admin/shards/search_shards";
         let state = self.state();
-        let sees = |name: &str| gate.sees(ACTION, name);
-        let mut resolved = resolve(&*state, expression, Call::new(options), self.now_ms(), sees)?;
+        let sees = gate::sees(gate, ACTION, &*state);
+        let mut resolved = resolve(&*state, expression, Call::new(options), self.now_ms(), sees)
+            .map_err(|error| gate::missing(gate, ACTION, error))?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut reply = SearchShards::default();
         for one in &resolved {
-            gate.index(ACTION, &one.index)?;
+            gate::ask(gate, ACTION, &one.index, &one.via)?;
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::Read)?;
             let named: Vec<String> = expression

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cluster::settings::{parse_bytes, parse_time};
+use base::units;
 use cluster::{AliasAction, Command, DataStream, Index, NewIndex};
 use env::Env;
 use json::{Object, Value};
@@ -270,12 +270,8 @@ fn condition(
         _ => (false, name),
     };
     let bytes = || {
-        parse_bytes(&text).ok_or_else(|| {
-            Error::illegal_argument(format!(
-                "failed to parse setting [{name}] with value [{text}] as a size in bytes: unit is \
-                 missing or unrecognized"
-            ))
-        })
+        let read = units::bytes(name, &text).map_err(Error::illegal_argument)?;
+        read.ok_or_else(|| Error::illegal_argument(format!("[{name}] has no size [{text}]")))
     };
     let count = || {
         text.parse::<u64>().map_err(|_| {
@@ -284,12 +280,8 @@ fn condition(
     };
     let holds = match what {
         "age" => {
-            let age = parse_time(&text).map_err(|why| {
-                Error::illegal_argument(format!(
-                    "failed to parse setting [{name}] with value [{text}] as a time value: {why}"
-                ))
-            })?;
-            age_ms as i128 >= age.as_millis() as i128
+            let age = units::time(name, &text).map_err(Error::illegal_argument)?;
+            age.is_some_and(|age| age_ms as i128 >= age.as_millis() as i128)
         }
         "docs" => row.docs_count >= count()?,
         "size" => row.store_bytes >= bytes()?,

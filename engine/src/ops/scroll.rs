@@ -268,7 +268,13 @@ fn check_scroll(request: &SearchRequest) -> Result<()> {
         problems.push("[size] cannot be [0] in a scroll context");
     }
     if request.search_after.is_some() {
-        problems.push("`search_after` cannot be used in a scroll context.");
+        problems.push("[search_after] cannot be used in a scroll context");
+    }
+    if !request.rescore.is_empty() {
+        problems.push("using [rescore] is not allowed in a scroll context");
+    }
+    if request.collapse.is_some() {
+        problems.push("cannot use `collapse` in a scroll context");
     }
     if request.pit.is_some() {
         problems.push("using [point in time] is not allowed in a scroll context");

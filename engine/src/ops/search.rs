@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use base::ShardId;
 use cluster::Index;
+use env::budget::Taken;
 use env::{Bytes, Clock, Env, Spawn};
 use search::aggs::shape::Fields;
 use search::ast::Query;
@@ -27,9 +28,9 @@ use segment::section::Missing;
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
-use super::meaning::{State, Target};
+use super::meaning::{Rescored, State, Target, shards_of};
 use super::slow::{Phase, Told};
-use super::suggest::{self, Suggested};
+use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -84,6 +85,8 @@ pub struct SearchReply {
     pub scroll_id: Option<String>,
     /// Of the point in time that was searched.
     pub pit_id: Option<String>,
+    /// The memory that the hits take.
+    pub memory: Option<Arc<Taken>>,
 }
 
 /// Answer of a count.
@@ -129,6 +132,15 @@ pub struct ShardProfile {
     pub fetch: Option<Duration>,
 }
 
+/// Larger requests are read on a worker.
+const READ_HERE_BYTES_MAX: usize = 64 << 10;
+
+/// So much that a search finds is not counted: it is gone again at once.
+const RANKS_BYTES_FREE: usize = 64 << 10;
+
+/// Bytes of a hit beside its texts.
+const HIT_BYTES: usize = 512;
+
 /// What the gate is asked for a search.
 pub(super) const SEARCH: &str = "indices:data/read/search";
 
@@ -143,8 +155,12 @@ impl<E: Env> Core<E> {
         call: &SearchCall,
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
-        let mut request =
-            dsl::parse_search(&call.body, &call.params).map_err(failure::of_search)?;
+        let mut request = self.read_search(call).await?;
+        if request.collapse.is_some() && !request.rescore.is_empty() {
+            return Err(Error::validation(&[
+                "cannot use `collapse` in conjunction with `rescore`",
+            ]));
+        }
         if let Some(scroll) = &call.scroll {
             return self.begin_scroll(gate, call, scroll, request, begin).await;
         }
@@ -162,12 +178,12 @@ impl<E: Env> Core<E> {
         let found = self.env.clock().monotonic();
         let (took, hits) = (found.saturating_sub(asked), run.merged.total.map(|total| total.value));
         let shards: Vec<(Arc<Index>, u32)> =
-            run.targets.iter().map(|it| (Arc::clone(&it.index), it.number)).collect();
-        self.tell_slow_search(Phase::Query, &shards, took, call, hits);
+            shards_of(&run.targets).map(|it| (Arc::clone(&it.index), it.number)).collect();
+        self.tell_slow_search(gate, Phase::Query, &shards, took, call, hits);
         self.count_groups(&shards, &request.groups, Phase::Query, took);
         let mut reply = self.present(&request, run, call.partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(found);
-        self.tell_slow_search(Phase::Fetch, &shards, took, call, hits);
+        self.tell_slow_search(gate, Phase::Fetch, &shards, took, call, hits);
         self.count_groups(&shards, &request.groups, Phase::Fetch, took);
         self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
         Ok(reply)
@@ -176,6 +192,7 @@ impl<E: Env> Core<E> {
     /// Tells the slow log of a phase that took so long, for each of the shards that were asked.
     fn tell_slow_search(
         self: &Rc<Self>,
+        gate: &dyn Gate,
         phase: Phase,
         shards: &[(Arc<Index>, u32)],
         took: Duration,
@@ -187,6 +204,7 @@ impl<E: Env> Core<E> {
                 source: call.body.to_vec(),
                 total_hits,
                 total_shards: shards.len() as u32,
+                origin: gate.origin().clone(),
                 ..Told::default()
             });
         }
@@ -223,10 +241,14 @@ impl<E: Env> Core<E> {
             asked.dedup();
             asked
         };
-        let winners = asked.iter().map(|at| targets[*at as usize].shard());
+        let mut winners: Vec<ShardId> =
+            asked.iter().map(|at| targets[*at as usize].shard()).collect();
+        winners.dedup();
+        winners.iter().for_each(|shard| self.count_fetch(*shard));
         let watched = self.watch(winners, Phase::Fetch);
         let mut hits = Vec::with_capacity(merged.winners.len());
         let mut inside = InsidePlans::default();
+        let mut memory = None;
         for winner in &merged.winners {
             let start = self.env.clock().monotonic();
             let target = &targets[winner.target as usize];
@@ -242,7 +264,10 @@ impl<E: Env> Core<E> {
                 Ok(hit)
             });
             match made {
-                Ok(hit) => hits.push(hit),
+                Ok(hit) => {
+                    self.pay(&mut memory, "fetched_hits", hit_bytes(&hit))?;
+                    hits.push(hit);
+                }
                 Err(error) => shards.note(target, error),
             }
             if let Some(profile) = profile.get_mut(winner.target as usize) {
@@ -255,7 +280,10 @@ impl<E: Env> Core<E> {
             self.fetch_tops(aggs, &targets, &mut shards).await;
         }
         drop(watched);
-        let suggest = suggested(request, &targets, &mut shards)?;
+        let watched = (!request.suggest.is_empty())
+            .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
+        let suggest = self.suggested(request, &targets, &mut shards).await?;
+        drop(watched);
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(failure::of_all_shards(&shards.failures));
         }
@@ -270,6 +298,7 @@ impl<E: Env> Core<E> {
             profile,
             scroll_id: None,
             pit_id: None,
+            memory: memory.map(Arc::new),
         })
     }
 
@@ -286,9 +315,9 @@ impl<E: Env> Core<E> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, request).await?;
-        let mut targets = self.targets_of(gate, action, held, request)?;
-        let watched = self.watch(targets.iter().map(Target::shard), Phase::Query);
-        let mut shards = Shards { total: targets.len() as u32, ..Shards::default() };
+        let mut targets = self.targets_of(gate, action, held, request).await?;
+        let watched = self.watch(shards_of(&targets).map(Target::shard), Phase::Query);
+        let mut shards = Shards { total: held.len() as u32, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
@@ -305,15 +334,15 @@ impl<E: Env> Core<E> {
                     ..ShardProfile::default()
                 });
             }
+            if let (State::Ready(_, meaning), Some(profile)) = (&target.state, profile.last_mut()) {
+                let query = &meaning.bound.query;
+                profile.kind = search::plan::show::kind(&query.node);
+                profile.description = search::plan::show::clause(query, &target.index.mapping);
+            }
             let start = clock.monotonic();
             match &target.state {
                 State::Ready(view, meaning) => {
-                    if let Some(profile) = profile.last_mut() {
-                        let query = &meaning.bound.query;
-                        profile.kind = search::plan::show::kind(&query.node);
-                        profile.description =
-                            search::plan::show::clause(query, &target.index.mapping);
-                    }
+                    self.count_fields(target.shard(), &meaning.uses);
                     let weighed = match counts.get_mut(at) {
                         Some(counts) => self.weigh_by(&meaning.bound, view, counts),
                         None => match self.gather(&meaning.bound, view).await {
@@ -349,6 +378,7 @@ impl<E: Env> Core<E> {
                 .caused_by(failure::of_search(error))
         })?;
         let mut found = Vec::new();
+        let _room = self.room_for_ranks(&plans)?;
         if request.profile {
             // One shard after the other, so that each is measured alone.
             for one in &plans {
@@ -390,8 +420,10 @@ impl<E: Env> Core<E> {
         partials.sort_by_key(|(target, _)| *target);
         if !request.rescore.is_empty() {
             for (at, view, bounds) in second {
-                self.rescore(request, &mut partials, at, &view, &bounds)
+                let rescored = self
+                    .rescore(request, &mut partials, at, &view, &bounds)
                     .map_err(|error| damaged(&error))?;
+                targets[at as usize].rescored = rescored;
                 self.env.spawn().yield_if_needed().await;
             }
         }
@@ -401,7 +433,7 @@ impl<E: Env> Core<E> {
         Ok(Run { targets, shards, merged, aggs, profile })
     }
 
-    /// Gives the best hits of one shard second scores.
+    /// Gives the best hits of one shard second scores; where scores are explained, tells which.
     fn rescore(
         &self,
         request: &SearchRequest,
@@ -409,21 +441,27 @@ impl<E: Env> Core<E> {
         at: u32,
         view: &Arc<View>,
         bounds: &[Arc<Bound>],
-    ) -> std::result::Result<(), segment::Error> {
+    ) -> std::result::Result<Vec<Rescored>, segment::Error> {
         let mut own: Vec<&mut search::result::Partial> = partials
             .iter_mut()
             .filter(|(target, _)| *target == at)
             .map(|(_, partial)| partial)
             .collect();
         let mut hits = search::phase::best_of_shard(request.window(), &mut own);
+        let mut rescored = Vec::new();
         for (asked, bound) in request.rescore.iter().zip(bounds) {
             let plan = self.weigh(bound, view)?;
+            let top = &hits[..hits.len().min(asked.window as usize)];
+            if request.explain {
+                let docs = top.iter().map(|hit| (hit.segment, hit.doc)).collect();
+                rescored.push(Rescored { plan: Arc::clone(&plan), docs });
+            }
             search::phase::rescore(asked, &plan, &mut hits)?;
         }
         if let Some(first) = own.first_mut() {
             first.hits = hits;
         }
-        Ok(())
+        Ok(rescored)
     }
 
     /// The first hit of one shard, as it sees itself now; the filter knows all fields.
@@ -448,7 +486,8 @@ impl<E: Env> Core<E> {
         let merged = search::phase::merge(request, partials);
         let tops = Arc::clone(&meaning.tops);
         let state = State::Planned(plan, Arc::clone(&meaning.columns), tops);
-        let target = Target { index: Arc::clone(index), number, state, open: None };
+        let (index, rescored) = (Arc::clone(index), Vec::new());
+        let target = Target { index, number, state, open: None, rescored };
         let first = merged.winners.first();
         first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
     }
@@ -489,6 +528,56 @@ impl<E: Env> Core<E> {
         }
     }
 
+    /// Memory for what the slices of all shards may find together.
+    fn room_for_ranks(&self, plans: &[(u32, Arc<Plan>)]) -> Result<Option<Taken>> {
+        let cores = usize::from(self.shared.config.cores);
+        let of_plan = |plan: &Plan| {
+            let found = plan.bound.window.min(plan.view.doc_count as usize);
+            let keys = plan.bound.order.keys.len() * size_of::<search::result::Key>();
+            found.saturating_mul(size_of::<Ranked>() + keys)
+        };
+        let bytes: usize = plans.iter().map(|(_, plan)| of_plan(plan)).sum();
+        let mut memory = None;
+        if bytes > RANKS_BYTES_FREE {
+            self.pay(&mut memory, "ranked_hits", bytes.saturating_mul(cores))?;
+        }
+        Ok(memory)
+    }
+
+    /// Memory for `what`.
+    ///
+    /// # Errors
+    /// 429 where there is too little left.
+    pub fn room(&self, what: &str, bytes: usize) -> Result<Taken> {
+        let room = self.lease.take(bytes);
+        room.ok_or_else(|| Error::no_memory(what, bytes, self.lease.total_bytes()))
+    }
+
+    /// Reads a request: a large one on a worker.
+    async fn read_search(&self, call: &SearchCall) -> Result<SearchRequest> {
+        let read = if call.body.len() < READ_HERE_BYTES_MAX {
+            dsl::parse_search(&call.body, &call.params)
+        } else {
+            let (body, params) = (call.body.clone(), call.params.clone());
+            let work = move || dsl::parse_search(&body, &params);
+            let done = self.env.spawn().work_short(work).await;
+            done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
+        };
+        read.map_err(failure::of_search)
+    }
+
+    /// Takes `bytes` more for `what`.
+    pub(crate) fn pay(&self, memory: &mut Option<Taken>, what: &str, bytes: usize) -> Result<()> {
+        let taken = match memory {
+            Some(taken) => taken.grow(bytes),
+            None => {
+                *memory = self.lease.take(bytes);
+                memory.is_some()
+            }
+        };
+        if taken { Ok(()) } else { Err(Error::no_memory(what, bytes, self.lease.total_bytes())) }
+    }
+
     /// Terms of patterns, which may take a walk through all of a dictionary: in steps.
     async fn gather(
         &self,
@@ -510,33 +599,17 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// What is suggested beside the hits.
-fn suggested(
-    request: &SearchRequest,
-    targets: &[Target],
-    shards: &mut Shards,
-) -> Result<Vec<Suggested>> {
-    if request.suggest.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut views: Vec<(u32, &View, &[search::suggest::Bound])> = Vec::new();
-    for (at, target) in targets.iter().enumerate() {
-        if let State::Planned(plan, columns, ..) = &target.state {
-            views.push((at as u32, &plan.view, &columns.suggest));
-        }
-    }
-    let merged = suggest::gather(request, &views, &mut |target, error| {
-        shards.note(&targets[target as usize], error);
-    });
-    let mut suggested = Vec::with_capacity(merged.len());
-    for (suggestion, entries) in request.suggest.iter().zip(merged) {
-        let hits = suggest::hits(&entries, &mut |target, ranked| {
-            hit(request, &targets[target as usize], ranked, None)
-        })?;
-        let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
-        suggested.push(Suggested { name, kind, entries, hits });
-    }
-    Ok(suggested)
+/// Bytes that a hit takes, about.
+fn hit_bytes(hit: &Hit) -> usize {
+    let texts = |all: &[(String, Vec<String>)]| -> usize {
+        all.iter().flat_map(|(_, values)| values).map(|value| 24 + value.len()).sum()
+    };
+    let inner = hit.inner_hits.iter().flat_map(|(_, inner)| &inner.hits);
+    HIT_BYTES
+        + hit.source.as_ref().map_or(0, |source| source.len())
+        + texts(&hit.fields)
+        + texts(&hit.highlight)
+        + inner.map(hit_bytes).sum::<usize>()
 }
 
 /// Reads a search without doing it.
@@ -547,7 +620,7 @@ pub fn check(call: &SearchCall) -> Result<()> {
     dsl::parse_search(&call.body, &call.params).map(drop).map_err(failure::of_search)
 }
 
-fn hit(
+pub(super) fn hit(
     request: &SearchRequest,
     target: &Target,
     ranked: &Ranked,
@@ -558,19 +631,28 @@ fn hit(
     };
     let mut hit = fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)?;
     if request.explain {
-        let mut missing = Missing::new();
-        let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
-        let explained = loop {
-            let plan = open.unwrap_or(plan);
-            match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
-                Some(explained) => break explained,
-                None => missing.fetch(),
-            }
-        };
+        let mut explained = explained(open.unwrap_or(plan), target, ranked);
+        for (asked, second) in request.rescore.iter().zip(&target.rescored) {
+            let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
+            let again = looked_at.then(|| self::explained(&second.plan, target, ranked));
+            explained = explain::rescored(asked, explained, again);
+        }
         hit.explanation = Some(explained.explanation);
         hit.place = Some((format!("[{}][{}]", target.index.name, target.number), String::new()));
     }
     Ok(hit)
+}
+
+/// Why a hit scores so by one plan, waiting for what is not there.
+fn explained(plan: &Plan, target: &Target, ranked: &Ranked) -> explain::Explained {
+    let mut missing = Missing::new();
+    let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
+    loop {
+        match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
+            Some(explained) => return explained,
+            None => missing.fetch(),
+        }
+    }
 }
 
 /// Makes a hit, waiting for what is not there.

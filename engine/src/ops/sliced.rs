@@ -159,7 +159,7 @@ async fn others_by_id<E: Env>(
         match cursor.next() {
             Ok(None) => return Ok(out),
             Ok(Some((name, doc))) => {
-                if part_of(base::hash::murmur3(name), max) != id {
+                if part_of(base::hash::murmur3(name, 0), max) != id {
                     out.push(doc);
                 }
             }
@@ -191,13 +191,13 @@ async fn others_by_field<E: Env>(
         let part = match (numbers, words) {
             (Some(column), _) => {
                 let value = column.first(doc).unwrap_or(0);
-                part_of(base::hash::murmur3(&value.to_le_bytes()), max)
+                part_of(base::hash::murmur3(&value.to_le_bytes(), 0), max)
             }
             (None, Some(column)) => match column.first(doc) {
                 None => part_of(0, max),
                 Some(rank) => *known.entry(rank.get()).or_insert_with(|| {
                     let term = terms.as_mut().and_then(|terms| terms.term(rank).ok());
-                    part_of(term.map_or(0, base::hash::murmur3), max)
+                    part_of(term.map_or(0, |term| base::hash::murmur3(term, 0)), max)
                 }),
             },
             (None, None) => part_of(0, max),
@@ -247,7 +247,7 @@ mod tests {
         }
         let mut sizes = [0; 5];
         for number in 0..1000u32 {
-            sizes[part_of(base::hash::murmur3(&number.to_le_bytes()), 5) as usize] += 1;
+            sizes[part_of(base::hash::murmur3(&number.to_le_bytes(), 0), 5) as usize] += 1;
         }
         assert!(sizes.iter().all(|&size| size > 120), "{sizes:?}");
     }

@@ -58,7 +58,7 @@ impl<E: Env> Core<E> {
                 continue;
             }
             let (reply, answer) = reply::channel();
-            let call = Box::new(SliceCall { slices, deadline, reply });
+            let call = Box::new(SliceCall { slices, deadline, lane: self.turns.current(), reply });
             let weight = 1024 * call.slices.len();
             match self.shared.core(CoreId(hand as u16)).send(Message::Slices(call), weight) {
                 Ok(()) => under_way.push(answer),

@@ -18,6 +18,7 @@ use env::{Clock, Env, Spawn};
 use json::Writer;
 
 use crate::core::Core;
+use crate::gate::Origin;
 use crate::node::Entry;
 
 /// Levels, from the most urgent.
@@ -67,6 +68,14 @@ impl Phase {
         }
     }
 
+    /// The setting that asks for the user's name.
+    const fn include_user(self) -> &'static str {
+        match self {
+            Self::Query | Self::Fetch => "index.search.slowlog.include.user",
+            Self::Index => "index.indexing.slowlog.include.user",
+        }
+    }
+
     /// The level at which `took` is too long.
     pub(crate) fn level(self, settings: &IndexSettings, took: Duration) -> Option<&'static str> {
         let over = |name: &str| {
@@ -91,29 +100,27 @@ pub(crate) struct Told {
     pub(crate) id: Option<String>,
     /// Documents of the batch.
     pub(crate) docs: usize,
+    /// Who asked.
+    pub(crate) origin: Origin,
 }
 
 /// Counts the phase of a search at each of its shards: begun, and ended when this is dropped.
 pub(crate) struct Watched<E: Env> {
     env: E,
     readers: Vec<shard::Reader>,
-    phase: Phase,
+    span: SpanOf,
     begun: Duration,
 }
+
+/// Which of a shard's spans is counted.
+type SpanOf = fn(&shard::Uses) -> &env::meter::Span;
 
 impl<E: Env> Drop for Watched<E> {
     fn drop(&mut self) {
         let took = self.env.clock().monotonic().saturating_sub(self.begun);
         for reader in &self.readers {
-            span(reader, self.phase).ended.add(took);
+            (self.span)(reader.uses()).ended.add(took);
         }
-    }
-}
-
-fn span(reader: &shard::Reader, phase: Phase) -> &env::meter::Span {
-    match phase {
-        Phase::Fetch => &reader.uses().fetch,
-        _ => &reader.uses().query,
     }
 }
 
@@ -124,6 +131,19 @@ impl<E: Env> Core<E> {
         shards: impl IntoIterator<Item = ShardId>,
         phase: Phase,
     ) -> Watched<E> {
+        let span: SpanOf = match phase {
+            Phase::Fetch => |uses| &uses.fetch,
+            Phase::Query | Phase::Index => |uses| &uses.query,
+        };
+        self.watch_span(shards, span)
+    }
+
+    /// Counts something else that begins now at these shards.
+    pub(crate) fn watch_span(
+        &self,
+        shards: impl IntoIterator<Item = ShardId>,
+        span: SpanOf,
+    ) -> Watched<E> {
         let directory = self.directory();
         let readers: Vec<shard::Reader> = shards
             .into_iter()
@@ -133,9 +153,9 @@ impl<E: Env> Core<E> {
             })
             .collect();
         for reader in &readers {
-            span(reader, phase).begun.add(1);
+            span(reader.uses()).begun.add(1);
         }
-        Watched { env: self.env.clone(), readers, phase, begun: self.env.clock().monotonic() }
+        Watched { env: self.env.clone(), readers, span, begun: self.env.clock().monotonic() }
     }
 
     /// Tells of a phase that took so long at a shard, where that is too long.
@@ -148,7 +168,11 @@ impl<E: Env> Core<E> {
     ) {
         let Some(log) = self.shared.config.info.slow_log.clone() else { return };
         let Some(level) = phase.level(&index.settings, took) else { return };
-        let line = self.slow_line(phase, level, (&index.name, number), took, &told());
+        let mut told = told();
+        if !index.settings.flag(phase.include_user()) {
+            told.origin.user = None;
+        }
+        let line = self.slow_line(phase, level, (&index.name, number), took, &told);
         let worker = self.env.clone();
         self.env.spawn().spawn(async move {
             // Where no worker is free the line is lost: the log must not slow what it watches.
@@ -167,8 +191,9 @@ impl<E: Env> Core<E> {
         let info = &self.shared.config.info;
         let mut line = Vec::new();
         let mut writer = Writer::new(&mut line);
-        writer.begin_object().key("@timestamp").i64(self.now_ms());
         writer
+            .begin_object()
+            .field_str("@timestamp", &base::calendar::iso(self.now_ms()))
             .field_str("log.level", level)
             .field_str("event.dataset", phase.dataset())
             .field_str("elasticsearch.cluster.name", &info.cluster_name)
@@ -190,7 +215,17 @@ impl<E: Env> Core<E> {
             writer.field_str("elasticsearch.slowlog.id", id);
         }
         let source = String::from_utf8_lossy(&told.source);
-        writer.field_str("elasticsearch.slowlog.source", &source).end_object();
+        writer.field_str("elasticsearch.slowlog.source", &source);
+        if let Some(id) = &told.origin.opaque_id {
+            writer.field_str("elasticsearch.slowlog.id.opaque", id);
+        }
+        if let Some(id) = &told.origin.trace_id {
+            writer.field_str("trace.id", id);
+        }
+        if let Some((name, realm)) = &told.origin.user {
+            writer.field_str("user.name", name).field_str("user.realm", realm);
+        }
+        writer.end_object();
         String::from_utf8_lossy(&line).into_owned()
     }
 }

@@ -1,11 +1,19 @@
 //! Suggestions of a search: each shard's own, joined; completions with their documents.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
+use env::{Env, Spawn};
+use search::fetch::Columns;
+use search::plan::Plan;
 use search::request::SearchRequest;
 use search::result::Hit;
-use search::suggest::{Entry, merge};
-use segment::View;
+use search::suggest::{Entry, Suggestion, merge};
 
-use super::failure;
+use super::meaning::{State, Target};
+use super::search::hit;
+use super::{Shards, failure};
+use crate::core::Core;
 use crate::error::{Error, Result};
 
 /// The answer to one suggestion.
@@ -21,25 +29,61 @@ pub struct Suggested {
     pub hits: Vec<Vec<Hit>>,
 }
 
-/// What the shards say, one suggestion after the other; a shard that fails is told to `fail`.
-pub(super) fn gather(
-    request: &SearchRequest,
-    shards: &[(u32, &View, &[search::suggest::Bound])],
-    fail: &mut dyn FnMut(u32, Error),
-) -> Vec<Vec<Entry>> {
-    let mut merged = Vec::with_capacity(request.suggest.len());
-    for (at, suggestion) in request.suggest.iter().enumerate() {
+impl<E: Env> Core<E> {
+    /// What is suggested beside the hits. Walks through dictionaries take what they take, so a worker does them.
+    pub(super) async fn suggested(
+        self: &Rc<Self>,
+        request: &SearchRequest,
+        targets: &[Target],
+        shards: &mut Shards,
+    ) -> Result<Vec<Suggested>> {
+        if request.suggest.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut views = Vec::with_capacity(targets.len());
+        for (at, target) in targets.iter().enumerate() {
+            if let State::Planned(plan, columns, ..) = &target.state {
+                views.push((at as u32, Arc::clone(plan), Arc::clone(columns)));
+            }
+        }
+        let asked = request.suggest.clone();
+        let job = move || gather(&asked, &views);
+        let done = self.env.spawn().work_short(job).await;
+        let (merged, failed): Gathered =
+            done.map_err(|_| Error::rejected("too many searches wait for a worker"))?;
+        for (target, error) in failed {
+            shards.note(&targets[target as usize], error);
+        }
+        let mut suggested = Vec::with_capacity(merged.len());
+        for (suggestion, entries) in request.suggest.iter().zip(merged) {
+            let hits = hits(&entries, &mut |target, ranked| {
+                hit(request, &targets[target as usize], ranked, None)
+            })?;
+            let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
+            suggested.push(Suggested { name, kind, entries, hits });
+        }
+        Ok(suggested)
+    }
+}
+
+/// Entries of each suggestion, and the shards that failed.
+pub(super) type Gathered = (Vec<Vec<Entry>>, Vec<(u32, Error)>);
+
+/// What the shards say, one suggestion after the other, and the shards that failed.
+pub(super) fn gather(asked: &[Suggestion], shards: &[(u32, Arc<Plan>, Arc<Columns>)]) -> Gathered {
+    let (mut merged, mut failed) = (Vec::with_capacity(asked.len()), Vec::new());
+    for (at, suggestion) in asked.iter().enumerate() {
         let mut found = Vec::with_capacity(shards.len());
-        for (target, view, bound) in shards {
-            match bound.get(at).map(|bound| bound.run(view, *target)) {
+        for (target, plan, columns) in shards {
+            match columns.suggest.get(at).map(|bound| bound.run(&plan.view, *target)) {
                 Some(Ok(entries)) => found.push(entries),
-                Some(Err(error)) => fail(*target, failure::of_search(error)),
+                Some(Err(error)) => failed.push((*target, failure::of_search(error))),
                 None => {}
             }
         }
         merged.push(merge(suggestion, found));
     }
-    merged
+    (merged, failed)
 }
 
 /// The documents of completions.

@@ -90,14 +90,21 @@ impl<E: Env> Core<E> {
             let Some(index) = state.index_by_uuid(shard.index) else {
                 return Err(Error::index_not_found(&shard.name, "index_or_alias"));
             };
-            match &limits.fields {
-                Some(fields) => Arc::new(index.mapping.visible(&|path| fields.permits(path))),
-                None => Arc::clone(&index.mapping),
+            match (&limits.fields, &call.artificial) {
+                (None, _) => Arc::clone(&index.mapping),
+                // Its source holds the fields of its kind alone.
+                (Some(_), None) => self.shown_mapping(index, &limits),
+                (Some(_), Some(_)) => self.mapping_of(index, &limits),
             }
         };
+        let mut request = call.request.clone();
+        if limits.each().iter().any(|kind| kind.filter.is_some()) {
+            // They would count documents that the caller does not see.
+            (request.term_statistics, request.field_statistics) = (false, false);
+        }
         if let Some(source) = source {
             let view = shard.view?;
-            let found = vectors(&source, &mapping, &view, &call.request);
+            let found = vectors(&source, &mapping, &view, &request);
             reply.vectors = found.map_err(failure::of_search)?;
             if let Some(damage) = view.fault() {
                 return Err(damaged(damage));

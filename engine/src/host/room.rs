@@ -1,0 +1,259 @@
+//! Room on the disk: when there is enough to go on, and when indices are kept from growing.
+//!
+//! Always true
+//! 1. Where less is free than the flood stage leaves, every open index gets the block
+//!    `index.blocks.read_only_allow_delete`, as in Elasticsearch: writes are answered 429, reading
+//!    and deleting go on. Where more is free than the high watermark leaves, the block is taken back.
+//!    One that somebody set by hand stands for `cluster.info.update.interval` first.
+//! 2. It is looked every second, so that service is back soon after room was made. Where no mark
+//!    leaves anything (switched off; shares of a disk whose size is not known, a simulated one), it
+//!    is looked every minute whether that has changed.
+//!
+//! Not here: what happens where the disk fills up before this looks again: the log refuses (429),
+//! or, where what it had taken in finds no room, its shard is opened again (`serve`).
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use base::hash::{Map, Set};
+use base::units;
+use cluster::{Command, State};
+use env::{Clock, Disk, Env, Spawn};
+use json::{Object, Value};
+
+use crate::core::Core;
+
+/// Between two looks at a full disk.
+pub(crate) const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
+
+/// Between two looks whether a mark was set.
+const IDLE_PAUSE: Duration = Duration::from_secs(60);
+
+/// Opening a shard takes this much at most: its manifest, and a first file of its log.
+const OPENING_BYTES: u64 = 4 << 20;
+
+const BLOCK: &str = "index.blocks.read_only_allow_delete";
+const WATERMARK: &str = "cluster.routing.allocation.disk.watermark";
+
+/// Marks of a disk, as bytes that are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// Below it indices are blocked.
+    pub flood: u64,
+    /// Above it they are free again.
+    pub high: u64,
+    /// Above it nobody need think of the disk.
+    pub low: u64,
+}
+
+/// Bytes that a mark leaves of a disk of `total` bytes: `95%` and `0.95` leave a twentieth, but no
+/// more than the headroom; `500mb` leaves that. Nothing where it cannot be told.
+fn left(mark: &str, headroom: Option<&str>, total: u64) -> u64 {
+    let share = match mark.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+        None => mark.trim().parse::<f64>().ok(),
+    };
+    let bytes = |text: &str| units::bytes("", text).ok().flatten();
+    let Some(share) = share else { return bytes(mark).unwrap_or(0) };
+    let left = (total as f64 * (1.0 - share).clamp(0.0, 1.0)).round() as u64;
+    left.min(headroom.and_then(bytes).unwrap_or(u64::MAX))
+}
+
+fn marks(state: &State, total: u64) -> Option<Marks> {
+    let settings = &state.settings;
+    if !settings.flag("cluster.routing.allocation.disk.threshold_enabled") {
+        return None;
+    }
+    let mark = |name: &str| {
+        let mark = settings.text(&format!("{WATERMARK}.{name}")).unwrap_or_default();
+        left(mark, settings.text(&format!("{WATERMARK}.{name}.max_headroom")), total)
+    };
+    let (flood, high, low) = (mark("flood_stage"), mark("high"), mark("low"));
+    let high = high.max(flood);
+    Some(Marks { flood, high, low: low.max(high) })
+}
+
+/// Blocks that stand: those that stood while the disk was too full, or when the process started, are
+/// taken back as soon as there is room; others, which somebody set by hand, after `cluster.info.update.interval`, as Elasticsearch
+/// does at its next look.
+#[derive(Default)]
+struct Standing {
+    ours: Set<[u8; 16]>,
+    /// When each of the others was first seen.
+    others: Map<[u8; 16], Duration>,
+}
+
+impl Standing {
+    /// Notes what stands, and keeps of `uuids`, which could be freed now, those whose time has come.
+    fn ripe(&mut self, uuids: Vec<[u8; 16]>, now: Duration, interval: Duration) -> Vec<[u8; 16]> {
+        self.others.retain(|uuid, _| uuids.contains(uuid));
+        let ripe = |uuid: &[u8; 16]| {
+            let since = *self.others.entry(*uuid).or_insert(now);
+            self.ours.remove(uuid) || now.saturating_sub(since) >= interval
+        };
+        uuids.into_iter().filter(ripe).collect()
+    }
+
+    /// The disk is too full: whatever is blocked is so for that.
+    fn adopt(&mut self, state: &State) {
+        let blocked = state.indices.values().filter(|index| index.settings.flag(BLOCK));
+        self.ours.extend(blocked.map(|index| index.uuid));
+    }
+}
+
+/// The ids of the indices whose block is to change; true where it is to be set.
+fn due(state: &State, marks: Option<Marks>, free: u64) -> Option<(Vec<[u8; 16]>, bool)> {
+    let wanted = match marks {
+        Some(marks) if free < marks.flood => true,
+        Some(marks) if free < marks.high => return None,
+        _ => false,
+    };
+    let uuids: Vec<[u8; 16]> = state
+        .indices
+        .values()
+        .filter(|index| index.open && !index.copying && index.settings.flag(BLOCK) != wanted)
+        .map(|index| index.uuid)
+        .collect();
+    (!uuids.is_empty()).then_some((uuids, wanted))
+}
+
+impl<E: Env> Core<E> {
+    /// The marks of a disk of `total` bytes, as the settings have them; `None` where they are off.
+    pub fn disk_marks(&self, total: u64) -> Option<Marks> {
+        marks(&self.state(), total)
+    }
+
+    /// Indices that take no writes for want of room, or because somebody said so.
+    pub fn blocked_for_room(&self) -> usize {
+        let state = self.state();
+        state.indices.values().filter(|index| index.settings.flag(BLOCK)).count()
+    }
+
+    /// Whether a shard could be opened now.
+    pub(crate) async fn has_room(&self) -> bool {
+        // Where it cannot be asked, the attempt will tell.
+        let free = self.env.disk().free_bytes(&self.shared.config.data).await;
+        free.is_ok_and(|free| free >= OPENING_BYTES)
+    }
+}
+
+/// Looks after the disk as long as the keeper's core lives.
+pub(crate) fn watch<E: Env>(core: &Rc<Core<E>>) {
+    let weak = Rc::downgrade(core);
+    let env = core.env.clone();
+    env.clone().spawn().spawn(async move {
+        let mut total = None;
+        let mut pause = FULL_DISK_PAUSE;
+        let mut standing = Standing::default();
+        if let Some(core) = weak.upgrade() {
+            // Nobody knows any more who set what stands from before: it goes with the want of room.
+            standing.adopt(&core.state());
+        }
+        loop {
+            env.clock().sleep(pause).await;
+            let Some(core) = weak.upgrade() else { return };
+            if core.keeper.borrow().is_none() {
+                return;
+            }
+            let total = match total {
+                Some(total) => total,
+                None => *total.insert(core.machine().await.volume.total_bytes),
+            };
+            let marks = marks(&core.state(), total);
+            look(&core, marks, &mut standing).await;
+            pause = if marks.is_some_and(|marks| marks.high > 0) {
+                FULL_DISK_PAUSE
+            } else {
+                IDLE_PAUSE
+            };
+        }
+    });
+}
+
+async fn look<E: Env>(core: &Rc<Core<E>>, marks: Option<Marks>, standing: &mut Standing) {
+    let state = core.state();
+    let Ok(free) = core.env.disk().free_bytes(&core.shared.config.data).await else { return };
+    if marks.is_some_and(|marks| free < marks.high) {
+        standing.adopt(&state);
+    }
+    let Some((mut uuids, blocked)) = due(&state, marks, free) else { return };
+    if blocked {
+        standing.ours.extend(uuids.iter().copied());
+    } else {
+        let interval = state.settings.time("cluster.info.update.interval").unwrap_or_default();
+        uuids = standing.ripe(uuids, core.env.clock().monotonic(), interval);
+        if uuids.is_empty() {
+            return;
+        }
+    }
+    let count = uuids.len();
+    let mut settings = Object::new();
+    settings.insert(BLOCK, if blocked { Value::from("true") } else { Value::Null });
+    let settings = Value::Object(settings);
+    let changed = core.change_here(Command::PutSettings { uuids, settings, preserve: false }).await;
+    let free = free >> 20;
+    match (changed, blocked) {
+        (Ok(_), true) => core.warn(&format!(
+            "flood stage: {free} MiB are free; [{count}] indices take no writes until there is room"
+        )),
+        (Ok(_), false) => {
+            core.warn(&format!("{free} MiB are free; the block of [{count}] indices is taken back"))
+        }
+        // The log of the cluster state has no room itself: its shards refuse on their own.
+        (Err(error), _) => core.warn(&format!("the blocks of a full disk: {}", error.reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cluster::{NewIndex, apply};
+
+    use super::*;
+
+    #[test]
+    fn marks_are_shares_or_bytes() {
+        for (mark, headroom, total, expected) in [
+            ("95%", None, 1000, 50),
+            ("0.9", None, 1000, 100),
+            ("95%", Some("10b"), 1000, 10),
+            ("500mb", None, 1 << 40, 500 << 20),
+            ("95%", Some("1gb"), 0, 0),
+            ("nonsense", None, 1000, 0),
+        ] {
+            assert_eq!(left(mark, headroom, total), expected, "{mark} {headroom:?} of {total}");
+        }
+    }
+
+    #[test]
+    fn blocks_set_by_hand_stand_for_a_while_and_ours_do_not() {
+        let (ours, theirs) = ([1; 16], [2; 16]);
+        let interval = Duration::from_secs(30);
+        let mut standing = Standing::default();
+        standing.ours.insert(ours);
+        let at = Duration::from_secs;
+        assert_eq!(standing.ripe(vec![ours, theirs], at(10), interval), [ours]);
+        assert!(standing.ripe(vec![theirs], at(39), interval).is_empty());
+        assert_eq!(standing.ripe(vec![theirs], at(40), interval), [theirs]);
+    }
+
+    #[test]
+    fn indices_are_blocked_below_the_flood_stage_and_free_above_the_high_mark() {
+        let marks = Some(Marks { flood: 100, high: 200, low: 300 });
+        let new = NewIndex::new("t", [1; 16], 0);
+        let (open, _) = apply(&State::default(), &Command::CreateIndex(new));
+        assert_eq!(due(&open, marks, 100), None);
+        let (uuids, blocked) = due(&open, marks, 99).expect("too little is left");
+        assert!(blocked);
+        let settings = json::json!({"index.blocks.read_only_allow_delete": "true"});
+        let command = Command::PutSettings { uuids, settings, preserve: false };
+        let (shut, _) = apply(&open, &command);
+        assert_eq!(due(&shut, marks, 99), None, "it is done");
+        assert_eq!(due(&shut, marks, 199), None, "not yet");
+        let (uuids, blocked) = due(&shut, marks, 200).expect("there is room");
+        assert!(!blocked);
+        let settings = json::json!({"index.blocks.read_only_allow_delete": null});
+        let (freed, _) = apply(&shut, &Command::PutSettings { uuids, settings, preserve: false });
+        assert_eq!(due(&freed, marks, 200), None);
+        assert_eq!(due(&shut, None, 0).map(|due| due.1), Some(false), "switched off");
+    }
+}

@@ -1,0 +1,111 @@
+//! The round through the whole store, in virtual time: it comes every seven days, reads everything at
+//! its pace, and a damage fails one shard, with the file's name, while all others serve.
+
+mod common;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use common::start;
+use engine::ops::bulk::BulkRequest;
+use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::search::SearchCall;
+use engine::ops::{IndicesOptions, Refresh};
+use engine::{Core, Everything};
+use env::{Bytes, Clock, Env};
+use sim::{Sim, SimEnv};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+async fn fill(core: &Rc<Core<SimEnv>>, index: &str) {
+    let items = (0..50).map(|at| WriteItem {
+        action: WriteAction::Index,
+        index: index.to_owned(),
+        id: Some(at.to_string()),
+        routing: None,
+        if_seq_no: None,
+        if_primary_term: None,
+        version: None,
+        version_type: VersionType::Internal,
+        require_alias: false,
+        source: Bytes::from(format!(r#"{{"text":"word{at}"}}"#).into_bytes()),
+        update: None,
+    });
+    let request = BulkRequest { items: items.collect(), refresh: Refresh::No };
+    let reply = core.bulk(&Everything, request).await;
+    assert!(reply.items.iter().all(|item| item.result.is_ok()));
+    core.flush(&Everything, index, IndicesOptions::default()).await.expect("a healthy disk");
+}
+
+/// Hits and failures of a search of an index.
+async fn search(core: &Rc<Core<SimEnv>>, index: &str) -> Result<u64, String> {
+    let call = SearchCall {
+        indices: index.to_owned(),
+        body: Bytes::from(br#"{"size":0,"track_total_hits":true}"#.to_vec()),
+        ..SearchCall::default()
+    };
+    match core.search(&Everything, &call).await {
+        Ok(reply) => Ok(reply.result.total.map_or(0, |total| total.value)),
+        Err(error) => Err(error.root_causes.first().map_or(error.reason, |it| it.reason.clone())),
+    }
+}
+
+#[test]
+fn a_round_comes_every_seven_days_and_names_what_is_damaged() {
+    let sim = Sim::new(7);
+    let env = sim.env();
+    let (sim_files, cores) = sim.run(async {
+        let cores = start(&env).await;
+        fill(&cores[0], "good").await;
+        fill(&cores[1], "bad").await;
+        let bad = cores[0].state().index("bad").expect("made").uuid;
+        env.clock().sleep(6 * DAY + DAY / 2).await;
+        let told = &cores[0].shared().scrubbing;
+        assert_eq!(told.rounds_begun.get(), 0, "it is not yet time");
+        env.clock().sleep(DAY).await;
+        assert_eq!((told.rounds_ended.get(), told.damages.get()), (1, 0));
+        assert_eq!(told.done.get(), told.wanted.get());
+        assert!(told.read_bytes.get() > 0);
+        (cluster::state::uuid_text(bad), cores)
+    });
+    let folder = format!("/data/indices/{sim_files}/0");
+    let name = sim.names(&folder).into_iter().find(|name| name.starts_with("segment-"));
+    let path = format!("{folder}/{}", name.expect("it was flushed"));
+    sim.rot(&path, 100, 1);
+    sim.run(async {
+        assert_eq!(search(&cores[0], "bad").await, Ok(50), "nobody has looked there");
+        env.clock().sleep(7 * DAY).await;
+        let told = &cores[0].shared().scrubbing;
+        assert_eq!((told.rounds_ended.get(), told.damages.get()), (2, 1));
+        let why = search(&cores[0], "bad").await.expect_err("it is damaged");
+        assert!(why.contains(&path), "{why}");
+        assert_eq!(search(&cores[0], "good").await, Ok(50));
+        let ended_ms = told.ended_ms.get();
+        cores[0].stop().await;
+        drop(cores);
+        let cores = start(&env).await;
+        env.clock().sleep(DAY).await;
+        let told = &cores[0].shared().scrubbing;
+        assert_eq!(told.rounds_begun.get(), 0, "a restart repeats no round");
+        assert_eq!(told.ended_ms.get(), ended_ms);
+        cores[0].stop().await;
+    });
+}
+
+#[test]
+fn a_round_keeps_its_pace() {
+    let sim = Sim::new(8);
+    let env = sim.env();
+    sim.run(async {
+        let cores = start(&env).await;
+        fill(&cores[0], "t").await;
+        let slow = json::json!({"indices.scrub.max_bytes_per_sec": "1kb"});
+        cores[0].put_cluster_settings(&Everything, slow, json::Value::Null).await.expect("known");
+        let begun = env.clock().monotonic();
+        cores[0].scrub().await;
+        let took = env.clock().monotonic().saturating_sub(begun);
+        let bytes = cores[0].shared().scrubbing.read_bytes.get();
+        assert!(took >= Duration::from_millis(bytes * 1000 / 1024), "{bytes} bytes in {took:?}");
+        cores[0].stop().await;
+    });
+}
