@@ -10,7 +10,9 @@
 //! 2. Within a layer several grants on an index are alternatives: a document is seen where one of
 //!    the filters passes, a field where one of the rules permits it; a grant without a limit lifts
 //!    that limit. Between layers limits add up.
-//! 3. Equal limits have equal keys, on every core of this process.
+//! 3. In a strict layer each grant shows its own fields of its own documents: where grants differ in
+//!    both, documents fall into kinds, by which of the grants they pass.
+//! 4. Equal limits have equal keys, on every core of this process.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -44,8 +46,8 @@ pub struct Access {
 pub struct Layer {
     /// The roles.
     pub roles: Arc<[Arc<Role>]>,
-    /// Where several grants differ in documents and in fields, the fields of all of them alone are
-    /// shown: so that none shows a field of a document that only another grant shows.
+    /// Where several grants differ in documents and in fields, each shows its own fields of its own
+    /// documents: so that none shows a field of a document that only another grant shows.
     pub strict: bool,
 }
 
@@ -58,7 +60,18 @@ pub struct Limits {
     pub fields: Option<Arc<Fields>>,
     /// Equal keys mean equal limits: for caches. 0 means unlimited.
     pub key: u64,
+    /// Kinds of documents of which different fields are seen; no document is of two, and one of none
+    /// is not seen. Empty where all are alike. Whoever does not look here keeps to `filter`, which
+    /// passes all kinds, and `fields`, which are those of every grant.
+    pub kinds: Vec<Limits>,
 }
+
+/// Grants of a strict layer that differ in documents and fields, at most: with each one more, kinds
+/// of documents double. Beyond, the fields of all of them alone are shown.
+const DIFFERENT_MAX: usize = 4;
+
+/// Sets of field rules; every set must permit a field.
+type Rules = Vec<Vec<FieldRule>>;
 
 /// An action was denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,24 +155,46 @@ impl Access {
     /// May the caller do `action` to `index`, and what of it may be seen?
     pub fn index(&self, action: &str, index: &str) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
-        let mut fields: Vec<Vec<FieldRule>> = Vec::new();
+        let mut fields: Rules = Vec::new();
+        // The kinds of one layer, with all that the other layers ask for.
+        let mut kinds: Vec<(Option<Arc<Value>>, Rules)> = Vec::new();
+        let (mut filters_beside, mut fields_beside) = (Vec::new(), Vec::new());
         for layer in &self.layers {
-            let mut grants = layer
-                .roles
-                .iter()
-                .flat_map(|role| &role.indices)
-                .filter(|grant| grant.holds(action, index))
-                .peekable();
-            if grants.peek().is_none() {
+            let grants = layer.roles.iter().flat_map(|role| &role.indices);
+            let grants: Vec<&IndexGrant> =
+                grants.filter(|grant| grant.holds(action, index)).collect();
+            if grants.is_empty() {
                 return Err(self.denied(action, Some(index), Kind::Index));
             }
-            let grants: Vec<&IndexGrant> = grants.collect();
-            if let Some(filter) = self.filter(&grants) {
-                filters.push(filter);
+            if grants.iter().any(|grant| grant.query.is_none() && grant.fields.is_none()) {
+                continue;
             }
-            fields.extend(rules(&grants, layer.strict));
+            let filter = self.filter(&grants);
+            let rules = rules(&grants, layer.strict);
+            if layer.strict && kinds.is_empty() {
+                kinds = self.kinds(&grants);
+                if !kinds.is_empty() {
+                    filters.extend(filter);
+                    fields.extend(rules);
+                    continue;
+                }
+            }
+            filters.extend(filter.clone());
+            fields.extend(rules.clone());
+            filters_beside.extend(filter);
+            fields_beside.extend(rules);
         }
-        Ok(limits(filters, fields))
+        let mut whole = limits(filters, fields);
+        for (filter, rules) in kinds {
+            let filters = filters_beside.iter().cloned().chain(filter).collect();
+            let fields = fields_beside.iter().cloned().chain(rules).collect();
+            whole.kinds.push(limits(filters, fields));
+        }
+        if !whole.kinds.is_empty() {
+            let keys = whole.kinds.iter().map(|kind| kind.key.to_string());
+            whole.key = number(&keys.chain([whole.key.to_string()]).collect::<Vec<_>>().join(" "));
+        }
+        Ok(whole)
     }
 
     /// Do the layers that were granted by name (a token's) hold `action` on this very name?
@@ -229,6 +264,54 @@ impl Access {
         Some(Arc::new(json!({"bool": {"should": should, "minimum_should_match": 1}})))
     }
 
+    /// The kinds of documents that grants tell apart which differ in documents and in fields: one for
+    /// each set of grants that a document may pass, with the fields of any of that set. None where they
+    /// do not differ so, or in too many ways.
+    fn kinds(&self, grants: &[&IndexGrant]) -> Vec<(Option<Arc<Value>>, Rules)> {
+        if grants.iter().all(|grant| grant.query == grants[0].query) {
+            return Vec::new();
+        }
+        let mut alike: Vec<(&Option<FieldRule>, Vec<&IndexGrant>)> = Vec::new();
+        for &grant in grants {
+            match alike.iter_mut().find(|(fields, _)| *fields == &grant.fields) {
+                Some((_, grants)) => grants.push(grant),
+                None => alike.push((&grant.fields, vec![grant])),
+            }
+        }
+        if !(2..=DIFFERENT_MAX).contains(&alike.len()) {
+            return Vec::new();
+        }
+        let filters: Vec<Option<Arc<Value>>> =
+            alike.iter().map(|(_, grants)| self.filter(grants)).collect();
+        let mut kinds: Vec<(Option<Vec<FieldRule>>, Vec<Value>)> = Vec::new();
+        for set in 1..1_u32 << alike.len() {
+            let holds = |at: usize| set >> at & 1 == 1;
+            if (0..alike.len()).any(|at| filters[at].is_none() && !holds(at)) {
+                continue;
+            }
+            let list = |of: bool| -> Vec<Value> {
+                let own = (0..alike.len()).filter(|at| holds(*at) == of);
+                own.filter_map(|at| filters[at].as_deref().cloned()).collect()
+            };
+            let documents = json!({"bool": {"filter": (list(true)), "must_not": (list(false))}});
+            let rules = (0..alike.len()).filter(|at| holds(*at)).map(|at| alike[at].0.clone());
+            let mut rules: Option<Vec<FieldRule>> = rules.collect();
+            rules.iter_mut().for_each(|rules| rules.sort());
+            match kinds.iter_mut().find(|(known, _)| *known == rules) {
+                Some((_, several)) => several.push(documents),
+                None => kinds.push((rules, vec![documents])),
+            }
+        }
+        let kinds = kinds.into_iter().map(|(rules, mut documents)| {
+            let filter = match documents.len() {
+                1 => documents.remove(0),
+                _ => json!({"bool": {"should": documents, "minimum_should_match": 1}}),
+            };
+            (Some(Arc::new(filter)), rules.into_iter().collect())
+        });
+        kinds.collect()
+    }
+
     fn denied(&self, action: &str, index: Option<&str>, kind: Kind) -> Denied {
         let mut who = self.who.clone();
         if let Some(effective) = &self.effective {
@@ -244,7 +327,7 @@ impl Access {
 }
 
 /// The sets of field rules that a layer's grants ask for: none where all fields are shown.
-fn rules(grants: &[&IndexGrant], strict: bool) -> Vec<Vec<FieldRule>> {
+fn rules(grants: &[&IndexGrant], strict: bool) -> Rules {
     let differ = strict && grants.iter().any(|grant| grant.query != grants[0].query);
     if differ {
         // Each grant's own rule must permit the field.
@@ -257,7 +340,7 @@ fn rules(grants: &[&IndexGrant], strict: bool) -> Vec<Vec<FieldRule>> {
     vec![rules]
 }
 
-fn limits(filters: Vec<Arc<Value>>, fields: Vec<Vec<FieldRule>>) -> Limits {
+fn limits(filters: Vec<Arc<Value>>, fields: Rules) -> Limits {
     let filter = match filters.as_slice() {
         [] => None,
         [only] => Some(Arc::clone(only)),
@@ -268,7 +351,7 @@ fn limits(filters: Vec<Arc<Value>>, fields: Vec<Vec<FieldRule>>) -> Limits {
     };
     let fields = (!fields.is_empty()).then(|| Arc::new(Fields(fields)));
     let key = key(filter.as_deref(), fields.as_deref());
-    Limits { filter, fields, key }
+    Limits { filter, fields, key, kinds: Vec::new() }
 }
 
 /// A number for these limits; 0 where there are none.
@@ -278,7 +361,11 @@ fn key(filter: Option<&Value>, fields: Option<&Fields>) -> u64 {
     }
     // Two limits with one key would share cached answers, so the hash must resist being met on
     // purpose; the same text gives the same key on every core.
-    let text = format!("{}{fields:?}", filter.map(json::to_string).unwrap_or_default());
+    number(&format!("{}{fields:?}", filter.map(json::to_string).unwrap_or_default()))
+}
+
+/// A number for a text, never 0.
+fn number(text: &str) -> u64 {
     let digest = digest::digest(&digest::SHA256, text.as_bytes());
     let first = digest.as_ref().first_chunk().expect("a SHA-256 has 32 bytes");
     u64::from_be_bytes(*first).max(1)
@@ -391,17 +478,59 @@ mod tests {
         assert!(both.index(SEARCH, "j").is_err(), "one layer is not enough");
     }
 
-    #[test]
-    fn a_strict_layer_mixes_no_fields_of_different_documents() {
+    /// Two grants with documents and fields of their own, in one strict layer.
+    fn two_kinds() -> Limits {
         let mut layer = layer(vec![
             entry("i", Some(r#"{"term":{"a":1}}"#), Some(&["a", "b"])),
             entry("i", Some(r#"{"term":{"a":2}}"#), Some(&["b", "c"])),
         ]);
         layer.strict = true;
-        let fields = access(vec![layer]).index(SEARCH, "i").expect("granted").fields;
-        let fields = fields.expect("limited");
+        access(vec![layer]).index(SEARCH, "i").expect("granted")
+    }
+
+    #[test]
+    fn a_strict_layer_mixes_no_fields_of_different_documents() {
+        let fields = two_kinds().fields.expect("limited");
         assert!(fields.permits("b"));
         assert!(!fields.permits("a"));
         assert!(!fields.permits("c"));
+    }
+
+    #[test]
+    fn each_grant_of_a_strict_layer_shows_its_own_fields_of_its_own_documents() {
+        let kinds = two_kinds().kinds;
+        let (one, other) = (json!({"term": {"a": 1}}), json!({"term": {"a": 2}}));
+        let seen = |own: Vec<Value>, not: Vec<Value>| {
+            let documents = json!({"bool": {"filter": own, "must_not": not}});
+            let kind = kinds.iter().find(|kind| kind.filter.as_deref() == Some(&documents));
+            let fields = kind.expect("such documents").fields.clone().expect("limited");
+            ["a", "b", "c"].map(|path| fields.permits(path))
+        };
+        assert_eq!(seen(vec![one.clone()], vec![other.clone()]), [true, true, false]);
+        assert_eq!(seen(vec![other.clone()], vec![one.clone()]), [false, true, true]);
+        assert_eq!(seen(vec![one, other], vec![]), [true; 3], "what passes both");
+        assert_eq!(kinds.len(), 3);
+    }
+
+    #[test]
+    fn a_grant_without_any_limit_lifts_those_of_a_strict_layer() {
+        let mut layer = layer(vec![
+            entry("i", Some(r#"{"term":{"a":1}}"#), Some(&["a"])),
+            entry("i", None, None),
+        ]);
+        layer.strict = true;
+        assert_eq!(access(vec![layer]).index(SEARCH, "i"), Ok(Limits::default()));
+    }
+
+    #[test]
+    fn a_grant_of_all_documents_leaves_no_kind_without_it() {
+        let mut layer = layer(vec![
+            entry("i", Some(r#"{"term":{"a":1}}"#), None),
+            entry("i", None, Some(&["b"])),
+        ]);
+        layer.strict = true;
+        let kinds = access(vec![layer]).index(SEARCH, "i").expect("granted").kinds;
+        let fields: Vec<bool> = kinds.iter().map(|kind| kind.fields.is_some()).collect();
+        assert_eq!(fields, [true, false], "others by `b` alone, its own with all fields");
     }
 }

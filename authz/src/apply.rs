@@ -33,7 +33,9 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
         | Command::UpdateKeys { .. }
         | Command::InvalidateKeys { .. }
         | Command::PutServiceToken { .. }
-        | Command::DeleteServiceToken { .. } => store::apply(&mut next, command),
+        | Command::DeleteServiceToken { .. }
+        | Command::ActivateProfile { .. }
+        | Command::ChangeProfile { .. } => store::apply(&mut next, command),
         flow => flow::apply(&mut next, flow),
     };
     debug_assert!(next.version > state.version, "each command counts");
@@ -62,6 +64,7 @@ fn end_now(state: &mut State, end: u64, what: Ends) {
         Ends::Pushed(id) => drop(state.pushed.remove(&id)),
         Ends::Session(id) => drop(state.sessions.remove(&id)),
         Ends::Grant(id) => drop(state.drop_grant(id)),
+        Ends::Notice(grant) => drop(state.notices.remove(&grant)),
         // A spent code is remembered for as long as a token of it may live: it goes with its
         // grant.
         Ends::Code(hash) => {

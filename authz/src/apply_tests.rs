@@ -41,42 +41,27 @@ fn start() -> State {
 }
 
 fn client(status: Status) -> Client {
+    let profile = Profile {
+        application_type: ApplicationType::Web,
+        name: "App".into(),
+        redirect_uris: vec!["https://app.example/cb".into()],
+        logo: None,
+        client_uri: None,
+        description: None,
+        policy_uri: None,
+        tos_uri: None,
+        contacts: Vec::new(),
+        scopes: vec!["index:a*:all".into()],
+        scope_reason: None,
+        confidential: true,
+        require_pkce: false,
+    };
     Client {
-        reference: "r1".into(),
         client_id: Some("c1".into()),
         status,
-        owner: None,
-        profile: Profile {
-            application_type: ApplicationType::Web,
-            name: "App".into(),
-            redirect_uris: vec!["https://app.example/cb".into()],
-            logo: None,
-            client_uri: None,
-            description: None,
-            policy_uri: None,
-            tos_uri: None,
-            contacts: Vec::new(),
-            scopes: vec!["index:a*:all".into()],
-            scope_reason: None,
-            confidential: true,
-            require_pkce: false,
-        },
-        proposal: None,
-        secrets: Vec::new(),
         auth_method: "client_secret_basic".into(),
         grant_types: vec!["authorization_code".into()],
-        default_scope: Vec::new(),
-        allow_insecure_redirect: false,
-        require_par: false,
-        web_origins: Vec::new(),
-        details_types: Vec::new(),
-        service_account: None,
-        unreviewed: false,
-        registration: None,
-        note: None,
-        created: 0,
-        version: 0,
-        grants_from: 0,
+        ..Client::new("r1".into(), profile, 0)
     }
 }
 
@@ -303,6 +288,18 @@ fn refresh_tokens_rotate_and_reuse_ends_the_family() {
     let (state, outcome) = apply(&state, &refresh(id, 0, 4002));
     assert_eq!(outcome, Outcome::Refused(Error::Reused));
     assert!(state.grant(id).is_none());
+    // Its owner hears of it, until it is read or a month has passed; nobody else does.
+    let told = |state: &State, user: &str, now| {
+        let user = state.user(user).expect("known");
+        state.notices_of(user, now).map(|notice| notice.app.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&state, "ann", 4002), ["App"]);
+    assert_eq!(told(&state, "ann", u64::MAX), [""; 0]);
+    assert_eq!(told(&state, "elastic", 4002), [""; 0]);
+    assert_eq!(State::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
+    let (read, _) = apply(&state, &Command::DropNotices { grants: vec![id] });
+    assert_eq!(told(&read, "ann", 4002), [""; 0]);
+    assert!(read.ends.iter().all(|((_, what), ())| *what != Ends::Notice(id)));
 }
 
 #[test]
@@ -419,6 +416,36 @@ fn a_device_is_let_in_once() {
     let (after, outcome) = apply(&allowed, &poll(16_001));
     assert_eq!(granted(outcome).user, "ann");
     assert_eq!(apply(&after, &poll(30_000)).1, Outcome::Refused(Error::InvalidGrant));
+}
+
+#[test]
+fn a_profile_keeps_what_is_kept_in_it() {
+    let uid = crate::record::profile::uid("ann");
+    let activate = |state: &State, now| {
+        let profile = crate::record::profile::Profile::of(state.user("ann").expect("known"), now);
+        apply(state, &Command::ActivateProfile { profile })
+    };
+    let change = |data: json::Value, only_at| Command::ChangeProfile {
+        uid: uid.clone(),
+        labels: None,
+        data: Some(data),
+        enabled: Some(false),
+        only_at,
+    };
+    assert_eq!(apply(&start(), &change(json::json!({}), None)).1, Outcome::Unchanged);
+    let (state, outcome) = activate(&start(), 7);
+    assert_eq!(outcome, Outcome::Created);
+    let seq_no = state.profiles.get(&uid).expect("made").seq_no;
+    let (state, _) = apply(&state, &change(json::json!({"a": {"x": 1}}), Some(seq_no)));
+    let late = apply(&state, &change(json::json!({}), Some(seq_no))).1;
+    assert_eq!(late, Outcome::Refused(Error::Changed));
+    let (state, _) = apply(&state, &change(json::json!({"a": {"y": 2}}), None));
+    let (state, outcome) = activate(&state, 9);
+    assert_eq!(outcome, Outcome::Changed);
+    let profile = state.profiles.get(&uid).expect("there");
+    assert_eq!(profile.data, json::json!({"a": {"x": 1, "y": 2}}));
+    assert_eq!((profile.enabled, profile.synchronized), (false, 9));
+    assert_eq!(State::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
 }
 
 #[test]

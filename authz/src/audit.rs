@@ -6,11 +6,14 @@
 //!    line or fills the disk with one.
 //! 3. Writing happens on a thread of its own. The core that makes an event never waits; where more
 //!    lines wait than [`WAITING_MAX`], what is lost is counted, and the count is the next line.
+//! 4. In strict mode whoever made events asks whether they are written ([`Audit::is_written`]) before
+//!    anything is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use env::reply::Reply;
 use json::{Object, Value};
 
 /// Lines that may wait for the writer.
@@ -25,17 +28,47 @@ pub struct Audit {
     inner: Option<Arc<Inner>>,
 }
 
+/// What reaches the thread that writes.
+#[allow(missing_debug_implementations, reason = "a reply has nothing to show")]
+pub enum Item {
+    /// A line, without its end.
+    Line(String),
+    /// Somebody wants to know whether all lines before are written.
+    Ask(Reply<bool>),
+}
+
 #[derive(Debug)]
 struct Inner {
-    lines: SyncSender<String>,
+    lines: SyncSender<Item>,
+    strict: bool,
+    noted: AtomicU64,
     lost: AtomicU64,
 }
 
 impl Audit {
-    /// An audit log, and the end from which a thread writes it.
-    pub fn new() -> (Self, Receiver<String>) {
+    /// An audit log, and the end from which a thread writes it. `strict`: what cannot be noted is not
+    /// done.
+    pub fn new(strict: bool) -> (Self, Receiver<Item>) {
         let (lines, written) = sync_channel(WAITING_MAX);
-        (Self { inner: Some(Arc::new(Inner { lines, lost: AtomicU64::new(0) })) }, written)
+        let inner = Inner { lines, strict, noted: AtomicU64::new(0), lost: AtomicU64::new(0) };
+        (Self { inner: Some(Arc::new(inner)) }, written)
+    }
+
+    /// How many events were noted so far, where an event that cannot be written fails its operation;
+    /// `None` where it does not.
+    pub fn strict_count(&self) -> Option<u64> {
+        let inner = self.inner.as_ref().filter(|inner| inner.strict)?;
+        Some(inner.noted.load(Ordering::Acquire))
+    }
+
+    /// Are all events noted before now in the file? Waits until the thread has tried.
+    pub async fn is_written(&self) -> bool {
+        let Some(inner) = &self.inner else { return true };
+        let (reply, answer) = env::reply::channel();
+        let is_lossless = inner.lost.load(Ordering::Relaxed) == 0;
+        is_lossless
+            && inner.lines.try_send(Item::Ask(reply)).is_ok()
+            && answer.await.unwrap_or(false)
     }
 
     /// Writes nothing.
@@ -57,12 +90,13 @@ impl Audit {
             inner.send(line(now_ms, "audit_lines_lost", "failed", &[("count", count.as_str())]));
         }
         inner.send(line(now_ms, event, outcome, facts));
+        inner.noted.fetch_add(1, Ordering::AcqRel);
     }
 }
 
 impl Inner {
     fn send(&self, line: String) {
-        if self.lines.try_send(line).is_err() {
+        if self.lines.try_send(Item::Line(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -90,9 +124,33 @@ fn clean(value: &str) -> String {
 mod tests {
     use super::*;
 
+    fn text(item: Item) -> String {
+        match item {
+            Item::Line(line) => line,
+            Item::Ask(_) => panic!("nobody asked"),
+        }
+    }
+
+    #[test]
+    fn in_strict_mode_events_are_counted_and_asked_after() {
+        let (audit, lines) = Audit::new(true);
+        assert_eq!(audit.strict_count(), Some(0));
+        audit.note(1, "e", "ok", &[]);
+        assert_eq!(audit.strict_count(), Some(1));
+        assert_eq!(Audit::new(false).0.strict_count(), None);
+        let writer = std::thread::spawn(move || {
+            text(lines.recv().expect("the line first"));
+            let Ok(Item::Ask(reply)) = lines.recv() else { panic!("then the question") };
+            reply.send(false);
+        });
+        assert!(!futures_lite::future::block_on(audit.is_written()));
+        writer.join().expect("it ended");
+        assert!(!futures_lite::future::block_on(audit.is_written()), "nobody writes any more");
+    }
+
     #[test]
     fn a_line_is_one_line_whatever_comes_in() {
-        let (audit, lines) = Audit::new();
+        let (audit, lines) = Audit::new(false);
         let long = "x".repeat(5000);
         audit.note(
             7,
@@ -100,7 +158,7 @@ mod tests {
             "failed",
             &[("user", "a\n{\"event\":\"x\"}\u{7f}"), ("agent", &long)],
         );
-        let line = lines.try_recv().expect("a line");
+        let line = text(lines.try_recv().expect("a line"));
         assert!(!line.contains('\n'));
         let value = json::parse(line.as_bytes()).expect("JSON");
         assert_eq!(value.get("user").and_then(Value::as_str), Some("a {\"event\":\"x\"} "));
@@ -111,14 +169,15 @@ mod tests {
     #[test]
     fn what_is_lost_is_told() {
         let (lines, written) = sync_channel(1);
-        let inner = Arc::new(Inner { lines, lost: AtomicU64::new(0) });
+        let (noted, lost) = (AtomicU64::new(0), AtomicU64::new(0));
+        let inner = Arc::new(Inner { lines, strict: false, noted, lost });
         let audit = Audit { inner: Some(inner) };
         for _ in 0..3 {
             audit.note(1, "e", "ok", &[]);
         }
         drop(written.try_recv().expect("the first"));
         audit.note(2, "e", "ok", &[]);
-        let line = written.try_recv().expect("the count");
+        let line = text(written.try_recv().expect("the count"));
         assert!(
             line.contains("\"audit_lines_lost\"") && line.contains("\"count\":\"2\""),
             "{line}"

@@ -13,6 +13,7 @@ use crate::password::PasswordHash;
 use crate::record::client::Client;
 use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
+use crate::record::profile::Profile;
 use crate::record::role::Role;
 use crate::record::session::Session;
 use crate::record::user::User;
@@ -159,6 +160,29 @@ choice! {
             grants: Vec<u64>,
             /// And the consents remembered beside them.
             consents: bool,
+        },
+        /// A user's profile as it is at a login; what is kept beside it stays.
+        ActivateProfile {
+            /// The profile.
+            profile: Profile,
+        },
+        /// Changes what is kept in a profile; members are merged.
+        ChangeProfile {
+            /// Which.
+            uid: String,
+            /// What it is found by.
+            labels: Option<Value>,
+            /// What applications keep.
+            data: Option<Value>,
+            /// It is found by suggestions.
+            enabled: Option<bool>,
+            /// Only where it stands at this number.
+            only_at: Option<u64>,
+        },
+        /// A person has read what was told of these grants.
+        DropNotices {
+            /// Which.
+            grants: Vec<u64>,
         },
         /// Revokes one access token.
         RevokeAccess {
@@ -376,6 +400,7 @@ mod tests {
             Command::PutUser { user: User::elastic(password), keep_password: true },
             Command::RotateKeys {},
             Command::Revoke { grants: vec![1, 2], consents: true },
+            Command::DropNotices { grants: vec![3] },
         ] {
             assert_eq!(Command::from_bytes(&command.to_bytes()), Ok(command));
         }

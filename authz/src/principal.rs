@@ -5,6 +5,8 @@ use std::sync::Arc;
 use json::Object;
 
 use crate::access::{Access, Layer};
+use crate::authenticate::bearer;
+use crate::oauth::scope;
 use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
 use crate::record::key::{ApiKey, ServiceToken};
@@ -121,6 +123,45 @@ impl Principal {
             acting: None,
             roles_version: state.roles_version,
         }
+    }
+
+    /// The same bearer with the rights that `state` gives it; none where it may not come in any more.
+    pub fn renewed(&self, state: &State) -> Option<Self> {
+        let user = |name: &str, uid: u64| {
+            state.user(name).filter(|user| user.enabled && user.uid == uid).map(Arc::clone)
+        };
+        Some(match &self.via {
+            // Users of the operator's file are looked up at the door alone.
+            Via::Realm if self.user.realm == Realm::File => self.clone(),
+            Via::Realm => {
+                let own = user(&self.user.name, self.user.uid)?;
+                match &self.acting {
+                    Some(acting) => {
+                        Self::run_as(own, &Self::user_of(Arc::clone(acting), state), state)
+                    }
+                    None => Self::user_of(own, state),
+                }
+            }
+            Via::ApiKey(key) => {
+                let key = state.keys.get(&key.id).filter(|key| key.invalidation.is_none())?;
+                Self::key(Arc::clone(key), state)
+            }
+            Via::Service(token) => {
+                let place = (token.account.clone(), token.name.clone());
+                Self::service(Arc::clone(state.service_tokens.get(&place)?), state)
+            }
+            Via::Token(grant) => {
+                let grant = state.grant(grant.id)?;
+                Self::token(Arc::clone(grant), user(&grant.user, grant.uid)?, state)
+            }
+            Via::Oauth(grant) => {
+                let grant = state.grant(grant.id)?;
+                let client = state.client(grant.client.as_deref()?)?;
+                let ceiling = scope::role(&scope::stored(&client.profile.scopes));
+                let limits = [bearer::meaning(grant), Arc::from([Arc::new(ceiling)])];
+                Self::oauth(Arc::clone(grant), user(&grant.user, grant.uid)?, limits, state)
+            }
+        })
     }
 
     /// Its user record.

@@ -20,20 +20,27 @@ const CLUSTER: &[Row] = &[
     ("all", &["cluster:*", "indices:admin/template/*", "indices:admin/index_template/*"], &[]),
     ("cancel_task", &["cluster:admin/tasks/cancel*"], &[]),
     ("create_snapshot", &["cluster:admin/snapshot/create*", "cluster:admin/snapshot/status*", "cluster:admin/snapshot/get*", "cluster:admin/repository/get*"], &[]),
-    ("cross_cluster_replication", &["cluster:monitor/state", "cluster:monitor/remote/info"], &[]),
-    ("cross_cluster_search", &["cluster:monitor/remote/info"], &[]),
+    ("cross_cluster_replication", &["cluster:monitor/state", "cluster:monitor/remote/info", "cluster:monitor/xpack/info"], &[]),
+    ("cross_cluster_search", &["cluster:monitor/remote/info", "cluster:monitor/xpack/info", "cluster:monitor/xpack/enrich/esql/resolve_policy"], &[]),
     ("delegate_pki", &["cluster:admin/xpack/security/delegate_pki*", "cluster:admin/xpack/security/token/invalidate*"], &[]),
     ("grant_api_key", &["cluster:admin/xpack/security/api_key/grant*"], &[]),
     ("introspect_token", &["cluster:admin/oauth/introspect"], &[]),
     ("manage", &["cluster:*", "indices:admin/template/*", "indices:admin/index_template/*"], &[SECURITY, "cluster:admin/oauth/*"]),
     ("manage_api_key", &["cluster:admin/xpack/security/api_key/*"], &[]),
     ("manage_autoscaling", &["cluster:admin/autoscaling/*"], &[]),
-    ("manage_ccr", &["cluster:admin/xpack/ccr/*"], &[]),
+    ("manage_behavioral_analytics", &["cluster:admin/xpack/application/analytics/*"], &[]),
+    ("manage_ccr", &["cluster:admin/xpack/ccr/*", "cluster:monitor/state", "cluster:admin/xpack/security/user/has_privileges"], &[]),
+    ("manage_connector", &["cluster:admin/xpack/connector/*"], &["cluster:admin/xpack/connector/secret/*"]),
+    ("manage_data_frame_transforms", &["cluster:admin/data_frame/*", "cluster:monitor/data_frame/*", "cluster:monitor/transform/*", "cluster:admin/transform/*"], &[]),
     ("manage_data_stream_global_retention", &["cluster:admin/data_stream/global_retention/*"], &[]),
-    ("manage_enrich", &["cluster:admin/xpack/enrich/*"], &[]),
+    ("manage_enrich", &["cluster:admin/xpack/enrich/*", "cluster:monitor/xpack/enrich/*"], &[]),
     ("manage_ilm", &["cluster:admin/ilm/*"], &[]),
     ("manage_index_templates", &["indices:admin/template/*", "indices:admin/index_template/*", "cluster:admin/component_template/*"], &[]),
-    ("manage_inference", &["cluster:admin/xpack/inference/*", "cluster:monitor/xpack/inference*"], &[]),
+    ("manage_inference", &[
+        "cluster:admin/xpack/inference/*", "cluster:monitor/xpack/inference*",
+        "cluster:admin/xpack/ml/trained_models/deployment/start", "cluster:admin/xpack/ml/trained_models/deployment/stop",
+        "cluster:monitor/xpack/ml/trained_models/deployment/infer",
+    ], &[]),
     ("manage_ingest_pipelines", &["cluster:admin/ingest/pipeline/*"], &[]),
     ("manage_logstash_pipelines", &["cluster:admin/logstash/pipeline/*"], &[]),
     ("manage_ml", &["cluster:admin/xpack/ml/*", "cluster:monitor/xpack/ml/*"], &[]),
@@ -44,8 +51,8 @@ const CLUSTER: &[Row] = &[
     ("manage_rollup", &["cluster:admin/xpack/rollup/*", "cluster:monitor/xpack/rollup/*"], &[]),
     ("manage_saml", &["cluster:admin/xpack/security/saml/*", "cluster:admin/xpack/security/token/invalidate*", "cluster:admin/xpack/security/token/refresh*"], &[]),
     ("manage_search_application", &["cluster:admin/xpack/application/search_application/*"], &[]),
-    ("manage_search_query_rules", &["cluster:admin/xpack/query/rules/*"], &[]),
-    ("manage_search_synonyms", &["cluster:admin/synonyms/*"], &[]),
+    ("manage_search_query_rules", &["cluster:admin/xpack/query_rules/*"], &[]),
+    ("manage_search_synonyms", &["cluster:admin/synonyms/*", "cluster:admin/synonyms_sets/*", "cluster:admin/synonym_rules/*"], &[]),
     ("manage_security", &[SECURITY], &["cluster:admin/xpack/security/delegate_pki*"]),
     ("manage_service_account", &["cluster:admin/xpack/security/service_account/*"], &[]),
     ("manage_slm", &["cluster:admin/slm/*", "cluster:admin/ilm/start", "cluster:admin/ilm/stop", "cluster:admin/ilm/operation_mode/get"], &[]),
@@ -53,7 +60,12 @@ const CLUSTER: &[Row] = &[
     ("manage_transform", &["cluster:admin/data_frame/*", "cluster:monitor/data_frame/*", "cluster:monitor/transform/*", "cluster:admin/transform/*"], &[]),
     ("manage_user_profile", &["cluster:admin/xpack/security/profile/*"], &[]),
     ("manage_watcher", &["cluster:admin/xpack/watcher/*", "cluster:monitor/xpack/watcher/*"], &[]),
-    ("monitor", &["cluster:monitor/*"], &[]),
+    ("monitor", &["cluster:monitor/*", "indices:admin/template/get", "cluster:admin/component_template/get", "indices:admin/index_template/get"], &[]),
+    ("monitor_connector", &[
+        "cluster:admin/xpack/connector/get", "cluster:admin/xpack/connector/list",
+        "cluster:admin/xpack/connector/sync_job/get", "cluster:admin/xpack/connector/sync_job/list",
+    ], &[]),
+    ("monitor_data_frame_transforms", &["cluster:monitor/data_frame/*", "cluster:monitor/transform/*"], &[]),
     ("monitor_data_stream_global_retention", &["cluster:monitor/data_stream/global_retention/*"], &[]),
     ("monitor_enrich", &["cluster:monitor/xpack/enrich/*", "cluster:admin/xpack/enrich/get"], &[]),
     ("monitor_esql", &["cluster:monitor/xpack/esql/*"], &[]),
@@ -66,7 +78,10 @@ const CLUSTER: &[Row] = &[
     ("monitor_transform", &["cluster:monitor/data_frame/*", "cluster:monitor/transform/*"], &[]),
     ("monitor_watcher", &["cluster:monitor/xpack/watcher/*"], &[]),
     ("none", &[], &[]),
-    ("read_ccr", &["cluster:monitor/state", "cluster:admin/xpack/ccr/auto_follow_pattern/get"], &[]),
+    ("post_behavioral_analytics_event", &["cluster:admin/xpack/application/analytics/post_event"], &[]),
+    ("read_ccr", &["cluster:monitor/state", "cluster:admin/xpack/security/user/has_privileges"], &[]),
+    ("read_connector_secrets", &["cluster:admin/xpack/connector/secret/get"], &[]),
+    ("read_fleet_secrets", &["cluster:admin/fleet/secrets/get"], &[]),
     ("read_ilm", &["cluster:admin/ilm/get", "cluster:admin/ilm/operation_mode/get"], &[]),
     ("read_pipeline", &["cluster:admin/ingest/pipeline/get*", "cluster:admin/ingest/pipeline/simulate*"], &[]),
     ("read_security", &[
@@ -82,6 +97,11 @@ const CLUSTER: &[Row] = &[
     ], &[]),
     ("read_slm", &["cluster:admin/slm/get", "cluster:admin/slm/status", "cluster:admin/slm/stats", "cluster:admin/ilm/operation_mode/get"], &[]),
     ("transport_client", &["cluster:monitor/nodes/liveness", "cluster:monitor/state"], &[]),
+    ("write_connector_secrets", &[
+        "cluster:admin/xpack/connector/secret/delete", "cluster:admin/xpack/connector/secret/post",
+        "cluster:admin/xpack/connector/secret/put",
+    ], &[]),
+    ("write_fleet_secrets", &["cluster:admin/fleet/secrets/post", "cluster:admin/fleet/secrets/delete"], &[]),
 ];
 
 /// Privileges on indices.
@@ -97,7 +117,7 @@ const INDEX: &[Row] = &[
     ("delete_index", &["indices:admin/delete", "indices:admin/data_stream/delete"], &[]),
     ("index", &["indices:data/write/index*", "indices:data/write/bulk*", "indices:data/write/update*", "indices:data/write/simulate/bulk*"], &[]),
     ("maintenance", &["indices:admin/refresh*", "indices:admin/flush*", "indices:admin/synced_flush", "indices:admin/forcemerge*"], &[]),
-    ("manage", &["indices:monitor/*", "indices:admin/*", "internal:transport/proxy/indices:*"], &[]),
+    ("manage", &["indices:monitor/*", "indices:admin/*", "indices:data/read/field_caps*", "internal:transport/proxy/indices:*"], &[]),
     ("manage_data_stream_lifecycle", &["indices:admin/data_stream/lifecycle/*"], &[]),
     ("manage_follow_index", &["indices:admin/xpack/ccr/put_follow", "indices:admin/xpack/ccr/unfollow", "indices:admin/close*"], &[]),
     ("manage_ilm", &["indices:admin/ilm/*"], &[]),
@@ -271,6 +291,17 @@ mod tests {
         assert!(!manage.cover(Kind::Cluster, "all"));
         assert!(manage.cover(Kind::Cluster, "manage"));
         assert!(of(Kind::Cluster, &["all"]).cover(Kind::Cluster, "manage"));
+    }
+
+    #[test]
+    fn templates_are_seen_by_monitor_and_changed_by_manage() {
+        let (monitor, manage) = (of(Kind::Cluster, &["monitor"]), of(Kind::Cluster, &["manage"]));
+        for kind in ["indices:admin/template", "indices:admin/index_template"] {
+            assert!(monitor.hold(&format!("{kind}/get")) && !monitor.hold(&format!("{kind}/put")));
+            assert!(manage.hold(&format!("{kind}/put")));
+        }
+        assert!(manage.hold("cluster:admin/component_template/put"));
+        assert!(!of(Kind::Index, &["manage"]).hold("indices:data/read/search"));
     }
 
     #[test]

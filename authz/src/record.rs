@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod client;
 pub mod grant;
 pub mod key;
+pub mod profile;
 pub mod role;
 pub mod session;
 pub mod user;

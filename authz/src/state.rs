@@ -7,7 +7,7 @@
 //! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 2: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
+//! Form 3: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
 //! refuse a later one.
 
 use std::sync::Arc;
@@ -21,8 +21,9 @@ use crate::form::{Form, Hash};
 use crate::map::Map;
 use crate::record::builtin;
 use crate::record::client::Client;
-use crate::record::grant::{Code, Consent, Device, Grant, Pending, Pushed};
+use crate::record::grant::{Code, Consent, Device, Grant, Notice, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
+use crate::record::profile::Profile;
 use crate::record::role::Role;
 use crate::record::session::Session;
 use crate::record::user::User;
@@ -42,6 +43,8 @@ pub enum Ends {
     Session(Hash),
     /// A grant.
     Grant(u64),
+    /// What is told of a grant that ended.
+    Notice(u64),
 }
 
 /// All that authz knows.
@@ -89,6 +92,10 @@ pub struct State {
     pub sessions: Map<Hash, Arc<Session>>,
     /// Consents by user and client.
     pub consents: Map<(String, String), Arc<Consent>>,
+    /// Profiles of users by their ids.
+    pub profiles: Map<String, Arc<Profile>>,
+    /// What owners are told of grants that ended, by grant.
+    pub notices: Map<u64, Arc<Notice>>,
     /// When things end.
     pub ends: Map<(u64, Ends), ()>,
 }
@@ -154,6 +161,17 @@ impl State {
             .into_iter()
     }
 
+    /// What a user is told of grants that ended, oldest first.
+    pub fn notices_of<'s>(
+        &'s self,
+        user: &'s User,
+        now: u64,
+    ) -> impl Iterator<Item = &'s Arc<Notice>> {
+        self.notices.values().filter(move |notice| {
+            notice.user == user.name && notice.uid == user.uid && now < notice.end
+        })
+    }
+
     /// Sessions of a user that still stand.
     pub fn sessions_of<'s>(
         &'s self,
@@ -193,6 +211,8 @@ impl State {
         object.insert("devices", list(&self.devices));
         object.insert("sessions", list(&self.sessions));
         object.insert("consents", list(&self.consents));
+        object.insert("notices", list(&self.notices));
+        object.insert("profiles", list(&self.profiles));
         json::to_vec(&Value::Object(object))
     }
 
@@ -290,6 +310,15 @@ impl State {
             let key = (consent.user.clone(), consent.client.clone());
             once(state.consents.insert(key, consent), "consent", "of a user")?;
         }
+        for profile in list::<Arc<Profile>>(value, "profiles")? {
+            let uid = profile.uid.clone();
+            once(state.profiles.insert(uid.clone(), profile), "profile", &uid)?;
+        }
+        for notice in list::<Arc<Notice>>(value, "notices")? {
+            let grant = notice.grant;
+            state.ends.insert((notice.end, Ends::Notice(grant)), ());
+            once(state.notices.insert(grant, notice), "notice of grant", &grant.to_string())?;
+        }
         Ok(state)
     }
 
@@ -335,7 +364,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 2;
+    const FORMAT: u32 = 3;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)

@@ -10,13 +10,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use base::planted::{Fault, planted};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use consensus::{Replicated, Setup};
 use env::mailbox::{Receiver, Sender};
 use env::published::{Published, Watch};
 use env::reply::Reply;
-use env::{Clock, Env, Random, Spawn};
+use env::{Clock, Env, Pace, Random, Spawn};
 
 use crate::audit::Audit;
 use crate::command::{Command, Outcome};
@@ -114,6 +115,13 @@ impl<E: Env> Store<E> {
         let mut batch = Vec::new();
         while asks.receive(&mut batch).await {
             for Ask { command, reply } in batch.drain(..) {
+                if planted(Fault::RevokeEarly)
+                    && let Command::Revoke { grants, .. } = &command
+                {
+                    reply.send(Ok(Outcome::Ended(grants.clone())));
+                    self.propose(command).await.ok();
+                    continue;
+                }
                 reply.send(self.propose(command).await);
             }
         }
@@ -122,6 +130,12 @@ impl<E: Env> Store<E> {
     /// Ends when the log fails: the process must then end.
     pub async fn failed(&self) -> Error {
         self.replicated.failed().await.into()
+    }
+
+    /// Reads what the state stands on, at a pace, and compares it with its checksums; answers how
+    /// many files that were.
+    pub async fn scrub(&self, pace: &Pace<E>) -> Result<u64> {
+        Ok(self.replicated.scrub(pace).await?)
     }
 
     /// Saves a snapshot, so that the next start replays nothing, and lets go of the files.

@@ -1,7 +1,8 @@
 //! Role queries that name their user: `{"template":{"source":{"term":{"owner":"{{_user.username}}"}}}}`.
 //!
-//! Known are `_user.username`, `_user.full_name`, `_user.email` and `_user.metadata.KEY`, each the
-//! whole or a part of a string, and a string that is `{{#toJson}}_user.roles{{/toJson}}`. Anything
+//! Known are `_user.username`, `_user.full_name`, `_user.email`, `_user.metadata.KEY` and the
+//! template's own `params`, each the whole or a part of a string (in two braces or three), and
+//! `{{#toJson}}NAME{{/toJson}}` of any of these or of `_user.roles`, where a value may stand. Anything
 //! else is refused when the role is stored. Values are put into the finished tree, so none of them
 //! can become syntax.
 
@@ -24,32 +25,60 @@ pub struct Facts {
     pub metadata: Object,
 }
 
-/// The source of a template, where `query` is one.
-fn source(query: &Value) -> Option<Result<Value, String>> {
+const BEGIN: &str = "{{#toJson}}";
+const END: &str = "{{/toJson}}";
+
+/// A template: its source as a tree, and what it may name beside the user.
+struct Template {
+    source: Value,
+    params: Object,
+}
+
+/// The template that `query` is; none where it is a query.
+fn template(query: &Value) -> Option<Result<Template, String>> {
     let template = query.get("template")?;
     if query.as_object().is_none_or(|object| object.len() != 1) {
         return None;
     }
-    Some(match template.get("source") {
+    Some(read(template))
+}
+
+fn read(template: &Value) -> Result<Template, String> {
+    let members = template.as_object().ok_or("a template is an object")?;
+    if let Some(other) =
+        members.keys().find(|key| !matches!(*key, "source" | "params" | "lang" | "options"))
+    {
+        return Err(format!("a template has no [{other}]"));
+    }
+    let source = match members.get("source") {
         Some(Value::String(text)) => {
-            // The list of roles stands for an array, so it may stand without quotes.
-            let text = text.replace(
-                "{{#toJson}}_user.roles{{/toJson}}",
-                "\"{{#toJson}}_user.roles{{/toJson}}\"",
-            );
-            json::parse(text.as_bytes()).map_err(|error| error.to_string())
+            // A value stands where it stands in JSON, without quotes or in them.
+            let mut quoted = String::new();
+            let mut rest = text.as_str();
+            while let Some((before, after)) = rest.split_once(BEGIN) {
+                let (name, after) = after.split_once(END).ok_or("a [{{#toJson}}] has no end")?;
+                let is_bare = !before.ends_with('"') || !after.starts_with('"');
+                let quote = if is_bare { "\"" } else { "" };
+                quoted.push_str(&format!("{before}{quote}{BEGIN}{name}{END}{quote}"));
+                rest = after;
+            }
+            quoted.push_str(rest);
+            json::parse(quoted.as_bytes()).map_err(|error| error.to_string())?
         }
-        Some(value @ Value::Object(_)) => Ok(value.clone()),
-        _ => Err("a template wants a [source]".to_owned()),
-    })
+        Some(value @ Value::Object(_)) => value.clone(),
+        _ => return Err("a template wants a [source]".to_owned()),
+    };
+    let params = members.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
+    Ok(Template { source, params })
 }
 
 /// The query with its names filled in.
 pub fn fill<'q>(query: &'q Value, facts: &Facts) -> Cow<'q, Value> {
-    match source(query) {
+    match template(query) {
         None => Cow::Borrowed(query),
-        Some(source) => {
-            let filled = source.and_then(|source| fill_in(&source, facts));
+        Some(template) => {
+            let filled =
+                template.and_then(|template| fill_in(&template.source, facts, &template.params));
             // Checked when the role was stored; damage shows nothing.
             Cow::Owned(filled.unwrap_or_else(|_| json::json!({"match_none": {}})))
         }
@@ -61,22 +90,25 @@ pub fn fill<'q>(query: &'q Value, facts: &Facts) -> Cow<'q, Value> {
 /// # Errors
 /// Why a template does not read.
 pub fn sample(query: &Value) -> Result<Value, String> {
-    match source(query) {
+    match template(query) {
         None => Ok(query.clone()),
-        Some(source) => fill_in(&source?, &Facts { username: "x".into(), ..Facts::default() }),
+        Some(template) => {
+            let Template { source, params } = template?;
+            fill_in(&source, &Facts { username: "x".into(), ..Facts::default() }, &params)
+        }
     }
 }
 
-fn fill_in(value: &Value, facts: &Facts) -> Result<Value, String> {
+fn fill_in(value: &Value, facts: &Facts, params: &Object) -> Result<Value, String> {
     Ok(match value {
-        Value::String(text) => fill_text(text, facts)?,
-        Value::Array(items) => {
-            Value::Array(items.iter().map(|item| fill_in(item, facts)).collect::<Result<_, _>>()?)
-        }
+        Value::String(text) => fill_text(text, facts, params)?,
+        Value::Array(items) => Value::Array(
+            items.iter().map(|item| fill_in(item, facts, params)).collect::<Result<_, _>>()?,
+        ),
         Value::Object(object) => {
             let mut filled = Object::new();
             for (key, value) in object.iter() {
-                filled.insert(key, fill_in(value, facts)?);
+                filled.insert(key, fill_in(value, facts, params)?);
             }
             Value::Object(filled)
         }
@@ -84,36 +116,49 @@ fn fill_in(value: &Value, facts: &Facts) -> Result<Value, String> {
     })
 }
 
-fn fill_text(text: &str, facts: &Facts) -> Result<Value, String> {
-    if text == "{{#toJson}}_user.roles{{/toJson}}" {
-        return Ok(Value::from(facts.roles.clone()));
+fn fill_text(text: &str, facts: &Facts, params: &Object) -> Result<Value, String> {
+    if let Some(name) = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) {
+        return Ok(named(name.trim(), facts, params)?.unwrap_or_default());
     }
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);
-        let (name, after) = after.split_once("}}").ok_or("a template's [{{] has no end")?;
-        match name.trim() {
-            "_user.username" => out.push_str(&facts.username),
-            "_user.full_name" => out.push_str(facts.full_name.as_deref().unwrap_or_default()),
-            "_user.email" => out.push_str(facts.email.as_deref().unwrap_or_default()),
-            other => match other.strip_prefix("_user.metadata.") {
-                Some(path) => {
-                    let parts: Vec<&str> = path.split('.').collect();
-                    let whole = Value::Object(facts.metadata.clone());
-                    match whole.at(&parts) {
-                        Some(Value::String(text)) => out.push_str(text),
-                        Some(Value::Null) | None => {}
-                        Some(other) => out.push_str(&json::to_string(other)),
-                    }
-                }
-                None => return Err(format!("a template cannot name [{other}]")),
-            },
+        let (open, close) = match after.strip_prefix('{') {
+            Some(inside) => (inside, "}}}"),
+            None => (after, "}}"),
+        };
+        let (name, after) = open.split_once(close).ok_or("a template's [{{] has no end")?;
+        match named(name.trim(), facts, params)? {
+            Some(Value::String(text)) => out.push_str(&text),
+            Some(Value::Null) | None => {}
+            Some(other) => out.push_str(&json::to_string(&other)),
         }
         rest = after;
     }
     out.push_str(rest);
     Ok(Value::String(out))
+}
+
+/// What a name stands for; none where the user has no such thing.
+fn named(name: &str, facts: &Facts, params: &Object) -> Result<Option<Value>, String> {
+    let at = |whole: Value, path: &str| {
+        let parts: Vec<&str> = path.split('.').collect();
+        whole.at(&parts).cloned()
+    };
+    Ok(match name {
+        "_user.username" => Some(Value::from(facts.username.as_str())),
+        "_user.full_name" => facts.full_name.as_deref().map(Value::from),
+        "_user.email" => facts.email.as_deref().map(Value::from),
+        "_user.roles" => Some(Value::from(facts.roles.clone())),
+        other => match other.strip_prefix("_user.metadata.") {
+            Some(path) => at(Value::Object(facts.metadata.clone()), path),
+            None => {
+                let found = at(Value::Object(params.clone()), other);
+                Some(found.ok_or_else(|| format!("a template cannot name [{other}]"))?)
+            }
+        },
+    })
 }
 
 #[cfg(test)]
@@ -139,6 +184,14 @@ mod tests {
         let query =
             json!({"template": {"source": "{\"term\":{\"t\":\"{{_user.metadata.team}}!\"}}"}});
         assert_eq!(*fill(&query, &facts), json!({"term": {"t": "red!"}}));
+        let source = r#"{"terms":{"t":{{#toJson}}_user.metadata.teams{{/toJson}}}}"#;
+        let query = json!({"template": {"source": source, "lang": "mustache"}});
+        let with_list =
+            Facts { metadata: [("teams", vec!["x", "y"])].into_iter().collect(), ..facts.clone() };
+        assert_eq!(*fill(&query, &with_list), json!({"terms": {"t": ["x", "y"]}}));
+        let query = json!({"template": {"source": {"term": {"k": "{{{kind}}}-{{_user.email}}"}},
+            "params": {"kind": "a\"b"}}});
+        assert_eq!(*fill(&query, &facts), json!({"term": {"k": "a\"b-"}}));
         let plain = json!({"term": {"a": "{{_user.username}}"}});
         assert_eq!(*fill(&plain, &facts), plain);
     }
@@ -151,5 +204,7 @@ mod tests {
             assert_eq!(*fill(&query, &Facts::default()), json!({"match_none": {}}));
         }
         assert!(sample(&json!({"template": {}})).is_err());
+        assert!(sample(&json!({"template": {"id": "stored"}})).is_err());
+        assert!(sample(&json!({"template": {"source": "{\"a\":{{#toJson}}_user.roles"}})).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! What may happen once happens once: two requests for one code or one refresh token, from two cores,
-//! and a power cut at every change of it.
+//! What may happen once happens once: requests for one code, one refresh token or one device code, from
+//! several cores, and a power cut at every change of it.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use authz::command::Outcome;
 use authz::form::Hash;
 use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
-use authz::record::grant::Code;
+use authz::record::grant::{Code, Device, DeviceState};
 use authz::record::user::{Realm, User};
 use authz::store::mailbox;
 use authz::token::Keys;
@@ -30,42 +30,27 @@ async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
 }
 
 fn client() -> Client {
+    let profile = Profile {
+        application_type: ApplicationType::Web,
+        name: "App".into(),
+        redirect_uris: vec!["https://app.example/cb".into()],
+        logo: None,
+        client_uri: None,
+        description: None,
+        policy_uri: None,
+        tos_uri: None,
+        contacts: Vec::new(),
+        scopes: vec!["self".into()],
+        scope_reason: None,
+        confidential: true,
+        require_pkce: false,
+    };
     Client {
-        reference: "r1".into(),
         client_id: Some("c1".into()),
         status: Status::Approved,
-        owner: None,
-        profile: Profile {
-            application_type: ApplicationType::Web,
-            name: "App".into(),
-            redirect_uris: vec!["https://app.example/cb".into()],
-            logo: None,
-            client_uri: None,
-            description: None,
-            policy_uri: None,
-            tos_uri: None,
-            contacts: Vec::new(),
-            scopes: vec!["self".into()],
-            scope_reason: None,
-            confidential: true,
-            require_pkce: false,
-        },
-        proposal: None,
-        secrets: Vec::new(),
         auth_method: "client_secret_basic".into(),
         grant_types: vec!["authorization_code".into(), "refresh_token".into()],
-        default_scope: Vec::new(),
-        allow_insecure_redirect: false,
-        require_par: false,
-        web_origins: Vec::new(),
-        details_types: Vec::new(),
-        service_account: None,
-        unreviewed: false,
-        registration: None,
-        note: None,
-        created: 0,
-        version: 0,
-        grants_from: 0,
+        ..Client::new("r1".into(), profile, 0)
     }
 }
 
@@ -185,6 +170,94 @@ fn one_of_those_who_race_for_a_code_wins_and_then_all_lose() {
             // The second showed that the code was stolen: what the first got is dead.
             assert!(outcomes.contains(&Err(Error::Reused)));
             assert!(keeper.state().grants.is_empty());
+        });
+    }
+}
+
+/// A device that its person let in.
+async fn allowed_device(keeper: &Keeper) {
+    let user = keeper.state().user("ann").expect("made").clone();
+    let device = Device {
+        id: Hash([2; 32]),
+        user_code: "BCDFGHJK".into(),
+        client: "c1".into(),
+        scopes: vec!["self".into()],
+        resource: Vec::new(),
+        state: DeviceState::Waiting,
+        user: None,
+        uid: 0,
+        interval: 5,
+        polled: None,
+        end: 600_000,
+    };
+    keeper.ask(Command::PutDevice { device, now: 1 }).await.expect("kept");
+    let scopes = Some(vec!["self".into()]);
+    let (user_code, uid) = ("BCDFGHJK".into(), user.uid);
+    let decide = Command::DecideDevice { user_code, user: "ann".into(), uid, scopes, now: 2 };
+    keeper.ask(decide).await.expect("allowed");
+}
+
+fn poll(now: u64) -> Command {
+    Command::PollDevice {
+        id: Hash([2; 32]),
+        client: "c1".into(),
+        refreshes: true,
+        idle: 1_000_000,
+        absolute: 5_000_000,
+        life: 1_200_000,
+        now,
+    }
+}
+
+#[test]
+fn one_of_those_who_race_for_a_device_code_wins() {
+    for seed in 0..20 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async move {
+            let (_, keeper) = open(&env).await;
+            prepare(&keeper).await;
+            allowed_device(&keeper).await;
+            let outcomes = race(&env, &keeper, (0..4).map(|at| poll(10 + at)).collect()).await;
+            let won = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            assert_eq!(won, 1, "{outcomes:?}");
+            assert_eq!(keeper.state().grants.len(), 1);
+            let decided = Command::DecideDevice {
+                user_code: "BCDFGHJK".into(),
+                user: "ann".into(),
+                uid: 0,
+                scopes: None,
+                now: 20,
+            };
+            assert_eq!(keeper.ask(decided).await, Err(Error::Gone), "and it is decided once");
+        });
+    }
+}
+
+#[test]
+fn a_device_code_that_was_answered_before_the_power_went_stays_spent() {
+    let story = |env: SimEnv, told: Rc<std::cell::Cell<bool>>| async move {
+        let (_, keeper) = open(&env).await;
+        prepare(&keeper).await;
+        allowed_device(&keeper).await;
+        keeper.ask(poll(10)).await.expect("tokens");
+        told.set(true);
+    };
+    let sim = Sim::new(7);
+    sim.run(story(sim.env(), Rc::default()));
+    for nth in 1..=sim.changes() {
+        let sim = Sim::new(100 + nth);
+        sim.cut_power_at(nth);
+        let told = Rc::new(std::cell::Cell::new(false));
+        assert!(sim.run_until_cut(story(sim.env(), Rc::clone(&told))).is_none(), "cut at {nth}");
+        let (env, told) = (sim.env(), told.get());
+        sim.run(async move {
+            let (_, keeper) = open(&env).await;
+            let outcome = keeper.ask(poll(20)).await;
+            if told {
+                assert!(outcome.is_err(), "cut at {nth}: a spent code was taken: {outcome:?}");
+            }
+            assert!(keeper.state().grants.len() <= 1, "cut at {nth}");
         });
     }
 }

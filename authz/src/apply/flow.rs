@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use base::planted::{Fault, planted};
+
 use super::store::number;
 use super::{clear, end_now};
 use crate::command::{Command, Outcome, Waiting};
 use crate::error::Error;
 use crate::form::Hash;
 use crate::record::client::{Client, Status};
-use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind};
+use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind, Notice};
 use crate::secret::is_equal;
 use crate::state::{Ends, State};
 
@@ -17,6 +19,12 @@ const FAMILIES_MAX: usize = 50;
 
 /// Codes of one user and client; beyond, the oldest ends.
 const CODES_MAX: usize = 10;
+
+/// An owner is told for so long, in milliseconds, that a refresh token came twice.
+const NOTICE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// What one owner is told of at most; beyond, the oldest goes.
+const NOTICES_MAX: usize = 20;
 
 /// Requests that wait in one browser; beyond, the oldest ends.
 const PENDING_MAX: usize = 20;
@@ -42,6 +50,9 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         Command::Revoke { grants, consents } => {
             let ended = grants.iter().copied().filter(|id| revoke(state, *id, *consents));
             Outcome::Ended(ended.collect())
+        }
+        Command::DropNotices { grants } => {
+            Outcome::Each(grants.iter().map(|grant| drop_notice(state, *grant)).collect())
         }
         Command::RevokeAccess { grant, serial, end, now } => {
             let Some(known) = state.grants.get(grant).cloned() else { return Outcome::Unchanged };
@@ -221,17 +232,18 @@ fn refresh(
     }
     let mut next = known.clone();
     if counter == known.counter {
-        next.counter += 1;
+        next.counter += u32::from(!planted(Fault::ForgetRotation));
         next.rotated = now;
         next.idle_end = (now + idle).min(known.absolute_end);
     } else if counter + 1 != known.counter || now >= known.rotated + window {
         // Somebody uses a token that was rotated out: the thief or the robbed, nobody can tell. The
         // whole family ends.
         revoke(state, known.id, true);
+        tell(state, known, now);
         return Outcome::Refused(Error::Reused);
     }
     let serial = next.serial;
-    next.serial += 1;
+    next.serial += u32::from(!planted(Fault::ReuseSerial));
     next.last_used = Some(now);
     let next = Arc::new(next);
     state.grants.insert(known.id, Arc::clone(&next));
@@ -252,6 +264,32 @@ fn refresh(
     let child = Arc::new(child);
     state.put_grant(Arc::clone(&child));
     Outcome::Granted(child, 0)
+}
+
+/// Keeps for the owner's page that a grant ended because of a refresh token that came twice.
+fn tell(state: &mut State, grant: &Grant, now: u64) {
+    let Some(client) = grant.client.as_deref().and_then(|id| state.client(id)) else { return };
+    let notice = Notice {
+        grant: grant.id,
+        user: grant.user.clone(),
+        uid: grant.uid,
+        app: client.profile.name.clone(),
+        at: now,
+        end: now + NOTICE_MS,
+    };
+    let own = state.notices.values().filter(|other| other.user == notice.user);
+    let own: Vec<u64> = own.map(|other| other.grant).collect();
+    for old in own.iter().take((own.len() + 1).saturating_sub(NOTICES_MAX)) {
+        drop_notice(state, *old);
+    }
+    state.ends.insert((notice.end, Ends::Notice(notice.grant)), ());
+    state.notices.insert(notice.grant, Arc::new(notice));
+}
+
+fn drop_notice(state: &mut State, grant: u64) -> bool {
+    let Some(notice) = state.notices.get(&grant).cloned() else { return false };
+    state.ends.remove(&(notice.end, Ends::Notice(grant)));
+    state.notices.remove(&grant)
 }
 
 fn revoke(state: &mut State, id: u64, consents: bool) -> bool {
@@ -283,8 +321,8 @@ fn put_client(state: &mut State, client: &Client, version: u64) -> Outcome {
         return Outcome::Refused(Error::Changed);
     }
     let mut client = Client { version: version + 1, ..client.clone() };
-    if client.status == Status::Suspended
-        && known.as_ref().is_some_and(|known| known.status != Status::Suspended)
+    if client.status != Status::Approved
+        && known.as_ref().is_some_and(|known| known.status == Status::Approved)
     {
         // All grants of before are dead for good, also once it is approved again.
         client.grants_from = state.next + 1;
@@ -437,10 +475,10 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
-        address: None,
     };
     state.ends.remove(&(known.end, Ends::Code(*code)));
-    state.codes.insert(*code, Arc::new(Code { spent: Some(grant.id), ..(*known).clone() }));
+    let spent = (!planted(Fault::RedeemTwice)).then_some(grant.id);
+    state.codes.insert(*code, Arc::new(Code { spent, ..(*known).clone() }));
     let outcome = granted(state, grant);
     clear(state, *now);
     outcome
@@ -499,7 +537,6 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
-        address: None,
     };
     state.user_codes.remove(&known.user_code);
     state.devices.remove(id);

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::form::Hash;
 use crate::record::builtin;
 use crate::record::key::ApiKey;
+use crate::record::profile::Profile;
 use crate::record::user::User;
 use crate::state::{Ends, State};
 
@@ -131,6 +132,37 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::DeleteServiceToken { account, name } => {
             found(state.service_tokens.remove(&(account.clone(), name.clone())))
+        }
+        Command::ActivateProfile { profile } => {
+            let seq_no = number(state);
+            let known = state.profiles.get(&profile.uid).cloned();
+            let next = match &known {
+                None => Profile { seq_no, ..profile.clone() },
+                Some(known) => Profile {
+                    seq_no,
+                    enabled: known.enabled,
+                    labels: known.labels.clone(),
+                    data: known.data.clone(),
+                    ..profile.clone()
+                },
+            };
+            state.profiles.insert(next.uid.clone(), Arc::new(next));
+            if known.is_some() { Outcome::Changed } else { Outcome::Created }
+        }
+        Command::ChangeProfile { uid, labels, data, enabled, only_at } => {
+            let Some(known) = state.profiles.get(uid).cloned() else { return Outcome::Unchanged };
+            if only_at.is_some_and(|seq_no| seq_no != known.seq_no) {
+                return Outcome::Refused(Error::Changed);
+            }
+            let mut next = Profile { seq_no: number(state), ..(*known).clone() };
+            next.enabled = enabled.unwrap_or(next.enabled);
+            for (whole, change) in [(&mut next.labels, labels), (&mut next.data, data)] {
+                if let Some(change) = change {
+                    json::patch::merge(whole, change);
+                }
+            }
+            state.profiles.insert(uid.clone(), Arc::new(next));
+            Outcome::Changed
         }
         _ => Outcome::Unchanged,
     }

@@ -14,7 +14,7 @@ use crate::principal::Principal;
 use crate::record::grant::{Grant, GrantKind, Meaning};
 use crate::state::State;
 use crate::token::seal::Pair;
-use crate::token::text::{self, Kind};
+use crate::token::text::Kind;
 use crate::token::{Content, Keys};
 
 /// Grants whose meaning one core remembers.
@@ -49,7 +49,7 @@ impl Bearer {
     ) -> Result<Principal, AuthError> {
         let unknown = || AuthError::Unknown { detail: None, bearer: true };
         let state = inner.now();
-        let Some(text) = text::read(token) else {
+        let Some(text) = self.keys.read(token) else {
             return service(&state, token).ok_or_else(unknown);
         };
         if text.kind != Kind::Access {

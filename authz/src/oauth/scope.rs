@@ -193,13 +193,12 @@ pub fn role(scopes: &[Scope]) -> Role {
                 role.indices.push(grant(vec![pattern.clone()], *action, None, None));
             }
             Scope::Monitor => {
-                // Node information stays the operator's.
+                // Node information stays the operator's, and mappings are asked of the indices.
                 role.cluster = Actions::of(
                     crate::privilege::Kind::Cluster,
                     &[
                         "cluster:monitor/health",
                         "cluster:monitor/main",
-                        "cluster:monitor/state",
                         "cluster:monitor/stats",
                         "cluster:monitor/task",
                         "cluster:monitor/xpack/license",
@@ -223,10 +222,11 @@ pub fn grant(
     IndexGrant { names, actions: action.actions(), fields, query, restricted: false, dots: false }
 }
 
-/// The narrowest scope that would allow an action on an index: what a denial names.
+/// The narrowest scope that would allow an action on an index: what a denial names. None where no scope
+/// would.
 pub fn wanted(action: &str, index: Option<&str>) -> Option<String> {
     let Some(index) = index else {
-        return action.starts_with("cluster:monitor/").then(|| "cluster:monitor".to_owned());
+        return role(&[Scope::Monitor]).cluster.hold(action).then(|| Scope::Monitor.to_string());
     };
     let found = [Action::Read, Action::Create, Action::Write, Action::Manage, Action::All]
         .into_iter()
@@ -338,5 +338,6 @@ mod tests {
         assert_eq!(wanted("indices:admin/create", Some("a")).as_deref(), Some("index:a:manage"));
         assert_eq!(wanted("cluster:monitor/health", None).as_deref(), Some("cluster:monitor"));
         assert_eq!(wanted("cluster:admin/settings/update", None), None);
+        assert_eq!(wanted("cluster:monitor/nodes/info", None), None, "no scope grants it");
     }
 }

@@ -25,12 +25,33 @@ pub struct Row {
     pub end: Option<u64>,
 }
 
+/// An access that ended because a token of it was used twice.
+#[derive(Clone, Debug)]
+pub struct Stolen {
+    /// The application's name.
+    pub app: String,
+    /// When, in milliseconds.
+    pub at: u64,
+}
+
 /// Applications that were let in, and what happened to some of them.
-pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], warnings: &[String]) -> String {
+pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], stolen: &[Stolen]) -> String {
     let body = html! {
         h1 { "Applications with access" }
         p.lead { "Each of them may do what stands beside it, in your name, until you revoke it." }
-        @for warning in warnings { div.note.stop role="alert" { (warning) } }
+        @if !stolen.is_empty() {
+            section.note.stop aria-labelledby="stolen" {
+                h2 #stolen { "Access that was ended for your safety" }
+                ul { @for one in stolen {
+                    li { strong { (one.app) } ", " (time(one.at)) ": a key of this application was used twice. It may "
+                        "have been stolen, so nothing of it works any more. You can let the application in again." }
+                } }
+                form method="post" action="/account/apps" {
+                    (hidden("csrf_token", csrf))
+                    div.buttons { button type="submit" name="action" value="understood" { "Understood" } }
+                }
+            }
+        }
         @if rows.is_empty() {
             section.card { p { "No application has access to your documents." } }
         }
@@ -182,6 +203,9 @@ mod tests {
         assert_eq!(page.matches("value=\"revoke_all\"").count(), 1);
         assert!(page.contains("never") && page.contains("1970-01-02"));
         assert!(grants(&PERSON, "c", &[], &[]).contains("No application"));
+        let stolen = Stolen { app: "<b>Chart".into(), at: 0 };
+        let page = grants(&PERSON, "c", &[], &[stolen]);
+        assert!(page.contains("&lt;b&gt;Chart") && page.contains("value=\"understood\""));
     }
 
     #[test]

@@ -132,6 +132,34 @@ record! {
 }
 
 impl Client {
+    /// A client that waits for a reviewer and may do nothing yet: without id, secrets, grants or owner.
+    /// `created` is in milliseconds.
+    pub fn new(reference: String, profile: Profile, created: u64) -> Self {
+        Self {
+            reference,
+            client_id: None,
+            status: Status::Pending,
+            owner: None,
+            profile,
+            proposal: None,
+            secrets: Vec::new(),
+            auth_method: "none".into(),
+            grant_types: Vec::new(),
+            default_scope: Vec::new(),
+            allow_insecure_redirect: false,
+            require_par: false,
+            web_origins: Vec::new(),
+            details_types: Vec::new(),
+            service_account: None,
+            unreviewed: false,
+            registration: None,
+            note: None,
+            created,
+            version: 0,
+            grants_from: 0,
+        }
+    }
+
     /// May it authorize and use tokens?
     pub fn is_approved(&self) -> bool {
         self.status == Status::Approved

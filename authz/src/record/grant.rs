@@ -63,8 +63,6 @@ record! {
         pub revoked: Vec<(u32, u32)>,
         /// A narrowed token belongs to this grant.
         pub parent: Option<u64>,
-        /// Somebody used a refresh token twice: told on the owner's page.
-        pub address: Option<String>,
     }
 }
 
@@ -209,6 +207,24 @@ record! {
         pub origin: String,
         /// What was granted.
         pub scopes: Vec<String>,
+    }
+}
+
+record! {
+    /// A grant ended because a refresh token of it came twice: told on its owner's page.
+    pub struct Notice {
+        /// The grant.
+        pub grant: u64,
+        /// Whose.
+        pub user: String,
+        /// That user's number.
+        pub uid: u64,
+        /// The application's name at that time.
+        pub app: String,
+        /// When, in milliseconds.
+        pub at: u64,
+        /// It is told until then.
+        pub end: u64,
     }
 }
 

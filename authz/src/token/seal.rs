@@ -10,9 +10,11 @@
 //! 3. Keys of different kinds differ, so a refresh token never opens as an access token.
 
 use std::fmt;
+use std::sync::Arc;
 
 use ring::hmac;
 
+use super::text::{self, Kind, TokenText};
 use crate::form::Hash;
 
 /// What a sealed token says.
@@ -30,6 +32,7 @@ pub struct Content {
 #[derive(Clone)]
 pub struct Keys {
     root: hmac::Key,
+    prefix: Arc<str>,
 }
 
 /// The two keys of one kind of seal.
@@ -47,7 +50,28 @@ impl fmt::Debug for Keys {
 impl Keys {
     /// Keys that follow from the keystore's secret.
     pub fn new(pepper: &[u8]) -> Self {
-        Self { root: hmac::Key::new(hmac::HMAC_SHA256, pepper) }
+        Self { root: hmac::Key::new(hmac::HMAC_SHA256, pepper), prefix: text::PREFIX.into() }
+    }
+
+    /// The same; tokens begin with `prefix`.
+    #[must_use]
+    pub fn with_prefix(self, prefix: &str) -> Self {
+        Self { prefix: prefix.into(), ..self }
+    }
+
+    /// The text of a token.
+    pub fn write(&self, kind: Kind, body: &[u8; 32]) -> String {
+        text::write_as(&self.prefix, kind, body)
+    }
+
+    /// What a text carries, where it is a token.
+    pub fn read(&self, text: &str) -> Option<TokenText> {
+        text::read_as(&self.prefix, text)
+    }
+
+    /// By what a log knows a token: the first 8 bytes of its hash, in hex.
+    pub fn public_id(&self, token: &str) -> String {
+        crate::form::hex(&self.hash("public id", token.as_bytes()).0[..8])
     }
 
     fn derive(&self, purpose: &str, number: u64) -> hmac::Key {

@@ -9,8 +9,16 @@ use ring::digest;
 
 use crate::form::word;
 
-/// What every token begins with.
+/// What every token begins with, where nobody said otherwise.
 pub const PREFIX: &str = "core_";
+
+/// May tokens begin so?
+pub fn is_prefix(text: &str) -> bool {
+    (1..=PREFIX_CHARACTERS_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+const PREFIX_CHARACTERS_MAX: usize = 16;
 
 const BODY_CHARACTERS: usize = 43;
 const CHECK_CHARACTERS: usize = 6;
@@ -45,7 +53,12 @@ pub struct TokenText {
 
 /// Writes a token.
 pub fn write(kind: Kind, body: &[u8; 32]) -> String {
-    let mut text = format!("{PREFIX}{}_{}", kind.as_str(), URL_SAFE_NO_PAD.encode(body));
+    write_as(PREFIX, kind, body)
+}
+
+/// Writes a token that begins with `prefix`.
+pub fn write_as(prefix: &str, kind: Kind, body: &[u8; 32]) -> String {
+    let mut text = format!("{prefix}{}_{}", kind.as_str(), URL_SAFE_NO_PAD.encode(body));
     let check = checksum(&text);
     text.push_str(&check);
     text
@@ -53,10 +66,15 @@ pub fn write(kind: Kind, body: &[u8; 32]) -> String {
 
 /// Reads a token; `None` where the text is none.
 pub fn read(text: &str) -> Option<TokenText> {
-    if !text.is_ascii() || text.len() > 64 {
+    read_as(PREFIX, text)
+}
+
+/// Reads a token that begins with `prefix`.
+pub fn read_as(prefix: &str, text: &str) -> Option<TokenText> {
+    if !text.is_ascii() || text.len() > 128 {
         return None;
     }
-    let rest = text.strip_prefix(PREFIX)?;
+    let rest = text.strip_prefix(prefix)?;
     let (kind, rest) = rest.split_once('_')?;
     let kind = Kind::of(kind)?;
     if rest.len() != BODY_CHARACTERS + CHECK_CHARACTERS {
@@ -90,6 +108,14 @@ mod tests {
             assert_eq!(text.len(), PREFIX.len() + 3 + 49);
             assert_eq!(read(&text), Some(TokenText { kind, body: [0xa5; 32] }));
         }
+    }
+
+    #[test]
+    fn tokens_of_another_prefix_are_junk() {
+        let text = write_as("acme_", Kind::Access, &[1; 32]);
+        assert!(text.starts_with("acme_at_") && read_as("acme_", &text).is_some());
+        assert_eq!(read(&text), None);
+        assert!(is_prefix("acme_") && !is_prefix("") && !is_prefix("a-b"));
     }
 
     #[test]
