@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use authz::{Access, AuthError, Authenticator, Denied, Principal, Via};
-use engine::{Error, Everything, Gate, Limits, Result};
+use engine::{Error, Gate, Limits, Open, Origin, Result};
 use env::Env;
 use json::json;
 
@@ -51,17 +51,43 @@ impl std::ops::Deref for Known {
 }
 
 impl Caller {
-    /// The questions the engine asks, answered for this caller.
-    pub fn gate(&self) -> Box<dyn Gate> {
+    /// The questions the engine asks, answered for this caller and this request.
+    pub fn gate(&self, head: &http::Head) -> Box<dyn Gate> {
+        let origin = self.origin(head);
         match self {
-            Self::Anyone => Box::new(Everything),
+            Self::Anyone => Box::new(Open(origin)),
             Self::Known(known) => Box::new(Door {
+                origin,
                 access: Arc::clone(known.gate()),
                 principal: known.principal.clone(),
                 owner: OnceCell::new(),
                 wanted: known.wanted.clone(),
             }),
         }
+    }
+
+    /// The same for work that goes on when its request is over: it is asked with the rights of each
+    /// moment, and ends with what let its caller in.
+    pub fn lasting_gate<E: Env>(
+        &self,
+        head: &http::Head,
+        security: Option<&Security<E>>,
+    ) -> Box<dyn Gate> {
+        let (Self::Known(known), Some(security)) = (self, security) else { return self.gate(head) };
+        let keeper = security.keeper.clone();
+        let seen = RefCell::new((keeper.state().version, Some(known.principal.clone())));
+        let owner = known.principal.owner();
+        let by_grant = known.wanted.is_some();
+        Box::new(Lasting { keeper, seen, owner, origin: self.origin(head), by_grant })
+    }
+
+    fn origin(&self, head: &http::Head) -> Origin {
+        let user = match self {
+            Self::Anyone => None,
+            Self::Known(known) => Some((known.name().to_owned(), known.realm().0.to_owned())),
+        };
+        let opaque_id = head.text("x-opaque-id").map(str::to_owned);
+        Origin { opaque_id, trace_id: trace_id(head).map(str::to_owned), user }
     }
 
     /// The challenge of a denial, for tokens of the OAuth half.
@@ -73,6 +99,11 @@ impl Caller {
             None => "Bearer error=\"insufficient_scope\"".to_owned(),
         })
     }
+}
+
+/// The trace's id in the header `traceparent`, where there is one.
+pub fn trace_id(head: &http::Head) -> Option<&str> {
+    head.text("traceparent").filter(|text| text.len() >= 55)?.get(3..35)
 }
 
 /// Who sent this header? Two of them are one too many.
@@ -178,6 +209,7 @@ fn refused(error: &AuthError, uri: &str, issuer: Option<&str>, trace: Trace) -> 
 
 /// authz's access as the engine's gate.
 struct Door {
+    origin: Origin,
     access: Arc<Access>,
     principal: Principal,
     /// What its background work belongs to, told when it is asked for.
@@ -206,15 +238,17 @@ impl Gate for Door {
             return self.cluster(action).map(|()| Limits::default());
         }
         match self.access.index(action, index) {
-            Ok(limits) => {
-                Ok(Limits { filter: limits.filter, fields: limits.fields, key: limits.key })
-            }
+            Ok(limits) => Ok(limits_of(limits)),
             Err(denied) => Err(self.forbidden(&denied, Some(index))),
         }
     }
 
     fn owner(&self) -> &str {
         self.owner.get_or_init(|| self.principal.owner())
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     fn through(&self, action: &'static str, alias: &str) -> bool {
@@ -232,6 +266,72 @@ impl Gate for Door {
         }
         self.access.index(action, index).is_ok()
     }
+}
+
+/// The door of work that lasts.
+struct Lasting {
+    keeper: authz::Keeper,
+    /// The caller as it was at this version of the state; none once it may not come in any more.
+    seen: RefCell<(u64, Option<Principal>)>,
+    owner: String,
+    origin: Origin,
+    /// The caller has a grant, and reaches indices by the names alone that were granted.
+    by_grant: bool,
+}
+
+impl Lasting {
+    fn access(&self) -> Result<Arc<Access>> {
+        let state = self.keeper.state();
+        let mut seen = self.seen.borrow_mut();
+        if seen.0 != state.version {
+            let renewed = seen.1.take().and_then(|principal| principal.renewed(&state));
+            *seen = (state.version, renewed);
+        }
+        let access = seen.1.as_ref().map(|principal| Arc::clone(principal.gate()));
+        access.ok_or_else(|| {
+            let reason = "what let the caller in has ended, and its work ends with it";
+            Error::new(403, "security_exception", reason)
+        })
+    }
+}
+
+fn denied(denied: &Denied) -> Error {
+    Error::new(403, "security_exception", denied.to_string())
+}
+
+impl Gate for Lasting {
+    fn cluster(&self, action: &'static str) -> Result<()> {
+        self.access()?.cluster(action).map_err(|error| denied(&error))
+    }
+
+    fn index(&self, action: &'static str, index: &str) -> Result<Limits> {
+        if action.starts_with("cluster:") {
+            return self.cluster(action).map(|()| Limits::default());
+        }
+        self.access()?.index(action, index).map(limits_of).map_err(|error| denied(&error))
+    }
+
+    fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    fn through(&self, action: &'static str, alias: &str) -> bool {
+        self.access().is_ok_and(|access| access.is_granted(action, alias))
+    }
+
+    fn trusts_aliases(&self) -> bool {
+        !self.by_grant
+    }
+}
+
+/// The engine's word for authz's limits.
+fn limits_of(limits: authz::Limits) -> Limits {
+    let authz::Limits { filter, fields, key, kinds } = limits;
+    Limits { filter, fields, key, kinds: kinds.into_iter().map(limits_of).collect() }
 }
 
 #[cfg(test)]

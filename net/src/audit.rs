@@ -1,16 +1,61 @@
 //! What the store's half of HTTP tells the audit log: callers who were not let in, actions that were
-//! denied, changes of security. (The OAuth half tells its own events.)
+//! denied, changes of security, who acted for whom. (The OAuth half tells its own events.)
+//!
+//! In strict mode (`oauth.audit.strict`) a change of security is not begun while the log takes no line,
+//! and nothing is answered whose event could not be written.
 
 use authz::Via;
-use engine::Result;
-use env::{Clock, Env};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::{Error, Result};
+use env::{Clock, Env, Random};
 use json::Value;
 
 use crate::admit::{Caller, Security};
 use crate::call::Call;
+use crate::fail::{self, Trace};
 use crate::reply::Reply;
 use crate::rest::security::Op;
 use crate::table::Api;
+
+/// A name for one request, by which its lines are found together.
+pub fn request_id<E: Env>(env: &E) -> String {
+    let mut bytes = [0; 16];
+    env.random().fill(&mut bytes);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// How many events there were, in strict mode.
+pub fn strict_count<E: Env>(security: Option<&Security<E>>) -> Option<u64> {
+    security?.keeper.audit().strict_count()
+}
+
+/// Does the log take lines? Always true where that is not strictly wanted.
+pub async fn is_ready<E: Env>(security: Option<&Security<E>>) -> bool {
+    match security {
+        Some(security) if security.keeper.audit().strict_count().is_some() => {
+            security.keeper.audit().is_written().await
+        }
+        _ => true,
+    }
+}
+
+/// What is told while the log takes no line, in strict mode.
+pub fn refusal() -> Error {
+    Error::new(503, "status_exception", "the audit log cannot be written")
+}
+
+/// The answer, or a 503 in its place where events were noted since `before` and are not written.
+pub async fn kept<E: Env>(
+    security: Option<&Security<E>>,
+    before: Option<u64>,
+    reply: Reply,
+) -> Reply {
+    if before == strict_count(security) || is_ready(security).await {
+        return reply;
+    }
+    fail::reply(&refusal(), Trace::No).field("Retry-After", "1")
+}
 
 /// A caller who was not let in. One without any credential is no event: every browser begins so.
 pub fn refused<E: Env>(
@@ -37,8 +82,9 @@ pub fn refused<E: Env>(
         ("method", head.method_text()),
         ("path", path.as_str()),
         ("address", peer),
-        ("agent", head.text("user-agent").unwrap_or_default()),
-        ("request_id", head.text("x-opaque-id").unwrap_or_default()),
+        ("user_agent", head.text("user-agent").unwrap_or_default()),
+        ("request_id", &request_id(env)),
+        ("opaque_id", head.text("x-opaque-id").unwrap_or_default()),
     ];
     audit.note(env.clock().unix_ms(), event, "failed", &facts);
 }
@@ -52,27 +98,30 @@ fn reason(reply: &Reply) -> String {
     reason.split(" for REST request").next().unwrap_or_default().to_owned()
 }
 
-/// A request that was let in: denied, or a change of security.
+/// A request that was let in: denied, a change of security, or one in another's name.
 pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>) {
     let (Caller::Known(known), Some(security)) = (call.caller, call.security) else { return };
     let audit = security.keeper.audit();
     if !audit.is_on() {
         return;
     }
-    let (event, outcome, reason) = match answered {
+    let told = match answered {
         Err(error) if error.status == 403 && error.kind == "security_exception" => {
-            ("access_denied", "failed", error.reason.as_str())
+            Some(("access_denied", "failed", error.reason.as_str()))
         }
-        other => {
-            let Api::Security(op) = call.route.api else { return };
-            let Some(event) = changed(op) else { return };
-            match other {
+        other => match call.route.api {
+            Api::Security(op) => changed(op).map(|event| match other {
                 Ok(reply) if reply.status < 400 => (event, "ok", ""),
                 Ok(_) => (event, "failed", ""),
                 Err(error) => (event, "failed", error.reason.as_str()),
-            }
-        }
+            }),
+            _ => None,
+        },
     };
+    let acting = known.acting().map_or("", |acting| acting.name.as_str());
+    if told.is_none() && acting.is_empty() {
+        return;
+    }
     let (api_key, client, grant) = match known.via() {
         Via::ApiKey(key) => (key.id.clone(), String::new(), String::new()),
         Via::Oauth(grant) => {
@@ -82,21 +131,29 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
         Via::Realm | Via::Service(_) => Default::default(),
     };
     let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();
-    let facts = [
-        ("reason", reason),
+    let id = request_id(call.core.env());
+    let mut facts = [
+        ("reason", ""),
         ("user", known.name()),
         ("realm", known.realm().0),
-        ("run_by", known.acting().map_or("", |acting| acting.name.as_str())),
+        ("run_by", acting),
         ("api_key", api_key.as_str()),
         ("client", client.as_str()),
         ("grant", grant.as_str()),
         ("method", call.head.method_text()),
         ("path", path.as_str()),
         ("address", peer),
-        ("agent", call.head.text("user-agent").unwrap_or_default()),
-        ("request_id", call.head.text("x-opaque-id").unwrap_or_default()),
+        ("user_agent", call.head.text("user-agent").unwrap_or_default()),
+        ("request_id", id.as_str()),
+        ("opaque_id", call.head.text("x-opaque-id").unwrap_or_default()),
     ];
-    audit.note(call.now_ms(), event, outcome, &facts);
+    if !acting.is_empty() {
+        audit.note(call.now_ms(), "run_as", "ok", &facts);
+    }
+    if let Some((event, outcome, reason)) = told {
+        facts[0].1 = reason;
+        audit.note(call.now_ms(), event, outcome, &facts);
+    }
 }
 
 /// The event of a change; none of what only looks.
@@ -123,6 +180,9 @@ fn changed(op: Op) -> Option<&'static str> {
         Op::InvalidateToken => "token_revoked",
         Op::CreateServiceToken => "service_token_created",
         Op::DeleteServiceToken => "service_token_deleted",
+        Op::ActivateProfile | Op::UpdateProfile | Op::EnableProfile | Op::DisableProfile => {
+            "profile_changed"
+        }
         Op::EnrollNode => "enrollment_node",
         Op::EnrollKibana => "enrollment_kibana",
         Op::Authenticate
@@ -139,6 +199,9 @@ fn changed(op: Op) -> Option<&'static str> {
         | Op::QueryApiKeys
         | Op::GetServiceAccounts
         | Op::GetServiceCredentials
+        | Op::GetProfile
+        | Op::SuggestProfiles
+        | Op::ProfileHasPrivileges
         | Op::ClearCache => return None,
     })
 }

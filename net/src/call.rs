@@ -123,6 +123,13 @@ impl<E: Env> Call<'_, E> {
         Reply::json(status, body)
     }
 
+    /// As [`Call::json`], for a body of about so many bytes.
+    pub fn json_of(&self, status: u16, bytes: usize, write: impl FnOnce(&mut Writer<'_>)) -> Reply {
+        let mut body = Vec::with_capacity(256 + bytes);
+        write(&mut Writer::new(&mut body));
+        Reply::json(status, body)
+    }
+
     /// `{"acknowledged":true}`.
     pub fn acknowledged(&self) -> Reply {
         Reply::json(200, br#"{"acknowledged":true}"#.to_vec())

@@ -10,7 +10,9 @@
 //! |---------|-----------------------------------|-------------------------------------------|
 //! | idle    | the first byte of a head          | close of the other side, idle time, stop  |
 //! | head    | the rest of a head                | time for a head, stop                     |
+//! | judging | who calls, before a large body    | (nothing)                                 |
 //! | body    | the rest of a body                | too slow                                  |
+//! | skipping| the rest of a body that is refused| too slow, stop                            |
 //! | running | the first answer of the row       | (nothing: requests in flight finish)      |
 //! | refused | nothing; what comes is thrown away| time to linger                            |
 //!
@@ -20,9 +22,11 @@
 //! 3. Nothing is read while answers are owed, so what a connection holds is bounded by one buffer,
 //!    one body, and [`Limits::running_max`] requests with their answers.
 //! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
-//! 5. A refused message ends the connection.
+//! 5. A message that is framed badly ends the connection. A request that is refused for its caller
+//!    or for want of room is answered before its body is read, which is then thrown away.
 
 mod door;
+mod incoming;
 mod input;
 mod row;
 #[cfg(test)]
@@ -33,31 +37,34 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use env::budget::Taken;
-use env::{Bytes, Clock, Env, Spawn, Stream};
+use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
-use http::{Body, Fault, Framing, Head, Method, Version};
+use http::{Fault, Method, Version};
 
-pub use door::{Door, Refusal, Service};
+pub use door::{CONNECTION_BYTES, Door, Memory, Refusal, Service};
+use incoming::{Incoming, Skipping};
 use input::Input;
 use row::{Manner, Row};
 
 use crate::limits::WRITE_BYTES;
 use crate::reply::Reply;
-use crate::request::Request;
-
-/// Memory that is taken ahead for a body without a known length.
-const CHUNKED_STEP_BYTES: usize = 256 * 1024;
+use crate::request::{Judged, Request};
 
 /// Serves one connection until it ends.
 pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, door: Rc<Door<E, S>>) {
-    let place = door.enter();
+    let mut stream = stream;
+    let Some(place) = door.enter() else {
+        // Whether the other side hears of it no longer matters.
+        stream.close().await.ok();
+        return;
+    };
     let mut connection = Connection {
         peer: Rc::from(stream.peer()),
         stream,
         input: Input::new(),
         finder: Finder::default(),
         incoming: None,
+        skipping: None,
         held: None,
         row: Row::new(),
         out: Vec::new(),
@@ -65,6 +72,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, door: Rc<Door<E, S>
         refused: None,
         timer: None,
         last: false,
+        is_unread: false,
         number: place.number(),
         door: Rc::clone(&door),
     };
@@ -85,20 +93,12 @@ enum Need {
     Bytes,
     /// The answers that are owed.
     Answers,
+    /// To know who sends the body that is to come.
+    Judgement,
     /// Nothing: the message is refused.
     Refuse(Refusal),
     /// Nothing: the last request has begun.
     End,
-}
-
-/// A request whose body is on its way.
-struct Incoming {
-    head: Head,
-    body: Body,
-    memory: Option<Taken>,
-    began: Duration,
-    /// The client waits to be told to go on.
-    ask: bool,
 }
 
 struct Connection<T, E: Env, S> {
@@ -110,6 +110,7 @@ struct Connection<T, E: Env, S> {
     input: Input,
     finder: Finder,
     incoming: Option<Incoming>,
+    skipping: Option<Skipping>,
     /// A request that must wait for those before it.
     held: Option<Request>,
     row: Rc<Row>,
@@ -121,6 +122,8 @@ struct Connection<T, E: Env, S> {
     timer: Timer,
     /// No request follows those that have begun.
     last: bool,
+    /// Whether the body of the request to begin will come is not known: nothing can follow it.
+    is_unread: bool,
 }
 
 impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
@@ -144,6 +147,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 self.write_out().await?;
                 self.ask_for_body().await?;
                 self.read().await?;
+            }
+            Need::Judgement => {
+                self.write_out().await?;
+                self.judge().await;
             }
             Need::Refuse(refusal) => {
                 let reply = self.door.service.refuse(refusal);
@@ -177,6 +184,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 Some(request) => request,
                 None => match self.next_request() {
                     Ok(Some(request)) => request,
+                    Ok(None) if self.incoming.as_ref().is_some_and(|it| it.is_to_judge) => {
+                        return Need::Judgement;
+                    }
                     Ok(None) => return Need::Bytes,
                     Err(refusal) => {
                         self.refused = Some(refusal);
@@ -194,7 +204,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     }
 
     fn begin(&mut self, request: Request) {
-        let keep_alive = request.head.keep_alive();
+        let keep_alive = request.head.keep_alive() && !std::mem::take(&mut self.is_unread);
         // After a stop, heads that are complete are still answered; the last one says so.
         self.last = !keep_alive || (self.door.is_stopping() && !self.more_in_flight());
         let manner = Manner {
@@ -202,14 +212,25 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             close: self.last,
             keep_alive: keep_alive && request.head.version() == Version::Http10,
         };
-        let safe = request.is_safe();
+        let (safe, lane) = (request.is_safe(), request.lane);
+        let is_refused = request.judged.as_ref().is_some_and(Judged::is_refusal);
         let mut task = self.door.service.call(request);
+        let turns = &self.door.turns;
+        let (row, spot) = (Rc::clone(&self.row), (manner, safe));
+        if !is_refused && !turns.is_free(lane) {
+            let number = row.push(spot.0, spot.1);
+            return turns.run(lane, async move { row.finish(number, task.await) });
+        }
         let mut context = Context::from_waker(Waker::noop());
-        match task.as_mut().poll(&mut context) {
-            Poll::Ready(reply) => self.row.push_ready(manner, safe, reply),
+        match turns.begin(lane, || task.as_mut().poll(&mut context)) {
+            Poll::Ready(mut reply) => {
+                // It must not reset the connection before the client has read this.
+                reply.close |= is_refused && self.last;
+                row.push_ready(spot.0, spot.1, reply);
+            }
             Poll::Pending => {
-                let (row, number) = (Rc::clone(&self.row), self.row.push(manner, safe));
-                self.door.env.spawn().spawn(async move { row.finish(number, task.await) });
+                let number = row.push(spot.0, spot.1);
+                turns.go_on(lane, async move { row.finish(number, task.await) });
             }
         }
     }
@@ -219,57 +240,6 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let bytes = self.input.bytes();
         let bytes = &bytes[leading_blank_lines(bytes)..];
         matches!(Finder::default().find(bytes, &self.door.limits.http), Ok(Some(_)) | Err(_))
-    }
-
-    /// The next whole request of the buffer.
-    fn next_request(&mut self) -> Result<Option<Request>, Refusal> {
-        if self.incoming.is_none() {
-            self.incoming = self.next_head()?;
-        }
-        let Some(incoming) = &mut self.incoming else { return Ok(None) };
-        if !incoming.body.is_done() {
-            let taken = incoming.body.feed(self.input.bytes())?;
-            self.input.consume(taken);
-            incoming.pay()?;
-        }
-        if !incoming.body.is_done() {
-            return Ok(None);
-        }
-        let Some(Incoming { head, body, memory, .. }) = self.incoming.take() else {
-            unreachable!("looked at above")
-        };
-        let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
-        Ok(Some(Request { head, body, memory, peer: Rc::clone(&self.peer) }))
-    }
-
-    fn next_head(&mut self) -> Result<Option<Incoming>, Refusal> {
-        let limits = &self.door.limits.http;
-        let blank = leading_blank_lines(self.input.bytes());
-        if blank > 0 {
-            self.input.consume(blank);
-            self.finder = Finder::default();
-        }
-        let Some((head, len)) = self.finder.take(self.input.bytes(), limits)? else {
-            return Ok(None);
-        };
-        self.input.consume(len);
-        let body = Body::new(head.framing(), limits)?;
-        let announced = match head.framing() {
-            Framing::Length(len) => usize::try_from(len).unwrap_or(usize::MAX),
-            Framing::Chunked => CHUNKED_STEP_BYTES,
-            Framing::Empty => 0,
-        };
-        let memory = match announced {
-            0 => None,
-            bytes => {
-                let taken = self.door.lease.take(bytes);
-                Some(taken.ok_or(Refusal::Memory { wanted_bytes: bytes })?)
-            }
-        };
-        self.head_began = None;
-        let began = self.door.env.clock().monotonic();
-        let ask = head.expects_continue() && !body.is_done();
-        Ok(Some(Incoming { head, body, memory, began, ask }))
     }
 
     /// Tells a client that waits with its body to send it.
@@ -350,6 +320,12 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 let allowed = Duration::from_secs(incoming.body.len() as u64 / rate);
                 incoming.began + limits.body + allowed
             }
+            None if self.skipping.is_some() => {
+                let (began, bytes) =
+                    self.skipping.as_ref().map_or((now, 0), |it| (it.began, it.bytes));
+                let rate = u64::from(limits.body_bytes_per_second.max(1));
+                began + limits.body + Duration::from_secs(bytes as u64 / rate)
+            }
             None if self.input.is_empty() => {
                 self.input.rest();
                 now + limits.idle
@@ -397,22 +373,6 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 _ => return,
             }
         }
-    }
-}
-
-impl Incoming {
-    /// Takes memory for what has come without being announced.
-    fn pay(&mut self) -> Result<(), Refusal> {
-        let Some(memory) = &mut self.memory else { return Ok(()) };
-        let have = memory.bytes();
-        if self.body.len() <= have {
-            return Ok(());
-        }
-        let wanted = self.body.len() - have + CHUNKED_STEP_BYTES;
-        if memory.grow(wanted) {
-            return Ok(());
-        }
-        Err(Refusal::Memory { wanted_bytes: have + wanted })
     }
 }
 

@@ -128,6 +128,14 @@ pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
         .caused_by(Error::new(400, inner, text))
 }
 
+/// Where the member `key` of a body stands; its beginning where there is none.
+pub fn place_of(source: &[u8], key: &str) -> json::Place {
+    let root = json::spanned::parse(source).ok();
+    let members = root.as_ref().and_then(json::spanned::Node::as_object).unwrap_or_default();
+    let member = members.iter().find(|member| member.key == key);
+    member.map_or(json::Place { line: 1, column: 1 }, |member| member.key_at)
+}
+
 /// 400 for a key that no parser of that name knows, at its place.
 pub fn unknown_field(parser: &str, key: &str, at: json::Place) -> Error {
     Error::new(400, "x_content_parse_exception", format!("{at} [{parser}] unknown field [{key}]"))

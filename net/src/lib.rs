@@ -15,6 +15,7 @@ pub mod call;
 pub mod conn;
 pub mod fail;
 pub mod format;
+mod lanes;
 pub mod limits;
 pub mod media;
 pub mod oauth;

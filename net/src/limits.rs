@@ -22,7 +22,14 @@ pub struct Limits {
     pub linger: Duration,
     /// Requests of one connection that may run at the same time.
     pub running_max: usize,
+    /// What the bodies of one caller may take on one core, where they are more than one.
+    pub lane_bytes_max: usize,
+    /// Connections of one core; one more is closed at once.
+    pub connections_max: usize,
 }
+
+/// Of larger bodies nothing is read before their caller is known.
+pub const JUDGED_BYTES_MIN: usize = 64 * 1024;
 
 /// A connection's buffer while it is idle.
 pub const BUFFER_BYTES_MIN: usize = 4 * 1024;
@@ -44,6 +51,8 @@ impl Default for Limits {
             write: Duration::from_secs(60),
             linger: Duration::from_secs(3),
             running_max: 64,
+            lane_bytes_max: usize::MAX,
+            connections_max: usize::MAX,
         }
     }
 }

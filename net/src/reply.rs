@@ -1,7 +1,9 @@
 //! An answer, and how its head is written.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use env::budget::Taken;
 use http::answer::Answer;
 
 /// An answer.
@@ -17,6 +19,8 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// The connection ends with it.
     pub close: bool,
+    /// The memory that it takes until it is sent.
+    pub memory: Option<Arc<Taken>>,
 }
 
 /// The version that warnings name, and a commit, whose place there must not be empty.

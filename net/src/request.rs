@@ -1,10 +1,15 @@
 //! A request, whole: what the connection hands to a service.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use env::Bytes;
-use env::budget::Taken;
+use env::turns::{Crowded, Lane};
 use http::{Head, Method};
+
+use crate::admit::Caller;
+use crate::conn::Memory;
+use crate::reply::Reply;
 
 /// A request with all of its body.
 #[derive(Debug)]
@@ -14,9 +19,38 @@ pub struct Request {
     /// Its body as it came, codings included.
     pub body: Bytes,
     /// The memory that the body takes, given back with the request.
-    pub memory: Option<Taken>,
+    pub memory: Option<Memory>,
     /// Address of the other side, as `host:port`.
     pub peer: Rc<str>,
+    /// Whose work it is, as far as was known from its head.
+    pub lane: Lane,
+    /// When its head was complete, on the monotonic clock.
+    pub arrived: Duration,
+    /// What was found before its body was read.
+    pub judged: Option<Judged>,
+}
+
+/// What is found of a request before its body is read.
+#[derive(Debug)]
+pub enum Judged {
+    /// Who calls.
+    Caller(Caller),
+    /// The caller is not let in: this answer.
+    Stranger(Reply),
+    /// The caller has too much waiting already.
+    Crowded(Crowded),
+    /// There is no memory for its body now.
+    NoMemory {
+        /// How much it asked for.
+        wanted_bytes: usize,
+    },
+}
+
+impl Judged {
+    /// The body is not read.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self, Self::Caller(_))
+    }
 }
 
 impl Request {

@@ -4,41 +4,43 @@
 //! parameters checked; the body is decompressed and its type checked; the handler runs; its answer
 //! is filtered, laid out and packed as asked. Every answer, also a refusal, goes the last part.
 
+mod body;
+
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use engine::meter::FAMILIES;
 use engine::{Core, Error, Result};
-use env::{Bytes, Clock, Env, Spawn, Stream};
-use http::coding::{self, Coding};
+use env::budget::Lease;
+use env::turns::{Crowded, Lane, WAIT_MAX};
+use env::{Bytes, Clock, Env, Stream};
 use http::{Fault, Method, Target};
-use json::path::Filter;
 
+use self::body::encoding_of;
 use crate::admit::{self, Caller, Security};
 use crate::audit;
 use crate::call::Call;
-use crate::conn::{self, Door, Refusal, Service};
+use crate::conn::{self, Door, Memory, Refusal, Service};
 use crate::fail::{self, Trace};
-use crate::format::{self, Encoding};
+use crate::format::Encoding;
+use crate::lanes::Lanes;
 use crate::limits::Limits;
-use crate::media::{self, Unfit, Wanted};
+use crate::media::{self, Wanted};
 use crate::oauth::Oauth;
 use crate::oauth::touch::Touched;
 use crate::oauth::visit::Visit;
 use crate::params::Params;
-use crate::reply::{JSON, Reply};
-use crate::request::Request;
+use crate::reply::Reply;
+use crate::request::{Judged, Request};
 use crate::rest;
 use crate::router::{Found, PathParams, Router};
 use crate::table::{ROUTES, Route};
 
-/// Bodies above this are unpacked, and answers packed, on a worker.
-const WORKER_BYTES_MIN: usize = 64 * 1024;
-
-/// Answers below this are not packed: the head is longer.
-const PACK_BYTES_MIN: usize = 512;
+/// The bodies of one caller may take one part in so many of all memory, connections as much again.
+const LANE_PART: usize = 4;
 
 /// How a server is set up.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +62,15 @@ impl<E: Env> Server<E> {
     pub fn new(core: Rc<Core<E>>, security: Option<Security<E>>, options: Options) -> Rc<Self> {
         let (env, lease) = (core.env().clone(), core.shared().budget.lease());
         let router = Router::new(ROUTES);
-        let inner = Inner { core, security, options, router, touched: Touched::default() };
-        let door = Door::new(env, options.limits, lease, Front(Rc::new(inner)));
+        let shared = core.shared();
+        let parts = LANE_PART * usize::from(shared.config.cores);
+        let lane_bytes_max = shared.budget.total_bytes() / parts;
+        let connections_max = lane_bytes_max / conn::CONNECTION_BYTES;
+        let limits = Limits { lane_bytes_max, connections_max, ..options.limits };
+        let turns = core.turns().clone();
+        let (touched, lanes) = (Touched::default(), Lanes::new(shared.hasher.clone()));
+        let inner = Inner { core, security, options, router, touched, lanes, lease: lease.clone() };
+        let door = Door::new(limits, (env, turns), lease, Front(Rc::new(inner)));
         Rc::new(Self { door })
     }
 
@@ -106,12 +115,23 @@ struct Inner<E: Env> {
     options: Options,
     router: Router,
     touched: Touched,
+    lanes: Lanes,
+    lease: Lease,
 }
 
 impl<E: Env> Service for Front<E> {
     fn call(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply>>> {
         let inner = Rc::clone(&self.0);
         Box::pin(async move { inner.answer(request).await })
+    }
+
+    fn lane(&self, head: &http::Head, peer: &str) -> Lane {
+        self.0.lanes.of(head, peer)
+    }
+
+    fn judge(&self, head: http::Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
+        let inner = Rc::clone(&self.0);
+        Box::pin(async move { inner.judge(&head).await })
     }
 
     fn refuse(&self, refusal: Refusal) -> Reply {
@@ -123,9 +143,7 @@ impl<E: Env> Service for Front<E> {
                 Error::new(400, "too_long_http_header_exception", fault.to_string())
             }
             Refusal::Fault(fault) => return Reply::empty(fault.status()),
-            Refusal::Memory { wanted_bytes } => {
-                no_memory(wanted_bytes, self.0.core.shared().budget.total_bytes())
-            }
+            Refusal::Memory { wanted_bytes } => self.0.no_memory(wanted_bytes),
         };
         fail::reply(&error, Trace::No)
     }
@@ -141,6 +159,13 @@ struct Look {
     wanted: Wanted,
     /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
     family: usize,
+}
+
+/// A request but for its body.
+struct Come<'a> {
+    head: &'a http::Head,
+    peer: &'a str,
+    judged: Option<Judged>,
 }
 
 /// The family of requests that no route knows.
@@ -170,9 +195,11 @@ impl Look {
 
 impl<E: Env> Inner<E> {
     async fn answer(&self, request: Request) -> Reply {
-        let begin = self.core.env().clock().monotonic();
+        let begin = request.arrived;
         self.core.meter().received_bytes.add(request.body.len() as u64);
+        let noted = audit::strict_count(self.security.as_ref());
         let (reply, family) = self.answer_unmetered(request).await;
+        let mut reply = audit::kept(self.security.as_ref(), noted, reply).await;
         let meter = self.core.meter();
         let took = self.core.env().clock().monotonic().saturating_sub(begin);
         meter.requests[family].add(took);
@@ -182,6 +209,9 @@ impl<E: Env> Inner<E> {
         }
         if reply.status == 429 {
             meter.rejected.add(1);
+            if reply.fields.iter().all(|(name, _)| !name.eq_ignore_ascii_case("retry-after")) {
+                reply.fields.push(("Retry-After", Cow::Borrowed("1")));
+            }
         }
         reply
     }
@@ -189,12 +219,21 @@ impl<E: Env> Inner<E> {
     /// The answer, and the family of its request.
     async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
         let mut look = Look { family: OTHER, ..Look::default() };
-        let Request { head, body, memory, peer } = request;
-        if let Some(reply) = self.oauth(&head, &body, &peer).await {
+        let Request { head, body, memory, peer, arrived, judged, .. } = request;
+        let oauth = self.security.as_ref().and_then(|security| security.oauth.as_ref());
+        let told = oauth.and_then(|oauth| oauth.settings.proxies.client(&head, &peer));
+        let peer = told.map_or(peer, Into::into);
+        let judged = judged.or_else(|| self.too_late(arrived));
+        if !judged.as_ref().is_some_and(Judged::is_refusal)
+            && let Some(reply) = self.oauth(&head, &body, &peer).await
+        {
             return (reply, OTHER);
         }
-        let mut reply = match self.dispatch(&head, body, memory, &mut look, &peer).await {
+        let come = Come { head: &head, peer: &peer, judged };
+        let mut reply = match self.dispatch(come, body, memory, &mut look).await {
             Ok(reply) => reply,
+            // Too long a body has an answer without one, be it long as it came or once unpacked.
+            Err(error) if error.status == 413 => Reply::text(413, Vec::new()),
             Err(error) => {
                 look.filter.clear();
                 fail::reply(&error, look.trace)
@@ -205,6 +244,9 @@ impl<E: Env> Inner<E> {
             reply = reply.field("X-Opaque-Id", id.to_owned());
         }
         self.pack(&head, &mut reply).await;
+        if let Err(error) = self.room_to_send(&mut reply, look.family, head.method()) {
+            reply = fail::reply(&error, look.trace);
+        }
         (reply, look.family)
     }
 
@@ -225,32 +267,67 @@ impl<E: Env> Inner<E> {
             query: target.query(),
             body,
             peer,
+            id: OnceCell::new(),
         };
         Some(crate::oauth::answer(&visit).await)
     }
 
+    /// A request whose turn came when nobody waits for it any more.
+    fn too_late(&self, arrived: Duration) -> Option<Judged> {
+        let wait = self.core.env().clock().monotonic().saturating_sub(arrived);
+        (wait > WAIT_MAX * 2).then_some(Judged::Crowded(Crowded { waiting: 0, wait }))
+    }
+
+    /// Judges the caller before the body is read.
+    async fn judge(&self, head: &http::Head) -> Option<Judged> {
+        let security = self.security.as_ref()?;
+        if head.method() == Method::Options
+            || (security.oauth.is_some() && Oauth::owns(&Target::new(head.target())))
+        {
+            return None;
+        }
+        Some(match admit::caller(Some(security), head, Trace::No).await {
+            Ok(caller) => {
+                self.lanes.learn(head, &caller);
+                Judged::Caller(caller)
+            }
+            Err(reply) => Judged::Stranger(reply),
+        })
+    }
+
     async fn dispatch(
         &self,
-        head: &http::Head,
+        Come { head, peer, judged }: Come<'_>,
         body: Bytes,
-        mut memory: Option<env::budget::Taken>,
+        mut memory: Option<Memory>,
         look: &mut Look,
-        peer: &str,
     ) -> Result<Reply> {
         let target = Target::new(head.target());
         let params = Params::parse(&target)?;
         look.read(&params, head)?;
-        let caller = match head.method() {
+        let judged = match (judged, head.method()) {
+            (Some(judged), _) => judged,
             // A browser's question before the question carries no credential.
-            Method::Options => Caller::Anyone,
-            _ => match admit::caller(self.security.as_ref(), head, look.trace).await {
-                Ok(caller) => caller,
-                Err(reply) => {
-                    look.filter.clear();
-                    audit::refused(self.core.env(), self.security.as_ref(), head, peer, &reply);
-                    return Ok(reply);
+            (None, Method::Options) => Judged::Caller(Caller::Anyone),
+            (None, _) => match admit::caller(self.security.as_ref(), head, look.trace).await {
+                Ok(caller) => {
+                    self.lanes.learn(head, &caller);
+                    Judged::Caller(caller)
                 }
+                Err(reply) => Judged::Stranger(reply),
             },
+        };
+        let caller = match judged {
+            Judged::Caller(caller) => caller,
+            Judged::Stranger(reply) => {
+                look.filter.clear();
+                audit::refused(self.core.env(), self.security.as_ref(), head, peer, &reply);
+                return Ok(reply);
+            }
+            Judged::Crowded(crowded) => return Err(too_many(head, crowded)),
+            Judged::NoMemory { wanted_bytes } => {
+                return Err(self.no_memory(wanted_bytes));
+            }
         };
         self.touched.note(self.core.env(), self.security.as_ref(), &caller, peer);
         let (route, path) = match self.route(head, &target)? {
@@ -263,15 +340,32 @@ impl<E: Env> Inner<E> {
         look.family = route.family();
         params.check(&String::from_utf8_lossy(target.path()), route.params)?;
         let body = self.plain_body(head, body, &mut memory).await?;
+        self.room_to_read(route.family(), &body, &mut memory).await?;
         let body = match encoding_of(head, &body)? {
             Ok(Encoding::Json) => body,
-            Ok(encoding) => self.json_of(encoding, body).await?,
+            Ok(Encoding::Yaml | Encoding::Cbor) if route.api.takes_lines() => {
+                look.filter.clear();
+                let kind = head.text("content-type").unwrap_or_default();
+                let sentence = format!(
+                    "Content-Type [{kind}] does not support stream parsing. Use JSON or SMILE instead"
+                );
+                return Ok(fail::plain(406, &sentence));
+            }
+            Ok(encoding) => {
+                self.json_of(encoding, body, route.api.takes_lines(), &mut memory).await?
+            }
             Err(reply) => {
                 look.filter.clear();
                 return Ok(reply);
             }
         };
-        let gate = caller.gate();
+        if !body.is_empty() && !route.api.takes_body() {
+            let (method, path) = (head.method_text(), String::from_utf8_lossy(target.path()));
+            return Err(Error::illegal_argument(format!(
+                "request [{method} {path}] does not support having a body"
+            )));
+        }
+        let gate = caller.gate(head);
         let call = Call {
             core: &self.core,
             gate: gate.as_ref(),
@@ -333,188 +427,14 @@ impl<E: Env> Inner<E> {
         );
         Ok(Err(allowed(fail::plain(405, &sentence))))
     }
-
-    /// The body without its coding.
-    async fn plain_body(
-        &self,
-        head: &http::Head,
-        body: Bytes,
-        memory: &mut Option<env::budget::Taken>,
-    ) -> Result<Bytes> {
-        let Some(coding) = Coding::of(head.field("content-encoding")) else {
-            return Err(Error::new(
-                415,
-                "unsupported_media_type_exception",
-                format!(
-                    "Content-Encoding header [{}] is not supported",
-                    head.text("content-encoding").unwrap_or_default()
-                ),
-            ));
-        };
-        if coding == Coding::Identity || body.is_empty() {
-            return Ok(body);
-        }
-        let most = self.options.limits.http.body_bytes_max;
-        let decoded = if body.len() < WORKER_BYTES_MIN {
-            coding::decode(coding, &body, most)
-        } else {
-            let work = move || coding::decode(coding, &body, most);
-            let done = self.core.env().spawn().work_short(work).await;
-            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?
-        };
-        let plain = decoded.map_err(|fault| match fault {
-            Fault::BodyTooLong(most) => Error::new(
-                413,
-                "content_too_long_exception",
-                format!("entity content is too long for the configured buffer limit [{most}]"),
-            ),
-            other => Error::new(
-                400,
-                "zip_exception",
-                format!(
-                    "the body is not what its Content-Encoding header [{}] says: {other}",
-                    head.text("content-encoding").unwrap_or_default()
-                ),
-            ),
-        })?;
-        if let Some(memory) = memory
-            && !memory.grow(plain.len())
-        {
-            return Err(no_memory(plain.len(), self.core.shared().budget.total_bytes()));
-        }
-        Ok(Bytes::from(plain))
-    }
-
-    /// A body of another encoding as JSON: a large one on a worker.
-    async fn json_of(&self, encoding: Encoding, body: Bytes) -> Result<Bytes> {
-        let decoded = if body.len() < WORKER_BYTES_MIN {
-            format::to_json(encoding, &body)
-        } else {
-            let work = move || format::to_json(encoding, &body);
-            let done = self.core.env().spawn().work_short(work).await;
-            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?
-        };
-        let json = decoded.map_err(|malformed| {
-            Error::new(
-                400,
-                "x_content_parse_exception",
-                format!("the body is no {}: {malformed}", encoding.name()),
-            )
-        })?;
-        Ok(Bytes::from(json))
-    }
-
-    /// Filters and lays out what is JSON.
-    async fn dress(&self, reply: &mut Reply, look: &Look) {
-        if reply.content_type.as_deref() != Some(JSON) {
-            return;
-        }
-        let encoding = look.wanted.encoding;
-        let pretty = look.pretty && encoding == Encoding::Json;
-        if !look.filter.is_empty() || pretty {
-            let filter = (!look.filter.is_empty()).then(|| Filter::response(&look.filter));
-            let dress = Change::Dress { filter, pretty };
-            reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
-        }
-        if encoding != Encoding::Json && !reply.body.is_empty() {
-            let body = std::mem::take(&mut reply.body);
-            reply.body = self.change(body, Change::Encode(encoding)).await;
-        }
-        reply.content_type = Some(look.wanted.content_type());
-    }
-
-    /// Packs the body where the client takes it.
-    async fn pack(&self, head: &http::Head, reply: &mut Reply) {
-        if !self.options.compression || reply.body.len() < PACK_BYTES_MIN {
-            return;
-        }
-        if head.field("accept-encoding").is_some_and(|value| http::field::accepts(value, "gzip")) {
-            reply.body = self.change(std::mem::take(&mut reply.body), Change::Pack).await;
-            reply.fields.push(("content-encoding", Cow::Borrowed("gzip")));
-        }
-    }
-
-    /// Makes another body of a body: a large one on a worker, so that no core stalls.
-    async fn change(&self, body: Vec<u8>, change: Change) -> Vec<u8> {
-        if body.len() < WORKER_BYTES_MIN {
-            return change.of(&body);
-        }
-        let (body, again) = (Bytes::from(body), change.clone());
-        let shared = body.clone();
-        match self.core.env().spawn().work_short(move || again.of(&shared)).await {
-            Ok(changed) => changed,
-            // All workers are busy with more than they can do; late is better than wrong.
-            Err(_) => change.of(&body),
-        }
-    }
 }
 
-/// What is done to a whole body at its end.
-#[derive(Clone)]
-enum Change {
-    /// Filtered, laid out.
-    Dress { filter: Option<Filter>, pretty: bool },
-    /// Packed with gzip.
-    Pack,
-    /// Written otherwise.
-    Encode(Encoding),
-}
-
-impl Change {
-    fn of(&self, body: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Pack => coding::gzip(body),
-            // Our own answers are JSON; one that is not goes as it is.
-            Self::Encode(encoding) => {
-                format::of_json(*encoding, body).unwrap_or_else(|| body.to_vec())
-            }
-            Self::Dress { filter, pretty } => {
-                let mut out = Vec::with_capacity(body.len());
-                let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));
-                // Our own answers are JSON; one that is not goes as it is.
-                if !matches!(filtered, Some(Ok(()))) {
-                    out.extend_from_slice(body);
-                }
-                if *pretty {
-                    out = json::pretty(&out);
-                    out.push(b'\n');
-                }
-                out
-            }
-        }
-    }
-}
-
-/// How a body is written; or the answer to one of a type that is not read.
-fn encoding_of(head: &http::Head, body: &[u8]) -> Result<std::result::Result<Encoding, Reply>> {
-    if body.is_empty() {
-        return Ok(Ok(Encoding::Json));
-    }
-    let value = head.text("content-type");
-    match media::check_body(value) {
-        Ok(encoding) => Ok(Ok(encoding)),
-        Err(Unfit::Missing) => Ok(Err(fail::plain(406, "Content-Type header is missing"))),
-        Err(Unfit::Unsupported) => {
-            let value = value.unwrap_or_default();
-            let sentence = format!("Content-Type header [{value}] is not supported");
-            Ok(Err(fail::plain(406, &sentence)))
-        }
-        Err(Unfit::Malformed) => {
-            let value = value.unwrap_or_default();
-            Err(media::malformed("Content-Type", &format!("invalid media type [{value}]")))
-        }
-    }
-}
-
-fn no_memory(wanted: usize, limit: usize) -> Error {
-    let reason = format!(
-        "[parent] Data too large, data for [<http_request>] would be [{wanted}/{}], which is \
-         larger than what is left of the limit of [{limit}/{}]",
-        crate::render::units::bytes(wanted as u64),
-        crate::render::units::bytes(limit as u64)
-    );
-    Error::new(429, "circuit_breaking_exception", reason)
-        .with("bytes_wanted", wanted)
-        .with("bytes_limit", limit)
-        .with("durability", "TRANSIENT")
+fn too_many(head: &http::Head, crowded: Crowded) -> Error {
+    let (method, path) = (head.method_text(), String::from_utf8_lossy(head.target()));
+    let path = path.split('?').next().unwrap_or_default();
+    let (waiting, wait) = (crowded.waiting, crowded.wait.as_millis());
+    Error::rejected(format!(
+        "rejected execution of [{method} {path}]: {waiting} requests of this caller wait already, \
+         for about [{wait}ms]"
+    ))
 }

@@ -68,6 +68,7 @@ pub enum Api {
     Recovery,
     ShardStores,
     DiskUsage,
+    FieldUsage,
     ClearCache,
     ResolveIndex,
     ResolveCluster,
@@ -120,6 +121,62 @@ pub enum Api {
     Favicon,
     /// A path of Elasticsearch 7 whose method is known and whose handler is gone.
     Typed,
+}
+
+impl Api {
+    /// It reads the request's body. Who sends one to another call is told so: what was meant would not be
+    /// done.
+    pub const fn takes_body(self) -> bool {
+        use Api::*;
+        matches!(
+            self,
+            AllocationExplain
+                | Analyze
+                | Bulk
+                | CatTable(self::CatTable::Count)
+                | ClearScroll
+                | ClosePointInTime
+                | Count
+                | Create
+                | CreateIndex
+                | DeleteByQuery
+                | Explain
+                | FieldCaps
+                | Index
+                | IndexAutoId
+                | ModifyDataStreams
+                | MultiGet
+                | MultiSearch
+                | MultiTermVectors
+                | OpenPointInTime
+                | PutAlias
+                | PutClusterSettings
+                | PutMapping
+                | PutSettings
+                | PutTemplate(_)
+                | Reindex
+                | ReloadSecureSettings
+                | Reroute
+                | Resize(_)
+                | Rollover
+                | Scroll
+                | Search
+                | Security(_)
+                | SimulateIndex
+                | SimulateTemplate
+                | TermVectors
+                | Typed
+                | Update
+                | UpdateAliases
+                | UpdateByQuery
+                | Validate
+        )
+    }
+
+    /// Its body is a sequence of values, in JSON a line each.
+    pub const fn takes_lines(self) -> bool {
+        matches!(self, Self::Bulk | Self::MultiSearch)
+    }
 }
 
 /// A table of `_cat`.
@@ -248,6 +305,7 @@ const READ: &[Known] = &[
     flag("refresh"),
     text("routing"),
     text("stored_fields"),
+    flag("force_synthetic_source").idle(),
 ];
 
 const BULK: &[Known] = &[flag("list_executed_pipelines").idle()];
@@ -285,6 +343,8 @@ const SEARCH: &[Known] = &[
     flag("request_cache").idle(),
     flag("typed_keys"),
     flag("ignore_throttled").idle(),
+    flag("force_synthetic_source").idle(),
+    own("min_compatible_shard_node").idle(),
     text("stats").idle(),
     text("suggest_field"),
     text("suggest_mode"),
@@ -303,6 +363,7 @@ const MULTI_SEARCH: &[Known] = &[
     Known::new("max_concurrent_shard_requests", Int).idle(),
     Known::new("pre_filter_shard_size", Int).idle(),
     flag("rest_total_hits_as_int"),
+    flag("include_named_queries_score"),
     flag("typed_keys"),
     flag("ccs_minimize_roundtrips").idle(),
     flag("ignore_throttled").idle(),
@@ -317,6 +378,13 @@ const MOMENT: &[Known] = &[
 ];
 
 const BY_QUERY: &[Known] = &[
+    text("q"),
+    text("df"),
+    text("default_operator"),
+    text("analyzer"),
+    flag("lenient"),
+    flag("analyze_wildcard"),
+    flag("version").idle(),
     own("conflicts"),
     flag("refresh"),
     time("scroll").idle(),
@@ -351,6 +419,8 @@ const REINDEX: &[Known] = &[
     flag("wait_for_completion"),
     flag("require_alias"),
 ];
+
+const UPDATE_BY_QUERY: &[Known] = &[own("version_type").idle()];
 
 const RETHROTTLE: &[Known] = &[own("requests_per_second")];
 
@@ -501,13 +571,20 @@ const FIELD_CAPS: &[Known] = &[
     flag("include_empty_fields").idle(),
 ];
 
-const SEARCH_SHARDS: &[Known] = &[own("preference").idle(), text("routing"), flag("local").idle()];
+const SEARCH_SHARDS: &[Known] = &[
+    own("preference").idle(),
+    text("routing"),
+    flag("local").idle(),
+    time("master_timeout").idle(),
+];
 
 const RESOLVE_CLUSTER: &[Known] = &[flag("ignore_throttled").idle(), time("timeout").idle()];
 
 const RELOAD: &[Known] = &[text("resource").idle()];
 
 const DISK_USAGE: &[Known] = &[flag("flush"), flag("run_expensive_tasks")];
+
+const FIELD_USAGE: &[Known] = &[text("fields")];
 
 const SHARD_STORES: &[Known] = &[own("status")];
 
@@ -665,7 +742,7 @@ const REFRESHED: &[Known] = &[own("refresh").idle()];
 /// Where the path names nobody, the query may.
 const NAMED: &[Known] = &[text("name")];
 
-const USERS: &[Known] = &[flag("with_profile_uid").idle()];
+const USERS: &[Known] = &[flag("with_profile_uid")];
 
 const API_KEYS: &[Known] = &[
     text("id"),
@@ -675,11 +752,16 @@ const API_KEYS: &[Known] = &[
     text("username"),
     flag("with_limited_by"),
     flag("active_only"),
-    flag("with_profile_uid").idle(),
+    flag("with_profile_uid"),
 ];
 
 const QUERY_KEYS: &[Known] =
-    &[flag("with_limited_by"), flag("with_profile_uid").idle(), flag("typed_keys").idle()];
+    &[flag("with_limited_by"), flag("with_profile_uid"), flag("typed_keys").idle()];
+
+const PROFILE: &[Known] = &[text("data")];
+
+const PROFILE_DATA: &[Known] =
+    &[Known::new("if_seq_no", Long), Known::new("if_primary_term", Long)];
 
 const CLEAR_REALM: &[Known] = &[text("usernames").idle()];
 
@@ -725,7 +807,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::OpenPointInTime, &[Post], "/{index}/_pit", "indices:data/read/open_point_in_time", &[MOMENT, INDICES, SOURCE]),
     route(Api::ClosePointInTime, &[Delete], "/_pit", "indices:data/read/close_point_in_time", &[]),
     route(Api::DeleteByQuery, &[Post], "/{index}/_delete_by_query", "indices:data/write/delete/byquery", &[BY_QUERY, SOURCE_FILTER, INDICES]),
-    route(Api::UpdateByQuery, &[Post], "/{index}/_update_by_query", "indices:data/write/update/byquery", &[BY_QUERY, SOURCE_FILTER, INDICES]),
+    route(Api::UpdateByQuery, &[Post], "/{index}/_update_by_query", "indices:data/write/update/byquery", &[BY_QUERY, UPDATE_BY_QUERY, SOURCE_FILTER, INDICES]),
     route(Api::Reindex, &[Post], "/_reindex", "indices:data/write/reindex", &[REINDEX]),
     route(Api::Rethrottle, &[Post], "/_delete_by_query/{task_id}/_rethrottle", "cluster:admin/reindex/rethrottle", &[RETHROTTLE]),
     route(Api::Rethrottle, &[Post], "/_update_by_query/{task_id}/_rethrottle", "cluster:admin/reindex/rethrottle", &[RETHROTTLE]),
@@ -815,6 +897,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::ShardStores, &[Get], "/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::ShardStores, &[Get], "/{index}/_shard_stores", "indices:monitor/shard_stores", &[SHARD_STORES, INDICES]),
     route(Api::DiskUsage, &[Post], "/{index}/_disk_usage", "indices:admin/analyze_disk_usage", &[DISK_USAGE, INDICES]),
+    route(Api::FieldUsage, &[Get], "/{index}/_field_usage_stats", "indices:monitor/field_usage_stats", &[FIELD_USAGE, INDICES]),
     route(Api::ClearCache, &[Post], "/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ClearCache, &[Post], "/{index}/_cache/clear", "indices:admin/cache/clear", &[CLEAR_CACHE, INDICES]),
     route(Api::ResolveIndex, &[Get], "/_resolve/index/{name}", "indices:admin/resolve/index", &[INDICES]),
@@ -936,7 +1019,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::Security(Op::DeleteUser), &[Delete], "/_security/user/{username}", "cluster:admin/xpack/security/user/delete", &[REFRESHED]),
     route(Api::Security(Op::EnableUser), &[Put, Post], "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
     route(Api::Security(Op::DisableUser), &[Put, Post], "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled", &[REFRESHED]),
-    route(Api::Security(Op::QueryUser), &[Get, Post], "/_security/_query/user", "cluster:admin/xpack/security/user/query", &[]),
+    route(Api::Security(Op::QueryUser), &[Get, Post], "/_security/_query/user", "cluster:admin/xpack/security/user/query", &[USERS]),
     route(Api::Security(Op::GetRole), &[Get], "/_security/role", "cluster:admin/xpack/security/role/get", &[NAMED]),
     route(Api::Security(Op::GetRole), &[Get], "/_security/role/{name}", "cluster:admin/xpack/security/role/get", &[]),
     route(Api::Security(Op::PutRole), &[Put, Post], "/_security/role/{name}", "cluster:admin/xpack/security/role/put", &[REFRESHED]),
@@ -982,6 +1065,14 @@ pub const ROUTES: &[Route] = &[
     route(Api::Security(Op::ClearCache), &[Put, Post], "/_security/service/{namespace}/{service}/credential/token/{name}/_clear_cache", "cluster:admin/xpack/security/service_account/credential/cache/clear", &[]),
     route(Api::Security(Op::EnrollNode), &[Get], "/_security/enroll/node", "cluster:admin/xpack/security/enroll/node", &[]),
     route(Api::Security(Op::EnrollKibana), &[Get], "/_security/enroll/kibana", "cluster:admin/xpack/security/enroll/kibana", &[]),
+
+    route(Api::Security(Op::ActivateProfile), &[Post], "/_security/profile/_activate", "cluster:admin/xpack/security/profile/activate", &[]),
+    route(Api::Security(Op::GetProfile), &[Get], "/_security/profile/{uid}", "cluster:admin/xpack/security/profile/get", &[PROFILE]),
+    route(Api::Security(Op::UpdateProfile), &[Put, Post], "/_security/profile/{uid}/_data", "cluster:admin/xpack/security/profile/put/data", &[REFRESHED, PROFILE_DATA]),
+    route(Api::Security(Op::EnableProfile), &[Put, Post], "/_security/profile/{uid}/_enable", "cluster:admin/xpack/security/profile/set_enabled", &[REFRESHED]),
+    route(Api::Security(Op::DisableProfile), &[Put, Post], "/_security/profile/{uid}/_disable", "cluster:admin/xpack/security/profile/set_enabled", &[REFRESHED]),
+    route(Api::Security(Op::SuggestProfiles), &[Get, Post], "/_security/profile/_suggest", "cluster:admin/xpack/security/profile/suggest", &[PROFILE]),
+    route(Api::Security(Op::ProfileHasPrivileges), &[Get, Post], "/_security/profile/_has_privileges", "cluster:admin/xpack/security/profile/has_privileges", &[]),
 
     route(Api::Typed, &[Post], "/{index}/{type}", "-", &[]),
 ];

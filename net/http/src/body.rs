@@ -52,6 +52,12 @@ impl Body {
         Ok(Self { state, bytes, filled: 0, limits: *limits })
     }
 
+    /// No body.
+    pub fn none() -> Self {
+        let limits = Limits { body_bytes_max: 0, ..Limits::DEFAULT };
+        Self { state: State::Done, bytes: Vec::new(), filled: 0, limits }
+    }
+
     /// Takes what belongs to the body from the front of `input`; answers how much.
     ///
     /// # Errors
@@ -102,6 +108,12 @@ impl Body {
                 self.state = State::Done;
             }
         }
+    }
+
+    /// Forgets the bytes that are here; the rest is still to come.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.filled = 0;
     }
 
     /// Is all of it here?

@@ -41,23 +41,70 @@ impl Coding {
 /// # Errors
 /// Bytes that are not of that coding, and more than `bytes_max` bytes inside.
 pub fn decode(coding: Coding, bytes: &[u8], bytes_max: usize) -> Result<Vec<u8>, Fault> {
+    decode_within(coding, bytes, bytes_max, &mut |_| true)
+}
+
+/// As [`decode`], asking `room` before the whole takes so many bytes.
+///
+/// # Errors
+/// As [`decode`], and as for too many bytes where `room` says no.
+pub fn decode_within(
+    coding: Coding,
+    bytes: &[u8],
+    bytes_max: usize,
+    room: &mut dyn FnMut(usize) -> bool,
+) -> Result<Vec<u8>, Fault> {
     match coding {
+        Coding::Identity if bytes.len() > bytes_max || !room(bytes.len()) => {
+            Err(Fault::BodyTooLong(bytes_max))
+        }
         Coding::Identity => Ok(bytes.to_vec()),
-        Coding::Gzip => drain(MultiGzDecoder::new(bytes), bytes.len(), bytes_max),
-        Coding::Deflate => drain(ZlibDecoder::new(bytes), bytes.len(), bytes_max),
+        Coding::Gzip => drain(MultiGzDecoder::new(bytes), bytes.len(), bytes_max, room),
+        Coding::Deflate => drain(ZlibDecoder::new(bytes), bytes.len(), bytes_max, room),
     }
 }
 
-fn drain(decoder: impl Read, packed: usize, bytes_max: usize) -> Result<Vec<u8>, Fault> {
-    // JSON shrinks to a fifth or so; the buffer grows where that guess is short.
-    let mut out = Vec::with_capacity(packed.saturating_mul(5).min(bytes_max));
-    let bound = (bytes_max as u64).saturating_add(1);
-    match decoder.take(bound).read_to_end(&mut out) {
-        Ok(_) if out.len() > bytes_max => Err(Fault::BodyTooLong(bytes_max)),
-        Ok(_) => Ok(out),
-        Err(_) => Err(Fault::Malformed("the body is not of the coding that it names")),
+fn drain(
+    mut decoder: impl Read,
+    packed: usize,
+    bytes_max: usize,
+    room: &mut dyn FnMut(usize) -> bool,
+) -> Result<Vec<u8>, Fault> {
+    // JSON shrinks to a fifth or so; the buffer doubles where that guess is short.
+    let mut len = packed.saturating_mul(5).clamp(STEP_BYTES, bytes_max.max(STEP_BYTES));
+    let (mut out, mut filled) = (Vec::new(), 0);
+    loop {
+        // While it moves to a larger place, both are there.
+        if !room(len + filled) {
+            return Err(Fault::BodyTooLong(bytes_max));
+        }
+        out.reserve_exact(len - filled);
+        out.resize(len, 0);
+        while filled < len {
+            match decoder.read(&mut out[filled..]) {
+                Ok(0) => {
+                    out.truncate(filled);
+                    return if filled > bytes_max {
+                        Err(Fault::BodyTooLong(bytes_max))
+                    } else {
+                        Ok(out)
+                    };
+                }
+                Ok(count) => filled += count,
+                Err(_) => {
+                    return Err(Fault::Malformed("the body is not of the coding that it names"));
+                }
+            }
+        }
+        if filled > bytes_max {
+            return Err(Fault::BodyTooLong(bytes_max));
+        }
+        len = len.saturating_mul(2).min(bytes_max.saturating_add(1));
     }
 }
+
+/// The least buffer of an unpacked body.
+const STEP_BYTES: usize = 16 * 1024;
 
 /// Packs an answer with gzip, level 3 as Elasticsearch (`http.compression_level`).
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -87,6 +134,19 @@ mod tests {
         assert!(packed.len() < 100_000);
         assert_eq!(decode(Coding::Gzip, &packed, 9_999_999), Err(Fault::BodyTooLong(9_999_999)));
         assert!(decode(Coding::Gzip, &packed, 10_000_000).is_ok());
+    }
+
+    #[test]
+    fn room_is_asked_for_before_it_is_used() {
+        let packed = gzip(&vec![b' '; 3_000_000]);
+        let mut asked = Vec::new();
+        let mut room = |bytes| {
+            asked.push(bytes);
+            bytes <= 1_000_000
+        };
+        let refused = decode_within(Coding::Gzip, &packed, 10_000_000, &mut room);
+        assert_eq!(refused, Err(Fault::BodyTooLong(10_000_000)));
+        assert!(asked.is_sorted() && asked.last() < Some(&3_000_000), "{asked:?}");
     }
 
     #[test]

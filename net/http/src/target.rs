@@ -3,6 +3,9 @@
 //! A path is cut at its slashes before it is decoded, so an encoded slash (`%2F`) belongs to its
 //! segment; a plus sign stays one. In the query, plus means space. Bytes that are not UTF-8 after
 //! decoding are refused: replaced, they would make one id of two.
+//!
+//! A path that two readers could take for two different ones is a fault ([`Target::fault`]): whoever
+//! stands before us (a proxy that guards some paths) must not see another path than we do.
 
 use std::borrow::Cow;
 
@@ -56,6 +59,45 @@ impl<'a> Target<'a> {
         path[..end].split(|byte| *byte == b'/').skip(usize::from(end == 0))
     }
 
+    /// What makes the path ambiguous, before anyone routes it: segments that mean "here" or "up",
+    /// written plainly or with escapes; an empty segment that is not the last; a NUL or a backslash; an
+    /// escaped slash in the first segment, but in a date-math name; a raw `#` or 8-bit byte.
+    ///
+    /// One empty segment is no fault: that of an empty list of indices before the name of an API, as
+    /// Elasticsearch's clients write it (`//_refresh`).
+    pub fn fault(&self) -> Option<&'static str> {
+        if self.path.iter().chain(self.query).any(|byte| *byte == b'#') {
+            return Some("a fragment in the request target");
+        }
+        if self.path.iter().any(|byte| *byte >= 0x80 || *byte == b'\\') {
+            return Some("a byte in the path that must be escaped");
+        }
+        let path = self.path.strip_prefix(b"/").unwrap_or(self.path);
+        let mut segments = path.split(|byte| *byte == b'/').peekable();
+        let mut at = 0;
+        while let Some(segment) = segments.next() {
+            if segment.is_empty() && (at > 0 || self.path.len() > 1) {
+                match segments.peek() {
+                    Some(api) if at == 0 && api.starts_with(b"_") => {}
+                    Some(_) => return Some("an empty segment in the path"),
+                    // A single slash may end the path.
+                    None => return None,
+                }
+            }
+            if is_dots(segment) {
+                return Some("a dot segment in the path");
+            }
+            if has_escape(segment, b"00") || has_escape(segment, b"5C") {
+                return Some("an escape in the path that stands for NUL or backslash");
+            }
+            if at == 0 && has_slash_outside_of_date_math(segment) {
+                return Some("an escaped slash in the first segment of the path");
+            }
+            at += 1;
+        }
+        None
+    }
+
     /// Names and values of the query in order, decoded; a name without `=` has an empty value.
     pub fn params(&self) -> impl Iterator<Item = Result<(Cow<'a, str>, Cow<'a, str>), BadEscape>> {
         self.query.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty()).map(|piece| {
@@ -66,6 +108,47 @@ impl<'a> Target<'a> {
             Ok((decode(name, Plus::Space)?, decode(value, Plus::Space)?))
         })
     }
+}
+
+/// `.` or `..`, each dot plain or escaped.
+fn is_dots(segment: &[u8]) -> bool {
+    let mut rest = segment;
+    let mut dots = 0;
+    while !rest.is_empty() {
+        rest = match rest {
+            [b'.', rest @ ..] | [b'%', b'2', b'e' | b'E', rest @ ..] => rest,
+            _ => return false,
+        };
+        dots += 1;
+    }
+    matches!(dots, 1 | 2)
+}
+
+/// Is there an escape with these hex digits, whatever their case?
+fn has_escape(segment: &[u8], hex: &[u8; 2]) -> bool {
+    memchr::memchr_iter(b'%', segment)
+        .any(|at| segment.get(at + 1..at + 3).is_some_and(|found| found.eq_ignore_ascii_case(hex)))
+}
+
+fn has_slash_outside_of_date_math(segment: &[u8]) -> bool {
+    let mut inside = false;
+    let mut rest = segment;
+    while !rest.is_empty() {
+        rest = match rest {
+            [b'<', rest @ ..] | [b'%', b'3', b'c' | b'C', rest @ ..] => {
+                inside = true;
+                rest
+            }
+            [b'>', rest @ ..] | [b'%', b'3', b'e' | b'E', rest @ ..] => {
+                inside = false;
+                rest
+            }
+            [b'%', b'2', b'f' | b'F', ..] if !inside => return true,
+            [_, rest @ ..] => rest,
+            [] => rest,
+        };
+    }
+    false
 }
 
 /// What follows scheme and authority, where there are any.
@@ -186,6 +269,56 @@ mod tests {
         assert_eq!(segments("HTTPS://h"), [""; 0]);
         assert_eq!(segments("*"), ["*"]);
         assert_eq!(decode(b"x%2Fy+z", Plus::Plus).as_deref(), Ok("x/y+z"));
+    }
+
+    #[test]
+    fn paths_that_could_be_read_in_two_ways_are_faults() {
+        let fault = |target: &str| Target::new(target.as_bytes()).fault().is_some();
+        for good in [
+            "/",
+            "",
+            "*",
+            "/a/",
+            "/a/_doc/x%2Fy",
+            "/a/_doc/..x",
+            "/a/_doc/%2e%2e%2e",
+            "/%3Clogs-%7Bnow%2Fd%7D%3E/_search?q=/../",
+            "/a,%3cb-%7Bnow%2fd%7D%3e,c/_search",
+            "http://h:9200/a",
+            "//_refresh",
+            "//_search/template/",
+            "/a/_doc/%5",
+            "/_search?q=a%00%5C",
+        ] {
+            assert!(!fault(good), "{good}");
+        }
+        for bad in [
+            "/.",
+            "/a/..",
+            "/a/../b",
+            "/%2e%2E/b",
+            "/.%2e",
+            "/a/%00",
+            "/a/x%5cy",
+            "/a\\b",
+            "//x",
+            "///_refresh",
+            "//_refresh//a",
+            "//_refresh/..",
+            "//_refresh%00",
+            "/a//_refresh",
+            "/a//b",
+            "/a//",
+            "//",
+            "/a#b",
+            "/a?b#c",
+            "/\u{e9}",
+            "/a%2Fb/_doc/1",
+            "/%3Ca%2Fb%3E%2Fc",
+            "http://h/../a",
+        ] {
+            assert!(fault(bad), "{bad}");
+        }
     }
 
     #[test]

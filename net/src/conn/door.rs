@@ -9,17 +9,25 @@ use std::task::{Context, Poll, Waker};
 
 use base::hash::Map;
 use env::Env;
-use env::budget::Lease;
-use http::Fault;
+use env::budget::{Lease, Taken};
+use env::turns::{Lane, Turns};
+use http::{Fault, Head};
 
 use crate::limits::Limits;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::{Judged, Request};
 
 /// What answers requests.
 pub trait Service: 'static {
     /// Answers a request. The future is polled at once, and becomes a task where it must wait.
     fn call(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply>>>;
+
+    /// Whose work a request is, as far as is known without asking anybody.
+    fn lane(&self, head: &Head, peer: &str) -> Lane;
+
+    /// Judges the caller of a request whose large body is not read yet; none where that is not to
+    /// be known before.
+    fn judge(&self, head: Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;
 
     /// The answer to a message that is refused before it is a request.
     fn refuse(&self, refusal: Refusal) -> Reply;
@@ -45,8 +53,12 @@ pub struct Door<E: Env, S> {
     pub(crate) limits: Limits,
     /// Who answers.
     pub(crate) service: S,
+    /// Whose turn it is.
+    pub(crate) turns: Turns<E>,
     /// Memory of bodies.
-    pub(crate) lease: Lease,
+    lease: Lease,
+    /// What the bodies of each lane take.
+    shares: RefCell<Map<Lane, Rc<Cell<usize>>>>,
     stopping: Cell<bool>,
     next: Cell<u64>,
     open: Cell<usize>,
@@ -58,12 +70,14 @@ pub struct Door<E: Env, S> {
 
 impl<E: Env, S: Service> Door<E, S> {
     /// A door before `service`.
-    pub fn new(env: E, limits: Limits, lease: Lease, service: S) -> Rc<Self> {
+    pub fn new(limits: Limits, (env, turns): (E, Turns<E>), lease: Lease, service: S) -> Rc<Self> {
         Rc::new(Self {
             env,
             limits,
             service,
+            turns,
             lease,
+            shares: RefCell::default(),
             stopping: Cell::new(false),
             next: Cell::new(0),
             open: Cell::new(0),
@@ -121,12 +135,82 @@ impl<E: Env, S: Service> Door<E, S> {
         false
     }
 
-    /// Counts a connection in.
-    pub(crate) fn enter(self: &Rc<Self>) -> Entered<E, S> {
+    /// Memory for a body. One lane may hold a bounded part of all; its only request may have more.
+    pub(crate) fn take(&self, lane: Lane, bytes: usize) -> Option<Memory> {
+        let mut shares = self.shares.borrow_mut();
+        if shares.len() > SHARES_MAX {
+            shares.retain(|_, share| share.get() > 0);
+        }
+        let share = Rc::clone(shares.entry(lane).or_default());
+        drop(shares);
+        let bytes_max = self.limits.lane_bytes_max;
+        if share.get() > 0 && share.get().saturating_add(bytes) > bytes_max {
+            return None;
+        }
+        let taken = self.lease.take(bytes)?;
+        share.set(share.get() + bytes);
+        Some(Memory { taken, more: Vec::new(), share, bytes_max })
+    }
+
+    /// Counts a connection in; none where there are as many as the memory for them allows.
+    pub(crate) fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
+        if self.open.get() >= self.limits.connections_max {
+            return None;
+        }
+        let memory = self.lease.take(CONNECTION_BYTES)?;
         let number = self.next.get();
         self.next.set(number + 1);
         self.open.set(self.open.get() + 1);
-        Entered { door: Rc::clone(self), number }
+        Some(Entered { door: Rc::clone(self), number, _memory: memory })
+    }
+}
+
+/// What a connection takes by itself, measured: its task, its buffers, those of the runtime.
+pub const CONNECTION_BYTES: usize = 48 << 10;
+
+/// Above so many lanes, those without a body in flight are forgotten.
+const SHARES_MAX: usize = 1024;
+
+/// Memory of a request, until this is dropped.
+#[derive(Debug)]
+pub struct Memory {
+    taken: Taken,
+    /// What was taken for it elsewhere.
+    more: Vec<Taken>,
+    /// What its lane holds in all.
+    share: Rc<Cell<usize>>,
+    bytes_max: usize,
+}
+
+impl Memory {
+    /// How much it is.
+    pub fn bytes(&self) -> usize {
+        self.taken.bytes() + self.more.iter().map(Taken::bytes).sum::<usize>()
+    }
+
+    /// Makes `taken` a part of it, even where that is more than the lane may have: the lane's next
+    /// request feels it.
+    pub fn adopt(&mut self, taken: Taken) {
+        self.share.set(self.share.get() + taken.bytes());
+        self.more.push(taken);
+    }
+
+    /// Takes `bytes` more, or changes nothing: false.
+    #[must_use]
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let others = self.share.get() - self.bytes();
+        let fits = others == 0 || self.share.get().saturating_add(bytes) <= self.bytes_max;
+        let grown = fits && self.taken.grow(bytes);
+        if grown {
+            self.share.set(self.share.get() + bytes);
+        }
+        grown
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.share.set(self.share.get() - self.bytes());
     }
 }
 
@@ -134,6 +218,7 @@ impl<E: Env, S: Service> Door<E, S> {
 pub(crate) struct Entered<E: Env, S> {
     door: Rc<Door<E, S>>,
     number: u64,
+    _memory: Taken,
 }
 
 impl<E: Env, S> Entered<E, S> {

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 
 use env::budget::Budget;
+use env::turns::Lane;
+use http::Head;
 use http::client::{Response, request};
 use sim::{Sim, SimEnv, SimStream};
 
@@ -17,6 +19,13 @@ struct Echo {
 
 impl Service for Echo {
     fn call(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply>>> {
+        match request.judged {
+            Some(Judged::Stranger(reply)) => return Box::pin(async move { reply }),
+            Some(Judged::Crowded(_) | Judged::NoMemory { .. }) => {
+                return Box::pin(async { Reply::empty(429) });
+            }
+            Some(Judged::Caller(_)) | None => {}
+        }
         let target = String::from_utf8_lossy(request.head.target()).into_owned();
         let method = request.head.method_text().to_owned();
         self.seen.borrow_mut().push(format!("begin {target}"));
@@ -32,6 +41,19 @@ impl Service for Echo {
             }
             let body = format!("{method} {target} {}", request.body.len());
             Reply::text(200, body)
+        })
+    }
+
+    fn lane(&self, head: &Head, _peer: &str) -> Lane {
+        Lane(u64::from(head.field("authorization").is_some()))
+    }
+
+    fn judge(&self, head: Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
+        let stranger = head.field("authorization") == Some(b"wrong");
+        let env = self.env.clone();
+        Box::pin(async move {
+            env.clock().sleep(Duration::from_millis(3)).await;
+            stranger.then(|| Judged::Stranger(Reply::empty(401)))
         })
     }
 
@@ -57,7 +79,9 @@ fn with(seed: u64, limits: Limits, memory: usize) -> Place {
     let sim = Sim::new(seed);
     let seen = Rc::<RefCell<Vec<String>>>::default();
     let service = Echo { env: sim.env(), seen: Rc::clone(&seen) };
-    let door = Door::new(sim.env(), limits, Budget::new(memory).lease(), service);
+    let turns = env::turns::Turns::new(sim.env(), 1_000);
+    let lease = Budget::new(memory).lease();
+    let door = Door::new(limits, (sim.env(), turns), lease, service);
     Place { sim, door, seen }
 }
 
@@ -254,6 +278,9 @@ fn faults_are_refused_and_close() {
     for (bytes, status) in [
         (&b"GET / HTTP/1.1\nHost: h\n\n"[..], 400),
         (b"GET  / HTTP/1.1\r\n\r\n", 400),
+        (b"GET /a/%2e%2e/b HTTP/1.1\r\n\r\n", 400),
+        (b"GET /a/%5Cb HTTP/1.1\r\n\r\n", 400),
+        (b"GET //x HTTP/1.1\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
         (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
@@ -274,6 +301,83 @@ fn faults_are_refused_and_close() {
 }
 
 #[test]
+fn a_large_body_of_a_stranger_is_not_read() {
+    for seed in 0..10 {
+        let place = place(seed);
+        let stranger = [("Authorization", "wrong")];
+        let large = request("POST", "/a", &stranger, &[b'x'; 300_000]);
+        let (found, closed) =
+            place.talk(&[large.clone(), get("/x")].concat(), &[Method::Post, Method::Get]);
+        assert_eq!((found[0].status, found[1].status, closed), (401, 200, false), "seed {seed}");
+        assert!(!place.seen.borrow().contains(&"begin /a".to_owned()));
+        // The one before it is answered first: it may change who is known.
+        let waits = [request("PUT", "/later/5", &[], b""), large].concat();
+        let (found, _) = place.talk(&waits, &[Method::Put, Method::Post]);
+        assert_eq!((found[0].status, found[1].status), (200, 401), "seed {seed}");
+        // In chunks, too.
+        let mut chunked = b"POST /c HTTP/1.1\r\nAuthorization: wrong\r\n".to_vec();
+        chunked.extend(b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+        chunked.extend(get("/y"));
+        let (found, closed) = place.talk(&chunked, &[Method::Post, Method::Get]);
+        assert_eq!((found[0].status, found[1].status, closed), (401, 200, false), "seed {seed}");
+        // Known callers are heard.
+        let known = request("POST", "/a", &[("Authorization", "right")], &[b'x'; 300_000]);
+        let (found, _) = place.talk(&known, &[Method::Post]);
+        assert_eq!(found[0].text(), "POST /a 300000", "seed {seed}");
+    }
+}
+
+#[test]
+fn who_asked_whether_to_send_a_refused_body_is_told_no_and_closed() {
+    let place = place(3);
+    let fields = "Authorization: wrong\r\nExpect: 100-continue\r\nContent-Length: 100000";
+    let bytes = format!("POST /a HTTP/1.1\r\n{fields}\r\n\r\n");
+    let (found, closed) = place.talk(bytes.as_bytes(), &[Method::Post]);
+    assert_eq!((found[0].status, closed), (401, true), "whether the body comes is not known");
+}
+
+#[test]
+fn one_lane_may_hold_so_much_and_others_are_not_refused() {
+    let limits = Limits { lane_bytes_max: 500_000, ..Limits::default() };
+    let place = with(5, limits, 64 << 20);
+    let head = "POST /a HTTP/1.1\r\nContent-Length: 400000\r\n\r\n";
+    let mut slow = [place.connect(), place.connect()];
+    let mut other = place.connect();
+    let body = [b'x'; 400_000];
+    place.sim.run(async {
+        slow[0].write_all(head.as_bytes()).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_millis(50)).await;
+        slow[1].write_all(&[head.as_bytes(), &body].concat()).await.expect("open");
+        let (found, closed) = answers(&mut slow[1], &[Method::Post]).await;
+        assert_eq!((found[0].status, closed), (429, false), "the first holds it");
+        let theirs = request("POST", "/b", &[("Authorization", "right")], &body);
+        other.write_all(&theirs).await.expect("open");
+        let (found, _) = answers(&mut other, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+        slow[0].write_all(&body).await.expect("open");
+        let (found, _) = answers(&mut slow[0], &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+    });
+}
+
+#[test]
+fn one_connection_too_many_is_closed_and_the_others_go_on() {
+    let limits = Limits { connections_max: 2, ..Limits::default() };
+    let place = with(9, limits, 64 << 20);
+    let mut open = [place.connect(), place.connect()];
+    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    let (found, closed) = place.talk(&get("/x"), &[Method::Get]);
+    assert_eq!((found.len(), closed), (0, true));
+    place.sim.run(async {
+        open[0].write_all(&get("/y")).await.expect("open");
+        assert_eq!(answers(&mut open[0], &[Method::Get]).await.0[0].status, 200);
+    });
+    drop(open);
+    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    assert_eq!(place.talk(&get("/z"), &[Method::Get]).0.len(), 1);
+}
+
+#[test]
 fn a_refusal_is_heard_by_a_client_that_still_sends() {
     let limits = Limits {
         http: http::Limits { body_bytes_max: 1_000, ..http::Limits::DEFAULT },
@@ -289,8 +393,10 @@ fn a_refusal_is_heard_by_a_client_that_still_sends() {
 #[test]
 fn memory_of_bodies_is_bounded() {
     let place = with(1, Limits::default(), 1 << 20);
-    let (found, closed) = place.talk(&request("POST", "/", &[], &[b'x'; 2 << 20]), &[Method::Post]);
-    assert_eq!((found[0].status, closed), (429, true));
+    // Refused before it is read; the connection goes on.
+    let much = [request("POST", "/", &[], &[b'x'; 2 << 20]), get("/x")].concat();
+    let (found, closed) = place.talk(&much, &[Method::Post, Method::Get]);
+    assert_eq!((found[0].status, found[1].status, closed), (429, 200, false));
     let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n".to_vec();
     chunked.resize(chunked.len() + 0x20_0000, b'x');
     let (found, closed) = place.talk(&chunked, &[Method::Post]);

@@ -94,6 +94,37 @@ pub fn to_json(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
     Ok(out.json)
 }
 
+/// A body that is a sequence of values as lines of JSON. In Smile each ends with the byte 0xff, which
+/// stands in no value but raw bytes; YAML and CBOR have no such mark, so that they are one value.
+///
+/// # Errors
+/// As [`to_json`], for the first value that is none.
+pub fn to_lines(encoding: Encoding, body: &[u8]) -> Result<Vec<u8>, Malformed> {
+    const END: u8 = 0xff;
+    if encoding != Encoding::Smile {
+        return to_json(encoding, body);
+    }
+    let mut lines = Vec::with_capacity(body.len());
+    let mut at = 0;
+    for part in body.split_inclusive(|byte| *byte == END) {
+        let (value, is_ended) = match part.split_last() {
+            Some((&END, value)) => (value, true),
+            _ => (part, false),
+        };
+        if !value.is_empty() {
+            let json = to_json(encoding, value)
+                .map_err(|malformed| Malformed::new(at + malformed.at, malformed.what))?;
+            lines.extend_from_slice(&json);
+        }
+        // What lacks its end lacks its line's end too, and is refused as a line would be.
+        if is_ended {
+            lines.push(b'\n');
+        }
+        at += part.len();
+    }
+    Ok(lines)
+}
+
 /// An answer out of JSON; `None` where it is no JSON.
 pub fn of_json(encoding: Encoding, json: &[u8]) -> Option<Vec<u8>> {
     if encoding == Encoding::Json {
@@ -249,6 +280,23 @@ mod tests {
                 assert_eq!(json::to_string(&one), json::to_string(&two), "{encoding:?}: {sample}");
             }
         }
+    }
+
+    #[test]
+    fn values_of_smile_become_lines() {
+        let values = [r#"{"index":{"_id":"1"}}"#, r#"{"text":"a\nb"}"#];
+        let mut body = Vec::new();
+        for value in values {
+            body.extend(of_json(Encoding::Smile, value.as_bytes()).expect("JSON"));
+            body.push(0xff);
+        }
+        let lines = to_lines(Encoding::Smile, &body).expect("two values");
+        assert_eq!(String::from_utf8_lossy(&lines), values.join("\n") + "\n");
+        body.pop();
+        assert!(!to_lines(Encoding::Smile, &body).expect("two values").ends_with(b"\n"));
+        body.extend(b"\xff:)x\xff");
+        let malformed = to_lines(Encoding::Smile, &body).expect_err("no third value");
+        assert!(malformed.at >= body.len() - 4, "{malformed}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `/account`: what has access, where somebody is signed in, the password.
 
-use authz::pages::account::{self, Changed, Row, Visit as Seen};
+use authz::pages::account::{self, Changed, Row, Stolen, Visit as Seen};
 use authz::pages::words;
 use authz::record::grant::GrantKind;
 use authz::{Command, Secret};
@@ -58,7 +58,10 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         })
         .collect();
     let csrf = token(visit, signed_in);
-    visit.page(200, account::grants(&signed_in.person(), &csrf, &rows, &[]))
+    let told = state.notices_of(&signed_in.user, visit.now());
+    let stolen: Vec<Stolen> =
+        told.map(|notice| Stolen { app: notice.app.clone(), at: notice.at }).collect();
+    visit.page(200, account::grants(&signed_in.person(), &csrf, &rows, &stolen))
 }
 
 /// `POST /account/apps`.
@@ -69,6 +72,15 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     }
     let own: Vec<u64> = grants(visit, &signed_in.user.name).iter().map(|grant| grant.id).collect();
     let ended = match form.text("action") {
+        "understood" => {
+            let state = visit.state();
+            let told = state.notices_of(&signed_in.user, visit.now());
+            let grants = told.map(|notice| notice.grant).collect();
+            return match visit.ask(Command::DropNotices { grants }).await {
+                Ok(_) => see_other("/account/apps"),
+                Err(_) => visit.down(),
+            };
+        }
         "revoke_all" => own,
         "revoke" => match form.text("grant").parse::<u64>() {
             Ok(id) if own.contains(&id) => vec![id],

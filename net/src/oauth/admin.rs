@@ -23,24 +23,14 @@ use crate::reply::Reply;
 /// Answers a request; `path` is what follows `/_oauth`, cut and decoded.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     let caller = match admit::caller(Some(visit.security), visit.head, Trace::No).await {
-        Ok(Caller::Known(caller)) => Caller::Known(caller),
-        Ok(Caller::Anyone) | Err(_) if visit.head.text("authorization").is_none() => {
-            return match admit::caller(Some(visit.security), visit.head, Trace::No).await {
-                Err(reply) => reply,
-                Ok(_) => fail::reply(
-                    &Error::new(401, "security_exception", "missing authentication credentials"),
-                    Trace::No,
-                ),
-            };
-        }
+        Ok(caller) => caller,
         Err(reply) => return reply,
-        Ok(Caller::Anyone) => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
     let name = match &caller {
         Caller::Known(known) => known.name().to_owned(),
-        Caller::Anyone => String::new(),
+        Caller::Anyone => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
-    let gate = caller.gate();
+    let gate = caller.gate(visit.head);
     if let Err(error) = gate.cluster(MANAGE) {
         return {
             let reply = fail::reply(&error, Trace::No);
@@ -279,27 +269,17 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
         return Err(bad("authorization_details_types", "has one that is not known"));
     }
     Ok(Client {
-        reference: apps::reference(visit),
-        client_id: None,
         status,
         owner,
         auth_method: auth_method.to_owned(),
         grant_types,
         default_scope,
-        profile: checked,
-        proposal: None,
-        secrets: Vec::new(),
         allow_insecure_redirect: insecure,
         require_par: truth("require_pushed_authorization_requests")?,
         web_origins: texts("web_origins")?.unwrap_or_default(),
         details_types,
         service_account,
-        unreviewed: false,
-        registration: None,
-        note: None,
-        created: visit.now(),
-        version: 0,
-        grants_from: 0,
+        ..Client::new(apps::reference(visit), checked, visit.now())
     })
 }
 

@@ -6,7 +6,7 @@ use authz::Command;
 use authz::pages::apps::{self, App, Refused, Row};
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
-use authz::token::text::{self, Kind};
+use authz::token::text::Kind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use env::{Env, Random};
@@ -83,6 +83,9 @@ fn read<E: Env>(
         Some(file) => Some(profile::logo(file)?),
         None => before.and_then(|before| before.logo.clone()),
     };
+    if !matches!(parts.form.text("confidential"), "" | "confidential" | "public") {
+        return Err(profile::refused("confidential", "choose one of the two"));
+    }
     let fields = profile::fields(&parts.form);
     profile::check(&fields, logo, &visit.settings.origin())
 }
@@ -102,27 +105,11 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         }
     };
     let client = Client {
-        reference: reference(visit),
-        client_id: None,
-        status: Status::Pending,
         owner: Some(signed_in.user.name.clone()),
         auth_method: auth_method(&profile).to_owned(),
         grant_types: grant_types(&profile),
-        default_scope: Vec::new(),
-        profile,
-        proposal: None,
-        secrets: Vec::new(),
-        allow_insecure_redirect: false,
-        require_par: false,
-        web_origins: Vec::new(),
         details_types: vec![authz::oauth::details::INDEX_ACCESS.to_owned()],
-        service_account: None,
-        unreviewed: false,
-        registration: None,
-        note: None,
-        created: visit.now(),
-        version: 0,
-        grants_from: 0,
+        ..Client::new(reference(visit), profile, visit.now())
     };
     let location = format!("/apps/{}", client.reference);
     match visit.ask(Command::PutClient { client, version: 0 }).await {
@@ -166,7 +153,7 @@ pub fn client_id<E: Env>(visit: &Visit<'_, E>) -> String {
 
 /// A new secret, as text for its owner and as it is kept.
 pub fn secret<E: Env>(visit: &Visit<'_, E>) -> (String, ClientSecret) {
-    let shown = text::write(Kind::Secret, &visit.random());
+    let shown = visit.keys().write(Kind::Secret, &visit.random());
     let secret = Salted::new(visit.random(), shown.as_bytes());
     (shown, ClientSecret { secret, end: None })
 }

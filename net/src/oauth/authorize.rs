@@ -9,7 +9,7 @@ use authz::oauth::scope::{self, Scope};
 use authz::privilege::fits;
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
-use authz::token::text::{self, Kind};
+use authz::token::text::Kind;
 use authz::{Command, Principal};
 use env::Env;
 use json::Value;
@@ -134,6 +134,16 @@ fn refused<E: Env>(
             "Tell the people who make the application.",
         );
     }
+    led_back(visit, target, refusal, state)
+}
+
+/// Tells the client, by leading the browser back.
+fn led_back<E: Env>(
+    visit: &Visit<'_, E>,
+    target: &Target,
+    refusal: Refusal,
+    state: Option<&str>,
+) -> Reply {
     let issuer = &visit.settings.issuer;
     answer::error(&target.redirect, refusal.error, refusal.description, state, issuer)
 }
@@ -152,8 +162,11 @@ async fn go_on<E: Env>(
         let age = now.saturating_sub(signed_in.session.auth_time);
         !prompt.login && asked.max_age.is_none_or(|most| age <= most.saturating_mul(1000))
     });
+    // The request itself is good, so whoever asked hears of it, reviewed or not.
     let silent = |error: &'static str, description: &'static str| {
-        refused(visit, &target, Refusal { error, description }, state.as_deref())
+        let facts = [("client", target.client_id.as_str()), ("reason", error)];
+        visit.note("authorize_rejected", "failed", &facts);
+        led_back(visit, &target, Refusal { error, description }, state.as_deref())
     };
     if prompt.none {
         let Some(signed_in) = &signed_in else {
@@ -201,7 +214,7 @@ async fn go_on<E: Env>(
     };
     let pending = Arc::new(pending);
     if visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await.is_err() {
-        return refused(visit, &target, TEMPORARY, state.as_deref());
+        return led_back(visit, &target, TEMPORARY, state.as_deref());
     }
     let mut reply = match &signed_in {
         None => see_other(&format!("/login?request={request}")),
@@ -291,7 +304,7 @@ pub async fn allow<E: Env>(
         return deny(visit, pending).await;
     }
     let Some(client) = state.client(&pending.client) else { return visit.dead_request(403) };
-    let code = text::write(Kind::Code, &visit.random());
+    let code = visit.keys().write(Kind::Code, &visit.random());
     let consent =
         (remember && details.is_empty() && may_remember(client, &pending.redirect)).then(|| {
             Consent {

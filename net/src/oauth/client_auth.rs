@@ -90,6 +90,9 @@ fn claim<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Claim, Fail> {
     if secret.is_some() && alias.is_some() {
         return Err(Fail::request("The secret is there twice"));
     }
+    if visit.head.all("authorization").count() > 1 {
+        return Err(Fail::request("There is more than one Authorization header"));
+    }
     let body_secret = secret.or(alias);
     let basic = match visit.head.text("authorization") {
         None => None,

@@ -78,8 +78,14 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         scopes: allowed.then_some(ticked),
         now: visit.now(),
     };
+    let (asking, client) = (waiting.scopes.join(" "), waiting.client.clone());
     match visit.ask(command).await {
-        Ok(_) => visit.page(200, device::done(&signed_in.person(), allowed)),
+        Ok(_) => {
+            let event = if allowed { "consent_granted" } else { "consent_denied" };
+            let name = signed_in.user.name.as_str();
+            visit.note(event, "ok", &[("user", name), ("client", &client), ("scopes", &asking)]);
+            visit.page(200, device::done(&signed_in.person(), allowed))
+        }
         Err(authz::Error::Gone) => unknown(visit, signed_in),
         Err(_) => visit.down(),
     }

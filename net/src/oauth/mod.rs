@@ -7,7 +7,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`settings`], [`limit`] | how it is set up, how often something may be done |
+//! | [`settings`], [`limit`], [`proxy`] | how it is set up, how often something may be done, who asks |
 //! | [`form`], [`multipart`], [`cookie`] | what browsers send |
 //! | [`visit`], [`answer`], [`fail`] | one request; answers through the browser; refusals to programs |
 //! | [`ask`], [`redirect`], [`profile`] | rules: a request, an address, what a client says of itself |
@@ -34,6 +34,7 @@ pub mod login;
 pub mod metadata;
 pub mod multipart;
 pub mod profile;
+pub mod proxy;
 pub mod push;
 pub mod redirect;
 pub mod register;
@@ -46,6 +47,7 @@ pub mod visit;
 
 use std::sync::Arc;
 
+use authz::record::client::Client;
 use env::Env;
 use http::target::{Plus, decode};
 use http::{Method, Target};
@@ -68,7 +70,9 @@ pub const RESERVED: &[&str] = &[
     "consent",
     "device",
     "device_authorization",
+    "end_session",
     "introspect",
+    "jwks",
     "login",
     "logo",
     "logout",
@@ -76,6 +80,7 @@ pub const RESERVED: &[&str] = &[
     "register",
     "revoke",
     "token",
+    "userinfo",
 ];
 
 /// Body of a form.
@@ -143,6 +148,9 @@ fn known(path: &[&str]) -> Option<(Kind, &'static [Method])> {
 
 /// Answers a request of this half.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
+    if !crate::audit::is_ready(Some(visit.security)).await {
+        return visit.down();
+    }
     let target = Target::new(visit.head.target());
     let segments: Option<Vec<String>> = target
         .path()
@@ -292,18 +300,22 @@ fn style() -> Reply {
 /// Endpoints that scripts in a browser may call.
 const FOR_SCRIPTS: &[&str] = &["token", "revoke", "par", "device_authorization"];
 
-/// The origin of a request, where a client has registered it; before a request the browser does not
-/// say which client it is, so any approved public client's will do.
-fn script_origin<'v, E: Env>(visit: &'v Visit<'_, E>, public_only: bool) -> Option<&'v str> {
+/// Has an approved client registered this origin?
+fn is_of(client: &Client, origin: &str) -> bool {
+    client.is_approved()
+        && (client.web_origins.iter().any(|known| known == origin)
+            || client.profile.redirect_uris.iter().any(|uri| redirect::origin(uri) == origin))
+}
+
+/// The origin of a request, where the client that it names has registered it.
+fn script_origin<'v, E: Env>(visit: &'v Visit<'_, E>) -> Option<&'v str> {
     let origin = visit.head.text("origin")?;
-    let state = visit.state();
-    let is_of = |client: &authz::record::client::Client| {
-        client.is_approved()
-            && (!public_only || !client.profile.confidential)
-            && (client.web_origins.iter().any(|known| known == origin)
-                || client.profile.redirect_uris.iter().any(|uri| redirect::origin(uri) == origin))
+    let named = match visit.head.text("authorization").and_then(client_auth::basic) {
+        Some((id, _)) => id,
+        None => visit.posted()?.one("client_id").ok()??.to_owned(),
     };
-    state.clients.values().any(|client| is_of(client)).then_some(origin)
+    let state = visit.state();
+    state.client(&named).is_some_and(|client| is_of(client, origin)).then_some(origin)
 }
 
 fn preflight<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
@@ -313,8 +325,14 @@ fn preflight<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
             .field("Access-Control-Allow-Origin", "*")
             .field("Access-Control-Allow-Methods", "GET");
     }
+    // The browser does not say yet which client it is, so any approved public client's will do.
+    let state = visit.state();
+    let public = |origin: &&str| {
+        let mut clients = state.clients.values();
+        clients.any(|client| !client.profile.confidential && is_of(client, origin))
+    };
     if FOR_SCRIPTS.contains(&first)
-        && let Some(origin) = script_origin(visit, true)
+        && let Some(origin) = visit.head.text("origin").filter(public)
     {
         return Reply::empty(204)
             .field("Access-Control-Allow-Origin", origin.to_owned())
@@ -334,7 +352,8 @@ fn with_cors<E: Env>(visit: &Visit<'_, E>, path: &[&str], reply: Reply) -> Reply
         return reply;
     }
     let reply = reply.field("Vary", "Origin");
-    match script_origin(visit, false) {
+    // Whoever could not say who it is reads nothing.
+    match script_origin(visit).filter(|_| reply.status != 401) {
         Some(origin) => reply.field("Access-Control-Allow-Origin", origin.to_owned()),
         None => reply,
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use authz::record::grant::{Device, DeviceState, Pushed};
-use authz::token::text::{self, Kind};
+use authz::token::text::Kind;
 use authz::{Command, Outcome};
 use env::{Env, Random};
 use json::Writer;
@@ -122,7 +122,7 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
             wanted.iter().map(ToString::to_string).collect()
         }
     };
-    let code = text::write(Kind::Device, &visit.random());
+    let code = visit.keys().write(Kind::Device, &visit.random());
     for _ in 0..8 {
         let user_code = user_code(visit);
         let now = visit.now();

@@ -61,27 +61,14 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
     let asked = read(visit, is_open).map_err(Fail::reply)?;
     let manage = visit.random_text();
     let mut client = Client {
-        reference: apps::reference(visit),
         client_id: Some(apps::client_id(visit)),
         status: Status::Approved,
-        owner: None,
         auth_method: asked.auth_method,
         grant_types: asked.grant_types,
-        default_scope: Vec::new(),
-        profile: asked.profile,
-        proposal: None,
-        secrets: Vec::new(),
-        allow_insecure_redirect: false,
         require_par: asked.require_par,
-        web_origins: Vec::new(),
-        details_types: Vec::new(),
-        service_account: None,
         unreviewed: is_open,
         registration: Some(visit.hash("registration", &manage)),
-        note: None,
-        created: visit.now(),
-        version: 0,
-        grants_from: 0,
+        ..Client::new(apps::reference(visit), asked.profile, visit.now())
     };
     let secret = client.profile.confidential.then(|| {
         let (shown, kept) = apps::secret(visit);
@@ -90,6 +77,7 @@ async fn try_create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Reply> {
     });
     let command = Command::PutClient { client: client.clone(), version: 0 };
     visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    note(visit, "client_registered", &client);
     Ok(told(visit, 201, &client, secret.as_deref(), Some(&manage)))
 }
 
@@ -260,6 +248,7 @@ pub async fn manage<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
             let reference = client.reference.clone();
             match visit.ask(Command::DeleteClient { reference }).await {
                 Ok(_) => {
+                    note(visit, "client_deleted", client);
                     let mut reply = answer(204, Vec::new());
                     reply.content_type = None;
                     reply
@@ -300,6 +289,7 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         let changed = Client { proposal: Some(asked.profile), ..client.clone() };
         let command = Command::PutClient { client: changed.clone(), version: client.version };
         visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+        note(visit, "client_changed", &changed);
         return Ok(told(visit, 200, &changed, None, None));
     }
     let mut changed = Client {
@@ -317,7 +307,14 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
     }
     let command = Command::PutClient { client: changed.clone(), version: client.version };
     visit.ask(command).await.map_err(|_| Fail::down().reply())?;
+    note(visit, "client_changed", &changed);
     Ok(told(visit, 200, &changed, secret.as_deref(), None))
+}
+
+/// Writes what became of a client to the audit log.
+fn note<E: Env>(visit: &Visit<'_, E>, event: &str, client: &Client) {
+    let id = client.client_id.as_deref().unwrap_or_default();
+    visit.note(event, "ok", &[("client", id), ("application", &client.reference)]);
 }
 
 /// What is registered, in the words of RFC 7591.

@@ -34,29 +34,36 @@ async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
     let client = client_auth::prove(visit, &form)?;
     let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
     let state = visit.state();
-    let is_own = |grant: &Arc<Grant>| grant.client.as_deref() == Some(client.id.as_str());
-    let command = if let Some(content) = opened(visit, token, Kind::Refresh) {
-        let Some(grant) = state.grant(content.grant).filter(|grant| is_own(grant)) else {
-            return Ok(());
-        };
-        Command::Revoke { grants: vec![grant.id], consents: false }
-    } else if let Some(content) = opened(visit, token, Kind::Access) {
-        let Some(grant) = state.grant(content.grant).filter(|grant| is_own(grant)) else {
-            return Ok(());
-        };
-        Command::RevokeAccess {
+    let refresh = opened(visit, token, Kind::Refresh);
+    let Some(content) = refresh.or_else(|| opened(visit, token, Kind::Access)) else {
+        return Ok(());
+    };
+    let Some(grant) = state.grant(content.grant) else { return Ok(()) };
+    let (user, id) = (grant.user.clone(), grant.id.to_string());
+    if grant.client.as_deref() != Some(client.id.as_str()) {
+        let facts = [("client", client.id.as_str()), ("grant", &id), ("reason", "Foreign")];
+        visit.note("token_revoked", "failed", &facts);
+        return Ok(());
+    }
+    let command = match refresh {
+        Some(_) => Command::Revoke { grants: vec![grant.id], consents: false },
+        None => Command::RevokeAccess {
             grant: grant.id,
             serial: content.serial,
             end: content.end,
             now: visit.now(),
-        }
-    } else {
-        return Ok(());
+        },
     };
     match visit.ask(command).await.map_err(|error| of_state(&error)) {
         Err(fail) if fail.status == 503 => Err(fail),
         _ => {
-            visit.note("token_revoked", "ok", &[("client", &client.id)]);
+            let facts = [
+                ("user", user.as_str()),
+                ("client", &client.id),
+                ("grant", &id),
+                ("token", &visit.keys().public_id(token)),
+            ];
+            visit.note("token_revoked", "ok", &facts);
             Ok(())
         }
     }
@@ -67,7 +74,7 @@ enum Asker {
     /// A client, about its own.
     Client(String),
     /// A resource server: a store user with `introspect_token`.
-    Server,
+    Server(String),
 }
 
 /// `POST /introspect`.
@@ -86,7 +93,19 @@ async fn try_introspect<E: Env>(visit: &Visit<'_, E>) -> Result<Vec<u8>, Fail> {
     let asker = asker(visit, &form).await?;
     let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
     let mut body = Vec::with_capacity(256);
-    match active(visit, token, &asker) {
+    let active = active(visit, token, &asker);
+    if visit.is_audited() {
+        let grant = active.as_ref().map(|active| active.grant.id.to_string()).unwrap_or_default();
+        let owner = active.as_ref().map_or("", |active| active.user.name.as_str());
+        let by = match &asker {
+            Asker::Client(id) => ("client", id.as_str()),
+            Asker::Server(name) => ("asker", name.as_str()),
+        };
+        let facts =
+            [by, ("user", owner), ("grant", &grant), ("token", &visit.keys().public_id(token))];
+        visit.note("token_introspected", if active.is_some() { "ok" } else { "failed" }, &facts);
+    }
+    match active {
         Some(active) => write(visit, &mut body, &active, &asker),
         None => body.extend_from_slice(br#"{"active":false}"#),
     }
@@ -121,7 +140,7 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
     if is_oauth || principal.gate().cluster(INTROSPECT).is_err() {
         return Err(Fail::client());
     }
-    Ok(Asker::Server)
+    Ok(Asker::Server(principal.name().to_owned()))
 }
 
 /// Name and password of a store user: no encoding inside.
@@ -150,7 +169,7 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
     let state = visit.state();
     let is_seen = |grant: &Grant| match asker {
         Asker::Client(id) => grant.client.as_deref() == Some(id.as_str()),
-        Asker::Server => true,
+        Asker::Server(_) => true,
     };
     if let Some(content) = opened(visit, token, Kind::Access) {
         let (grant, user) = bearer::live(&state, content)?;
@@ -193,7 +212,7 @@ fn write<E: Env>(visit: &Visit<'_, E>, body: &mut Vec<u8>, active: &Active, aske
     if let Some(client) = &grant.client {
         writer.field_str("client_id", client);
     }
-    if matches!(asker, Asker::Server) {
+    if matches!(asker, Asker::Server(_)) {
         writer.field_str("username", &user.name);
     }
     writer.field_str("sub", &subject(visit, user));

@@ -1,5 +1,7 @@
 //! Settings of the OAuth half: one list of names, with their defaults and limits.
 
+use super::proxy::Proxies;
+
 /// Who may register clients by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registration {
@@ -38,6 +40,16 @@ pub struct Settings {
     pub par_required: bool,
     /// Devices may ask.
     pub device: bool,
+    /// What cannot be noted in the audit log is not done.
+    pub audit_strict: bool,
+    /// What tokens begin with.
+    pub token_prefix: String,
+    /// Proxies whose `X-Forwarded-For` counts.
+    pub proxies: Proxies,
+    /// Threads that hash passwords.
+    pub hashing_threads: u64,
+    /// Passwords that may wait to be hashed.
+    pub hashing_queue: u64,
     /// A session unused so long ends.
     pub session_idle: u64,
     /// A session ends after this in any case.
@@ -86,6 +98,11 @@ impl Settings {
             registration_token: None,
             par_required: false,
             device: true,
+            audit_strict: false,
+            token_prefix: authz::token::text::PREFIX.to_owned(),
+            proxies: Proxies::default(),
+            hashing_threads: 1,
+            hashing_queue: 64,
             session_idle: 30 * MINUTE,
             session_absolute: 12 * HOUR,
             limits: Limits {
@@ -103,8 +120,11 @@ impl Settings {
     /// Names of all settings but `oauth.enabled` and `oauth.issuer`, sorted.
     pub const NAMES: &'static [&'static str] = &[
         "oauth.access_token.ttl",
+        "oauth.audit.strict",
         "oauth.code.ttl",
         "oauth.device.enabled",
+        "oauth.hashing.queue",
+        "oauth.hashing.threads",
         "oauth.limit.client_auth",
         "oauth.limit.device",
         "oauth.limit.login",
@@ -112,6 +132,8 @@ impl Settings {
         "oauth.limit.par",
         "oauth.limit.register",
         "oauth.limit.token",
+        "oauth.login.throttle.failures",
+        "oauth.login.throttle.per_minute",
         "oauth.par.required",
         "oauth.pkce.require_all",
         "oauth.refresh_token.absolute_ttl",
@@ -122,6 +144,8 @@ impl Settings {
         "oauth.session.absolute_ttl",
         "oauth.session.idle_ttl",
         "oauth.strict_redirect_uri",
+        "oauth.token_prefix",
+        "oauth.trusted_proxies",
         "oauth.ttl.access_token",
         "oauth.ttl.code",
         "oauth.ttl.refresh_token",
@@ -170,8 +194,22 @@ impl Settings {
             "oauth.limit.client_auth" => self.limits.client_auth = count(value)?,
             "oauth.limit.par" => self.limits.par = count(value)?,
             "oauth.limit.register" => self.limits.register = count(value)?,
-            "oauth.limit.login" => self.limits.login = count(value)?,
-            "oauth.limit.login_failures" => self.limits.login_failures = count(value)?,
+            "oauth.limit.login" | "oauth.login.throttle.per_minute" => {
+                self.limits.login = count(value)?;
+            }
+            "oauth.limit.login_failures" | "oauth.login.throttle.failures" => {
+                self.limits.login_failures = count(value)?;
+            }
+            "oauth.hashing.threads" => self.hashing_threads = within(value, 1, 64)?,
+            "oauth.hashing.queue" => self.hashing_queue = within(value, 1, 10_000)?,
+            "oauth.audit.strict" => self.audit_strict = truth(value)?,
+            "oauth.token_prefix" => {
+                if !authz::token::text::is_prefix(value) {
+                    return Err("1 to 16 letters, digits and underscores".to_owned());
+                }
+                self.token_prefix = value.to_owned();
+            }
+            "oauth.trusted_proxies" => self.proxies = Proxies::parse(value)?,
             "oauth.limit.device" => self.limits.device = count(value)?,
             _ => return Err("a setting of the OAuth half".to_owned()),
         }
@@ -213,6 +251,11 @@ fn count(value: &str) -> Result<u64, String> {
     value.parse().map_err(|_| "a whole number, 0 for no limit".to_owned())
 }
 
+fn within(value: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("a whole number between {least} and {most}"))
+}
+
 /// A time such as `60s`, `20m`, `12h`, `30d`; a bare number is seconds.
 fn time(value: &str, least: u64, most: u64) -> Result<u64, String> {
     let wanted = || {
@@ -243,13 +286,17 @@ mod tests {
         let mut settings = Settings::new("https://a.example/");
         assert_eq!(settings.issuer, "https://a.example");
         for name in Settings::NAMES {
-            let good = ["true", "60", "closed", "0123456789abcdef"]
+            let good = ["true", "60", "closed", "0123456789abcdef", "10.0.0.0/8"]
                 .iter()
                 .any(|value| settings.set(name, value).is_ok());
             assert!(good, "{name} cannot be set");
             assert!(settings.set(name, "?").is_err(), "{name} takes anything");
         }
         assert!(settings.set("oauth.nope", "true").is_err());
+        for bad in ["", "a b", "core-", &"x".repeat(17)] {
+            assert!(settings.set("oauth.token_prefix", bad).is_err(), "{bad}");
+        }
+        assert!(settings.set("oauth.hashing.threads", "0").is_err());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use authz::oauth::{details, scope};
 use authz::record::client::ApplicationType;
 use authz::record::grant::{Grant, GrantKind};
 use authz::token::Content;
-use authz::token::text::{self, Kind};
+use authz::token::text::Kind;
 use authz::{Command, Outcome};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -41,13 +41,26 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
 }
 
+/// What was presented in vain: for the audit log.
+struct Tried<'t> {
+    /// The code or refresh token.
+    token: &'t str,
+    /// The grant that it belongs to, or became.
+    grant: Option<u64>,
+    /// Whose it is.
+    user: String,
+    /// It is a refresh token.
+    refresh: bool,
+}
+
 /// A client's words for a refusal of state; the audit log hears which it was.
 fn refused<E: Env>(
     visit: &Visit<'_, E>,
     client: &Proven,
     error: &authz::Error,
-    refresh: bool,
+    tried: &Tried<'_>,
 ) -> Fail {
+    let refresh = tried.refresh;
     let event = match (error, refresh) {
         (authz::Error::Reused, true) => "refresh_reuse",
         (authz::Error::Reused, false) => "code_replayed",
@@ -55,18 +68,27 @@ fn refused<E: Env>(
         (_, false) => "code_redeemed",
     };
     let reason = format!("{error:?}");
-    visit.note(event, "failed", &[("client", &client.id), ("reason", &reason)]);
+    let grant = tried.grant.map(|grant| grant.to_string()).unwrap_or_default();
+    let facts = [
+        ("user", tried.user.as_str()),
+        ("client", &client.id),
+        ("grant", &grant),
+        ("token", &visit.keys().public_id(tried.token)),
+        ("reason", &reason),
+    ];
+    visit.note(event, "failed", &facts);
     of_state(error)
 }
 
-/// Notes tokens that were issued: the grant and the token's number, never the token.
-fn issued<E: Env>(visit: &Visit<'_, E>, event: &str, grant: &Grant, serial: u32) {
-    let (id, number, scope) = (grant.id.to_string(), serial.to_string(), grant.scopes.join(" "));
+/// Notes a token that was used or issued: by its public id, never the token.
+fn noted<E: Env>(visit: &Visit<'_, E>, event: &str, grant: &Grant, token: &str) {
+    let (id, scope) = (grant.id.to_string(), grant.scopes.join(" "));
+    let public = visit.keys().public_id(token);
     let facts = [
         ("user", grant.user.as_str()),
         ("client", grant.client.as_deref().unwrap_or_default()),
         ("grant", &id),
-        ("token", &number),
+        ("token", &public),
         ("scope", &scope),
     ];
     visit.note(event, "ok", &facts);
@@ -111,10 +133,9 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     };
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
     if kind == "authorization_code" {
-        issued(visit, "code_redeemed", &grant, serial);
+        noted(visit, "code_redeemed", &grant, form.text("code"));
     }
-    issued(visit, "token_issued", &grant, serial);
-    Ok(tokens(visit, &grant, serial, &grant, true))
+    Ok(tokens(visit, &grant, serial, &grant, "token_issued"))
 }
 
 /// An authorization code.
@@ -124,8 +145,11 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
     let resource = resources(visit, form)?;
     let settings = visit.settings;
     let confidential = client.client.profile.confidential;
+    let hash = visit.hash("code", code);
+    // A replay ends its grant, so whose it was is looked up before.
+    let known = visit.state().codes.get(&hash).cloned();
     let command = Command::Redeem {
-        code: visit.hash("code", code),
+        code: hash,
         client: client.id.clone(),
         redirect: form.first("redirect_uri").map(str::to_owned),
         may_omit_redirect: confidential && !settings.strict_redirect,
@@ -138,7 +162,15 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
         address: Some(visit.address()),
         now: visit.now(),
     };
-    visit.ask(command).await.map_err(|error| refused(visit, client, &error, false))
+    visit.ask(command).await.map_err(|error| {
+        let tried = Tried {
+            token: code,
+            grant: known.as_ref().and_then(|known| known.spent),
+            user: known.as_ref().map(|known| known.user.clone()).unwrap_or_default(),
+            refresh: false,
+        };
+        refused(visit, client, &error, &tried)
+    })
 }
 
 /// The challenge that follows from a verifier (RFC 7636).
@@ -168,9 +200,17 @@ async fn refresh<E: Env>(
     resources(visit, form)?;
     let state = visit.state();
     let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
-    let known = state.grant(content.grant).cloned().ok_or(Fail::grant())?;
+    let tried = |known: Option<&Grant>| Tried {
+        token,
+        grant: Some(content.grant),
+        user: known.map(|known| known.user.clone()).unwrap_or_default(),
+        refresh: true,
+    };
+    let Some(known) = state.grant(content.grant).cloned() else {
+        return Err(refused(visit, client, &authz::Error::InvalidGrant, &tried(None)));
+    };
     if known.client.as_deref() != Some(client.id.as_str()) {
-        return Err(refused(visit, client, &authz::Error::Foreign, true));
+        return Err(refused(visit, client, &authz::Error::Foreign, &tried(Some(&known))));
     }
     let wanted = match form.first("scope") {
         None => None,
@@ -197,15 +237,15 @@ async fn refresh<E: Env>(
         window: settings.reuse_interval,
         now: visit.now(),
     };
-    let outcome = visit.ask(command).await.map_err(|error| refused(visit, client, &error, true))?;
+    let outcome = visit.ask(command).await;
+    let outcome = outcome.map_err(|error| refused(visit, client, &error, &tried(Some(&known))))?;
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };
-    issued(visit, "token_refreshed", &grant, serial);
     // A narrowed access token has a grant of its own; the refresh token stays the family's.
     let family = match grant.parent {
         None => Arc::clone(&grant),
         Some(parent) => visit.state().grant(parent).cloned().ok_or(Fail::grant())?,
     };
-    Ok(tokens(visit, &grant, serial, &family, true))
+    Ok(tokens(visit, &grant, serial, &family, "token_refreshed"))
 }
 
 /// A client that acts for itself.
@@ -261,7 +301,6 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         serial: 0,
         revoked: Vec::new(),
         parent: None,
-        address: None,
     };
     visit.ask(Command::Mint { grant, now }).await.map_err(|error| of_state(&error))
 }
@@ -296,7 +335,7 @@ async fn device<E: Env>(
 
 /// What a sealed token says, where it is one of ours of this kind.
 pub fn opened<E: Env>(visit: &Visit<'_, E>, token: &str, kind: Kind) -> Option<Content> {
-    let read = text::read(token).filter(|read| read.kind == kind)?;
+    let read = visit.keys().read(token).filter(|read| read.kind == kind)?;
     match kind {
         Kind::Access => visit.keys().access(visit.state().epoch).open(&read.body),
         Kind::Refresh => visit.keys().refresh().open(&read.body),
@@ -310,7 +349,7 @@ fn tokens<E: Env>(
     grant: &Grant,
     serial: u32,
     family: &Grant,
-    refreshed: bool,
+    event: &str,
 ) -> Reply {
     let now_s = visit.now() / 1000;
     let life_s = visit.settings.access_token / 1000;
@@ -318,15 +357,16 @@ fn tokens<E: Env>(
     let end = u32::try_from(end_s).unwrap_or(u32::MAX);
     let sealed =
         visit.keys().access(visit.state().epoch).seal(Content { grant: grant.id, end, serial });
-    let access = text::write(Kind::Access, &sealed);
+    let access = visit.keys().write(Kind::Access, &sealed);
     let mut body = Vec::with_capacity(320);
     let mut writer = Writer::new(&mut body);
     writer.begin_object().field_str("access_token", &access).field_str("token_type", "Bearer");
     writer.key("expires_in").u64(end_s.saturating_sub(now_s));
-    if refreshed && family.refreshes {
+    noted(visit, event, grant, &access);
+    if family.refreshes {
         let content = Content { grant: family.id, end: 0, serial: family.counter };
         let sealed = visit.keys().refresh().seal(content);
-        writer.field_str("refresh_token", &text::write(Kind::Refresh, &sealed));
+        writer.field_str("refresh_token", &visit.keys().write(Kind::Refresh, &sealed));
     }
     writer.field_str("scope", &grant.scopes.join(" "));
     if !grant.details.is_empty() {

@@ -1,5 +1,6 @@
 //! One request at the OAuth half: who knocks, with which cookies, and what every answer carries.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use super::form::Form;
 use super::limit::Limiter;
 use super::settings::Settings;
 use crate::admit::Security;
+use crate::audit::request_id;
 use crate::reply::Reply;
 
 /// Sessions are noted as seen at most this often.
@@ -45,6 +47,8 @@ pub struct Visit<'a, E: Env> {
     pub body: &'a [u8],
     /// Address of the other side, as `host:port`.
     pub peer: &'a str,
+    /// By which its lines in the audit log are found together.
+    pub id: OnceCell<String>,
 }
 
 /// Somebody who is signed in.
@@ -124,6 +128,11 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
+    /// Is anything written into an audit log?
+    pub fn is_audited(&self) -> bool {
+        self.security.keeper.audit().is_on()
+    }
+
     /// Writes a line into the audit log: what happened, what came of it, and what is known of it.
     pub fn note(&self, event: &str, outcome: &str, facts: &[(&str, &str)]) {
         let audit = self.security.keeper.audit();
@@ -134,7 +143,8 @@ impl<E: Env> Visit<'_, E> {
         let mut all = facts.to_vec();
         all.push(("address", &address));
         all.push(("user_agent", self.head.text("user-agent").unwrap_or_default()));
-        all.push(("request_id", self.head.text("x-opaque-id").unwrap_or_default()));
+        all.push(("request_id", self.id.get_or_init(|| request_id(self.core.env()))));
+        all.push(("opaque_id", self.head.text("x-opaque-id").unwrap_or_default()));
         audit.note(self.core.env().clock().unix_ms(), event, outcome, &all);
     }
 

@@ -270,6 +270,7 @@ mod tests {
             shards: Shards { total: 1, successful: 1, ..Shards::default() },
             scroll_id: None,
             pit_id: None,
+            memory: None,
             profile: Vec::new(),
             suggest: Vec::new(),
             result: SearchResult {

@@ -2,11 +2,11 @@
 
 use cluster::Alias;
 use engine::ops::IndicesOptions;
-use engine::ops::alias::{AliasChange, AliasRequest, AliasView};
+use engine::ops::alias::{AliasChange, AliasRequest, AliasResult, AliasView, aliases_missing};
 use engine::{Error, Result};
 use env::Env;
 use json::spanned::{self, Node};
-use json::{Place, Value};
+use json::{Place, Value, Writer};
 
 use crate::call::Call;
 use crate::fail;
@@ -78,8 +78,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         indices: list(&index),
         aliases: vec![name],
     };
-    call.core.update_aliases(call.gate, &[request]).await?;
-    Ok(call.acknowledged())
+    let results = call.core.update_aliases(call.gate, &[request]).await?;
+    Ok(done(call, &results))
 }
 
 /// `DELETE /{index}/_alias/{name}`, `/{index}/_aliases/{name}`.
@@ -89,8 +89,8 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         indices: list(call.indices()),
         aliases: list(call.segment("name")),
     };
-    call.core.update_aliases(call.gate, &[request]).await?;
-    Ok(call.acknowledged())
+    let results = call.core.update_aliases(call.gate, &[request]).await?;
+    Ok(done(call, &results))
 }
 
 /// `POST /_aliases`.
@@ -104,8 +104,45 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if requests.is_empty() {
         return Err(Error::illegal_argument("No action specified"));
     }
-    call.core.update_aliases(call.gate, &requests).await?;
-    Ok(call.acknowledged())
+    let results = call.core.update_aliases(call.gate, &requests).await?;
+    Ok(done(call, &results))
+}
+
+/// The answer; where an action found nothing, what became of each.
+fn done<E: Env>(call: &Call<'_, E>, results: &[AliasResult]) -> Reply {
+    let errors = results.iter().any(|result| result.missing);
+    call.json(200, |writer| {
+        writer.begin_object().field_bool("acknowledged", true).field_bool("errors", errors);
+        if errors {
+            writer.key("action_results").begin_array();
+            for result in results {
+                action_result(writer, result, call.trace);
+            }
+            writer.end_array();
+        }
+        writer.end_object();
+    })
+}
+
+fn action_result(writer: &mut Writer<'_>, result: &AliasResult, trace: fail::Trace) {
+    let names = |writer: &mut Writer<'_>, key: &str, names: &[String]| {
+        writer.key(key).begin_array();
+        for name in names {
+            writer.str(name);
+        }
+        writer.end_array();
+    };
+    writer.begin_object().key("action").begin_object().field_str("type", result.kind);
+    names(writer, "indices", &result.indices);
+    names(writer, "aliases", &result.aliases);
+    writer.end_object();
+    if result.missing {
+        writer.field_u64("status", 404).key("error");
+        fail::inner(writer, &aliases_missing(result.aliases.iter()), trace);
+    } else {
+        writer.field_u64("status", 200);
+    }
+    writer.end_object();
 }
 
 fn actions(body: &Node) -> Result<Vec<AliasRequest>> {

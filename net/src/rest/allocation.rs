@@ -1,5 +1,4 @@
-//! Where shards are, and why: `_cluster/reroute`, `_cluster/allocation/explain`, votes, pending
-//! changes, remote clusters. One node holds all, so nothing moves and nothing waits.
+//! Where shards are, and why: `_cluster/allocation/explain`, votes, pending changes, remote clusters. One node holds all, so nothing moves and nothing waits.
 
 use std::sync::Arc;
 
@@ -8,11 +7,13 @@ use cluster::Index;
 use engine::node::Entry;
 use engine::{Error, Result};
 use env::Env;
+use env::machine::Volume;
 use json::{Value, Writer};
 
-use super::cluster_state::{allocation_id, write_rerouted};
+use super::cluster_state::allocation_id;
 use super::nodes::{attributes, write_roles};
 use crate::call::Call;
+use crate::fail;
 use crate::render::units;
 use crate::reply::Reply;
 
@@ -77,146 +78,6 @@ pub(super) async fn include_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, Vec::new()))
 }
 
-/// A command of `_cluster/reroute`, and why it is refused.
-struct Refused {
-    name: String,
-    parameters: Value,
-    why: String,
-}
-
-/// `POST /_cluster/reroute`: every command is judged; none has a place to move a shard to.
-pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    call.gate.cluster("cluster:admin/reroute")?;
-    let explain = call.params.flag("explain", false)?;
-    let metrics = call.params.text("metric");
-    let mut refused = Vec::new();
-    if let Some(body) = call.map()? {
-        for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
-            match (key, value) {
-                ("commands", Value::Array(commands)) => {
-                    for command in commands {
-                        refused.push(judge(call, command)?);
-                    }
-                }
-                ("dry_run", Value::Bool(_)) => {}
-                _ => {
-                    return Err(Error::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("[1:2] [cluster_reroute] unknown field [{key}]"),
-                    ));
-                }
-            }
-        }
-    }
-    if let (Some(first), false) = (refused.first(), explain) {
-        return Err(Error::illegal_argument(format!("[{}] {}", first.name, first.why)));
-    }
-    let mut out = Vec::new();
-    let mut writer = Writer::new(&mut out);
-    writer.begin_object().field_bool("acknowledged", true);
-    if metrics != Some("none") {
-        // Elasticsearch leaves metadata out unless it is asked for.
-        let metrics =
-            metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");
-        write_rerouted(call, &mut writer, metrics).await?;
-    }
-    if explain {
-        writer.key("explanations").begin_array();
-        for one in &refused {
-            writer
-                .begin_object()
-                .field_str("command", &one.name)
-                .field("parameters", &one.parameters)
-                .key("decisions")
-                .begin_array()
-                .begin_object()
-                .field_str("decider", &format!("{}_allocation_command", one.name))
-                .field_str("decision", "NO")
-                .field_str("explanation", &one.why)
-                .end_object()
-                .end_array()
-                .end_object();
-        }
-        writer.end_array();
-    }
-    writer.end_object();
-    Ok(Reply::json(200, out))
-}
-
-/// Reads a command; why it cannot be done.
-fn judge<E: Env>(call: &Call<'_, E>, command: &Value) -> Result<Refused> {
-    let one = command.as_object().filter(|object| object.len() == 1);
-    let Some((name, body)) = one.and_then(|object| object.iter().next()) else {
-        return Err(Error::illegal_argument("a command must be an object with one key"));
-    };
-    let keys: &[&str] = match name {
-        "move" => &["index", "shard", "from_node", "to_node"],
-        "cancel" => &["index", "shard", "node", "allow_primary"],
-        "allocate_replica" => &["index", "shard", "node"],
-        "allocate_stale_primary" | "allocate_empty_primary" => {
-            &["index", "shard", "node", "accept_data_loss"]
-        }
-        _ => {
-            return Err(Error::new(
-                400,
-                "named_object_not_found_exception",
-                format!("[1:2] unknown field [{name}]"),
-            ));
-        }
-    };
-    let fields = body.as_object().ok_or_else(|| {
-        Error::illegal_argument(format!("the command [{name}] must be an object"))
-    })?;
-    if let Some(unknown) = fields.keys().find(|key| !keys.contains(key)) {
-        return Err(Error::new(
-            400,
-            "x_content_parse_exception",
-            format!("[1:2] [{name}] unknown field [{unknown}]"),
-        ));
-    }
-    for key in &keys[..keys.len() - usize::from(keys.len() == 4 && name != "move")] {
-        if !fields.contains_key(key) {
-            return Err(Error::illegal_argument(format!(
-                "[{name}] command missing the {key} parameter"
-            )));
-        }
-    }
-    let index_name = fields.get("index").and_then(Value::as_str).unwrap_or_default();
-    let Some(index) = call.core.state().index(index_name).cloned() else {
-        return Err(Error::index_not_found(index_name, "index_or_alias"));
-    };
-    let number = fields.get("shard").and_then(Value::as_u64).unwrap_or(u64::MAX);
-    let node = fields.get("node").or_else(|| fields.get("to_node"));
-    let node = node.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut parameters = body.clone();
-    if name == "cancel"
-        && let Some(object) = parameters.as_object_mut()
-    {
-        object.get_or_insert_with("allow_primary", || Value::from(false));
-    }
-    let why = if number >= u64::from(index.settings.shard_count()) {
-        match name {
-            "cancel" => format!(
-                "can't cancel [{index_name}][{number}], failed to find it on node {{{node}}}"
-            ),
-            _ => format!("No shard was found for [{index_name}][{number}]"),
-        }
-    } else {
-        match name {
-            "move" => format!("[{index_name}][{number}]: there is no other node to move it to"),
-            "cancel" => format!(
-                "can't cancel [{index_name}][{number}] on node {{{node}}}, shard is primary and started"
-            ),
-            "allocate_replica" => format!(
-                "[{index_name}][{number}]: a copy of this shard is already allocated to this node"
-            ),
-            _ => format!("primary [{index_name}][{number}] is already assigned"),
-        }
-    };
-    Ok(Refused { name: name.to_owned(), parameters, why })
-}
-
 /// Which copy is asked about.
 struct Asked {
     index: Arc<Index>,
@@ -225,7 +86,7 @@ struct Asked {
 }
 
 /// `GET|POST /_cluster/allocation/explain`.
-pub(super) fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/allocation/explain")?;
     let with_disk = call.params.flag("include_disk_info", false)?;
     let asked = match call.map()? {
@@ -235,6 +96,7 @@ pub(super) fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         _ => first_unassigned(call)?,
     };
     let started = asked.primary && is_started(call, &asked);
+    let disk = if with_disk { Some(call.core.machine().await.volume) } else { None };
     Ok(call.json(200, |writer| {
         writer.begin_object();
         if call.body.is_empty() {
@@ -249,9 +111,8 @@ pub(super) fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .field_u64("shard", u64::from(asked.number))
             .field_bool("primary", asked.primary)
             .field_str("current_state", if started { "started" } else { "unassigned" });
-        if with_disk {
-            writer.key("cluster_info").begin_object();
-            writer.key("nodes").begin_object().end_object().end_object();
+        if let Some(volume) = &disk {
+            disk_info(call, writer, volume);
         }
         if started {
             explain_started(call, writer)
@@ -263,19 +124,20 @@ pub(super) fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
-    let (mut name, mut number, mut primary) = (None, None, None);
+    let (mut name, mut number, mut primary, mut node) = (None, None, None, None);
     for (key, value) in body.as_object().into_iter().flat_map(json::Object::iter) {
         match key {
-            "index" => name = value.as_str(),
-            "shard" => number = value.as_u64(),
-            "primary" => primary = value.as_bool(),
-            "current_node" => {}
+            "index" => name = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?),
+            "shard" => number = Some(value.as_i64().ok_or_else(|| wrong_kind(call, key, value))?),
+            "primary" => {
+                primary = Some(value.as_bool().ok_or_else(|| wrong_kind(call, key, value))?);
+            }
+            "current_node" => {
+                node = Some(value.as_str().ok_or_else(|| wrong_kind(call, key, value))?);
+            }
             _ => {
-                return Err(Error::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[1:2] [cluster/allocation/explain] unknown field [{key}]"),
-                ));
+                let place = fail::place_of(&call.content()?, key);
+                return Err(fail::unknown_field("cluster/allocation/explain", key, place));
             }
         }
     }
@@ -303,14 +165,90 @@ fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
             name,
         ));
     }
+    let info = &call.core.shared().config.info;
+    let is_here = |node: &str| node == info.id || node == info.name;
+    match node {
+        Some(node) if primary && !is_here(node) => {
+            return Err(Error::illegal_argument(format!(
+                "unable to find primary shard assigned to node [{node}]"
+            )));
+        }
+        Some(node) if !primary => {
+            return Err(Error::illegal_argument(format!(
+                "unable to find a replica shard assigned to node [{node}]"
+            )));
+        }
+        _ => {}
+    }
     if !primary && index.settings.replica_count() == 0 {
+        let yes = call.params.flag("include_yes_decisions", false)?;
         return Err(Error::illegal_argument(format!(
-            "no shard was specified in the request which means the response should explain a \
-             randomly-chosen unassigned shard, but there are no unassigned shards in this \
-             cluster: [{name}] has no replicas"
+            "unable to find any shards to explain [ClusterAllocationExplainRequest[index={name},\
+             shard={number},primary?={primary},currentNode=null,includeYesDecisions?={yes}]] in \
+             the routing table"
         )));
     }
     Ok(Asked { index, number, primary })
+}
+
+fn wrong_kind<E: Env>(call: &Call<'_, E>, key: &str, value: &Value) -> Error {
+    let at = call
+        .content()
+        .map_or(json::Place { line: 1, column: 1 }, |content| fail::place_of(&content, key));
+    let token = value.token();
+    let text =
+        format!("{at} [cluster/allocation/explain] {key} doesn't support values of type: {token}");
+    Error::new(400, "x_content_parse_exception", text)
+}
+
+/// How full the disk is, and how large the shards on it.
+fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volume) {
+    let info = &call.core.shared().config.info;
+    let used = volume.total_bytes.saturating_sub(volume.available_bytes);
+    let percent = |part: u64| {
+        let share =
+            if volume.total_bytes == 0 { 0.0 } else { units::ratio(part, volume.total_bytes) };
+        (share * 10.0).round() / 10.0
+    };
+    writer.key("cluster_info").begin_object().key("nodes").begin_object();
+    writer.key(&info.id).begin_object().field_str("node_name", &info.name);
+    for most in ["least_available", "most_available"] {
+        writer
+            .key(most)
+            .begin_object()
+            .field_str("path", &call.core.shared().config.data.display().to_string())
+            .field_u64("total_bytes", volume.total_bytes)
+            .field_u64("used_bytes", used)
+            .field_u64("free_bytes", volume.available_bytes)
+            .key("free_disk_percent")
+            .f64(percent(volume.available_bytes))
+            .key("used_disk_percent")
+            .f64(percent(used))
+            .end_object();
+    }
+    writer.end_object().end_object().key("shard_sizes").begin_object();
+    let directory = call.core.directory();
+    for index in call.core.state().indices.values() {
+        for number in 0..index.settings.shard_count() {
+            let shard = ShardId { index: index.uuid, number };
+            if let Some(Entry::Open(reader)) = directory.shards.get(&shard) {
+                let bytes = reader.view.load().len_bytes();
+                writer.field_u64(&format!("[{}][{number}][p]_bytes", index.name), bytes);
+            }
+        }
+    }
+    writer
+        .end_object()
+        .key("shard_data_set_sizes")
+        .begin_object()
+        .end_object()
+        .key("shard_paths")
+        .begin_object()
+        .end_object()
+        .key("reserved_sizes")
+        .begin_array()
+        .end_array()
+        .end_object();
 }
 
 fn is_started<E: Env>(call: &Call<'_, E>, asked: &Asked) -> bool {

@@ -174,6 +174,14 @@ impl<'a> Splitter<'a> {
     /// Reads the item whose action stands in `text`, its document in the line after.
     fn item(&mut self, text: &[u8]) -> Result<()> {
         let (mut item, mut refused) = action(text, self.lines.number, self.defaults)?;
+        if has_half_pair(text) {
+            refused.get_or_insert_with(|| {
+                Error::illegal_argument(format!(
+                    "Malformed action/metadata line [{}], half a surrogate pair is no character",
+                    self.lines.number
+                ))
+            });
+        }
         if matches!(item.action, WriteAction::Delete | WriteAction::Update)
             && item.id.as_deref().is_none_or(str::is_empty)
         {
@@ -226,6 +234,30 @@ impl<'a> Splitter<'a> {
         }
         Ok(self.items)
     }
+}
+
+/// Is there an escape of half a surrogate pair? It would be read as U+FFFD, so that two names become
+/// one, and one document takes the other's place.
+fn has_half_pair(line: &[u8]) -> bool {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &line[at..]) {
+        at += found;
+        match unit(at) {
+            Some(0xd800..=0xdbff) => match unit(at + 6) {
+                Some(0xdc00..=0xdfff) => at += 12,
+                _ => return true,
+            },
+            Some(0xdc00..=0xdfff) => return true,
+            Some(_) => at += 6,
+            // Another escape: its second character may be a backslash too.
+            None => at = (at + 2).min(line.len()),
+        }
+    }
+    false
 }
 
 /// Lines of a body, without their ends.

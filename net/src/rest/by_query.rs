@@ -6,7 +6,7 @@ use engine::ops::document::VersionType;
 use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
 use engine::{Error, Result};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env};
 use json::spanned::{self, Node};
 use json::{Object, Value};
 
@@ -528,9 +528,10 @@ async fn run<E: Env>(
 
 /// The work goes on when the caller is gone.
 fn begin<E: Env>(call: &Call<'_, E>, asked: ByQueryCall, running: Running<E>) {
-    let gate = call.caller.gate();
+    let gate = call.caller.lasting_gate(call.head, call.security);
     let core = std::rc::Rc::clone(call.core);
-    call.core.env().spawn().spawn(async move {
+    let turns = call.core.turns();
+    turns.run(turns.current(), async move {
         let outcome = core.by_query(gate.as_ref(), &asked, running.control()).await;
         let ended = running.ended(outcome);
         super::task::store(&core, &ended).await;

@@ -7,6 +7,7 @@ use json::Value;
 
 use super::nodes::settings as node_settings;
 use crate::call::Call;
+use crate::fail;
 use crate::reply::Reply;
 
 /// What Elasticsearch says of settings that do not outlive a restart.
@@ -47,11 +48,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             "persistent" => 0,
             "transient" => 1,
             _ => {
-                return Err(Error::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[1:2] [cluster_update_settings_request] unknown field [{key}]"),
-                ));
+                let place = fail::place_of(&call.content()?, key);
+                return Err(fail::unknown_field("cluster_update_settings_request", key, place));
             }
         };
         layers[at] = value.clone();

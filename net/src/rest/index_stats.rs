@@ -192,7 +192,7 @@ fn commit_id(uuid: [u8; 16], shard: u32, generation: u64) -> [u8; 16] {
     id
 }
 
-fn shards(writer: &mut Writer<'_>, total: u64, successful: u64) {
+pub(super) fn shards(writer: &mut Writer<'_>, total: u64, successful: u64) {
     writer
         .key("_shards")
         .begin_object()
@@ -444,7 +444,11 @@ pub(super) fn node(writer: &mut Writer<'_>, info: &NodeInfo) {
         .field_str("transport_address", &info.transport_address)
         .field_str("external_id", &info.name)
         .key("attributes")
-        .begin_object()
+        .begin_object();
+    for (name, value) in &info.attributes {
+        writer.field_str(name, value);
+    }
+    writer
         .end_object()
         .key("roles")
         .begin_array()

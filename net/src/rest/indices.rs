@@ -186,7 +186,18 @@ pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let body = json::parse(&content).map_err(|error| crate::fail::of_json(&error, &content))?;
     let index = call.path.get("index").or_else(|| call.params.text("index"));
-    let analysis = call.core.analyze(call.gate, index, &body)?;
+    let analysis = call.core.analyze(call.gate, index, &body).map_err(|mut error| {
+        // What is wrong with a member is told with the member's place.
+        let named = error.reason.strip_prefix("[analyze_request] ").map(|text| {
+            let member = text.split(['[', ']']).nth(1).filter(|_| !text.starts_with("text"));
+            member.or_else(|| text.split(' ').next()).unwrap_or_default().to_owned()
+        });
+        if let Some(member) = named {
+            let place = crate::fail::place_of(&content, &member);
+            error.reason = format!("{place} {}", error.reason);
+        }
+        error
+    })?;
     Ok(call.json(200, |writer| super::analyze::write(writer, &analysis)))
 }
 

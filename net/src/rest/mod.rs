@@ -15,6 +15,7 @@ mod data_stream;
 mod document;
 mod explain;
 mod field_caps;
+mod field_uses;
 mod index_stats;
 mod indices;
 mod info;
@@ -24,6 +25,7 @@ mod multi_get;
 mod multi_search;
 mod nodes;
 mod prometheus;
+mod reroute;
 mod resize;
 mod resolve;
 mod scroll;
@@ -109,6 +111,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Recovery => index_stats::recovery(call),
         Api::ShardStores => index_stats::shard_stores(call),
         Api::DiskUsage => index_stats::disk_usage(call).await,
+        Api::FieldUsage => field_uses::stats(call),
         Api::ClearCache => indices::clear_cache(call),
         Api::ResolveIndex => resolve::index(call),
         Api::FieldCaps => field_caps::get(call).await,
@@ -134,8 +137,8 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::GetClusterSettings => cluster_settings::get(call),
         Api::PutClusterSettings => cluster_settings::put(call).await,
         Api::PendingTasks => allocation::pending_tasks(call),
-        Api::Reroute => allocation::reroute(call).await,
-        Api::AllocationExplain => allocation::explain(call),
+        Api::Reroute => reroute::reroute(call).await,
+        Api::AllocationExplain => allocation::explain(call).await,
         Api::ExcludeVotes => allocation::exclude_votes(call).await,
         Api::IncludeVotes => allocation::include_votes(call).await,
         Api::RemoteInfo => allocation::remote_info(call),

@@ -187,10 +187,6 @@ pub(super) fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 const INDICATORS: [&str; 5] =
     ["disk", "master_is_stable", "repository_integrity", "shards_availability", "shards_capacity"];
 
-/// Where a disk is called full, in percent used; and where one is called nearly so.
-const DISK_RED: u64 = 95;
-const DISK_YELLOW: u64 = 90;
-
 /// `GET /_health_report`, `/_health_report/{feature}`.
 pub(super) async fn health_report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/health_api")?;
@@ -221,14 +217,17 @@ pub(super) async fn health_report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         0 => 0,
         total => (total - volume.available_bytes.min(total)).saturating_mul(100) / total,
     };
-    let disk = match used {
-        DISK_RED.. => Health::Red,
-        DISK_YELLOW.. => Health::Yellow,
+    let blocked = call.core.blocked_for_room();
+    let disk = match call.core.disk_marks(volume.total_bytes) {
+        _ if blocked > 0 => Health::Red,
+        Some(marks) if volume.available_bytes < marks.flood => Health::Red,
+        Some(marks) if volume.available_bytes < marks.high => Health::Yellow,
         _ => Health::Green,
     };
     let most = call.core.state().settings.int("cluster.max_shards_per_node").unwrap_or(1_000);
     let most = u64::try_from(most).unwrap_or(0);
-    let room = most.saturating_sub(shards.total());
+    let counted = call.core.state().counted_shards();
+    let room = most.saturating_sub(counted);
     let capacity = match room {
         0..5 => Health::Red,
         5..10 => Health::Yellow,
@@ -255,7 +254,7 @@ pub(super) async fn health_report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .field_str("status", status.as_str())
                 .field_str("symptom", &symptom(name, *status, &shards, used, room));
             if verbose {
-                details(writer, name, &shards, (used, most, room), call);
+                details(writer, name, &shards, (most, counted), (disk, blocked), call);
             }
             writer.end_object();
         }
@@ -266,6 +265,9 @@ pub(super) async fn health_report<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 fn symptom(name: &str, status: Health, shards: &Counts, used: u64, room: u64) -> String {
     match (name, status) {
         ("disk", Health::Green) => "The cluster has enough available disk space.".to_owned(),
+        ("disk", Health::Red) => format!(
+            "Indices take no writes, or will soon: {used} percent of the disk of the node are in use."
+        ),
         ("disk", _) => format!("{used} percent of the disk of the node are in use."),
         ("master_is_stable", _) => "The cluster has a stable master node".to_owned(),
         ("repository_integrity", _) => "No snapshot repositories configured.".to_owned(),
@@ -292,7 +294,8 @@ fn details<E: Env>(
     writer: &mut Writer<'_>,
     name: &str,
     shards: &Counts,
-    (used, most, room): (u64, u64, u64),
+    (most, counted): (u64, u64),
+    (disk, blocked): (Health, usize),
     call: &Call<'_, E>,
 ) {
     let info = &call.core.shared().config.info;
@@ -300,14 +303,11 @@ fn details<E: Env>(
     match name {
         "disk" => {
             writer
-                .field_u64("nodes_with_enough_disk_space", u64::from(used < DISK_YELLOW))
+                .field_u64("nodes_with_enough_disk_space", u64::from(disk == Health::Green))
                 .field_u64("nodes_with_unknown_disk_status", 0)
-                .field_u64(
-                    "nodes_over_high_watermark",
-                    u64::from((DISK_YELLOW..DISK_RED).contains(&used)),
-                )
-                .field_u64("nodes_over_flood_stage_watermark", u64::from(used >= DISK_RED))
-                .field_u64("indices_with_readonly_block", 0);
+                .field_u64("nodes_over_high_watermark", u64::from(disk == Health::Yellow))
+                .field_u64("nodes_over_flood_stage_watermark", u64::from(disk == Health::Red))
+                .field_u64("indices_with_readonly_block", blocked as u64);
         }
         "master_is_stable" => {
             let master = |writer: &mut Writer<'_>| {
@@ -340,8 +340,8 @@ fn details<E: Env>(
         "shards_capacity" => {
             writer.key("data").begin_object();
             writer.field_u64("max_shards_in_cluster", most);
-            if room < 10 {
-                writer.field_u64("current_used_shards", shards.total());
+            if most.saturating_sub(counted) < 10 {
+                writer.field_u64("current_used_shards", counted);
             }
             writer.end_object();
         }

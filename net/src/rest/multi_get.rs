@@ -3,6 +3,7 @@
 use engine::ops::document::GetRequest;
 use engine::{Error, Result};
 use env::Env;
+use env::budget::Taken;
 use json::{Object, Value};
 
 use super::document::{
@@ -33,10 +34,12 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         stored_fields: stored_fields(call),
     };
     let requests = read(&body, &defaults)?;
-    let replies = call.core.multi_get(call.gate, &requests).await;
-    Ok(call.json(200, |writer| {
+    let gotten = call.core.multi_get(call.gate, &requests).await;
+    // The answer repeats them.
+    let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
+    Ok(call.json_of(200, room.bytes(), |writer| {
         writer.begin_object().key("docs").begin_array();
-        for (request, reply) in requests.iter().zip(&replies) {
+        for (request, reply) in requests.iter().zip(&gotten.replies) {
             document::got_item(writer, &request.index, &request.id, reply, call.trace);
         }
         writer.end_array().end_object();

@@ -3,13 +3,12 @@
 //! Lines come in pairs: where and how, then what. A line that cannot be read fails the request, a
 //! search that fails fails alone.
 
-use std::task::Poll;
 use std::time::Duration;
 
 use engine::ops::IndicesOptions;
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::{Error, Result};
-use env::{Bytes, Clock, Env};
+use env::{Bytes, Clock, Env, Spawn};
 use json::Value;
 
 use crate::call::Call;
@@ -25,7 +24,7 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
     if content.is_empty() {
-        return Err(Error::parse("request body is required"));
+        return Err(Error::parse("request body or source parameter is required"));
     }
     if call.params.int("max_concurrent_searches")?.is_some_and(|count| count < 1) {
         return Err(Error::illegal_argument("maxConcurrentSearchRequests must be positive"));
@@ -33,6 +32,7 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if call.params.int("max_concurrent_shard_requests")?.is_some_and(|count| count < 1) {
         return Err(Error::illegal_argument("maxConcurrentShardRequests must be >= 1"));
     }
+    super::search::check_type(call.params.text("search_type"))?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     let mut asked = read(call, &content)?;
     if asked.is_empty() {
@@ -44,29 +44,33 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         // What cannot be read fails all of them.
         engine::ops::search::check(search)?;
+        call.core.env().spawn().yield_if_needed().await;
     }
     let concurrent = call.params.int("max_concurrent_searches")?;
     let concurrent = concurrent.map_or(CONCURRENT, |count| (count as usize).min(CONCURRENT));
     let mut replies = Vec::with_capacity(asked.len());
     for some in asked.chunks(concurrent) {
         let under_way = some.iter().map(|one| Box::pin(call.core.search(call.gate, one))).collect();
-        replies.extend(all(under_way).await);
+        replies.extend(env::join_all(under_way).await);
     }
     let took = call.core.env().clock().monotonic().saturating_sub(begin);
-    Ok(answer(call, took, &replies, total_as_int))
+    let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());
+    // The answer repeats them.
+    let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;
+    Ok(answer(call, took, (&replies, room.bytes()), total_as_int))
 }
 
 fn answer<E: Env>(
     call: &Call<'_, E>,
     took: Duration,
-    replies: &[Result<SearchReply>],
+    (replies, bytes): (&[Result<SearchReply>], usize),
     total_as_int: bool,
 ) -> Reply {
     let node = call.core.shared().config.info.id.as_str();
     // It was looked at when the request was routed.
     let typed_keys = call.params.flag("typed_keys", false).unwrap_or(false);
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
-    call.json(200, |writer| {
+    call.json_of(200, bytes, |writer| {
         writer.begin_object().field_u64("took", took.as_millis() as u64);
         writer.key("responses").begin_array();
         for reply in replies {
@@ -100,7 +104,10 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         options: call.params.indices_options(IndicesOptions::default())?,
         partial_results: true,
         routing: call.params.list("routing"),
-        params: Vec::new(),
+        params: ["include_named_queries_score", "search_type"]
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), call.params.text(name)?.to_owned())))
+            .collect(),
         ..SearchCall::default()
     };
     let mut asked = Vec::new();
@@ -157,12 +164,12 @@ fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
                     )));
                 }
             },
-            "search_type" | "searchType" => match value.as_str() {
-                Some("query_then_fetch") | None => {}
-                Some(other) => {
-                    return Err(Error::illegal_argument(format!("No search type for [{other}]")));
+            "search_type" | "searchType" => {
+                if let Some(text) = value.as_str() {
+                    super::search::check_type(Some(text))?;
+                    one.params.push(("search_type".to_owned(), text.to_owned()));
                 }
-            },
+            }
             "routing" => {
                 let text = match value {
                     Value::String(text) => text.clone(),
@@ -200,23 +207,4 @@ fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Runs all at the same time; answers in their order.
-async fn all<F: Future + Unpin>(mut works: Vec<F>) -> Vec<F::Output> {
-    let mut answers: Vec<Option<F::Output>> = works.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        let mut is_pending = false;
-        for (work, answer) in works.iter_mut().zip(&mut answers) {
-            if answer.is_none() {
-                match std::pin::Pin::new(work).poll(context) {
-                    Poll::Ready(value) => *answer = Some(value),
-                    Poll::Pending => is_pending = true,
-                }
-            }
-        }
-        if is_pending { Poll::Pending } else { Poll::Ready(()) }
-    })
-    .await;
-    answers.into_iter().flatten().collect()
 }

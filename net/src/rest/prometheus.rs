@@ -185,6 +185,23 @@ async fn machine<E: Env>(call: &Call<'_, E>, page: &mut Page) {
         let label = format!("core=\"{core}\"");
         page.sample("core_stalled_seconds_total", &label, load.stalled_ms as f64 / 1e3);
     }
+    page.family(
+        "core_stretch_max_seconds",
+        "gauge",
+        "The longest time for which a task held a core and let no other run.",
+    );
+    for (core, load) in sample.cores.iter().enumerate() {
+        let label = format!("core=\"{core}\"");
+        page.sample("core_stretch_max_seconds", &label, load.stretch_max_us as f64 / 1e6);
+    }
+    page.family(
+        "core_long_stretches_total",
+        "counter",
+        "Times that a task held a core for more than 5 ms.",
+    );
+    for (core, load) in sample.cores.iter().enumerate() {
+        page.sample("core_long_stretches_total", &format!("core=\"{core}\""), load.long_stretches);
+    }
     page.family("pool_jobs", "gauge", "Jobs of the worker threads, by pool and state.");
     for pool in &sample.pools {
         for (state, count) in [("active", pool.active), ("waiting", pool.waiting)] {

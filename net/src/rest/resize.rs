@@ -15,7 +15,7 @@ use crate::reply::Reply;
 /// `PUT|POST /{index}/_clone/{target}` and kin.
 pub(super) async fn resize<E: Env>(call: &Call<'_, E>, kind: Resize) -> Result<Reply> {
     Copies::read(call)?;
-    let body = body(call, "resize_request", &["settings", "aliases"])?;
+    let body = body(call, "resize_request", &["settings", "aliases", "max_primary_shard_size"])?;
     let target = call.segment("target");
     let made = call.core.resize(call.gate, kind, call.indices(), target, &body).await?;
     Ok(created(call, &made))
@@ -103,11 +103,14 @@ fn body<E: Env>(call: &Call<'_, E>, parser: &str, keys: &[&str]) -> Result<Value
         return Ok(Value::object());
     }
     let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
-    let strange = body
-        .as_object()
-        .unwrap_or_default()
-        .iter()
-        .find(|member| !keys.contains(&member.key.as_str()));
+    let Some(members) = body.as_object() else {
+        return Err(Error::new(
+            400,
+            "x_content_parse_exception",
+            format!("{} [{parser}] Expected START_OBJECT but was: {}", body.at, body.token()),
+        ));
+    };
+    let strange = members.iter().find(|member| !keys.contains(&member.key.as_str()));
     match strange {
         Some(member) => Err(fail::unknown_field(parser, &member.key, member.key_at)),
         None => Ok(body.to_value()),

@@ -28,7 +28,10 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(id) = id else { return Err(Error::validation(&["scrollId is missing"])) };
     let reply = call.core.scroll(call.gate, &id, keep_alive.as_ref()).await?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
-    let mut body = Vec::with_capacity(256 + reply.result.hits.len() * 512);
+    // The answer repeats the hits.
+    let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
+    let _room = call.core.room("fetched_hits", bytes)?;
+    let mut body = Vec::with_capacity(256 + bytes);
     let node = call.core.shared().config.info.id.as_str();
     let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
     render::answer(&mut json::Writer::new(&mut body), &reply, manner);
@@ -78,12 +81,9 @@ pub(super) async fn open_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(keep_alive) = keep_alive(call, "keep_alive")? else {
         return Err(Error::validation(&["[keep_alive] is not specified"]));
     };
-    if let Some((key, value)) = body(call)?.as_object().and_then(|body| body.iter().next()) {
-        return Err(Error::new(
-            400,
-            "x_content_parse_exception",
-            format!("[1:2] [open_point_in_time_request] unknown field [{key}] ({})", value.token()),
-        ));
+    if let Some((key, _)) = body(call)?.as_object().and_then(|body| body.iter().next()) {
+        let place = fail::place_of(&call.content()?, key);
+        return Err(fail::unknown_field("open_point_in_time_request", key, place));
     }
     let asked = MomentCall {
         indices: call.indices().to_owned(),
@@ -111,11 +111,8 @@ pub(super) async fn close_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         match (key, value) {
             ("id", Value::String(text)) => id = Some(text.clone()),
             _ => {
-                return Err(Error::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[1:2] [close_point_in_time_request] unknown field [{key}]"),
-                ));
+                let place = fail::place_of(&call.content()?, key);
+                return Err(fail::unknown_field("close_point_in_time_request", key, place));
             }
         }
     }

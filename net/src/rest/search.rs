@@ -21,7 +21,10 @@ pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         exact_total(&mut request)?;
     }
     let reply = call.core.search(call.gate, &request).await?;
-    let mut body = Vec::with_capacity(256 + reply.result.hits.len() * 512);
+    // The answer repeats the hits.
+    let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
+    let _room = call.core.room("fetched_hits", bytes)?;
+    let mut body = Vec::with_capacity(256 + bytes);
     let node = call.core.shared().config.info.id.as_str();
     let typed_keys = call.params.flag("typed_keys", false)?;
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
@@ -88,11 +91,9 @@ fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
     if call.params.text("scroll").is_some() && call.params.flag("request_cache", false)? {
         return Err(Error::validation(&["[request_cache] cannot be used in a scroll context"]));
     }
-    match call.params.text("search_type") {
-        None | Some("query_then_fetch" | "dfs_query_then_fetch") => {}
-        Some(other) => {
-            return Err(Error::illegal_argument(format!("No search type for [{other}]")));
-        }
+    check_type(call.params.text("search_type"))?;
+    if let Some(version) = call.params.text("min_compatible_shard_node") {
+        check_version(version)?;
     }
     if call.params.int("batched_reduce_size")?.is_some_and(|size| size < 2) {
         return Err(Error::illegal_argument("batchedReduceSize must be >= 2"));
@@ -108,4 +109,34 @@ fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How statistics are gathered.
+pub(super) fn check_type(text: Option<&str>) -> Result<()> {
+    match text {
+        None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
+        Some(other) => Err(Error::illegal_argument(format!("No search type for [{other}]"))),
+    }
+}
+
+/// A version that each node must have: this one's is the only one.
+fn check_version(text: &str) -> Result<()> {
+    let numbers = |text: &str| -> Option<Vec<u32>> {
+        let numbers = text.split('.').map(|part| part.parse().ok()).collect::<Option<Vec<u32>>>();
+        numbers.filter(|numbers| numbers.len() == 3)
+    };
+    let wanted = numbers(text).ok_or_else(|| {
+        let reason = format!(
+            "the version needs to contain major, minor, and revision, and optionally the build: {text}"
+        );
+        Error::illegal_argument(reason)
+    })?;
+    if Some(wanted) <= numbers(super::VERSION) {
+        return Ok(());
+    }
+    Err(Error::new(
+        400,
+        "version_mismatch_exception",
+        format!("One of the shards is incompatible with the required minimum version [{text}]"),
+    ))
 }

@@ -42,10 +42,13 @@ impl TaskId {
 
 /// Headers of a request that its tasks keep.
 pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
-    let known = [("x-opaque-id", "X-Opaque-Id"), ("trace.id", "trace.id")];
+    let known = [
+        ("X-Opaque-Id", call.head.text("x-opaque-id")),
+        ("trace.id", crate::admit::trace_id(call.head)),
+    ];
     known
         .iter()
-        .filter_map(|(name, shown)| Some(((*shown).to_owned(), call.head.text(name)?.to_owned())))
+        .filter_map(|(shown, value)| Some(((*shown).to_owned(), (*value)?.to_owned())))
         .collect()
 }
 

@@ -118,7 +118,12 @@ fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {
     if content.is_empty() {
         return Ok(None);
     }
-    json::parse(&content).map(Some).map_err(|error| fail::of_json(&error, &content))
+    match json::parse(&content).map_err(|error| fail::of_json(&error, &content))? {
+        body @ Value::Object(_) => Ok(Some(body)),
+        other => {
+            Err(Error::parse(format!("Expected [START_OBJECT] but found [{}]", other.token())))
+        }
+    }
 }
 
 /// What the parameters say.

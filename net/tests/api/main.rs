@@ -6,6 +6,8 @@ mod conventions;
 mod documents;
 mod drift;
 mod indices;
+mod meaning;
 mod place;
 mod searches;
 mod security;
+mod tells;

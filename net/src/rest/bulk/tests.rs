@@ -197,3 +197,18 @@ proptest! {
         let _ = split(&Bytes::from(body), &Defaults::default());
     }
 }
+
+#[test]
+fn half_a_pair_is_found_and_whole_ones_pass() {
+    for (line, expected) in [
+        (r#"{"index":{"_id":"\ud800"}}"#, true),
+        (r#"{"index":{"_id":"a\udc00"}}"#, true),
+        (r#"{"index":{"_id":"\ud83d\ud83d"}}"#, true),
+        (r#"{"index":{"_id":"\ud83d\ude00"}}"#, false),
+        (r#"{"index":{"_id":"\\ud800"}}"#, false),
+        (r#"{"index":{"_id":"\u00e9\n"}}"#, false),
+        (r"\", false),
+    ] {
+        assert_eq!(has_half_pair(line.as_bytes()), expected, "{line}");
+    }
+}

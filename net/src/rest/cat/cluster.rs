@@ -83,7 +83,7 @@ impl Row for CountLine {}
 /// `GET /_cat/count`, `/_cat/count/{index}`.
 pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
-    let columns = vec![
+    let mut columns = vec![
         left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &CountLine| l.now_ms.div_euclid(1_000).to_string().into()),
         left("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS", |l| units::time_of_day(l.now_ms).into()),
         left("count", &["dc", "docs.count", "docsCount"], "the document count", |l| l.count.to_string().into()),
@@ -101,6 +101,9 @@ pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     };
     let reply = call.core.count(call.gate, &search).await?;
     let row = CountLine { now_ms: call.core.env().clock().unix_ms(), count: reply.count };
+    if !call.params.text("ts").map_or(Ok(true), flag)? {
+        columns.drain(..2);
+    }
     answer(call, Table { columns, rows: vec![row] }, wish).await
 }
 

@@ -16,7 +16,7 @@ use crate::render::units;
 use crate::reply::Reply;
 
 /// Sections, in the order in which they are printed.
-const METRICS: [&str; 17] = [
+const METRICS: [&str; 18] = [
     "indices",
     "os",
     "process",
@@ -34,6 +34,7 @@ const METRICS: [&str; 17] = [
     "indexing_pressure",
     "repositories",
     "allocations",
+    "scrub",
 ];
 
 /// What is asked for of each node.
@@ -189,6 +190,7 @@ fn section<E: Env>(
             out.count("cache_evictions", 0).count("compilation_limit_triggered", 0).end().end();
         }
         "indexing_pressure" => indexing_pressure(call, writer),
+        "scrub" => scrub(call, writer),
         // Nothing is chosen between copies, kept elsewhere, or moved: all of these are empty.
         _ => {
             writer.key(metric).begin_object().end_object();
@@ -308,7 +310,24 @@ fn process(writer: &mut Writer<'_>, sample: &Sample, now_ms: i64, human: bool) {
         out.count("percent", percent);
     }
     out.millis("total", process.cpu_total_ms).end();
-    out.begin("mem").bytes("total_virtual", process.virtual_bytes).end().end();
+    out.begin("mem").bytes("total_virtual", process.virtual_bytes).end();
+    cores(writer, sample);
+    writer.end_object();
+}
+
+/// How the executors do: beyond Elasticsearch, which has none.
+fn cores(writer: &mut Writer<'_>, sample: &Sample) {
+    writer.key("cores").begin_array();
+    for core in &sample.cores {
+        writer
+            .begin_object()
+            .field_u64("longest_stretch_in_micros", core.stretch_max_us)
+            .field_u64("long_stretches", core.long_stretches)
+            .field_u64("stalls", core.stalls)
+            .field_u64("stalled_in_millis", core.stalled_ms)
+            .end_object();
+    }
+    writer.end_array();
 }
 
 /// The memory of a JVM: what is told instead.
@@ -368,11 +387,12 @@ fn fs<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, now_
         .field_str("mount", &volume.mount)
         .field_str("type", &volume.kind);
     sizes(writer, volume, call.human);
-    let share = |percent: u64| volume.total_bytes / 100 * (100 - percent);
-    Figures::new(writer, call.human)
-        .bytes("low_watermark_free_space", share(85))
-        .bytes("high_watermark_free_space", share(90))
-        .bytes("flood_stage_free_space", share(95));
+    if let Some(marks) = call.core.disk_marks(volume.total_bytes) {
+        Figures::new(writer, call.human)
+            .bytes("low_watermark_free_space", marks.low)
+            .bytes("high_watermark_free_space", marks.high)
+            .bytes("flood_stage_free_space", marks.flood);
+    }
     writer.end_object().end_array();
     if !sample.devices.is_empty() {
         devices(writer, sample);
@@ -450,6 +470,25 @@ fn discovery<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     out.begin("published_cluster_states").count("full_states", version);
     out.count("incompatible_diffs", 0).count("compatible_diffs", 0).end();
     out.begin("cluster_state_update").end().end();
+}
+
+/// The rounds through the whole store (ours alone; Elasticsearch reads a file only when it is used).
+fn scrub<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let told = &call.core.shared().scrubbing;
+    let (begun, ended) = (told.rounds_begun.get(), told.rounds_ended.get());
+    writer
+        .key("scrub")
+        .begin_object()
+        .field_u64("rounds", ended)
+        .field_u64("rounds_current", begun.saturating_sub(ended))
+        .field_u64("parts_done", told.done.get())
+        .field_u64("parts_total", told.wanted.get())
+        .field_u64("files", told.files.get())
+        .field_u64("read_in_bytes", told.read_bytes.get())
+        .field_u64("damages", told.damages.get())
+        .field_u64("last_begin_in_millis", told.begun_ms.get())
+        .field_u64("last_end_in_millis", told.ended_ms.get())
+        .end_object();
 }
 
 fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {

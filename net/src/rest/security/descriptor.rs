@@ -181,30 +181,34 @@ fn forbidden(query: &Value) -> Option<&'static str> {
     }
 }
 
+/// What is said of a privilege that nobody knows.
+pub(super) fn unknown(kind: Kind, name: &str) -> String {
+    let known: Vec<_> = names(kind).collect();
+    let known = known.join(",");
+    match kind {
+        Kind::Cluster => format!(
+            "unknown cluster privilege [{name}]. a privilege must be either one of the predefined \
+             cluster privilege names [{known}] or a pattern over one of the available cluster actions"
+        ),
+        Kind::Index => format!(
+            "unknown index privilege [{name}]. a privilege must be either one of the predefined fixed \
+             indices privileges [{known}] or a pattern over one of the available index actions"
+        ),
+    }
+}
+
 /// Names of privileges and of indices that mean nothing.
 fn check(descriptor: &Descriptor) -> Result<()> {
     let mut problems = Vec::new();
     for name in &descriptor.cluster {
         if !privilege::is_known(Kind::Cluster, name) {
-            let known: Vec<_> = names(Kind::Cluster).collect();
-            problems.push(format!(
-                "unknown cluster privilege [{name}]. a privilege must be either one of the \
-                 predefined cluster privilege names [{}] or a pattern over one of the available \
-                 cluster actions",
-                known.join(",")
-            ));
+            problems.push(unknown(Kind::Cluster, name));
         }
     }
     for entry in &descriptor.indices {
         for name in &entry.privileges {
             if !privilege::is_known(Kind::Index, name) {
-                let known: Vec<_> = names(Kind::Index).collect();
-                problems.push(format!(
-                    "unknown index privilege [{name}]. a privilege must be either one of the \
-                     predefined fixed indices privileges [{}] or a pattern over one of the \
-                     available index actions",
-                    known.join(",")
-                ));
+                problems.push(unknown(Kind::Index, name));
             }
         }
         for name in &entry.names {

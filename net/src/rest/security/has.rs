@@ -78,16 +78,36 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
     let what = format!("privileges check [{}]", principal.name());
     let body = Body::new(&body, &*what, &["cluster", "index", "indices", "application"])?;
-    let access = principal.gate();
+    let Asked { all, cluster, index, applications } = check(principal.gate(), &body, &what)?;
+    let answer = json!({
+        "username": (principal.name()),
+        "has_all_requested": all,
+        "cluster": (Value::Object(cluster)),
+        "index": (Value::Object(index)),
+        "application": (Value::Object(applications)),
+    });
+    Ok(value(200, &answer))
+}
+
+/// Which of the privileges that were asked for somebody has.
+pub(super) struct Asked {
+    /// All of them.
+    pub all: bool,
+    cluster: Object,
+    index: Object,
+    applications: Object,
+}
+
+/// Looks which of the privileges that a body names `access` holds.
+///
+/// # Errors
+/// A privilege that nobody knows, a malformed body, or one that asks for nothing.
+pub(super) fn check(access: &authz::Access, body: &Body<'_>, what: &str) -> Result<Asked> {
     let mut all = true;
     let mut cluster = Object::new();
     for name in body.texts("cluster")?.unwrap_or_default() {
         if !privilege::is_known(Kind::Cluster, &name) {
-            return Err(Error::illegal_argument(format!(
-                "unknown cluster privilege [{name}]. a privilege must be either one of the \
-                 predefined cluster privilege names or a pattern over one of the available cluster \
-                 actions"
-            )));
+            return Err(Error::illegal_argument(descriptor::unknown(Kind::Cluster, &name)));
         }
         let has = access.has_cluster(&name);
         all &= has;
@@ -100,7 +120,7 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     for entry in entries.unwrap_or_default() {
         let fields = ["names", "privileges", "allow_restricted_indices"];
-        let entry = Body::new(entry, &*what, &fields)?;
+        let entry = Body::new(entry, what, &fields)?;
         let restricted = entry.flag("allow_restricted_indices")?.unwrap_or_default();
         let missing = |field: &str| {
             Error::parse(format!("failed to parse {what}. missing required [{field}] field"))
@@ -109,11 +129,7 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let privileges = entry.texts("privileges")?.ok_or_else(|| missing("privileges"))?;
         for privilege in &privileges {
             if !privilege::is_known(Kind::Index, privilege) {
-                return Err(Error::illegal_argument(format!(
-                    "unknown index privilege [{privilege}]. a privilege must be either one of the \
-                     predefined fixed indices privileges or a pattern over one of the available \
-                     index actions"
-                )));
+                return Err(Error::illegal_argument(descriptor::unknown(Kind::Index, privilege)));
             }
         }
         for name in names {
@@ -129,7 +145,7 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let mut applications = Object::new();
     for entry in body.list("application")?.unwrap_or_default() {
-        let entry = Body::new(entry, &*what, &["application", "privileges", "resources"])?;
+        let entry = Body::new(entry, what, &["application", "privileges", "resources"])?;
         let missing = |field: &str| {
             Error::parse(format!("failed to parse {what}. missing required [{field}] field"))
         };
@@ -152,14 +168,7 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if cluster.is_empty() && index.is_empty() && applications.is_empty() {
         return Err(Error::validation(&["must specify at least one privilege"]));
     }
-    let answer = json!({
-        "username": (principal.name()),
-        "has_all_requested": all,
-        "cluster": (Value::Object(cluster)),
-        "index": (Value::Object(index)),
-        "application": (Value::Object(applications)),
-    });
-    Ok(value(200, &answer))
+    Ok(Asked { all, cluster, index, applications })
 }
 
 /// `GET /_security/user/_privileges`.

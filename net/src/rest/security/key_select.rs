@@ -5,13 +5,14 @@ use std::sync::Arc;
 use authz::privilege::fits;
 use authz::record::key::ApiKey;
 use authz::record::role::Role;
-use authz::{Command, Via};
+use authz::{Command, State, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
 
 use super::body::Body;
 use super::keys::{is_own, own_or};
+use super::users::profile_of;
 use super::{Desk, descriptor, desk, now, query as queries, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
@@ -103,14 +104,24 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let now = now(call);
     let found = find(call, &desk, &select)?;
+    let with_profile = call.params.flag("with_profile_uid", false)?;
+    let state = desk.state();
     let shown: Vec<Value> = found
         .iter()
         .filter(|key| !active || key.is_live(now))
-        .map(|key| Value::Object(show(key, limited)))
+        .map(|key| Value::Object(show_with(key, limited, &state, with_profile)))
         .collect();
     let is_missing = shown.is_empty() && !select.ids.is_empty();
     let status = if is_missing { 404 } else { 200 };
     Ok(value(status, &json!({"api_keys": (Value::Array(shown))})))
+}
+
+fn show_with(key: &ApiKey, limited: bool, state: &State, with_profile: bool) -> Object {
+    let mut shown = show(key, limited);
+    if let (true, Some(uid)) = (with_profile, profile_of(state, &key.owner)) {
+        shown.insert("profile_uid", uid);
+    }
+    shown
 }
 
 fn show(key: &ApiKey, limited: bool) -> Object {
@@ -147,6 +158,7 @@ fn show(key: &ApiKey, limited: bool) -> Object {
 pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let limited = call.params.flag("with_limited_by", false)?;
+    let with_profile = call.params.flag("with_profile_uid", false)?;
     let all = call.gate.cluster(call.route.privilege);
     if all.is_err() {
         own_or(call, &desk)?;
@@ -167,7 +179,7 @@ pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     ];
     let rows =
         state.keys.values().filter(|key| all.is_ok() || is_own(desk.principal, key)).map(|key| {
-            let shown = show(key, limited);
+            let shown = show_with(key, limited, &state, with_profile);
             let mut data = shown.clone();
             data.insert("realm_name", key.realm.0.as_str());
             (key.id.clone(), Value::Object(data), Value::Object(shown))

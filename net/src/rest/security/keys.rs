@@ -210,7 +210,14 @@ pub(super) async fn granter<E: Env>(desk: &Desk<'_, E>, body: &Body<'_>) -> Resu
             let token = body.text("access_token")?.ok_or_else(|| missing("access_token", kind))?;
             let header = format!("Bearer {token}");
             let found = desk.security.authenticator.authenticate(Some(&header)).await;
-            found.map_err(|error| not_let_in(&error))
+            let owner = found.map_err(|error| not_let_in(&error))?;
+            // A key would hold all roles of the owner: more than an application was granted.
+            match owner.via() {
+                Via::Oauth(_) => {
+                    Err(not_let_in(&authz::AuthError::Unknown { detail: None, bearer: true }))
+                }
+                _ => Ok(owner),
+            }
         }
         other => Err(Error::validation(&[format!("grant_type [{other}] is not supported")])),
     }

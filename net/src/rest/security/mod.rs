@@ -11,6 +11,7 @@ mod has;
 mod key_select;
 mod keys;
 mod privileges;
+mod profiles;
 mod query;
 mod roles;
 mod service;
@@ -26,6 +27,7 @@ use json::{Object, Value, json};
 use std::sync::Arc;
 
 use crate::admit::{Caller, Security};
+use crate::audit;
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -74,10 +76,20 @@ pub enum Op {
     ClearCache,
     EnrollNode,
     EnrollKibana,
+    ActivateProfile,
+    GetProfile,
+    UpdateProfile,
+    EnableProfile,
+    DisableProfile,
+    SuggestProfiles,
+    ProfileHasPrivileges,
 }
 
 /// Answers a call of this family.
 pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> {
+    if !audit::is_ready(call.security).await {
+        return Err(audit::refusal());
+    }
     match op {
         Op::Authenticate => has::authenticate(call),
         Op::ChangePassword => users::change_password(call).await,
@@ -120,6 +132,13 @@ pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> 
         Op::ClearCache => clear_cache(call),
         Op::EnrollNode => enroll::node(call).await,
         Op::EnrollKibana => enroll::kibana(call).await,
+        Op::ActivateProfile => profiles::activate(call).await,
+        Op::GetProfile => profiles::get(call),
+        Op::UpdateProfile => profiles::update(call).await,
+        Op::EnableProfile => profiles::enable(call, true).await,
+        Op::DisableProfile => profiles::enable(call, false).await,
+        Op::SuggestProfiles => profiles::suggest(call),
+        Op::ProfileHasPrivileges => profiles::has_privileges(call),
     }
 }
 

@@ -4,14 +4,14 @@
 use authz::command::Outcome;
 use authz::record::grant::{Grant, GrantKind};
 use authz::token::Content;
-use authz::token::text::{self, Kind};
+use authz::token::text::Kind;
 use authz::{Command, Principal, Secret, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
 
 use super::body::Body;
-use super::{Desk, allowed, has, keys, now, told, value};
+use super::{Desk, allowed, desk, has, keys, now, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -121,7 +121,6 @@ async fn mint<E: Env>(
         serial: 0,
         revoked: Vec::new(),
         parent: None,
-        address: None,
     };
     let outcome = desk.keeper().ask(Command::Mint { grant, now }).await.map_err(told)?;
     let Outcome::Granted(grant, serial) = outcome else {
@@ -143,12 +142,12 @@ fn answer<E: Env>(
     let content = Content { grant: grant.id, end: u32::try_from(end).unwrap_or(u32::MAX), serial };
     let access = keys.access(desk.state().epoch).seal(content);
     let mut answer = Object::new();
-    answer.insert("access_token", text::write(Kind::Access, &access));
+    answer.insert("access_token", keys.write(Kind::Access, &access));
     answer.insert("type", "Bearer");
     answer.insert("expires_in", LIFE_MS / 1000);
     if grant.refreshes {
         let content = Content { grant: grant.id, end: 0, serial: grant.counter };
-        answer.insert("refresh_token", text::write(Kind::Refresh, &keys.refresh().seal(content)));
+        answer.insert("refresh_token", keys.write(Kind::Refresh, &keys.refresh().seal(content)));
     }
     if let Some(authentication) = authentication {
         answer.insert("authentication", authentication);
@@ -159,7 +158,7 @@ fn answer<E: Env>(
 
 async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) -> Result<Reply> {
     let invalid = || Ok(failed("invalid_grant", "could not refresh the requested token"));
-    let read = text::read(token).filter(|read| read.kind == Kind::Refresh);
+    let read = desk.keeper().keys().read(token).filter(|read| read.kind == Kind::Refresh);
     let content = read.and_then(|read| desk.keeper().keys().refresh().open(&read.body));
     let Some(content) = content else { return invalid() };
     let state = desk.state();
@@ -188,14 +187,17 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
     }
 }
 
-/// `DELETE /_security/oauth2/token`.
+/// `DELETE /_security/oauth2/token`. Whoever holds a token may end that very one.
 pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let desk = allowed(call)?;
+    let desk = desk(call)?;
     let body = call.required_map()?;
     let fields = ["token", "refresh_token", "realm_name", "username"];
     let body = Body::new(&body, "invalidate token request", &fields)?;
     let (token, refresh) = (body.text("token")?, body.text("refresh_token")?);
     let (realm, user) = (body.text("realm_name")?, body.text("username")?);
+    if !token.is_some_and(|token| is_own(call, token)) {
+        call.gate.cluster(call.route.privilege)?;
+    }
     let count = u8::from(token.is_some()) + u8::from(refresh.is_some());
     if count > 1 || (count == 1 && (realm.is_some() || user.is_some())) {
         return Err(Error::validation(&[
@@ -207,21 +209,23 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let state = desk.state();
     let keys = desk.keeper().keys();
-    let mut invalidated = 0;
+    let (mut invalidated, mut before) = (0, 0);
     if let Some(token) = token {
-        let read = text::read(token).filter(|read| read.kind == Kind::Access);
+        let read = keys.read(token).filter(|read| read.kind == Kind::Access);
         let content = read.and_then(|read| keys.access(state.epoch).open(&read.body));
-        let live = content.filter(|content| is_live(&state, *content, now(call)));
-        if let Some(content) = live {
-            let Content { grant, serial, end } = content;
+        // One whose time is over needs no ending.
+        let known = content.filter(|content| now(call) < u64::from(content.end) * 1000);
+        if let Some(Content { grant, serial, end }) = known {
             let command = Command::RevokeAccess { grant, serial, end, now: now(call) };
-            let outcome = desk.keeper().ask(command).await.map_err(told)?;
-            invalidated = usize::from(outcome == Outcome::Changed);
+            match desk.keeper().ask(command).await.map_err(told)? {
+                Outcome::Changed => invalidated = 1,
+                _ => before = 1,
+            }
         }
     } else {
         let grants: Vec<u64> = match refresh {
             Some(refresh) => {
-                let read = text::read(refresh).filter(|read| read.kind == Kind::Refresh);
+                let read = keys.read(refresh).filter(|read| read.kind == Kind::Refresh);
                 let content = read.and_then(|read| keys.refresh().open(&read.body));
                 content.map(|content| content.grant).into_iter().collect()
             }
@@ -238,24 +242,25 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .map(|grant| grant.id)
                 .collect(),
         };
-        let is_service =
-            |id: &u64| state.grant(*id).is_some_and(|grant| grant.kind == GrantKind::Service);
-        let grants: Vec<u64> = grants.into_iter().filter(is_service).collect();
+        let count = grants.len();
         let command = Command::Revoke { grants, consents: false };
         if let Outcome::Ended(ended) = desk.keeper().ask(command).await.map_err(told)? {
-            invalidated = ended.len();
+            (invalidated, before) = (ended.len(), count - ended.len());
         }
     }
     let answer = json!({
         "invalidated_tokens": invalidated,
-        "previously_invalidated_tokens": 0,
+        "previously_invalidated_tokens": before,
         "error_count": 0,
     });
-    Ok(value(if invalidated == 0 { 404 } else { 200 }, &answer))
+    Ok(value(if invalidated + before == 0 { 404 } else { 200 }, &answer))
 }
 
-fn is_live(state: &authz::State, content: Content, now: u64) -> bool {
-    now < u64::from(content.end) * 1000
-        && authz::authenticate::bearer::live(state, content)
-            .is_some_and(|(grant, _)| grant.kind == GrantKind::Service)
+/// Is it the very token that came with this request?
+fn is_own<E: Env>(call: &Call<'_, E>, token: &str) -> bool {
+    let given = call.head.text("authorization").and_then(|header| header.trim().split_once(' '));
+    given.is_some_and(|(scheme, given)| {
+        scheme.eq_ignore_ascii_case("Bearer")
+            && authz::secret::is_equal(given.trim().as_bytes(), token.as_bytes())
+    })
 }

@@ -103,19 +103,36 @@ fn short(error: &authz::Error) -> Error {
 pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let wanted = names(call, "username");
+    let with_profile = call.params.flag("with_profile_uid", false)?;
     let mut shown = Object::new();
     if wanted.is_empty() {
         for user in state.users.values() {
-            shown.insert(user.name.as_str(), show(user));
+            shown.insert(user.name.as_str(), show_with(user, &state, with_profile));
         }
     }
     for name in &wanted {
         if let Some(user) = state.user(name) {
-            shown.insert(*name, show(user));
+            shown.insert(*name, show_with(user, &state, with_profile));
         }
     }
     let status = if shown.is_empty() && !wanted.is_empty() { 404 } else { 200 };
     Ok(value(status, &Value::Object(shown)))
+}
+
+/// The id of somebody's profile, where there is one.
+pub(super) fn profile_of(state: &authz::State, user: &str) -> Option<String> {
+    let uid = authz::record::profile::uid(user);
+    state.profiles.contains(&uid).then_some(uid)
+}
+
+fn show_with(user: &User, state: &authz::State, with_profile: bool) -> Value {
+    let mut shown = show(user);
+    if let (true, Some(object)) = (with_profile, shown.as_object_mut())
+        && let Some(uid) = profile_of(state, &user.name)
+    {
+        object.insert("profile_uid", uid);
+    }
+    shown
 }
 
 fn show(user: &User) -> Value {
@@ -219,9 +236,11 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
 pub(super) fn query<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let fields = ["username", "roles", "full_name", "email", "enabled"];
-    let rows = state.users.values().filter(|user| !user.is_reserved()).map(|user| {
-        let shown = show(user);
-        (user.name.clone(), shown.clone(), shown)
-    });
+    let with_profile = call.params.flag("with_profile_uid", false)?;
+    let rows = state
+        .users
+        .values()
+        .filter(|user| !user.is_reserved())
+        .map(|user| (user.name.clone(), show(user), show_with(user, &state, with_profile)));
     query::answer(call, "users", &fields, rows.collect())
 }

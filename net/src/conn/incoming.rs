@@ -1,0 +1,179 @@
+//! Requests on their way in: heads, then bodies, or what is refused of them.
+//!
+//! Always true
+//! 1. Memory for a body is taken before it is read.
+//! 2. Of a large body nothing is read before its caller is known, and all requests before it are
+//!    answered: they may change who the caller is.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use env::turns::Lane;
+use env::{Bytes, Clock, Env, Stream};
+use http::head::{Finder, leading_blank_lines};
+use http::{Body, Fault, Framing, Head};
+
+use super::{Connection, Memory, Refusal, Service};
+use crate::limits::JUDGED_BYTES_MIN;
+use crate::request::{Judged, Request};
+
+/// Memory that is taken ahead for a body without a known length.
+const CHUNKED_STEP_BYTES: usize = 256 * 1024;
+
+/// A request whose body is on its way.
+pub(super) struct Incoming {
+    pub(super) head: Head,
+    pub(super) body: Body,
+    pub(super) memory: Option<Memory>,
+    pub(super) began: Duration,
+    /// The client waits to be told to go on.
+    pub(super) ask: bool,
+    pub(super) lane: Lane,
+    pub(super) judged: Option<Judged>,
+    /// Nothing of the body is read before the caller is known.
+    pub(super) is_to_judge: bool,
+}
+
+/// The body of a request that was refused, on its way to nowhere.
+pub(super) struct Skipping {
+    pub(super) body: Body,
+    pub(super) began: Duration,
+    pub(super) bytes: usize,
+}
+
+impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
+    /// The next whole request of the buffer.
+    pub(super) fn next_request(&mut self) -> Result<Option<Request>, Refusal> {
+        if !self.skip()? {
+            return Ok(None);
+        }
+        if self.incoming.is_none() {
+            self.incoming = self.next_head()?;
+        }
+        let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        if incoming.is_to_judge {
+            return Ok(None);
+        }
+        let is_refused = incoming.judged.as_ref().is_some_and(Judged::is_refusal);
+        if !incoming.body.is_done() && !is_refused {
+            let taken = incoming.body.feed(self.input.bytes())?;
+            self.input.consume(taken);
+            incoming.pay()?;
+        }
+        if !incoming.body.is_done() && !is_refused {
+            return Ok(None);
+        }
+        let Some(Incoming { head, mut body, memory, began, ask, lane, judged, .. }) =
+            self.incoming.take()
+        else {
+            unreachable!("looked at above")
+        };
+        if !body.is_done() {
+            if ask {
+                // Told no, it may send the body or not.
+                self.is_unread = true;
+            } else {
+                let rest = std::mem::replace(&mut body, Body::none());
+                self.skipping = Some(Skipping { body: rest, began, bytes: 0 });
+            }
+        }
+        let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
+        let peer = Rc::clone(&self.peer);
+        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, judged }))
+    }
+
+    /// Throws the rest of a refused body away; true where all of it has come.
+    fn skip(&mut self) -> Result<bool, Refusal> {
+        let Some(skipping) = &mut self.skipping else { return Ok(true) };
+        let taken = skipping.body.feed(self.input.bytes())?;
+        self.input.consume(taken);
+        skipping.body.clear();
+        skipping.bytes += taken;
+        let bytes_max = self.door.limits.http.body_bytes_max;
+        if skipping.bytes > bytes_max.saturating_mul(2) {
+            return Err(Fault::BodyTooLong(bytes_max).into());
+        }
+        if skipping.body.is_done() {
+            self.skipping = None;
+        }
+        Ok(self.skipping.is_none())
+    }
+
+    fn next_head(&mut self) -> Result<Option<Incoming>, Refusal> {
+        let limits = &self.door.limits.http;
+        let blank = leading_blank_lines(self.input.bytes());
+        if blank > 0 {
+            self.input.consume(blank);
+            self.finder = Finder::default();
+        }
+        let Some((head, len)) = self.finder.take(self.input.bytes(), limits)? else {
+            return Ok(None);
+        };
+        self.input.consume(len);
+        if let Some(why) = http::Target::new(head.target()).fault() {
+            return Err(Fault::Malformed(why).into());
+        }
+        let body = Body::new(head.framing(), limits)?;
+        self.head_began = None;
+        let began = self.door.env.clock().monotonic();
+        let ask = head.expects_continue() && !body.is_done();
+        let lane = self.door.service.lane(&head, &self.peer);
+        let judged = self.door.turns.admits(lane).err().map(Judged::Crowded);
+        let is_large = announced(head.framing()) > JUDGED_BYTES_MIN;
+        let is_to_judge = judged.is_none() && is_large;
+        let mut incoming =
+            Incoming { head, body, memory: None, began, ask, lane, judged, is_to_judge };
+        if incoming.judged.is_none() && !is_to_judge {
+            self.make_room(&mut incoming);
+        }
+        Ok(Some(incoming))
+    }
+
+    /// Memory for the body that was announced, or a refusal.
+    fn make_room(&self, incoming: &mut Incoming) {
+        let bytes = announced(incoming.head.framing());
+        if bytes > 0 {
+            incoming.memory = self.door.take(incoming.lane, bytes);
+            if incoming.memory.is_none() {
+                incoming.judged = Some(Judged::NoMemory { wanted_bytes: bytes });
+            }
+        }
+    }
+
+    /// Asks who sends the body that is to come; all requests before it are answered.
+    pub(super) async fn judge(&mut self) {
+        let Some(mut incoming) = self.incoming.take() else { return };
+        incoming.judged = self.door.service.judge(incoming.head.clone()).await;
+        incoming.is_to_judge = false;
+        if !incoming.judged.as_ref().is_some_and(Judged::is_refusal) {
+            incoming.lane = self.door.service.lane(&incoming.head, &self.peer);
+            self.make_room(&mut incoming);
+        }
+        self.incoming = Some(incoming);
+    }
+}
+
+impl Incoming {
+    /// Takes memory for what has come without being announced.
+    fn pay(&mut self) -> Result<(), Refusal> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        let have = memory.bytes();
+        if self.body.len() <= have {
+            return Ok(());
+        }
+        let wanted = self.body.len() - have + CHUNKED_STEP_BYTES;
+        if memory.grow(wanted) {
+            return Ok(());
+        }
+        Err(Refusal::Memory { wanted_bytes: have + wanted })
+    }
+}
+
+/// Memory that a body needs, as far as its head tells.
+fn announced(framing: Framing) -> usize {
+    match framing {
+        Framing::Length(len) => usize::try_from(len).unwrap_or(usize::MAX),
+        Framing::Chunked => CHUNKED_STEP_BYTES,
+        Framing::Empty => 0,
+    }
+}

@@ -1,0 +1,307 @@
+//! Bodies: unpacked and made JSON on their way in, laid out and packed on their way out.
+//!
+//! Always true: what a body, or what is made of it, takes is taken from the budget first, or at
+//! least before the next one is begun.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use engine::meter::FAMILIES;
+use engine::{Error, Result};
+use env::budget::{Lease, Taken};
+use env::{Bytes, Env, Spawn};
+use http::coding::{self, Coding};
+use http::{Fault, Method};
+use json::path::Filter;
+
+use super::{Inner, Look};
+use crate::conn::Memory;
+use crate::fail;
+use crate::format::{self, Encoding};
+use crate::media::{self, Unfit};
+use crate::reply::{JSON, Reply};
+
+/// Bodies above this are made JSON, and answers packed, on a worker.
+const WORKER_BYTES_MIN: usize = 64 * 1024;
+
+/// A body of which no more than this comes out is unpacked at once.
+const INLINE_BYTES_MAX: usize = 128 * 1024;
+
+/// Answers below this are not packed: the head is longer.
+const PACK_BYTES_MIN: usize = 512;
+
+/// Bodies and answers below this are not counted.
+const COUNTED_BYTES_MIN: usize = 64 * 1024;
+
+/// What a value of a document takes while it is read: its places on a tape and in an arena.
+const DOCUMENT_VALUE_BYTES: usize = 48;
+
+/// What a value of any other JSON takes while it is read: a node of a tree, and what is made of it.
+const TREE_VALUE_BYTES: usize = 192;
+
+/// Bytes of a body that are looked at before others may run.
+const COUNT_STEP_BYTES: usize = 128 * 1024;
+
+/// Memory for an unpacked body is taken in such steps.
+const UNPACK_STEP_BYTES: usize = 1 << 20;
+
+impl<E: Env> Inner<E> {
+    /// The body without its coding.
+    pub(super) async fn plain_body(
+        &self,
+        head: &http::Head,
+        body: Bytes,
+        memory: &mut Option<Memory>,
+    ) -> Result<Bytes> {
+        let Some(coding) = Coding::of(head.field("content-encoding")) else {
+            return Err(Error::new(
+                415,
+                "unsupported_media_type_exception",
+                format!(
+                    "Content-Encoding header [{}] is not supported",
+                    head.text("content-encoding").unwrap_or_default()
+                ),
+            ));
+        };
+        if coding == Coding::Identity || body.is_empty() {
+            return Ok(body);
+        }
+        let most = self.options.limits.http.body_bytes_max;
+        // What is small stays here; what turns out large is begun anew on a worker.
+        let inline_max = most.min(INLINE_BYTES_MAX);
+        if body.len() < WORKER_BYTES_MIN
+            && let Ok(plain) = coding::decode(coding, &body, inline_max)
+        {
+            return Ok(Bytes::from(plain));
+        }
+        let lease = self.lease.clone();
+        let work = move || unpack(coding, &body, most, &lease);
+        let unpacked = self.core.env().spawn().work_short(work).await;
+        let unpacked = unpacked
+            .map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?;
+        let (decoded, taken) = unpacked.ok_or_else(|| self.no_memory(most))?;
+        if let Some(memory) = memory {
+            memory.adopt(taken);
+        }
+        let plain = decoded.map_err(|fault| match fault {
+            Fault::BodyTooLong(most) => Error::new(
+                413,
+                "content_too_long_exception",
+                format!("entity content is too long for the configured buffer limit [{most}]"),
+            ),
+            other => Error::new(
+                400,
+                "zip_exception",
+                format!(
+                    "the body is not what its Content-Encoding header [{}] says: {other}",
+                    head.text("content-encoding").unwrap_or_default()
+                ),
+            ),
+        })?;
+        Ok(Bytes::from(plain))
+    }
+
+    /// A body of another encoding as JSON: a large one on a worker.
+    pub(super) async fn json_of(
+        &self,
+        encoding: Encoding,
+        body: Bytes,
+        lines: bool,
+        memory: &mut Option<Memory>,
+    ) -> Result<Bytes> {
+        let read = if lines { format::to_lines } else { format::to_json };
+        let decoded = if body.len() < WORKER_BYTES_MIN {
+            read(encoding, &body)
+        } else {
+            let work = move || read(encoding, &body);
+            let done = self.core.env().spawn().work_short(work).await;
+            done.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?
+        };
+        let json = decoded.map_err(|malformed| {
+            Error::new(
+                400,
+                "x_content_parse_exception",
+                format!("the body is no {}: {malformed}", encoding.name()),
+            )
+        })?;
+        self.grow(memory, json.len())?;
+        Ok(Bytes::from(json))
+    }
+
+    /// Memory for what a large body becomes when it is read. Small ones are gone again at once.
+    pub(super) async fn room_to_read(
+        &self,
+        family: usize,
+        body: &Bytes,
+        memory: &mut Option<Memory>,
+    ) -> Result<()> {
+        if body.len() < COUNTED_BYTES_MIN {
+            return Ok(());
+        }
+        let value_bytes = match FAMILIES[family] {
+            "bulk" | "document" => DOCUMENT_VALUE_BYTES,
+            _ => TREE_VALUE_BYTES,
+        };
+        let mut values = 0usize;
+        for part in body.chunks(COUNT_STEP_BYTES) {
+            let begins = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
+            values += part.iter().filter(begins).count();
+            self.core.env().spawn().yield_if_needed().await;
+        }
+        self.grow(memory, body.len().saturating_add(values.saturating_mul(value_bytes)))
+    }
+
+    /// Memory for a large answer until the client has taken it. Where something was written, that
+    /// is told in any case.
+    pub(super) fn room_to_send(
+        &self,
+        reply: &mut Reply,
+        family: usize,
+        method: Method,
+    ) -> Result<()> {
+        let bytes = reply.body.capacity();
+        if bytes < COUNTED_BYTES_MIN {
+            return Ok(());
+        }
+        let reads = matches!(FAMILIES[family], "get" | "search" | "scroll" | "cat")
+            || matches!(method, Method::Get | Method::Head);
+        match self.lease.take(bytes) {
+            Some(taken) => reply.memory = Some(Arc::new(taken)),
+            None if reads => return Err(self.no_memory(bytes)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn grow(&self, memory: &mut Option<Memory>, bytes: usize) -> Result<()> {
+        let grown = memory.as_mut().is_none_or(|memory| memory.grow(bytes));
+        if grown { Ok(()) } else { Err(self.no_memory(bytes)) }
+    }
+
+    /// 429: there is no memory for a body or an answer now.
+    pub(super) fn no_memory(&self, wanted_bytes: usize) -> Error {
+        Error::no_memory("http_request", wanted_bytes, self.lease.total_bytes())
+    }
+
+    /// Filters and lays out what is JSON.
+    pub(super) async fn dress(&self, reply: &mut Reply, look: &Look) {
+        if reply.content_type.as_deref() != Some(JSON) {
+            return;
+        }
+        let encoding = look.wanted.encoding;
+        let pretty = look.pretty && encoding == Encoding::Json;
+        if !look.filter.is_empty() || pretty {
+            let filter = (!look.filter.is_empty()).then(|| Filter::response(&look.filter));
+            let dress = Change::Dress { filter, pretty };
+            reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
+        }
+        if encoding != Encoding::Json && !reply.body.is_empty() {
+            let body = std::mem::take(&mut reply.body);
+            reply.body = self.change(body, Change::Encode(encoding)).await;
+        }
+        reply.content_type = Some(look.wanted.content_type());
+    }
+
+    /// Packs the body where the client takes it.
+    pub(super) async fn pack(&self, head: &http::Head, reply: &mut Reply) {
+        if !self.options.compression || reply.body.len() < PACK_BYTES_MIN {
+            return;
+        }
+        if head.field("accept-encoding").is_some_and(|value| http::field::accepts(value, "gzip")) {
+            reply.body = self.change(std::mem::take(&mut reply.body), Change::Pack).await;
+            reply.fields.push(("content-encoding", Cow::Borrowed("gzip")));
+        }
+    }
+
+    /// Makes another body of a body: a large one on a worker, so that no core stalls.
+    async fn change(&self, body: Vec<u8>, change: Change) -> Vec<u8> {
+        if body.len() < WORKER_BYTES_MIN {
+            return change.of(&body);
+        }
+        let (body, again) = (Bytes::from(body), change.clone());
+        let shared = body.clone();
+        match self.core.env().spawn().work_short(move || again.of(&shared)).await {
+            Ok(changed) => changed,
+            // All workers are busy with more than they can do; late is better than wrong.
+            Err(_) => change.of(&body),
+        }
+    }
+}
+
+/// Undoes a coding, with the memory that it takes; none where there is too little of it.
+fn unpack(
+    coding: Coding,
+    body: &[u8],
+    bytes_max: usize,
+    lease: &Lease,
+) -> Option<(std::result::Result<Vec<u8>, Fault>, Taken)> {
+    let mut taken = lease.take(0)?;
+    let mut is_refused = false;
+    let mut room = |bytes: usize| {
+        is_refused |= bytes > taken.bytes()
+            && !taken.grow((bytes - taken.bytes()).next_multiple_of(UNPACK_STEP_BYTES));
+        !is_refused
+    };
+    let decoded = coding::decode_within(coding, body, bytes_max, &mut room);
+    (!is_refused).then_some((decoded, taken))
+}
+
+/// What is done to a whole body at its end.
+#[derive(Clone)]
+enum Change {
+    /// Filtered, laid out.
+    Dress { filter: Option<Filter>, pretty: bool },
+    /// Packed with gzip.
+    Pack,
+    /// Written otherwise.
+    Encode(Encoding),
+}
+
+impl Change {
+    fn of(&self, body: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Pack => coding::gzip(body),
+            // Our own answers are JSON; one that is not goes as it is.
+            Self::Encode(encoding) => {
+                format::of_json(*encoding, body).unwrap_or_else(|| body.to_vec())
+            }
+            Self::Dress { filter, pretty } => {
+                let mut out = Vec::with_capacity(body.len());
+                let filtered = filter.as_ref().map(|filter| filter.apply(body, &mut out));
+                // Our own answers are JSON; one that is not goes as it is.
+                if !matches!(filtered, Some(Ok(()))) {
+                    out.extend_from_slice(body);
+                }
+                if *pretty {
+                    out = json::pretty(&out);
+                    out.push(b'\n');
+                }
+                out
+            }
+        }
+    }
+}
+
+/// How a body is written; or the answer to one of a type that is not read.
+pub(super) fn encoding_of(
+    head: &http::Head,
+    body: &[u8],
+) -> Result<std::result::Result<Encoding, Reply>> {
+    if body.is_empty() {
+        return Ok(Ok(Encoding::Json));
+    }
+    let value = head.text("content-type");
+    match media::check_body(value) {
+        Ok(encoding) => Ok(Ok(encoding)),
+        Err(Unfit::Missing) => Ok(Err(fail::plain(406, "Content-Type header is missing"))),
+        Err(Unfit::Unsupported) => {
+            let value = value.unwrap_or_default();
+            let sentence = format!("Content-Type header [{value}] is not supported");
+            Ok(Err(fail::plain(406, &sentence)))
+        }
+        Err(Unfit::Malformed) => {
+            let value = value.unwrap_or_default();
+            Err(media::malformed("Content-Type", &format!("invalid media type [{value}]")))
+        }
+    }
+}

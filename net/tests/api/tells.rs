@@ -1,0 +1,70 @@
+//! What calls of an administrator tell: of each action, of fields, of bodies that nobody reads.
+
+use json::json;
+
+use crate::place::{at, with_node};
+
+#[test]
+fn an_alias_that_is_not_there_is_told_beside_what_was_done() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let actions = r#"{"actions":[{"remove":{"index":"a","alias":"none"}},
+            {"add":{"index":"a","alias":"new"}}]}"#;
+        let answer = client.good("POST", "/_aliases", actions).await;
+        assert_eq!(at(&answer, &["errors"]).as_bool(), Some(true));
+        let results = at(&answer, &["action_results"]).as_array().expect("a list");
+        assert_eq!(
+            at(&results[0], &["action"]),
+            &json!({"type": "remove", "indices": ["a"], "aliases": ["none"]})
+        );
+        assert_eq!(at(&results[0], &["status"]).as_u64(), Some(404));
+        assert_eq!(at(&results[0], &["error", "reason"]).as_str(), Some("aliases [none] missing"));
+        assert_eq!(at(&results[1], &["status"]).as_u64(), Some(200));
+        let got = client.good("GET", "/_alias/new", "").await;
+        assert_eq!(got, json!({"a": {"aliases": {"new": {}}}}));
+        // Who says that it need not be there hears of no error.
+        let actions = r#"{"actions":[{"remove":{"index":"a","alias":"none","must_exist":false}}]}"#;
+        let answer = client.good("POST", "/_aliases", actions).await;
+        assert_eq!(answer, json!({"acknowledged": true, "errors": false}));
+    });
+}
+
+#[test]
+fn fields_are_counted_by_what_searches_read_of_them() {
+    with_node(|mut client| async move {
+        let body = r#"{"mappings":{"properties":{"t":{"type":"text"},"n":{"type":"long"}}}}"#;
+        client.good("PUT", "/a", body).await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"one two","n":1}"#).await;
+        for query in [r#"{"query":{"match":{"t":"one"}}}"#, r#"{"size":0,"sort":"n"}"#] {
+            client.good("POST", "/a/_search", query).await;
+        }
+        client.good("POST", "/a/_search", r#"{"query":{"range":{"n":{"gte":5}}}}"#).await;
+        let told = client.good("GET", "/a/_field_usage_stats?fields=t,n", "").await;
+        let shards = at(&told, &["a", "shards"]).as_array().expect("a list");
+        let fields = at(&shards[0], &["stats", "fields"]);
+        assert_eq!(at(fields, &["t", "any"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["t", "inverted_index", "postings"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["t", "norms"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["t", "points"]).as_u64(), Some(0));
+        assert_eq!(at(fields, &["n", "doc_values"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["n", "points"]).as_u64(), Some(1));
+        assert_eq!(at(fields, &["n", "any"]).as_u64(), Some(2));
+    });
+}
+
+#[test]
+fn a_body_that_nobody_reads_is_refused() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        for (method, path) in [("POST", "/a/_refresh"), ("DELETE", "/a"), ("GET", "/_cat/health")] {
+            assert_eq!(
+                client.bad(method, path, r#"{"x":1}"#).await,
+                format!(
+                    "400 illegal_argument_exception: request [{method} {path}] does not support \
+                     having a body"
+                )
+            );
+        }
+        client.good("POST", "/a/_refresh", "").await;
+    });
+}
