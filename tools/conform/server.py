@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -119,6 +120,22 @@ class Server:
                 return answer.status, answer.headers, decode(answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             return error.code, error.headers, decode(error.headers, error.read())
+
+    def raw(self, text, timeout=10):
+        """Bytes as they are, over TLS where it is on; answers what comes until the other side is silent."""
+        host, port = self.url.split("//", 1)[1].rsplit(":", 1)
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=timeout) as plain:
+            context = self.context()
+            with context.wrap_socket(plain, server_hostname=host.strip("[]")) if context else plain as stream:
+                stream.sendall(text.encode() if isinstance(text, str) else text)
+                stream.settimeout(2)
+                answer = b""
+                try:
+                    while part := stream.recv(65536):
+                        answer += part
+                except (TimeoutError, ConnectionError, ssl.SSLError):
+                    pass
+                return answer
 
     def kill(self):
         """kill -9, as a power switch would for the process."""

@@ -16,12 +16,9 @@ pub fn date(unix: Duration) -> (i32, u8, u8) {
     )
 }
 
-/// A time since 1970 as Elasticsearch writes it: `2026-11-20T10:00:00.000Z`.
+/// A time since 1970 in whole seconds, as Elasticsearch writes it: `2026-11-20T10:00:00.000Z`.
 pub fn iso(unix: Duration) -> String {
-    let (year, month, day) = date(unix);
-    let second = unix.as_secs() % DAY.as_secs();
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
+    base::calendar::iso(i64::try_from(unix.as_secs() * 1_000).expect("a date"))
 }
 
 #[cfg(test)]

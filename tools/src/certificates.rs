@@ -69,12 +69,14 @@ pub fn prepare(
 }
 
 fn load_own(own: &OwnCertificate) -> Result<Presented> {
-    let mut chain = read(&own.certificate)?;
-    let key = read(&own.key)?;
+    let mut chain = read_given("certificate", &own.certificate)?;
+    let key = read_given("key", &own.key)?;
+    let bad = |what: &str, path: &Path, error: &BadCertificate| given_wrong(what, path, &error);
     let trusted = match &own.authority {
         Some(authority) => {
-            let pem = read(authority)?;
-            certificates(&pem).map_err(|error| wrong(authority, &error))?;
+            let what = "certificate_authorities";
+            let pem = read_given(what, authority)?;
+            certificates(&pem).map_err(|error| bad(what, authority, &error))?;
             pem
         }
         None => chain.clone(),
@@ -83,9 +85,26 @@ fn load_own(own: &OwnCertificate) -> Result<Presented> {
         chain.push(b'\n');
         chain.extend_from_slice(&trusted);
     }
-    let tls = ServerTls::new(&chain, &key).map_err(|error| wrong(&own.certificate, &error))?;
-    let fingerprint = fingerprint(&trusted).map_err(|error| wrong(&own.certificate, &error))?;
+    let wrong = |error: BadCertificate| bad("certificate", &own.certificate, &error);
+    let tls = ServerTls::new(&chain, &key).map_err(wrong)?;
+    let fingerprint = fingerprint(&trusted).map_err(wrong)?;
     Ok(Presented { tls, authority: own.authority.clone(), fingerprint })
+}
+
+fn read_given(what: &str, path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| given_wrong(what, path, &error))
+}
+
+/// A file of the operator's that is not what its setting wants.
+fn given_wrong(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(
+        Code::Setting,
+        format!(
+            "xpack.security.http.ssl.{what} is [{}], but must be a file in PEM that can be read, \
+             certificate and key of one pair: {error}",
+            path.display()
+        ),
+    )
 }
 
 fn wrong(path: &Path, error: &BadCertificate) -> Failure {

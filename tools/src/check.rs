@@ -8,6 +8,8 @@
 //! log. Files that no manifest names are what an interrupted save left; they hold nothing.
 
 mod read_only;
+#[cfg(test)]
+mod rot;
 mod store;
 
 use std::fmt;
@@ -105,6 +107,7 @@ pub fn run(options: &command::Check) -> Result<()> {
         .map_err(|error| Failure::new(Code::Usage, format!("standard output: {error}")))?;
     match report.damages.len() {
         0 => Ok(()),
+        1 => Err(Failure::new(Code::Failed, "1 damage found")),
         count => Err(Failure::new(Code::Failed, format!("{count} damages found"))),
     }
 }
@@ -127,7 +130,12 @@ fn print(report: &Report, as_json: bool) -> std::io::Result<()> {
         }
         let Report { shard_count, file_count, bytes, .. } = report;
         let verdict = if report.damages.is_empty() { "sound" } else { "damaged" };
-        writeln!(out, "{verdict}: {shard_count} shards, {file_count} files, {bytes} bytes read")?;
+        let counted = |count: u64, one: &str| match count {
+            1 => format!("1 {one}"),
+            _ => format!("{count} {one}s"),
+        };
+        let (shards, files) = (counted(*shard_count, "shard"), counted(*file_count, "file"));
+        writeln!(out, "{verdict}: {shards}, {files}, {bytes} bytes read")?;
     }
     out.flush()
 }

@@ -1,5 +1,6 @@
 //! The command line: what may be asked, and the page of help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -109,6 +110,27 @@ impl CommandLine {
     /// What to do; to serve where nothing is named.
     pub fn command(self) -> Command {
         self.command.unwrap_or(Command::Serve(self.serve))
+    }
+}
+
+/// The exit code of wrong usage: that of a failure, where a command promises only one.
+pub fn usage_code(arguments: impl Iterator<Item = OsString>) -> u8 {
+    let named = arguments.skip(1).find(|word| word == "reset-password" || word == "inspect");
+    if named.is_some() { Code::Failed as u8 } else { Code::Usage as u8 }
+}
+
+impl Command {
+    /// How its failures end the program: `reset-password` and `inspect` know 1 alone, `check` says 1 only
+    /// of damage, and 2 where it could not run.
+    pub fn exit_codes(&self) -> fn(Code) -> u8 {
+        match self {
+            Self::ResetPassword(_) | Self::Inspect(_) => |_| Code::Failed as u8,
+            Self::Check(_) => |code| match code {
+                Code::Failed => Code::Failed as u8,
+                _ => Code::Usage as u8,
+            },
+            _ => |code| code as u8,
+        }
     }
 }
 
@@ -526,6 +548,28 @@ mod tests {
         }
         assert!(CommandLine::try_parse_from(["corelode", "reset-password"]).is_err());
         assert!(CommandLine::try_parse_from(["corelode", "frobnicate"]).is_err());
+    }
+
+    #[test]
+    fn each_command_ends_with_the_codes_it_promises() {
+        let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        for (line, code) in [
+            ("corelode reset-password", 1),
+            ("corelode inspect", 1),
+            ("corelode --nope", 2),
+            ("corelode check --nope", 2),
+        ] {
+            assert_eq!(usage_code(words(line).into_iter()), code, "{line}");
+        }
+        let codes = |line: &str| {
+            let parsed = CommandLine::try_parse_from(words(line)).expect("good usage");
+            let code = parsed.command().exit_codes();
+            [Code::Failed, Code::Setting, Code::Folder].map(code)
+        };
+        assert_eq!(codes("corelode serve"), [1, 78, 75]);
+        assert_eq!(codes("corelode check"), [1, 2, 2]);
+        assert_eq!(codes("corelode inspect x"), [1, 1, 1]);
+        assert_eq!(codes("corelode reset-password -u x"), [1, 1, 1]);
     }
 
     #[test]

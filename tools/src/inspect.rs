@@ -12,6 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 use consensus::snapshot::{self, NoSnapshot};
+use consensus::{Decode, State as _};
 use env::Bytes;
 use json::{Value, json};
 use shard::manifest::{Manifest, ManifestError};
@@ -108,14 +109,67 @@ fn state(bytes: &[u8]) -> Shown {
         NoSnapshot::Corrupt(what) => Unreadable(format!("a snapshot, but {what}")),
     })?;
     let name: Vec<u8> = head.id.index.into_iter().take_while(|&byte| byte != 0).collect();
+    let name = String::from_utf8_lossy(&name).into_owned();
+    let holds = match name.as_str() {
+        "cluster" => held(cluster::State::decode(head.format, form), cluster_holds),
+        "authz" => held(authz::State::decode(head.format, form), authz_holds),
+        _ => Ok(Value::Null),
+    }?;
     Ok(json!({
         "kind": "state",
-        "of": (String::from_utf8_lossy(&name).into_owned()),
+        "of": name,
         "format": head.format,
         "commands_applied": head.applied,
         "log_position": (head.position.0),
         "form_bytes": (form.len() as u64),
+        "holds": holds,
     }))
+}
+
+/// What a state holds, where its form can be read.
+fn held<S>(decoded: std::result::Result<S, Decode>, tell: impl Fn(&S) -> Value) -> Shown {
+    match decoded {
+        Ok(state) => Ok(tell(&state)),
+        Err(Decode(what)) => Err(Unreadable(format!("a snapshot, but {what}"))),
+    }
+}
+
+fn cluster_holds(state: &cluster::State) -> Value {
+    let indices: Vec<Value> = state
+        .indices
+        .values()
+        .map(|index| {
+            json!({
+                "index": (index.name.to_string()),
+                "folder": (cluster::state::uuid_text(index.uuid)),
+                "shards": (index.settings.shard_count()),
+                "open": (index.open),
+                "mapping_version": (index.mapping.version()),
+            })
+        })
+        .collect();
+    json!({
+        "version": state.version,
+        "aliases": (state.aliases.len() as u64),
+        "data_streams": (state.data_streams.len() as u64),
+        "settings": ((state.settings.persistent().len() + state.settings.transient().len()) as u64),
+        "indices": indices,
+    })
+}
+
+/// Counts only: who may do what is nobody's business who has a file in hand.
+fn authz_holds(state: &authz::State) -> Value {
+    json!({
+        "version": state.version,
+        "users": (state.users.len() as u64),
+        "roles": (state.roles.len() as u64),
+        "role_mappings": (state.mappings.len() as u64),
+        "api_keys": (state.keys.len() as u64),
+        "service_tokens": (state.service_tokens.len() as u64),
+        "clients": (state.clients.len() as u64),
+        "grants": (state.grants.len() as u64),
+        "sessions": (state.sessions.len() as u64),
+    })
 }
 
 fn snapshot_id(bytes: &[u8]) -> Option<base::ShardId> {

@@ -24,7 +24,18 @@ use clap::Parser;
 use crate::command::{Command, CommandLine};
 
 fn main() -> ExitCode {
-    let result = match CommandLine::parse().command() {
+    let command = match CommandLine::try_parse() {
+        Ok(line) => line.command(),
+        Err(wrong) => {
+            let code =
+                if wrong.use_stderr() { command::usage_code(std::env::args_os()) } else { 0 };
+            // Nobody is there to hear that standard error is closed.
+            wrong.print().ok();
+            return ExitCode::from(code);
+        }
+    };
+    let code = command.exit_codes();
+    let result = match command {
         Command::Serve(options) => serve::run(&options),
         Command::ResetPassword(options) => reset::run(&options),
         Command::CreateEnrollmentToken(options) => enroll::run(&options),
@@ -37,7 +48,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("corelode: {failure}");
-            ExitCode::from(failure.code as u8)
+            ExitCode::from(code(failure.code))
         }
     }
 }

@@ -23,6 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use authz::Secret;
+use authz::password::CHARACTERS_MIN;
 use authz::store::First;
 use engine::ops::observe::NodeInfo;
 use env::mailbox;
@@ -132,6 +133,21 @@ fn check_machine() -> Result<u64> {
     raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))
 }
 
+/// The password that `elastic` gets at the first start, where it is preset.
+fn preset_password() -> Result<Option<Secret>> {
+    let Some(text) = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let password = Secret::new(text);
+    if password.reveal().chars().count() < CHARACTERS_MIN {
+        return Err(Failure::new(
+            Code::Setting,
+            format!("ELASTIC_PASSWORD is set, but must have at least {CHARACTERS_MIN} characters"),
+        ));
+    }
+    Ok(Some(password))
+}
+
 /// Tells which files an earlier run found bad, and from now on notes those of this one.
 fn note_suspects(folder: &Folder) -> Result<()> {
     let path = folder.node("suspect");
@@ -229,10 +245,16 @@ impl Node {
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
         });
         let (sender, events) = mpsc::channel();
-        let preset = std::env::var("ELASTIC_PASSWORD").ok().filter(|text| !text.is_empty());
-        let mut preset = preset.map(Secret::new);
-        let pepper = folder.pepper()?;
-        let audit = audit_log::start(&settings.logs_in(folder.path()))?;
+        let mut preset = preset_password()?;
+        let half = oauth.as_ref().map(|oauth| &oauth.settings);
+        let prefix = half.map_or(authz::token::text::PREFIX, |half| &half.token_prefix);
+        let keys = authz::token::Keys::new(&folder.pepper()?).with_prefix(prefix);
+        let strict = half.is_some_and(|half| half.audit_strict);
+        let audit = audit_log::start(&settings.logs_in(folder.path()), strict)?;
+        let hashing = half.map_or_else(runtime::workers::Short::default, |half| {
+            let (threads, waiting_max) = (half.hashing_threads, half.hashing_queue);
+            runtime::workers::Short { threads: threads as usize, waiting_max: waiting_max as usize }
+        });
         let (mut orders, mut sockets, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
         for inbox in inboxes {
             // Orders are few and small; their mailbox is as good as unbounded.
@@ -248,14 +270,14 @@ impl Node {
                 events: sender.clone(),
                 security: settings.security,
                 authz: folder.path().join("authz"),
-                pepper: pepper.clone(),
+                keys: keys.clone(),
                 audit: audit.clone(),
                 oauth: oauth.clone(),
                 users: folder.node("users"),
                 preset: preset.take(),
             });
         }
-        let running = runtime::start_measured(seeds, core::run, probe)
+        let running = runtime::start_measured(seeds, core::run, probe, hashing)
             .map_err(|error| Failure::new(Code::Machine, error.message))?;
         let listener = Some(listener);
         Ok(Self {
@@ -294,7 +316,10 @@ impl Node {
                     tracing::info!(url = told.url, data = %told.data.display(), "started");
                 }
                 Ok(Event::Settled) => {
-                    told.write(&node_file)?;
+                    // A full disk is no reason not to serve: only commands beside this node miss it.
+                    if let Err(failure) = told.write(&node_file) {
+                        tracing::warn!("{failure}");
+                    }
                     if let Some(file) = &options.ready_file {
                         told.write(file)?;
                     }

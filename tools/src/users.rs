@@ -7,6 +7,7 @@
 use std::io::{BufRead, Write};
 
 use authz::password::{self, CHARACTERS_MIN, PasswordHash};
+use authz::record::builtin;
 use authz::record::user::{User, is_name};
 use authz::{FileRealm, Secret, file_realm};
 use http::Method;
@@ -27,14 +28,15 @@ pub fn run(options: &Users) -> Result<()> {
     match &options.verb {
         UsersVerb::List { name } => return file.list(name.as_deref()),
         UsersVerb::Useradd { name, password, roles } => {
-            if !is_name(name) || name.contains(['\n', '#']) {
-                return Err(failed(format!("Invalid username [{name}]")));
+            if let Some(why) = refusal(name) {
+                return Err(failed(format!("Invalid username [{name}]... {why}")));
             }
             if file.find(name).is_some() {
                 return Err(failed(format!("User [{name}] already exists")));
             }
+            let roles = checked(list(roles.as_deref()))?;
             let password = given(password.as_deref(), name)?;
-            file.put(name, &hash(&password), &list(roles.as_deref()));
+            file.put(name, &hash(&password), &roles);
         }
         UsersVerb::Userdel { name } => {
             file.find(name).ok_or_else(|| missing(name))?;
@@ -50,7 +52,7 @@ pub fn run(options: &Users) -> Result<()> {
             let removed = list(remove.as_deref());
             let mut roles = user.roles.clone();
             roles.retain(|role| !removed.contains(role));
-            for role in list(add.as_deref()) {
+            for role in checked(list(add.as_deref()))? {
                 if !roles.contains(&role) {
                     roles.push(role);
                 }
@@ -62,6 +64,29 @@ pub fn run(options: &Users) -> Result<()> {
         }
     }
     file.save()
+}
+
+/// Why nobody may be called so.
+fn refusal(name: &str) -> Option<String> {
+    if builtin::is_user(name) {
+        return Some(format!("Username [{name}] is reserved and may not be used."));
+    }
+    let is_legal = is_name(name) && name.is_ascii() && !name.starts_with('#');
+    (!is_legal).then(|| {
+        "Usernames must be at least 1 and no more than 507 characters. They can contain alphanumeric \
+         characters (a-z, A-Z, 0-9), spaces, punctuation, and printable symbols in the Basic Latin \
+         (ASCII) block. Leading or trailing whitespace is not allowed."
+            .to_owned()
+    })
+}
+
+/// Roles that a line of the file can hold.
+fn checked(roles: Vec<String>) -> Result<Vec<String>> {
+    let is_bad = |role: &&String| role.contains(':') || role.contains(char::is_control);
+    match roles.iter().find(is_bad) {
+        Some(role) => Err(failed(format!("Invalid role [{role}]"))),
+        None => Ok(roles),
+    }
 }
 
 fn missing(name: &str) -> Failure {
@@ -208,6 +233,16 @@ pub fn run_service_tokens(options: &ServiceTokens) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_would_hide_somebody_are_refused() {
+        for bad in ["elastic", "kibana_system", "", " ann", "a\nb", "#ann", "\u{e9}"] {
+            assert!(refusal(bad).is_some(), "{bad:?}");
+        }
+        assert_eq!(refusal("ann"), None);
+        assert!(checked(list(Some("viewer,a:b"))).is_err());
+        assert!(checked(list(Some("viewer,editor"))).is_ok());
+    }
 
     #[test]
     fn users_come_change_and_go_and_comments_stay() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::ShardId;
-use consensus::{Setup, snapshot};
+use consensus::{Replicated, Setup, State, snapshot};
 use env::{Bytes, Disk, Env, ErrorKind, File};
 use segment::footer::{self, FileKind};
 use segment::{Live, verify};
@@ -13,12 +13,14 @@ use wal::{Config, LogPosition, Reader};
 
 use super::{Damage, Report};
 
+/// Files up to this are read past the page cache, whole; of larger ones memory would not hold two.
+const READ_BYTES_MAX: usize = 256 << 20;
+
 /// Looks at all of the data folder at `root`.
 pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
     let mut walk = Walk { env, root, report };
-    for name in ["cluster", "authz"] {
-        walk.value(name).await;
-    }
+    let state = walk.value::<cluster::State>("cluster").await;
+    walk.value::<authz::State>("authz").await;
     for index in walk.folders(&root.join("indices")).await {
         let folder = root.join("indices").join(&index);
         let Some(uuid) = cluster::state::uuid_from_text(&index) else { continue };
@@ -26,6 +28,15 @@ pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
             let Ok(number) = shard.parse() else { continue };
             walk.report.shard_count += 1;
             walk.shard(&folder.join(&shard), ShardId { index: uuid, number }).await;
+        }
+    }
+    for index in state.iter().flat_map(|state| state.indices.values()) {
+        for number in 0..index.settings.shard_count() {
+            let name = cluster::state::uuid_text(index.uuid);
+            let folder = root.join("indices").join(name).join(number.to_string());
+            if env.disk().list(&folder).await.is_err() {
+                walk.damage(&folder, format!("it is missing: shard {number} of [{}]", index.name));
+            }
         }
     }
 }
@@ -66,8 +77,10 @@ impl<E: Env> Walk<'_, E> {
         let read = async {
             let file = self.env.disk().open(path).await?;
             let len = file.len().await?;
-            let len = usize::try_from(len).unwrap_or(usize::MAX);
-            file.read_at(0, len).await
+            match usize::try_from(len) {
+                Ok(len) if len <= READ_BYTES_MAX => file.read_at(0, len).await,
+                _ => self.env.disk().map(path).await,
+            }
         };
         match read.await {
             Ok(bytes) => {
@@ -83,8 +96,8 @@ impl<E: Env> Walk<'_, E> {
         }
     }
 
-    /// A kept value: snapshot, then log.
-    async fn value(&mut self, name: &str) {
+    /// A kept value: snapshot, then log, and what both say.
+    async fn value<S: State>(&mut self, name: &str) -> Option<S> {
         let dir = self.root.join(name);
         let setup = Setup::new(&dir, name);
         let path = dir.join(snapshot::NAME);
@@ -93,18 +106,28 @@ impl<E: Env> Walk<'_, E> {
             if is_there {
                 self.damage(&path, "it is missing");
             }
-            return;
+            return None;
         };
-        match snapshot::read(&bytes, setup.id) {
-            Ok((head, _)) => self.log(&dir, setup.id, head.position).await,
-            Err(error) => {
-                let what = match error {
-                    snapshot::NoSnapshot::Version(found) => format!("unknown version {found}"),
-                    snapshot::NoSnapshot::Corrupt(what) => what,
-                };
-                self.damage(&path, what);
-            }
+        if let Err(error) = snapshot::read(&bytes, setup.id) {
+            let what = match error {
+                snapshot::NoSnapshot::Version(found) => format!("unknown version {found}"),
+                snapshot::NoSnapshot::Corrupt(what) => what,
+            };
+            self.damage(&path, what);
+            return None;
         }
+        self.count_log(&dir).await;
+        match Replicated::<E, S>::look(self.env, &setup).await {
+            Ok(value) => return Some(value),
+            Err(consensus::Error::Log(error)) => self.log_damage(&dir, error),
+            Err(consensus::Error::Corrupt { file, what }) => self.damage(Path::new(&file), what),
+            Err(consensus::Error::Version { file, found, expected }) => {
+                let what = format!("format version {found}, this program reads {expected}");
+                self.damage(Path::new(&file), what);
+            }
+            Err(error) => self.damage(&dir, error),
+        }
+        None
     }
 
     /// A log, from `after` to its end.
@@ -115,7 +138,12 @@ impl<E: Env> Walk<'_, E> {
             while reader.next().await?.is_some() {}
             wal::Result::Ok(())
         };
-        let Err(error) = read.await else { return };
+        if let Err(error) = read.await {
+            self.log_damage(dir, error);
+        }
+    }
+
+    fn log_damage(&mut self, dir: &Path, error: wal::Error) {
         let damage = match error {
             wal::Error::Corrupt { file, offset, what } => {
                 let path = PathBuf::from(file);
@@ -124,6 +152,10 @@ impl<E: Env> Walk<'_, E> {
                 let offset = Some(offset);
                 Damage { offset, ..Damage::file(self.name(&path), what) }
             }
+            wal::Error::Version { file, found, expected } => Damage::file(
+                self.name(Path::new(&file)),
+                format!("format version {found}, this program reads {expected}"),
+            ),
             error => Damage::file(self.name(dir), error),
         };
         self.report.damages.push(damage);

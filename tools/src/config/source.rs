@@ -102,7 +102,14 @@ pub fn environment(variables: impl Iterator<Item = (String, String)>) -> Vec<Giv
 /// The settings of a YAML file.
 pub fn file(path: &Path) -> Result<Vec<Given>> {
     let unreadable = |error: &dyn fmt::Display| {
-        Failure::new(Code::Setting, format!("{}: {error}", path.display()))
+        Failure::new(
+            Code::Setting,
+            format!(
+                "the file of settings (--config) is [{}], but must be a file in YAML that can be read: \
+                 {error}",
+                path.display()
+            ),
+        )
     };
     let len = std::fs::metadata(path).map_err(|error| unreadable(&error))?.len();
     if len > FILE_BYTES_MAX {

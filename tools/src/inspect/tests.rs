@@ -50,12 +50,17 @@ fn a_manifest_names_its_segments() {
 fn a_state_file_tells_whose_it_is() {
     let mut index = [0; 16];
     index[..5].copy_from_slice(b"authz");
+    let format = <authz::State as consensus::State>::FORMAT;
     let head =
-        Head { format: 1, applied: 3, position: LogPosition(8), id: ShardId { index, number: 0 } };
-    let value = shown(snapshot::write(&head, b"{}")).expect("readable");
+        Head { format, applied: 3, position: LogPosition(8), id: ShardId { index, number: 0 } };
+    let mut form = Vec::new();
+    consensus::State::encode(&authz::State::default(), &mut form);
+    let value = shown(snapshot::write(&head, &form)).expect("readable");
     assert_eq!(fact(&value, "of"), "\"authz\"");
     assert_eq!(fact(&value, "commands_applied"), "3");
-    assert!(shown(snapshot::write(&head, b"{}")[..20].to_vec()).is_err());
+    assert!(words::of(&value).contains("  grants: 0"), "{}", words::of(&value));
+    assert!(shown(snapshot::write(&head, &form)[..20].to_vec()).is_err());
+    assert!(shown(snapshot::write(&head, b"nothing")).is_err(), "its form is not read");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The audit log's file, `logs/audit.json` in the data folder: a thread takes the lines and writes
 //! them, mode 0600. It is opened with the first line. Rotation is the operator's: the file may be
-//! moved away at any time, the next line makes another.
+//! moved away at any time, the next line makes another. Lines that the file does not take wait, up to
+//! [`WAITING_BYTES_MAX`], and are tried again with the next one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -8,13 +9,16 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-use authz::audit::Audit;
+use authz::audit::{Audit, Item};
 
 use crate::failure::{Code, Failure, Result};
 
-/// Starts the thread that writes below `folder`.
-pub fn start(folder: &Path) -> Result<Audit> {
-    let (audit, lines) = Audit::new();
+/// Lines that wait for a file that takes none.
+const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// Starts the thread that writes below `folder`; `strict`: what cannot be written is not done.
+pub fn start(folder: &Path, strict: bool) -> Result<Audit> {
+    let (audit, lines) = Audit::new(strict);
     let path = folder.join("audit.json");
     std::thread::Builder::new()
         .name("audit".into())
@@ -24,18 +28,40 @@ pub fn start(folder: &Path) -> Result<Audit> {
 }
 
 /// Writes until nobody notes anything any more.
-fn write(path: &Path, lines: &Receiver<String>) {
+fn write(path: &Path, lines: &Receiver<Item>) {
     let mut open: Option<File> = None;
+    let mut text = String::new();
+    let mut was_refused = false;
     while let Ok(first) = lines.recv() {
-        let mut text = first + "\n";
+        let mut asked = Vec::new();
         // What waits goes out in one write.
-        for line in lines.try_iter().take(1000) {
-            text.push_str(&line);
-            text.push('\n');
+        for item in std::iter::once(first).chain(lines.try_iter().take(1000)) {
+            match item {
+                Item::Line(line) if text.len() + line.len() < WAITING_BYTES_MAX => {
+                    text.push_str(&line);
+                    text.push('\n');
+                }
+                Item::Line(_) => {}
+                Item::Ask(reply) => asked.push(reply),
+            }
         }
-        if let Err(error) = append(path, &mut open, text.as_bytes()) {
-            open = None;
-            tracing::error!("the audit log takes no line: {error}");
+        let written = match text.is_empty() {
+            true => Ok(()),
+            false => append(path, &mut open, text.as_bytes()),
+        };
+        let is_written = written.is_ok();
+        match written {
+            Ok(()) => text.clear(),
+            Err(error) => {
+                open = None;
+                if !was_refused {
+                    tracing::error!("the audit log takes no line: {error}");
+                }
+            }
+        }
+        was_refused = !is_written;
+        for reply in asked {
+            reply.send(is_written);
         }
     }
 }
@@ -51,15 +77,35 @@ fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<
         fs::create_dir_all(folder)?;
         *open = Some(OpenOptions::new().create(true).append(true).mode(0o600).open(path)?);
     }
-    match open {
-        Some(file) => file.write_all(text),
-        None => Ok(()),
-    }
+    let Some(file) = open else { return Ok(()) };
+    let before = file.metadata()?.len();
+    file.write_all(text).inspect_err(|_| {
+        // All of it is tried again: no half line stays in between.
+        file.set_len(before).ok();
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_wait_for_a_file_that_takes_none() {
+        let folder =
+            std::env::temp_dir().join(format!("corelode-audit-waits-{}", std::process::id()));
+        // A file stands where the folder would be.
+        fs::write(&folder, "").expect("written");
+        let audit = start(&folder, true).expect("started");
+        audit.note(1, "one", "ok", &[]);
+        assert!(!futures_lite::future::block_on(audit.is_written()));
+        fs::remove_file(&folder).expect("removed");
+        audit.note(2, "two", "ok", &[]);
+        assert!(futures_lite::future::block_on(audit.is_written()));
+        let text = fs::read_to_string(folder.join("audit.json")).expect("there");
+        let events: Vec<&str> = text.lines().collect();
+        assert!(events[0].contains("\"one\"") && events[1].contains("\"two\""), "{text}");
+        fs::remove_dir_all(folder).expect("removed");
+    }
 
     #[test]
     fn a_file_that_was_moved_away_is_made_again() {

@@ -27,6 +27,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 const KEEPER: CoreId = CoreId(0);
 
 /// What the main thread asks of a core.
+#[allow(clippy::large_enum_variant, reason = "a handful in the life of a process")]
 pub enum Order {
     /// State is up: take connections.
     Begin(Option<Keeper>, Option<ServerTls>),
@@ -48,8 +49,8 @@ pub struct Seed {
     pub security: bool,
     /// Folder of authz state.
     pub authz: PathBuf,
-    /// The secret from which the keys of tokens follow.
-    pub pepper: Vec<u8>,
+    /// The keys of tokens.
+    pub keys: Keys,
     /// The OAuth half; none where it is off.
     pub oauth: Option<net::oauth::Oauth>,
     /// The audit log.
@@ -70,14 +71,14 @@ fn tell(events: &mpsc::Sender<Event>, event: Event) {
 /// Runs a core until it is told to end.
 pub async fn run(core: Core, seed: Seed) {
     let Seed { shared, inbox, mut orders, sockets, events, security, authz, .. } = seed;
-    let Seed { pepper, audit, oauth, users, preset, .. } = seed;
+    let Seed { keys, audit, oauth, users, preset, .. } = seed;
     let env = core.env.clone();
     // Authz state wakes beside cluster state: both wait for the disk.
     let waking = (core.id == KEEPER).then(|| {
         let (reply, answer) = env::reply::channel();
         let waking = env.clone();
         env.spawn().spawn(async move {
-            reply.send(wake_authz(&waking, security, (authz, pepper, audit), preset).await);
+            reply.send(wake_authz(&waking, security, (authz, keys, audit), preset).await);
         });
         answer
     });
@@ -94,6 +95,15 @@ pub async fn run(core: Core, seed: Seed) {
         match waking.await.expect("its task runs as long as this core") {
             Ok((opened, keeper, first)) => {
                 store = opened;
+                if let Some(store) = &store {
+                    let store = Rc::clone(store);
+                    engine.scrub_also(Box::new(move |pace| {
+                        let store = Rc::clone(&store);
+                        Box::pin(async move {
+                            store.scrub(&pace).await.map_err(|error| error.to_string())
+                        })
+                    }));
+                }
                 let enrollment = enrollment(&env, keeper.as_ref(), &first).await;
                 tell(&events, Event::Up { keeper, first, enrollment });
             }
@@ -172,7 +182,7 @@ type Woken = (Option<Rc<Store<RuntimeEnv>>>, Option<Keeper>, First);
 async fn wake_authz(
     env: &RuntimeEnv,
     security: bool,
-    (dir, pepper, audit): (PathBuf, Vec<u8>, Audit),
+    (dir, keys, audit): (PathBuf, Keys, Audit),
     preset: Option<Secret>,
 ) -> crate::failure::Result<Woken> {
     if !security {
@@ -182,7 +192,7 @@ async fn wake_authz(
         Store::open(env.clone(), &dir, preset).await.map_err(|error| authz_failed(&error))?;
     let store = Rc::new(store);
     let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender, Keys::new(&pepper)).with_audit(audit);
+    let keeper = Keeper::new(store.published(), sender, keys).with_audit(audit);
     let serving = Rc::clone(&store);
     env.spawn().spawn(async move { serving.serve(receiver).await });
     let watched = Rc::clone(&store);

@@ -25,6 +25,8 @@ const FLOORS: &[(&str, &str, u8)] = &[
     ("net", "net", 6),
     ("bench", "bench", 7),
     ("corelode", "tools", 7),
+    ("oracle", "tools/oracle", 7),
+    ("simulate", "tools/simulate", 7),
 ];
 
 /// Reads each crate's manifest and tells every arrow that does not run down.

@@ -1,0 +1,617 @@
+"""The bad requests of `errors.py`: a flat table in the order of a catalogue, each with what Elasticsearch 8 answers.
+
+A row is (method, path, body, status, type, beginning of the reason) and perhaps, behind that, (type, beginning) of the
+cause. A body of text is sent as it is. The type says where to look:
+
+* `None`: `error` is a sentence, without type;
+* `SPEE x`: x stands in the failed shard of a search_phase_execution_exception;
+* `ITEM x`: x is the error of the first item of a bulk, mget, msearch or mtermvectors answer;
+* `INNER x`: x is the innermost cause, below parsers that wrap each other;
+* `EMPTY`: there is no text: the path is refused before anyone reads it;
+* `BODY`: the answer's text contains the words, whatever it is;
+* `LATER x`: the row needs something that is not there yet, x; it is counted, not asked.
+"""
+
+IAE = "illegal_argument_exception"
+PARSE = "parse_exception"
+PARSING = "parsing_exception"
+XCP = "x_content_parse_exception"
+EOF = "x_content_e_o_f_exception"
+VALID = "action_request_validation_exception"
+NAME = "invalid_index_name_exception"
+MAPPER = "mapper_parsing_exception"
+DOC = "document_parsing_exception"
+QSE = "SPEE query_shard_exception"
+SIAE = "SPEE " + IAE
+NFE = "number_format_exception"
+NOT_FOUND = "index_not_found_exception"
+CONFLICT = "version_conflict_engine_exception"
+RESOURCE = "resource_not_found_exception"
+NAMED = "named_object_not_found_exception"
+BOOL = "Failed to parse value [foo] as only [true] or [false] are allowed."
+FORMAT = "[strict_date_optional_time||epoch_millis]"
+SNAPSHOTS = "LATER snapshots"
+SCRIPTS = "LATER scripts"
+JOINS = "LATER joins"
+
+
+def search(query, *answer):
+    """A search of the index `a` for a query."""
+    return ("POST", "/a/_search", {"query": query}, 400, *answer)
+
+
+def body(text, *answer):
+    """A search of the index `a` by a whole body."""
+    return ("POST", "/a/_search", text, 400, *answer)
+
+
+def aggs(spec, *answer):
+    """An aggregation `a` of the index `a`."""
+    return ("POST", "/a/_search", {"size": 0, "aggs": {"a": spec}}, 400, *answer)
+
+
+def create(text, *answer):
+    """A new index `b`, which never comes to be."""
+    return ("PUT", "/b", text, 400, *answer)
+
+
+def mapped(fields, *answer):
+    """New fields of the index `a`."""
+    return ("PUT", "/a/_mapping", {"properties": fields}, 400, *answer)
+
+
+def document(text, *answer):
+    """A document of the index `a`."""
+    return ("PUT", "/a/_doc/2", text, 400, *answer)
+
+
+def field(name, kind, preview):
+    """How the refusal of a field's value begins."""
+    return f"failed to parse field [{name}] of type [{kind}] in document with id '2'. Preview of field's value: '{preview}'"
+
+
+def analysis(settings, *answer):
+    """A new index `b` with an analysis that is none."""
+    return create({"settings": {"analysis": settings}}, *answer)
+
+
+def missing(method, path, text=None, kind="index_or_alias", more=None):
+    """A call of an index that is not there; the resource's kind stands in the answer."""
+    return (method, path, text, 404, NOT_FOUND, "no such index [nope]" + (more or ""), ("resource.type", kind))
+
+
+TRANSPORT = [
+    ("GET", "/_bulk", None, 405, None, "Incorrect HTTP method for uri [/_bulk] and method [GET], allowed: [POST, PUT]"),
+    ("POST", "/", None, 405, None, "Incorrect HTTP method for uri [/] and method [POST], allowed: ["),
+    ("GET", "/x/y/z/q", None, 400, None, "no handler found for uri [/x/y/z/q] and method [GET]"),
+    ("GET", "/a/_foo", None, 405, None, "Incorrect HTTP method for uri [/a/_foo] and method [GET], allowed: [POST]"),
+    ("GET", "/_cat/nope", None, 405, None, "Incorrect HTTP method for uri [/_cat/nope] and method [GET], allowed: [POST]"),
+    ("POST", "/a/_foo", {}, 400, None, "no handler found for uri [/a/_foo] and method [POST]"),
+    ("PUT", "/a/_foo/1", {}, 400, None, "no handler found for uri [/a/_foo/1] and method [PUT]"),
+    ("GET", "/_foo", None, 400, NAME, "Invalid index name [_foo], must not start with '_'."),
+    missing("GET", "/nope"),
+    ("GET", "/a/_search?sizee=1", None, 400, IAE, "request [/a/_search] contains unrecognized parameter: [sizee]"),
+    ("GET", "/_cluster/health?foo&bar=1", None, 400, IAE, "request [/_cluster/health] contains unrecognized parameters: [bar], [foo]"),
+    ("GET", "/_cluster/health?levle=shards", None, 400, IAE, "request [/_cluster/health] contains unrecognized parameter: [levle] -> did you mean [level]?"),
+    ("GET", "/a/_search?size=a", None, 400, IAE, "Failed to parse int parameter [size] with value [a]", (NFE, 'For input string: "a"')),
+    ("PUT", "/a/_doc/2?if_seq_no=a", {}, 400, IAE, "Failed to parse long parameter [if_seq_no] with value [a]", (NFE, 'For input string: "a"')),
+    ("GET", "/?pretty=foo", None, 400, IAE, BOOL),
+    ("GET", "/_search?explain=foo", None, 400, IAE, BOOL),
+    ("GET", "/_search?ignore_unavailable=foo", None, 400, IAE, "Could not convert [ignore_unavailable] to boolean", (IAE, BOOL)),
+    ("GET", "/_search?expand_wildcards=foo", None, 400, IAE, "No valid expand wildcard value [foo]"),
+    ("GET", "/_search?timeout=foo", None, 400, IAE, "failed to parse setting [timeout] with value [foo] as a time value: unit is missing or unrecognized"),
+    body({"timeout": 5}, IAE, "failed to parse setting [timeout] with value [5] as a time value: unit is missing or unrecognized"),
+    ("PUT", "/a/_doc/2?refresh=foo", {}, 400, IAE, "Unknown value for refresh: [foo]."),
+    ("PUT", "/a/_doc/2?op_type=foo", {}, 400, IAE, "opType must be 'create' or 'index', found: [foo]"),
+    ("PUT", "/a/_doc/2?version=1&version_type=foo", {}, 400, IAE, "No version type match [foo]"),
+    ("GET", "/_search?search_type=foo", None, 400, IAE, "No search type for [foo]"),
+    ("GET", "/_search?preference=_foo", None, 400, IAE, "no Preference for [_foo]"),
+    ("GET", "/_search?source=%7B%7D", None, 500, "illegal_state_exception", "source and source_content_type parameters are required"),
+    ("GET", "/?q=%zz", None, 400, "bad_parameter_exception", "java.lang.IllegalArgumentException: ", (IAE, "")),
+    ("GET", "/_cat/indices?s=nope", None, 500, "unsupported_operation_exception", "Unable to sort by unknown sort key `nope`"),
+    ("GET", "/?format=xml", None, 400, IAE, "unknown format [xml]"),
+    ("POST", "/a/_search TYPE text/plain", "{}", 406, None, "Content-Type header [text/plain] is not supported"),
+    ("POST", "/a/_search TYPE application/x-www-form-urlencoded", "{}", 406, None, "Content-Type header [application/x-www-form-urlencoded] is not supported"),
+    ("POST", "/a/_search TYPE application/foo", "{}", 406, None, "Content-Type header [application/foo] is not supported"),
+    ("POST", "/a/_search TYPE -", "{}", 406, None, "Content-Type header is missing"),
+    ("POST", "/a/_search TYPE foo", "{}", 400, "media_type_header_exception", "Invalid media-type value on headers [Content-Type]"),
+    ("GET", "/" + "a" * 5_000, None, 400, "too_long_http_line_exception", "An HTTP line is larger than 4096 bytes."),
+    ("GET", "/ TYPE " + "a" * 17_000, None, 400, "too_long_http_header_exception", "HTTP header is larger than 16384 bytes."),
+    ("GET", "/_cat/health", "{}", 400, IAE, "request [GET /_cat/health] does not support having a body"),
+    ("POST", "/a/_refresh", {"foo": 1}, 400, IAE, "request [POST /a/_refresh] does not support having a body"),
+    ("DELETE", "/a", {"foo": 1}, 400, IAE, "request [DELETE /a] does not support having a body"),
+    ("PUT", "/a/_doc/2", "", 400, PARSE, "request body is required"),
+    ("POST", "/_bulk", "", 400, PARSE, "request body is required"),
+    ("PUT", "/a/_settings", "", 400, PARSE, "request body is required"),
+    ("PUT", "/a/_mapping", "", 400, PARSE, "request body is required"),
+    ("POST", "/_aliases", "", 400, PARSE, "request body is required"),
+    ("POST", "/_mget", "", 400, PARSE, "request body or source parameter is required"),
+    ("POST", "/_msearch", "", 400, PARSE, "request body or source parameter is required"),
+]
+
+JSON = [
+    body("{query:{}}", XCP, "[1:2] Unexpected character ('q' (code 113)): was expecting double-quote to start field name", ("json_parse_exception", "Unexpected character ('q' (code 113))")),
+    body("{'query':{}}", XCP, "[1:2] Unexpected character (''' (code 39)): was expecting double-quote to start field name"),
+    body('{"a":1,}', XCP, "[1:8] Unexpected character ('}' (code 125)): was expecting double-quote to start field name"),
+    body('{"a" 1}', XCP, "[1:6] Unexpected character ('1' (code 49)): was expecting a colon to separate field name and value"),
+    body("foo", XCP, "[1:4] Unrecognized token 'foo': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')"),
+    body('{"size":01}', XCP, "[1:10] Invalid numeric value: Leading zeroes not allowed"),
+    body('{"size":NaN}', XCP, "[1:12] Non-standard token 'NaN': enable "),
+    body('{"size":1,"size":2}', XCP, "[1:17] Duplicate field 'size'"),
+    body('{"a":"x\ny"}', XCP, "[1:8] Illegal unquoted character ((CTRL-CHAR, code 10)): has to be escaped using backslash to be included in string value"),
+    body('{"query"', EOF, "[1:9] Unexpected end-of-input"),
+    body('{"query":{"match_all":{}}', EOF, "[1:26] Unexpected end-of-input: expected close marker for Object (start marker at "),
+    body([], PARSING, "Expected [START_OBJECT] but found [START_ARRAY]"),
+    body('"a"', PARSING, "Expected [START_OBJECT] but found [VALUE_STRING]"),
+    body("1", PARSING, "Expected [START_OBJECT] but found [VALUE_NUMBER]"),
+    document('{"n":1,,', DOC, "[1:8] failed to parse: [1:8] Unexpected character (',' (code 44))", (XCP, "[1:8] Unexpected character")),
+    ("POST", "/_bulk", '{"index":{"_index":"a","_id":"2"}}\n{"n":1,,\n', 200, "ITEM " + DOC, "[1:8] failed to parse: [1:8] Unexpected character"),
+    create("{", PARSE, "Failed to parse content to map"),
+]
+
+INDICES = [
+    ("PUT", "/a*b", None, 400, NAME, r"""Invalid index name [a*b], must not contain the following characters [' ','"','*',',','/','<','>','?','\','|']"""),
+    *(("PUT", f"/a%{byte:02X}b", None, 400, NAME, f"Invalid index name [a{chr(byte)}b], must not contain the following characters") for byte in b'?"<>| ,'),
+    *(("PUT", path, None, 400, "EMPTY", "") for path in ["/.", "/..", "/a%5Cb", "/a%2Fb", "/a/%2e%2e", "//a"]),
+    ("PUT", "/a%23b", None, 400, NAME, "Invalid index name [a#b], must not contain '#'"),
+    ("PUT", "/a:b", None, 400, NAME, "Invalid index name [a:b], must not contain ':'"),
+    ("PUT", "/_a", None, 400, NAME, "Invalid index name [_a], must not start with '_', '-', or '+'"),
+    ("PUT", "/-a", None, 400, NAME, "Invalid index name [-a], must not start with '_', '-', or '+'"),
+    ("PUT", "/+a", None, 400, NAME, "Invalid index name [+a], must not start with '_', '-', or '+'"),
+    ("PUT", "/" + "a" * 264, None, 400, NAME, "Invalid index name [" + "a" * 264 + "], index name is too long, (264 > 255)"),
+    ("PUT", "/A", None, 400, NAME, "Invalid index name [A], must be lowercase"),
+    ("PUT", "/al", None, 400, NAME, "Invalid index name [al], already exists as alias"),
+    ("PUT", "/a", None, 400, "resource_already_exists_exception", "index [a/"),
+    create({"foo": {}}, PARSE, "unknown key [foo] for create index"),
+    create({"mappings": []}, PARSE, "key [mappings] must be an object"),
+    create({"settings": {"index.foo": 1}}, IAE, "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings"),
+    create({"settings": {"number_of_shard": 1}}, IAE, "unknown setting [index.number_of_shard] did you mean [index.number_of_shards]?"),
+    create({"settings": {"number_of_shards": 0}}, IAE, "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1"),
+    create({"settings": {"number_of_shards": 1025}}, IAE, "Failed to parse value [1025] for setting [index.number_of_shards] must be <= 1024"),
+    create({"settings": {"number_of_shards": "x"}}, IAE, "Failed to parse value [x] for setting [index.number_of_shards]", (NFE, 'For input string: "x"')),
+    create({"settings": {"number_of_replicas": -1}}, IAE, "Failed to parse value [-1] for setting [index.number_of_replicas] must be >= 0"),
+    create({"settings": {"refresh_interval": "1x"}}, IAE, "failed to parse setting [index.refresh_interval] with value [1x] as a time value: unit is missing or unrecognized"),
+    create({"settings": {"translog.sync_interval": "50ms"}}, IAE, "failed to parse value [50ms] for setting [index.translog.sync_interval], must be >= [100ms]"),
+    create({"aliases": {"x": {"filter": {"foo": {}}}}}, IAE, "failed to parse filter for alias [x]", (PARSING, "unknown query [foo]")),
+    create({"aliases": {"a": {}}}, "invalid_alias_name_exception", "Invalid alias name [a]: an index or data stream exists with the same name as the alias"),
+    create({"aliases": {"_x": {}}}, "invalid_alias_name_exception", "Invalid alias name [_x]: must not start with '_', '-', or '+'"),
+    analysis({"analyzer": {"x": {"type": "custom", "tokenizer": "foo"}}}, IAE, "Custom Analyzer [x] failed to find tokenizer under name [foo]"),
+    analysis({"analyzer": {"x": {"type": "custom", "tokenizer": "standard", "filter": ["foo"]}}}, IAE, "Custom Analyzer [x] failed to find filter under name [foo]"),
+    analysis({"analyzer": {"x": {"filter": ["lowercase"]}}}, IAE, "analyzer [x] must specify either an analyzer type, or a tokenizer"),
+    analysis({"analyzer": {"x": {"type": "foo"}}}, IAE, "Unknown analyzer type [foo] for [x]"),
+    analysis({"tokenizer": {"g": {"type": "ngram", "min_gram": 1, "max_gram": 5}}, "analyzer": {"x": {"tokenizer": "g"}}}, IAE, "The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [1] but was [4]. This limit can be set by changing the [index.max_ngram_diff] index level setting."),
+    create({"settings": {"index.sort.field": "zz"}}, "LATER index.sort", "unknown index sort field:[zz]"),
+    ("DELETE", "/*", None, 400, IAE, "Wildcard expressions or all indices are not allowed"),
+    ("DELETE", "/_all", None, 400, IAE, "Wildcard expressions or all indices are not allowed"),
+    ("DELETE", "/x*", None, 400, IAE, "Wildcard expressions or all indices are not allowed"),
+    ("DELETE", "/al", None, 400, IAE, "The provided expression [al] matches an alias, specify the corresponding concrete indices instead."),
+    ("DELETE", "/", None, 400, VALID, "Validation Failed: 1: index / indices is missing;"),
+    ("PUT", "/a/_block/foo", None, 400, IAE, "No block found with name foo"),
+    ("PUT", "/a/_settings", {"number_of_shards": 2}, 400, IAE, "Can't update non dynamic settings [[index.number_of_shards]] for open indices [[a/"),
+    ("PUT", "/closed/_settings", {"number_of_shards": 2}, 400, IAE, "final closed setting [index.number_of_shards], not updateable"),
+    ("PUT", "/a/_settings", {}, 400, VALID, "Validation Failed: 1: no settings to update;"),
+    ("PUT", "/a/_settings", {"index.blocks.write": "maybe"}, 400, IAE, "Failed to parse value [maybe] as only [true] or [false] are allowed."),
+    *((method, f"/closed{path}", text, 400, "index_closed_exception", "closed") for method, path, text in [
+        ("GET", "/_search", None), ("GET", "/_doc/1", None), ("PUT", "/_doc/1", {}), ("GET", "/_count", None), ("GET", "/_stats", None)]),
+    ("PUT", "/blocked/_doc/1", {}, 403, "cluster_block_exception", "index [blocked] blocked by: [FORBIDDEN/8/index write (api)];"),
+    ("GET", "/unread/_search", None, 403, "cluster_block_exception", "index [unread] blocked by: [FORBIDDEN/7/index read (api)];"),
+    # The node takes this block back by itself, since its disk has room; so it is set right before.
+    ("PUT", "/full/_settings", {"index.blocks.read_only_allow_delete": True}, 200, "BODY", '"acknowledged":true'),
+    ("PUT", "/full/_doc/1", {}, 429, "cluster_block_exception", "index [full] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block"),
+    ("POST", "/a/_clone/b", None, 500, "illegal_state_exception", 'index a must be read-only to resize index. use "index.blocks.write=true"'),
+    ("POST", "/closed/_clone/b", None, 400, "index_closed_exception", "closed"),
+    ("POST", "/closed/_shrink/b", {"settings": {"index.number_of_shards": 1}}, 400, "index_closed_exception", "closed"),
+    ("POST", "/blocked/_split/b", None, 400, VALID, "Validation Failed: 1: index.number_of_shards is required for split operations;"),
+    ("POST", "/blocked/_shrink/b", {"settings": {"index.number_of_shards": 2}}, 400, IAE, "the number of source shards [3] must be a multiple of [2]"),
+    ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "1gb", "settings": {"index.number_of_shards": 1}}, 400, IAE, "Cannot set both index.number_of_shards and max_primary_shard_size for the target index"),
+    ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "0"}, 400, VALID, "Validation Failed: 1: max_primary_shard_size must be greater than 0;"),
+    ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "x"}, 400, IAE, "failed to parse setting [max_primary_shard_size] with value [x] as a size in bytes: unit is missing or unrecognized"),
+    ("POST", "/blocked/_split/b", {"max_primary_shard_size": "1gb", "settings": {"index.number_of_shards": 6}}, 400, VALID, "Validation Failed: 1: max_primary_shard_size can only be set for shrink operations;"),
+]
+
+MISSING = [
+    *(missing("GET", f"/nope{path}") for path in ["/_search", "/_count", "/_mapping", "/_settings", "/_validate/query", "/_field_caps?fields=*"]),
+    *(missing("GET", f"{path}/nope") for path in ["/_cat/indices", "/_cat/count", "/_data_stream"][:2]),
+    missing("POST", "/nope/_pit?keep_alive=1m"),
+    missing("POST", "/nope/_delete_by_query", {"query": {"match_all": {}}}),
+    missing("POST", "/nope/_update_by_query"),
+    missing("POST", "/_reindex", {"source": {"index": "nope"}, "dest": {"index": "b"}}),
+    missing("DELETE", "/nope"),
+    missing("PUT", "/nope/_mapping", {"properties": {}}),
+    missing("PUT", "/nope/_settings", {"number_of_replicas": 0}),
+    missing("PUT", "/nope/_block/write"),
+    missing("POST", "/_aliases", {"actions": [{"add": {"index": "nope", "alias": "x"}}]}),
+    ("POST", "/_msearch", '{"index":"nope"}\n{}\n', 200, "ITEM " + NOT_FOUND, "no such index [nope]"),
+    missing("GET", "/nope/_doc/1", kind="index_expression"),
+    missing("GET", "/nope/_source/1", kind="index_expression"),
+    missing("DELETE", "/nope/_doc/1", kind="index_expression"),
+    missing("POST", "/nope/_analyze", {"text": "x"}, kind="index_expression"),
+    ("POST", "/_mget", {"docs": [{"_index": "nope", "_id": "1"}]}, 200, "ITEM " + NOT_FOUND, "no such index [nope]"),
+    ("POST", "/_mtermvectors", {"docs": [{"_index": "nope", "_id": "1"}]}, 200, "ITEM " + NOT_FOUND, "no such index [nope]"),
+    ("POST", "/a/_search", {"query": {"terms": {"k": {"index": "nope", "id": "1", "path": "x"}}}}, 404, NOT_FOUND, "no such index [nope]"),
+    ("PUT", "/b/_doc/1?require_alias=true", {}, 404, NOT_FOUND, "no such index [b] and [require_alias] request flag is [true] and [b] is not an alias", ("resource.type", None)),
+    ("GET", "/_cluster/health/nope?timeout=10ms", None, 408, "BODY", '"timed_out":true'),
+    missing("GET", "/_data_stream/nope"),
+    ("POST", "/nope/_rollover", None, 400, IAE, "rollover target [nope] does not exist"),
+    ("POST", "/a/_rollover", None, 400, IAE, "rollover target is a [concrete index] but one of [alias,data_stream] was expected"),
+    ("POST", "/al/_rollover", [], 400, XCP, "[1:1] [rollover] Expected START_OBJECT but was: START_ARRAY"),
+    ("POST", "/al/_rollover", {"conditions": {"max_foo": 1}}, 400, "INNER " + XCP, "[1:16] [conditions] unknown field [max_foo]"),
+    ("GET", "/nope,neither/_search", None, 404, NOT_FOUND, "no such index [nope]"),
+    ("GET", "/nope*/_search?allow_no_indices=false", None, 404, NOT_FOUND, "no such index [nope*]"),
+    ("GET", "/-x/_search", None, 404, NOT_FOUND, "no such index [-x]"),
+    ("GET", "/foo:x/_search", None, 404, "no_such_remote_cluster_exception", "no such remote cluster: [foo]"),
+    ("GET", "/_alias/nope", None, 404, None, "alias [nope] missing"),
+    ("DELETE", "/a/_alias/nope", None, 404, "aliases_not_found_exception", "aliases [nope] missing"),
+]
+
+MAPPINGS = [
+    create({"mappings": {"properties": {"f": {"type": "foo"}}}}, MAPPER, "Failed to parse mapping: The mapper type [foo] declared on field [f] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.", (MAPPER, "The mapper type [foo] declared on field [f] does not exist.")),
+    ("PUT", "/_index_template/t1", {"index_patterns": ["zzz*"], "template": {"mappings": {"properties": {"f": {"type": "foo"}}}}}, 400, "INNER " + MAPPER, "The mapper type [foo] declared on field [f] does not exist."),
+    mapped({"f": {"type": "foo"}}, MAPPER, "The mapper type [foo] declared on field [f] does not exist."),
+    mapped({"f": {"foo": 1}}, MAPPER, "No type specified for field [f]"),
+    mapped({"f": "text"}, MAPPER, "Expected map for property [fields] on field [f] but got a class java.lang.String"),
+    mapped({"f": {"type": "text", "foo": 1}}, MAPPER, "unknown parameter [foo] on mapper [f] of type [text]"),
+    ("PUT", "/a/_mapping", {"foo": {}}, 400, MAPPER, "Root mapping definition has unsupported parameters:  [foo : {}]"),
+    create({"mappings": {"_doc": {"properties": {}}}}, IAE, "The mapping definition cannot be nested under a type"),
+    ("PUT", "/a/_mapping", {"_doc": {"properties": {}}}, 400, IAE, "Types cannot be provided in put mapping requests"),
+    mapped({"f": {"type": "keyword", "doc_values": "maybe"}}, IAE, "Failed to parse value [maybe] as only [true] or [false] are allowed."),
+    ("PUT", "/a/_mapping", {"dynamic": "foo"}, 400, IAE, "No enum constant org.elasticsearch.index.mapper.ObjectMapper.Dynamic.FOO"),
+    mapped({"f": {"type": "text", "analyzer": "foo"}}, IAE, "analyzer [foo] has not been configured in mappings"),
+    mapped({"f": {"type": "scaled_float"}}, IAE, "Field [scaling_factor] is required"),
+    mapped({"f": {"type": "alias", "path": "zz"}}, MAPPER, "Invalid [path] value [zz] for field alias [f]: an alias must refer to an existing field in the mappings."),
+    ("PUT", "/a/_mapping", {"dynamic_templates": [{"x": {"match_mapping_type": "foo", "mapping": {"type": "keyword"}}}]}, 400, IAE, "No field type matched on [foo], possible values are [object, string, long, double, boolean, date, binary]"),
+    ("PUT", "/a/_mapping", {"dynamic_templates": [{"x": {"mapping": {"type": "keyword"}}}]}, 400, MAPPER, "template must have match, path_match or match_mapping_type set {mapping={type=keyword}}"),
+    mapped({"n": {"type": "text"}}, IAE, "mapper [n] cannot be changed from type [long] to [text]"),
+    mapped({"k": {"type": "keyword", "doc_values": False}}, IAE, "Mapper for [k] conflicts with existing mapper:\n\tCannot update parameter [doc_values] from [true] to [false]"),
+    mapped({"o": {"type": "long"}}, IAE, "can't merge a non object mapping [o] with an object mapping"),
+    mapped({"o": {"type": "nested"}}, IAE, "can't merge a non-nested mapping [o] with a nested mapping"),
+]
+
+DOCUMENTS = [
+    document({"n": "cheap"}, DOC, "[1:6] " + field("n", "long", "cheap"), (IAE, 'For input string: "cheap"')),
+    document({"n": {"a": 1}}, DOC, "[1:6] " + field("n", "long", "{a=1}"), (XCP, "[1:6] Current token (START_OBJECT) not numeric, can not use numeric value accessors")),
+    document({"n": 10**30}, DOC, "[1:6] " + field("n", "long", "1000000000000000000000000000000"), (XCP, "[1:6] Numeric value (1000000000000000000000000000000) out of range of long (-9223372036854775808 - 9223372036854775807)")),
+    document({"k": {"a": 1}}, DOC, "[1:6] " + field("k", "keyword", "{a=1}"), (IAE, "Expected text at 1:6 but found START_OBJECT")),
+    document({"t": {"a": 1}}, DOC, "[1:6] " + field("t", "text", "{a=1}"), (IAE, "Expected text at 1:6 but found START_OBJECT")),
+    document({"d": "foo"}, DOC, "[1:6] " + field("d", "date", "foo"), (IAE, f"failed to parse date field [foo] with format {FORMAT}")),
+    document({"ip": "foo"}, DOC, "[1:7] " + field("ip", "ip", "foo"), (IAE, "'foo' is not an IP string literal.")),
+    document({"b": "foo"}, DOC, "[1:6] " + field("b", "boolean", "foo"), (IAE, BOOL)),
+    document({"by": 200}, DOC, "[1:7] " + field("by", "byte", "200"), (IAE, "Value [200] is out of range for a byte")),
+    document({"g": "foo"}, DOC, "[1:6] failed to parse field [g] of type [geo_point]", (PARSE, "unsupported symbol [o] in geohash [foo]")),
+    document({"g": "100,200"}, DOC, "[1:6] failed to parse field [g] of type [geo_point]", (IAE, "illegal latitude value [100.0] for g")),
+    document({"g": {"lat": 1}}, DOC, "[1:6] failed to parse field [g] of type [geo_point]", (PARSE, "field [lon] missing")),
+    document({"gs": {"type": "x"}}, "LATER geo_shape", "Unknown geometry type: x"),
+    document({"gs": {"type": "polygon", "coordinates": [[[0, 0], [1, 0], [1, 1]]]}}, "LATER geo_shape", "first and last points of the linear ring must be the same"),
+    document({"ir": {"foo": 1}}, "INNER " + DOC, "[1:7] error parsing field [ir], with unknown parameter [foo]"),
+    document({"ir": "x"}, "INNER " + DOC, "[1:7] error parsing field [ir], expected an object but got ir"),
+    document({"ir": {"gte": 5, "lte": 1}}, "INNER " + IAE, "min value (5) is greater than max value (1)"),
+    document({"o": 1}, DOC, "[1:6] object mapping for [o] tried to parse field [o] as object, but found a concrete value"),
+    document({"o": [1]}, DOC, "[1:7] object mapping for [o] tried to parse field [null] as object, but found a concrete value"),
+    document({"n.z": 1}, MAPPER, "Could not dynamically add mapping for field [n.z]. Existing mapping for [n] must be of type object but found [long]."),
+    document({"": 1}, "INNER " + IAE, "field name cannot be an empty string"),
+    document({" ": 1}, DOC, "[1:6] Field name cannot contain only whitespace: [ ]"),
+    *(document({name: 1}, "INNER " + IAE, words) for name, words in [(".a", "field name starting or ending with a [.] makes object resolution ambiguous: [.a]"), ("a.", "field name starting or ending with a [.] makes object resolution ambiguous: [a.]")]),
+    document({"_id": 1}, DOC, "[1:8] failed to parse field [_id] of type [_id] in document with id '2'.", (DOC, "[1:8] Field [_id] is a metadata field and cannot be added inside a document. Use the index API request parameters.")),
+    document([], DOC, "[1:1] Malformed content, must start with an object"),
+    document('"abc"', DOC, "[1:1] Malformed content, must start with an object"),
+    document("{} {}", DOC, "[1:4] failed to parse: Malformed content, found extra data after parsing: START_OBJECT"),
+    ("PUT", "/strict/_doc/2", {"zz": 1}, 400, "strict_dynamic_mapping_exception", "[1:7] mapping set to strict, dynamic introduction of [zz] within [_doc] is not allowed"),
+    ("PUT", "/narrow/_doc/2", {"a": 1, "b": 1, "c": 1, "d": 1}, 400, DOC, "[1:24] failed to parse: Limit of total fields [3] has been exceeded while adding new fields [4]"),
+    ("PUT", "/shallow/_doc/2", {"a": {"b": {"c": 1}}}, 400, IAE, "Limit of mapping depth [2] has been exceeded due to object field [a.b]"),
+    document({"k": "x" * 40_000}, IAE, 'Document contains at least one immense term in field="k" (whose UTF8 encoding is longer than the max length 32766)'),
+    ("PUT", "/a/_doc/" + "x" * 513, {}, 400, VALID, "Validation Failed: 1: id [" + "x" * 513 + "] is too long, must be no longer than 512 bytes but was: 513;"),
+    ("PUT", "/a/_create/1", {}, 409, CONFLICT, "[1]: version conflict, document already exists (current version [1])"),
+    ("PUT", "/a/_doc/1?op_type=create", {}, 409, CONFLICT, "[1]: version conflict, document already exists (current version [1])"),
+    ("PUT", "/a/_doc/1?if_seq_no=7&if_primary_term=1", {}, 409, CONFLICT, "[1]: version conflict, required seqNo [7], primary term [1]. current document has seqNo [0] and primary term [1]"),
+    ("PUT", "/a/_doc/7?if_seq_no=7&if_primary_term=1", {}, 409, CONFLICT, "[7]: version conflict, required seqNo [7], primary term [1]. but no document was found"),
+    ("PUT", "/a/_doc/1?version=1&version_type=external", {}, 409, CONFLICT, "[1]: version conflict, current version [1] is higher or equal to the one provided [1]"),
+    ("PUT", "/a/_doc/1?version=0&version_type=external_gte", {}, 409, CONFLICT, "[1]: version conflict, current version [1] is higher than the one provided [0]"),
+    ("GET", "/a/_doc/1?version=7", None, 409, CONFLICT, "[1]: version conflict, current version [1] is different than the one provided [7]"),
+    ("PUT", "/a/_doc/1?version=7", {}, 400, VALID, "Validation Failed: 1: internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead;"),
+    ("PUT", "/a/_doc/1?if_seq_no=7", {}, 400, VALID, "Validation Failed: 1: ifSeqNo is set, but primary term is [0];"),
+    ("PUT", "/a/_doc/1?if_primary_term=5", {}, 400, VALID, "Validation Failed: 1: ifSeqNo is unassigned, but primary term is [5];"),
+    ("PUT", "/a/_create/1?if_seq_no=7&if_primary_term=1", {}, 400, VALID, "Validation Failed: 1: create operations do not support compare and set. use index instead;"),
+    ("PUT", "/a/_create/1?version=7&version_type=external", {}, 400, VALID, "Validation Failed: 1: create operations only support internal versioning. use index instead;"),
+    ("PUT", "/routed/_doc/1", {}, 400, "routing_missing_exception", "routing is required for [routed]/[1]"),
+    ("POST", "/a/_update/77", {"doc": {}}, 404, "document_missing_exception", "[77]: document missing"),
+    ("POST", "/a/_update/1", {}, 400, VALID, "Validation Failed: 1: script or doc is missing;"),
+    ("POST", "/a/_update/1", {"doc": {}, "script": {"source": "x"}}, 400, VALID, "Validation Failed: 1: can't provide both script and doc;"),
+    ("POST", "/a/_update/1", {"foo": {}}, 400, XCP, "[1:2] [UpdateRequest] unknown field [foo]"),
+    ("GET", "/a/_source/77", None, 404, RESOURCE, "Document not found [a]/[77]"),
+    ("PUT", "/shared/_doc/1", {}, 400, IAE, "no write index is defined for alias [shared]. The write index may be explicitly disabled using is_write_index=false or the alias points to multiple indices without one being designated as a write index"),
+    ("GET", "/shared/_doc/1", None, 400, IAE, "alias [shared] has more than one index associated with it [a, strict], can't execute a single index op"),
+    ("POST", "/_mget", {}, 400, VALID, "Validation Failed: 1: no documents to get;"),
+    ("POST", "/_mget", {"docs": [{"_id": "1"}]}, 400, VALID, "Validation Failed: 1: index is missing for doc 0;"),
+    ("POST", "/_mget", {"docs": [{"_index": "a"}]}, 400, VALID, "Validation Failed: 1: id is missing for doc 0;"),
+    ("POST", "/_bulk", '{"upsert":{}}\n{}\n', 400, IAE, "Malformed action/metadata line [1], expected field [create], [delete], [index] or [update] but found [upsert]"),
+    ("POST", "/_bulk", '{"index":"a"}\n{}\n', 400, IAE, "Malformed action/metadata line [1], expected START_OBJECT but found [VALUE_STRING]"),
+    ("POST", "/_bulk", '{"index":{"_index":"a"}}\n{}', 400, IAE, "The bulk request must be terminated by a newline [\\n]"),
+    ("POST", "/_bulk", '{"index":{"_index":"a","_foo":1}}\n{}\n', 400, IAE, "Action/metadata line [1] contains an unknown parameter [_foo]"),
+    ("POST", "/_bulk", '{"index":{"_index":"a","_type":"x"}}\n{}\n', 400, IAE, "Action/metadata line [1] contains an unknown parameter [_type]"),
+    ("POST", "/_bulk", '{"index":{"_index":"a"}}\n', 400, VALID, "Validation Failed: 1: no requests added;"),
+    ("POST", "/_bulk", '{"delete":{"_index":"a"}}\n', 400, VALID, "Validation Failed: 1: id is missing;"),
+    ("POST", "/_bulk", '{"index":{"_id":"1"}}\n{}\n', 400, VALID, "Validation Failed: 1: index is missing;"),
+    ("POST", "/_bulk", '{"index":{"_index":"a","_id":""}}\n{}\n', 200, "ITEM " + IAE, "if _id is specified it must not be empty"),
+    ("POST", "/_bulk", '{"index":{"_index":"a","_id":"\\ud800"}}\n{}\n', 200, "ITEM " + IAE, "Malformed action/metadata line [1], half a surrogate pair is no character"),
+]
+
+SEARCHES = [
+    body({"foo": 1}, PARSING, "Unknown key for a VALUE_NUMBER in [foo]."),
+    body({"foo": {}}, PARSING, "Unknown key for a START_OBJECT in [foo]."),
+    body({"foo": []}, PARSING, "Unknown key for a START_ARRAY in [foo]."),
+    body({"size": "a"}, NFE, 'For input string: "a"'),
+    body({"min_score": "a"}, NFE, 'For input string: "a"'),
+    body({"track_total_hits": "a"}, NFE, 'For input string: "a"'),
+    body({"size": -1}, IAE, "[size] parameter cannot be negative, found [-1]"),
+    body({"from": -1}, IAE, "[from] parameter cannot be negative but was [-1]"),
+    body({"explain": "foo"}, IAE, BOOL),
+    body({"_source": 1}, PARSING, "Expected one of [VALUE_BOOLEAN, VALUE_STRING, START_ARRAY, START_OBJECT] but found [VALUE_NUMBER]"),
+    body({"stored_fields": 1}, PARSING, "Expected [VALUE_STRING] or [START_ARRAY] in [stored_fields] but found [VALUE_NUMBER]"),
+    body({"from": 9_999, "size": 10}, SIAE, "Result window is too large, from + size must be less than or equal to: [10000] but was [10009]. See the scroll api for a more efficient way to request large data sets. This limit can be set by changing the [index.max_result_window] index level setting."),
+    ("POST", "/a/_search?scroll=1m", {"size": 10_010}, 400, SIAE, "Batch size is too large, size must be less than or equal to: [10000] but was [10010]. Scroll batch sizes cost as much memory as result windows"),
+    body({"rescore": {"window_size": 10_001, "query": {"rescore_query": {"match_all": {}}}}}, SIAE, "Rescore window [10001] is too large. It must be less than [10000]."),
+    body({"docvalue_fields": [f"f{at}" for at in range(101)]}, SIAE, "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [100] but was [101]."),
+    aggs({"top_hits": {"size": 101}}, SIAE, "Top hits result window is too large, the top hits aggregator [a]'s from + size must be less than or equal to: [100] but was [101]."),
+    ("POST", "/terms/_search", {"query": {"terms": {"k": ["a", "b", "c"]}}}, 400, "INNER " + IAE, "The number of terms [3] used in the Terms Query request has exceeded the allowed maximum of [2]."),
+    ("POST", "/a/_search?scroll=1m", {"slice": {"id": 0, "max": 1025}}, 400, SIAE, "The number of slices [1025] is too large. It must be less than [1024]."),
+    body({"from": 1, "sort": "n", "search_after": [1]}, VALID, "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;"),
+    ("POST", "/a/_search?scroll=1m", {"sort": "n", "search_after": [1]}, 400, VALID, "Validation Failed: 1: [search_after] cannot be used in a scroll context;"),
+    ("POST", "/a/_search?scroll=1m", {"collapse": {"field": "k"}}, 400, VALID, "Validation Failed: 1: cannot use `collapse` in a scroll context;"),
+    ("POST", "/a/_search?scroll=1m", {"rescore": {"query": {"rescore_query": {"match_all": {}}}}}, 400, VALID, "Validation Failed: 1: using [rescore] is not allowed in a scroll context;"),
+    ("POST", "/a/_search?scroll=1m", {"size": 0}, 400, VALID, "Validation Failed: 1: [size] cannot be [0] in a scroll context;"),
+    body({"slice": {"id": 0, "max": 2}}, VALID, "Validation Failed: 1: [slice] can only be used with [scroll] or [point-in-time] requests;"),
+    body({"stored_fields": "_none_", "_source": True}, VALID, "Validation Failed: 1: [stored_fields] cannot be disabled if [_source] is requested;"),
+    body({"sort": "zz"}, QSE, "No mapping found for [zz] in order to sort on"),
+    body({"sort": "t"}, SIAE, "Fielddata is disabled on [t] in [a]. Text fields are not optimised for operations that require per-document field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead."),
+    aggs({"terms": {"field": "t"}}, SIAE, "Fielddata is disabled on [t] in [a]."),
+    body({"docvalue_fields": ["t"]}, SIAE, "Fielddata is disabled on [t] in [a]."),
+    body({"sort": {"n": "up"}}, "INNER " + IAE, "No enum constant org.elasticsearch.search.sort.SortOrder.UP"),
+    body({"sort": {"n": {"order": "up"}}}, "INNER " + IAE, "No enum constant org.elasticsearch.search.sort.SortOrder.UP"),
+    body({"sort": [{"n": {"foo": 1}}]}, XCP, "[1:16] [field_sort] unknown field [foo]"),
+    body({"sort": {"n": {"mode": "zz"}}}, "INNER " + IAE, "Unknown SortMode [zz]"),
+    body({"sort": {"k": {"mode": "avg"}}}, SIAE, "we only support AVG, MEDIAN and SUM on number based fields"),
+    body({"sort": {"zz": {"unmapped_type": "foo"}}}, SIAE, "No mapper found for type [foo]"),
+    body({"sort": "_id"}, SIAE, "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: indices.id_field_data.enabled"),
+    aggs({"terms": {"field": "_id"}}, SIAE, "Fielddata access on the _id field is disallowed"),
+    body({"sort": "g"}, SIAE, "can't sort on geo_point field without using specific sorting feature, like geo_distance"),
+    body({"sort": [1]}, IAE, "malformed sort format, within the sort array, an object, or an actual string are allowed"),
+    body({"sort": {"_geo_distance": {"unit": "km"}}}, "INNER " + IAE, "Geo distance sorting needs at least one point."),
+    body({"sort": {"_geo_distance": {"g": [1, 2], "unit": "zz"}}}, "INNER " + IAE, "No distance unit match [zz]"),
+    body({"collapse": {"field": "zz"}}, SIAE, "no mapping found for `zz` in order to collapse on"),
+    body({"collapse": {"field": "k"}, "rescore": {"query": {"rescore_query": {"match_all": {}}}}}, VALID, "Validation Failed: 1: cannot use `collapse` in conjunction with `rescore`;"),
+    body({"sort": "n", "rescore": {"query": {"rescore_query": {"match_all": {}}}}}, SIAE, "Cannot use [sort] option in conjunction with [rescore]."),
+    body({"rescore": {}}, PARSING, "missing rescore type"),
+    body({"rescore": {"foo": {}}}, NAMED, "[1:19] unknown field [foo]"),
+    body({"query": {"match": {"t": "x"}}, "highlight": {"fields": {"t": {"type": "foo"}}}}, SIAE, "unknown highlighter type [foo] for the field [t]"),
+    body({"query": {"match": {"t": "x"}}, "highlight": {"fields": {"t": {"type": "fvh"}}}}, SIAE, "the field [t] should be indexed with term vector with position offsets to be used with fast vector highlighter"),
+    body({"highlight": {"foo": 1}}, XCP, "[1:15] [highlight] unknown field [foo]"),
+    body({"suggest": {"s": {"text": "x", "term": {"field": "zz"}}}}, SIAE, "no mapping found for field [zz]"),
+    body({"suggest": {"s": {"prefix": "x", "completion": {"field": "t"}}}}, SIAE, "Field [t] is not a completion suggest field"),
+    body({"suggest": {"s": {"text": "x", "foo": {"field": "t"}}}}, "INNER " + NAMED, ""),
+    body({"docvalue_fields": [{"field": "k", "format": "0.0"}]}, SIAE, "Field [k] of type [keyword] does not support custom formats"),
+    ("POST", "/a/_search", {"indices_boost": [{"nope": 2}]}, 404, NOT_FOUND, "no such index [nope]"),
+    ("GET", "/_search?batched_reduce_size=1", None, 400, IAE, "batchedReduceSize must be >= 2"),
+    ("POST", "/_search/scroll", {"scroll_id": "junk"}, 400, IAE, "Cannot parse scroll id"),
+    ("POST", "/_search/scroll", {}, 400, VALID, "Validation Failed: 1: scrollId is missing;"),
+    ("DELETE", "/_search/scroll", {}, 400, VALID, "Validation Failed: 1: no scroll ids specified;"),
+    ("POST", "/a/_pit", None, 400, VALID, "Validation Failed: 1: [keep_alive] is not specified;"),
+    ("DELETE", "/_pit", {"id": "foo"}, 400, IAE, "invalid id: [foo]"),
+    ("POST", "/_msearch", '{"foo":1}\n{}\n', 400, IAE, "key [foo] is not supported in the metadata section"),
+    ("POST", "/_msearch", '{}\n{}', 400, IAE, "The msearch request must be terminated by a newline [\\n]"),
+    ("POST", "/_msearch", '{}\n{"query":{"foo":{}}}\n', 400, PARSING, "unknown query [foo]"),
+    ("POST", "/a/_count", {"size": 1}, 400, PARSING, "request does not support [size]"),
+    ("GET", "/a/_explain/1", None, 400, VALID, "Validation Failed: 1: query is missing;"),
+    ("POST", "/a/_delete_by_query", {}, 400, VALID, "Validation Failed: 1: query is missing;"),
+    ("GET", "/a/_field_caps", None, 400, VALID, "Validation Failed: 1: no fields specified;"),
+]
+
+QUERIES = [
+    search({}, IAE, "query malformed, empty clause found at [1:11]"),
+    search({"foo": {}}, PARSING, "unknown query [foo]", (NAMED, "[1:17] unknown field [foo]")),
+    search({"mtch": {}}, PARSING, "unknown query [mtch] did you mean [match]?"),
+    search({"bool": {"must": [{"foo": {}}]}}, XCP, "[1:34] [bool] failed to parse field [must]", (PARSING, "unknown query [foo]")),
+    search({"match_all": 1}, PARSING, "[match_all] query malformed, no start_object after query name"),
+    search({"bool": {"must": [1]}}, "INNER " + PARSING, "[_na] query malformed, must start with start_object"),
+    search({"match_all": {}, "match_none": {}}, PARSING, "[match_all] malformed query, expected [END_OBJECT] but found [FIELD_NAME]"),
+    search({"match": {"t": {"query": "x", "foo": 1}}}, PARSING, "[match] query does not support [foo]"),
+    search({"term": {"k": {"value": "x", "foo": 1}}}, PARSING, "[term] query does not support [foo]"),
+    search({"range": {"n": {"foo": 1}}}, PARSING, "[range] query does not support [foo]"),
+    search({"exists": {"field": "n", "foo": 1}}, PARSING, "[exists] query does not support [foo]"),
+    search({"query_string": {"query": "x", "foo": 1}}, PARSING, "[query_string] query does not support [foo]"),
+    search({"match_all": {"foo": 1}}, PARSING, "[1:24] [match_all] unknown field [foo]", (XCP, "[1:24] [match_all] unknown field [foo]")),
+    search({"ids": {"foo": 1}}, PARSING, "[1:18] [ids] unknown field [foo]"),
+    search({"bool": {"foo": 1}}, "INNER " + XCP, "[1:19] [bool] unknown field [foo]"),
+    search({"match": {"t": "x", "k": "y"}}, PARSING, "[match] query doesn't support multiple fields, found [t] and [k]"),
+    search({"term": {"t": "x", "k": "y"}}, PARSING, "[term] query doesn't support multiple fields, found [t] and [k]"),
+    search({"terms": {"t": ["x"], "k": ["y"]}}, PARSING, "[terms] query does not support multiple fields"),
+    search({"match": {"t": {}}}, PARSING, "No text specified for text query"),
+    search({"multi_match": {"fields": ["t"]}}, PARSING, "No text specified for multi_match query"),
+    search({"match": {"t": ["x"]}}, IAE, "Expected text at 1:24 but found START_ARRAY"),
+    search({"match": {"t": {"query": "x", "analyzer": "zz"}}}, QSE, "[match] analyzer [zz] not found"),
+    search({"match": {"t": {"query": "x", "fuzziness": "foo"}}}, IAE, "Invalid fuzziness value: foo"),
+    search({"match": {"t": {"query": "x", "zero_terms_query": "x"}}}, PARSING, "Unsupported zero_terms_query value [x]"),
+    search({"term": {"n": "abc"}}, QSE, 'failed to create query: For input string: "abc"', (NFE, 'For input string: "abc"')),
+    search({"term": {"ip": "foo"}}, QSE, "failed to create query: 'foo' is not an IP string literal."),
+    search({"term": {"b": "foo"}}, QSE, "failed to create query: Can't parse boolean value [foo], expected [true] or [false]"),
+    search({"term": {"d": "foo"}}, "SPEE " + PARSE, f"failed to parse date field [foo] with format {FORMAT}: [failed to parse date field [foo] with format {FORMAT}]"),
+    search({"range": {"d": {"gte": "foo"}}}, "SPEE " + PARSE, f"failed to parse date field [foo] with format {FORMAT}: ["),
+    search({"range": {"d": {"gte": "now+1x"}}}, "SPEE " + PARSE, "unit [x] not supported for date math [+1x]"),
+    search({"range": {"d": {"gte": "now", "time_zone": "foo"}}}, "INNER zone_rules_exception", "Unknown time-zone ID: foo"),
+    search({"range": {"d": {"gte": "1", "format": "foo"}}}, "INNER " + IAE, "Unknown pattern letter: f"),
+    search({"term": {"k": ["a"]}}, PARSING, "[term] query does not support array of values"),
+    search({"term": {}}, IAE, "field name is null or empty"),
+    search({"terms": {"k": "a"}}, PARSING, "[terms] query does not support [k]"),
+    search({"terms": {}}, PARSING, "[terms] query requires a field name, followed by array of terms or a document lookup specification"),
+    search({"terms": {"k": [None]}}, PARSING, "No value specified for terms query"),
+    search({"exists": {}}, PARSING, "[exists] must be provided with a [field]"),
+    search({"prefix": {"n": "x"}}, QSE, "Can only use prefix queries on keyword, text and wildcard fields - not on [n] which is of type [long]"),
+    search({"wildcard": {"n": "x*"}}, QSE, "Can only use wildcard queries on keyword, text and wildcard fields - not on [n] which is of type [long]"),
+    search({"regexp": {"n": "x"}}, QSE, "Can only use regexp queries on keyword and text fields - not on [n] which is of type [long]"),
+    search({"fuzzy": {"n": "x"}}, QSE, "failed to create query: Can only use fuzzy queries on keyword and text fields - not on [n] which is of type [long]"),
+    search({"regexp": {"k": "("}}, QSE, "failed to create query: unexpected end-of-string"),
+    search({"regexp": {"k": {"value": "x", "flags": "FOO"}}}, IAE, "Unknown regexp flag [FOO]"),
+    search({"regexp": {"k": "x" * 1_110}}, "INNER " + IAE, "The length of regex [1110] used in the Regexp Query request has exceeded the allowed maximum of [1000]. This maximum can be set by changing the [index.max_regex_length] index level setting."),
+    search({"query_string": {"query": "(a"}}, QSE, "Failed to parse query [(a]", ("parse_exception", "Cannot parse '(a': ")),
+    search({"query_string": {"query": "*a", "allow_leading_wildcard": False}}, QSE, "Failed to parse query [*a]", ("parse_exception", "Cannot parse '*a': '*' or '?' not allowed as first character in WildcardQuery")),
+    search({"query_string": {}}, PARSING, "[query_string] must be provided with a [query]"),
+    search({"simple_query_string": {"query": "x", "flags": "FOO"}}, IAE, "Unknown simple_query_string flag [FOO]"),
+    search({"nested": {"path": "zz", "query": {"match_all": {}}}}, QSE, "failed to create query: [nested] failed to find nested object under path [zz]"),
+    search({"nested": {"path": "o", "query": {"match_all": {}}}}, QSE, "failed to create query: [nested] nested object under path [o] is not of nested type"),
+    search({"nested": {"query": {"match_all": {}}}}, "INNER " + IAE, "[nested] requires 'path' field"),
+    search({"has_child": {"type": "x", "query": {"match_all": {}}}}, JOINS, "[has_child] no join field has been configured"),
+    search({"geo_bounding_box": {"g": {"top_left": "foo", "bottom_right": "bar"}}}, "INNER " + PARSE, "unsupported symbol [o] in geohash [foo]"),
+    search({"geo_distance": {"distance": "1xx", "g": [1, 2]}}, "INNER " + NFE, 'For input string: "1xx"'),
+    search({"geo_distance": {"distance": "1km", "zz": [1, 2]}}, QSE, "failed to find geo field [zz]"),
+    search({"geo_distance": {"g": [1, 2]}}, PARSING, "geo_distance requires 'distance' to be specified"),
+    search({"geo_bounding_box": {"g": {"top": 1, "bottom": 2, "left": 1, "right": 2}}}, "INNER " + IAE, "top is below bottom corner: 1.0 vs. 2.0"),
+    search({"function_score": {"field_value_factor": {"field": "zz"}}}, "SPEE exception", "Unable to find a field mapper for field [zz]. No 'missing' value defined."),
+    search({"function_score": {"gauss": {"n": {"scale": 1}}}}, "SPEE " + PARSE, "both [scale] and [origin] must be set for numeric fields."),
+    search({"script_score": {"query": {"match_all": {}}, "script": {"source": "-1.0"}}}, SCRIPTS, "script_score script returned an invalid score [-1.0] for doc [0]. Must be a non-negative score!"),
+    search({"script": {"script": "doc['zz'].value > 1"}}, SCRIPTS, "runtime error"),
+    search({"constant_score": {}}, PARSING, "[constant_score] requires a 'filter' element"),
+    search({"boosting": {"positive": {"match_all": {}}, "negative_boost": 0.5}}, PARSING, "[boosting] query requires 'negative' query to be set'"),
+    search({"dis_max": {}}, PARSING, "[dis_max] requires 'queries' field with at least one clause"),
+    search({"span_near": {"clauses": [{"match_all": {}}]}}, PARSING, "span_near [clauses] must be of type span query"),
+    search({"match_all": {"boost": -1}}, "INNER " + IAE, "negative [boost] are not allowed in ["),
+    search({"match_phrase": {"t": {"query": "x", "slop": -1}}}, IAE, "No negative slop allowed."),
+    search({"match": {"t": {"query": "x", "prefix_length": -1}}}, IAE, "[match] requires prefix length to be non-negative."),
+    search({"rank_feature": {"field": "n"}}, QSE, "failed to create query: [rank_feature] query only works on [rank_feature] fields and features of [rank_features] fields, not [long]"),
+    search({"more_like_this": {"fields": ["n"], "like": "x", "fail_on_unsupported_field": True}}, QSE, "failed to create query: more_like_this only supports text/keyword fields: [n]"),
+    search({"more_like_this": {"fields": ["t"]}}, PARSING, "more_like_this requires 'like' to be specified"),
+    ("POST", "/a/_validate/query", {"query": {"foo": {}}}, 200, "BODY", '"valid":false'),
+    ("POST", "/a/_validate/query?explain=true", {"query": {"foo": {}}}, 200, "BODY", "unknown query [foo]"),
+    ("POST", "/a/_validate/query?explain=true", {"query": {"term": {"n": "abc"}}}, 200, "BODY", '"explanations":[{"index":"a","valid":false,"error":"'),
+]
+
+AGGREGATIONS = [
+    aggs({}, PARSING, "Missing definition for aggregation [a]"),
+    aggs(1, PARSING, "Aggregation definition for [a starts with a [VALUE_NUMBER], expected a [START_OBJECT]."),
+    aggs({"foo": {}}, PARSING, "Unknown aggregation type [foo]", (NAMED, "")),
+    aggs({"trms": {}}, PARSING, "Unknown aggregation type [trms] did you mean [terms]?"),
+    aggs({"avg": {"field": "n"}, "sum": {"field": "n"}}, PARSING, "Found two aggregation type definitions in [a]: [avg] and [sum]"),
+    body({"aggs": {"a>b": {"avg": {"field": "n"}}}}, PARSING, "Invalid aggregation name [a>b]. Aggregation names can contain any character except '[', ']', and '>'"),
+    aggs({"terms": {"field": "k", "foo": 1}}, XCP, "[1:45] [terms] unknown field [foo]"),
+    aggs({"avg": {}}, IAE, "Required one of fields [field, script], but none were specified. "),
+    aggs({"avg": {"field": "k"}}, SIAE, "Field [k] of type [keyword] is not supported for aggregation [avg]"),
+    aggs({"terms": {"field": "k", "size": 0}}, "INNER " + IAE, "[size] must be greater than 0. Found [0] in [a]"),
+    aggs({"terms": {"field": "k", "order": {"zz": "asc"}}}, "INNER aggregation_execution_exception", "Invalid aggregation order path [zz]. The provided aggregation [zz] either does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."),
+    aggs({"terms": {"field": "k", "order": {"_key": "up"}}}, "INNER " + PARSING, "Unknown order direction [up]"),
+    ("POST", "/a/_search", {"aggs": {"a": {"avg": {"field": "n"}, "aggs": {"b": {"avg": {"field": "n"}}}}}}, 500, "aggregation_initialization_exception", "Aggregator [a] of type [avg] cannot accept sub-aggregations"),
+    aggs({"histogram": {"field": "n", "interval": 0}}, "INNER " + IAE, "[interval] must be >0 for histogram aggregation [a]"),
+    aggs({"date_histogram": {"field": "d", "calendar_interval": "1d", "fixed_interval": "1d"}}, "INNER " + IAE, "Cannot use [fixed_interval] with [calendar_interval] configuration option."),
+    aggs({"range": {"field": "n"}}, SIAE, "No [ranges] specified for the [a] aggregation"),
+    aggs({"percentiles": {"field": "n", "percents": [101]}}, "INNER " + IAE, "percent must be in [0,100], got [101.0]: [a]"),
+    aggs({"cardinality": {"field": "n", "precision_threshold": -1}}, "INNER " + IAE, "[precisionThreshold] must be greater than or equal to 0. Found [-1] in [a]"),
+    aggs({"geohash_grid": {"field": "g", "precision": 13}}, "INNER " + IAE, "Invalid geohash aggregation precision of 13. Must be between 1 and 12."),
+    aggs({"composite": {"sources": []}}, "INNER " + IAE, "Composite [sources] cannot be null or empty"),
+    aggs({"filters": {"filters": {}}}, "INNER " + IAE, "[filters] cannot be empty."),
+    aggs({"terms": {"field": "k"}, "aggs": {"c": {"global": {}}}}, "INNER aggregation_execution_exception", "Aggregation [a] cannot have a global sub-aggregation [c]. Global aggregations can only be defined as top level aggregations"),
+    ("POST", "/a/_search", {"size": 0, "aggs": {"a": {"histogram": {"field": "n", "interval": 0.00001, "extended_bounds": {"min": 0, "max": 9}}}}}, 400, "INNER too_many_buckets_exception", "Trying to create too many buckets. Must be less than or equal to: [65536] but "),
+]
+
+OTHERS = [
+    ("POST", "/_aliases", {"actions": [{"foo": {}}]}, 400, XCP, "[1:20] [aliases] failed to parse field [actions]", (XCP, "[1:14] [alias_action] unknown field [foo]")),
+    ("POST", "/_aliases", {"actions": [{"add": {"index": "a"}}]}, 400, "INNER " + IAE, "One of [alias] or [aliases] is required"),
+    ("POST", "/_aliases", {"actions": []}, 400, IAE, "No action specified"),
+    ("POST", "/_analyze", {}, 400, VALID, "Validation Failed: 1: text is missing;"),
+    ("POST", "/_analyze", {"foo": 1}, 400, XCP, "[1:2] [analyze_request] unknown field [foo]"),
+    ("POST", "/_analyze", {"text": "x", "normalizer": "foo"}, 400, VALID, "Validation Failed: 1: index is required if normalizer is specified;"),
+    ("POST", "/_analyze", {"text": "x", "analyzer": "foo"}, 400, IAE, "failed to find global analyzer [foo]"),
+    ("POST", "/_analyze", {"text": "x", "tokenizer": "foo"}, 400, IAE, "failed to find global tokenizer under [foo]"),
+    ("PUT", "/_index_template/t1", {"foo": 1}, 400, XCP, "[1:2] [index_template] unknown field [foo]"),
+    ("PUT", "/_index_template/t1", {}, 400, "INNER " + IAE, "Required [index_patterns]"),
+    ("PUT", "/_index_template/there?create=true", {"index_patterns": ["q*"]}, 400, IAE, "index template [there] already exists"),
+    ("PUT", "/_index_template/t1", {"index_patterns": ["zzz*"], "composed_of": ["nope"]}, 400, "invalid_index_template_exception", "index_template [t1] invalid, cause [index template [t1] specifies component templates [nope] that do not exist]"),
+    ("PUT", "/_index_template/t2", {"index_patterns": ["ttt*"], "priority": 5}, 400, IAE, "index template [t2] has index patterns [ttt*] matching patterns from existing templates [there] with patterns (there => [tt*]) that have the same priority [5], multiple index templates may not match during index creation, please use a different priority"),
+    ("GET", "/_index_template/nope", None, 404, RESOURCE, "index template matching [nope] not found"),
+    ("GET", "/_component_template/nope", None, 404, RESOURCE, "component template matching [nope] not found"),
+    ("DELETE", "/_index_template/nope", None, 404, "index_template_missing_exception", "index_template [nope] missing"),
+    ("DELETE", "/_component_template/nope", None, 404, RESOURCE, "nope"),
+    ("GET", "/_template/nope", None, 404, "BODY", "{}"),
+    ("DELETE", "/_template/nope", None, 404, "index_template_missing_exception", "index_template [nope] missing"),
+    ("PUT", "/_component_template/x", {}, 400, "INNER " + IAE, "Required [template]"),
+    ("PUT", "/_data_stream/s", None, 400, IAE, "no matching index template found for data stream [s]"),
+    ("PUT", "/_data_stream/stream", None, 400, "resource_already_exists_exception", "data_stream [stream] already exists"),
+    ("PUT", "/stream/_doc/1", {"@timestamp": 1}, 400, IAE, "only write ops with an op_type of create are allowed in data streams"),
+    ("PUT", "/stream-x", None, 400, IAE, "cannot create index with name [stream-x], because it matches with template [streams] that creates data streams only, use create data stream api instead"),
+    ("PUT", "/_cluster/settings", {}, 400, VALID, "Validation Failed: 1: no settings to update;"),
+    ("PUT", "/_cluster/settings", {"persistent": {"foo.bar": 1}}, 400, IAE, "persistent setting [foo.bar], not recognized"),
+    ("PUT", "/_cluster/settings", {"transient": {"foo.bar": 1}}, 400, IAE, "transient setting [foo.bar], not recognized"),
+    ("PUT", "/_cluster/settings", {"persistent": {"path.data": "x"}}, 400, IAE, "persistent setting [path.data], not dynamically updateable"),
+    ("PUT", "/_cluster/settings", {"persistent": {"search.max_buckets": "x"}}, 400, IAE, "Failed to parse value [x] for setting [search.max_buckets]"),
+    ("PUT", "/_cluster/settings", {"persistent": {"logger.org.elasticsearch": "loud"}}, 400, IAE, "Unknown level constant [LOUD]."),
+    ("PUT", "/_cluster/settings", {"persistent": {"cluster.routing.allocation.disk.watermark.low": "99%"}}, 400, IAE, "low disk watermark [99%] more than high disk watermark [90%]"),
+    ("GET", "/_cluster/health?wait_for_status=foo", None, 400, IAE, "No enum constant org.elasticsearch.cluster.health.ClusterHealthStatus.FOO"),
+    ("PUT", "/_cluster/settings", {"persistent": {"cluster.info.update.interval": "1s"}}, 400, IAE, "failed to parse value [1s] for setting [cluster.info.update.interval], must be >= [10s]"),
+    ("PUT", "/_cluster/settings", {"persistent": {"search.max_keep_alive": "1m"}}, 400, IAE, "Default keep alive setting for request [search.default_keep_alive] should be smaller than max keep alive [search.max_keep_alive], was (5m > 1m)"),
+    ("PUT", "/_cluster/settings", {"foo": {}}, 400, XCP, "[1:2] [cluster_update_settings_request] unknown field [foo]"),
+    ("GET", "/a/_stats/foo", None, 400, IAE, "request [/a/_stats/foo] contains unrecognized metric: [foo]"),
+    ("GET", "/_nodes/stats/foo", None, 400, IAE, "request [/_nodes/stats/foo] contains unrecognized metric: [foo]"),
+    ("GET", "/_nodes/stats/transprot", None, 400, IAE, "request [/_nodes/stats/transprot] contains unrecognized metric: [transprot] -> did you mean [transport]?"),
+    ("GET", "/_tasks/foo", None, 400, IAE, "malformed task id foo"),
+    ("GET", "/_tasks/foo:1", None, 404, RESOURCE, "task [foo:1] belongs to the node [foo] which isn't part of the cluster and there is no record of the task"),
+    ("POST", "/_reindex", {"source": {"index": "a"}, "dest": {}}, 400, VALID, "Validation Failed: 1: index must be specified;"),
+    ("POST", "/_reindex", {"source": {"index": "a"}, "dest": {"index": "a"}}, 400, VALID, "Validation Failed: 1: reindex cannot write into an index its reading from [a];"),
+    ("POST", "/_reindex", {"conflicts": "foo", "source": {"index": "a"}, "dest": {"index": "b"}}, 400, "INNER " + IAE, 'conflicts may only be "proceed" or "abort" but was [foo]'),
+    ("POST", "/_reindex", {"source": {"remote": {"host": "http://x:1"}, "index": "a"}, "dest": {"index": "b"}}, 400, IAE, "[x:1] not whitelisted in reindex.remote.whitelist"),
+    ("POST", "/_cluster/allocation/explain", {"index": "a"}, 400, VALID, "Validation Failed: 1: shard must be specified;2: primary must be specified;"),
+    ("POST", "/_cluster/allocation/explain", {"index": "nope", "shard": 0, "primary": True}, 404, NOT_FOUND, "no such index [nope]"),
+    ("POST", "/_cluster/reroute", {"commands": [{"foo": {}}]}, 400, XCP, "[1:14] [cluster_reroute] failed to parse field [commands]", (NAMED, "[1:15] unknown field [foo]")),
+    ("POST", "/_cluster/reroute", {"foo": 1}, 400, XCP, "[1:2] [cluster_reroute] unknown field [foo]"),
+    ("POST", "/_cluster/reroute", {"commands": [{"move": {"index": "a"}}]}, 400, "INNER " + PARSE, "[move] command missing the shard parameter"),
+    ("POST", "/_cluster/reroute", {"commands": [{"cancel": {"foo": "a"}}]}, 400, "INNER " + PARSE, "[cancel] command does not support field [foo]"),
+    ("POST", "/_cluster/reroute", {"commands": [{"allocate_replica": {"index": "a", "shard": 0}}]}, 400, IAE, "Argument [node] must be defined"),
+    ("POST", "/_cluster/reroute", {"commands": [{"allocate_replica": {"index": "a", "shard": 0, "node": "nobody"}}]}, 400, IAE, "failed to resolve [nobody], no matching nodes"),
+    ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": 0, "primary": False}, 400, IAE, "unable to find any shards to explain [ClusterAllocationExplainRequest[index=a,shard=0,primary?=false"),
+    ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": 9, "primary": True}, 404, "shard_not_found_exception", "no such shard"),
+    ("POST", "/_cluster/allocation/explain", {"index": "a", "shard": "x", "primary": True}, 400, XCP, "[1:14] [cluster/allocation/explain] shard doesn't support values of type: VALUE_STRING"),
+    ("POST", "/_cluster/voting_config_exclusions", None, 400, IAE, "You must set [node_names] or [node_ids]"),
+    ("POST", "/_bulk TYPE application/cbor", "x", 406, None, "Content-Type [application/cbor] does not support stream parsing. Use JSON or SMILE instead"),
+    ("POST", "/_msearch TYPE application/yaml", "{}", 406, None, "Content-Type [application/yaml] does not support stream parsing. Use JSON or SMILE instead"),
+    ("POST", "/_search?search_type=count", {}, 400, IAE, "No search type for [count]"),
+    ("POST", "/a/_pit?keep_alive=1m", {"foo": 1}, 400, XCP, "[1:2] [open_point_in_time_request] unknown field [foo]"),
+    ("GET", "/_health_report/foo", None, 404, RESOURCE, "Did not find indicator foo"),
+    ("PUT", "/_snapshot/r/s", None, SNAPSHOTS),
+    ("GET", "/_snapshot/r/s", None, SNAPSHOTS),
+    ("PUT", "/_snapshot/r/S1", None, SNAPSHOTS),
+    ("PUT", "/_snapshot/r", {"type": "fs", "settings": {"location": "/x"}}, SNAPSHOTS),
+    ("POST", "/_snapshot/r/s/_restore", None, SNAPSHOTS),
+    ("GET", "/_scripts/x", None, SCRIPTS),
+    ("DELETE", "/_scripts/x", None, SCRIPTS),
+]
+
+#: All of them, by chapter.
+CHAPTERS = {
+    "transport": TRANSPORT,
+    "malformed JSON": JSON,
+    "index names and lifecycle": INDICES,
+    "missing index": MISSING,
+    "mappings": MAPPINGS,
+    "documents": DOCUMENTS,
+    "search body": SEARCHES,
+    "queries": QUERIES,
+    "aggregations": AGGREGATIONS,
+    "other calls": OTHERS,
+}
+
+#: What the cases run on, made once: (method, path, body).
+PREPARE = [
+    ("PUT", "/a", {"settings": {"number_of_replicas": 0}, "aliases": {"al": {}, "shared": {}}, "mappings": {"properties": {
+        "t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "long"}, "d": {"type": "date"}, "b": {"type": "boolean"},
+        "ip": {"type": "ip"}, "by": {"type": "byte"}, "g": {"type": "geo_point"}, "ir": {"type": "integer_range"},
+        "o": {"properties": {"x": {"type": "keyword"}}}, "nest": {"type": "nested"}}}}),
+    ("PUT", "/a/_doc/1?refresh=true", {"t": "x", "k": "x", "n": 1}),
+    ("PUT", "/closed", None),
+    ("POST", "/closed/_close", None),
+    ("PUT", "/blocked", {"settings": {"number_of_shards": 3, "blocks.write": True}}),
+    ("PUT", "/unread", {"settings": {"blocks.read": True}}),
+    ("PUT", "/full", None),
+    ("PUT", "/strict", {"mappings": {"dynamic": "strict"}, "aliases": {"shared": {}}}),
+    ("PUT", "/narrow", {"settings": {"mapping.total_fields.limit": 3}}),
+    ("PUT", "/shallow", {"settings": {"mapping.depth.limit": 2}}),
+    ("PUT", "/routed", {"mappings": {"_routing": {"required": True}}}),
+    ("PUT", "/terms", {"settings": {"max_terms_count": 2}, "mappings": {"properties": {"k": {"type": "keyword"}}}}),
+    ("PUT", "/_index_template/there", {"index_patterns": ["tt*"], "priority": 5}),
+    ("PUT", "/_index_template/streams", {"index_patterns": ["stream*"], "data_stream": {}}),
+    ("PUT", "/_data_stream/stream", None),
+]

@@ -1,0 +1,460 @@
+#!/usr/bin/env python3
+"""A node that is asked for more than it can do: one caller floods it while another goes on as before.
+
+    python3 tools/conform/overload.py [--minutes 10] [--memory 512mb] [--times 4] [--out bench/records/NAME.md]
+    python3 tools/conform/overload.py --brief       # 20 seconds: memory, statuses and counts alone
+
+The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
+caller (closed loop), a quiet caller alone, both at once (open loop, --times the peak), 2,000 connections
+that never finish a request, bodies and requests made to take memory. At each moment the process must
+stay below its memory setting; in the full run times are judged too. Exit code 1 where a promise is broken.
+"""
+
+import argparse
+import asyncio
+import base64
+import gzip
+import itertools
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+from server import PASSWORD, ROOT, Server
+
+DOCS = 60_000
+WORDS = [f"word{n}" for n in range(3_000)]
+ALLOWED = {200, 201, 400, 404, 409, 413, 429}
+
+
+class Wire:
+    """One connection; a request at a time."""
+
+    def __init__(self, host, port):
+        self.place = (host, port)
+        self.streams = None
+
+    async def ask(self, request):
+        """Status, head, body; a connection that was closed is made anew."""
+        for attempt in range(2):
+            if self.streams is None:
+                self.streams = await asyncio.open_connection(*self.place, limit=1 << 20)
+            reader, writer = self.streams
+            try:
+                writer.write(request)
+                head = await reader.readuntil(b"\r\n\r\n")
+                low = head.lower()
+                at = low.find(b"content-length:")
+                length = int(low[at + 15 : low.find(b"\r\n", at)]) if at >= 0 else 0
+                body = await reader.readexactly(length) if length else b""
+                if b"connection: close" in low:
+                    self.close()
+                return int(head[9:12]), low, body
+            except (ConnectionError, asyncio.IncompleteReadError):
+                self.close()
+                if attempt:
+                    raise
+
+    def close(self):
+        if self.streams:
+            self.streams[1].close()
+            self.streams = None
+
+
+def message(method, path, key, body=None, kind="application/json", fields=""):
+    head = f"{method} {path} HTTP/1.1\r\nHost: h\r\nAuthorization: {key}\r\n{fields}"
+    if body is None:
+        return (head + "\r\n").encode()
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return f"{head}Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def docs(rng, count, index=None):
+    lines = []
+    for _ in range(count):
+        lines.append(json.dumps({"index": {"_index": index} if index else {}}))
+        lines.append(
+            json.dumps(
+                {
+                    "text": " ".join(rng.choices(WORDS, k=30)),
+                    "tag": f"t{rng.randrange(200)}",
+                    "n": rng.randrange(1_000_000),
+                    "at": 1_600_000_000_000 + rng.randrange(10**10),
+                }
+            )
+        )
+    return ("\n".join(lines) + "\n").encode()
+
+
+def flood(rng, key):
+    """One request of the flooding caller: searches with aggregations, and bulk requests."""
+    if rng.random() < 0.3:
+        return message("POST", "/flood/_bulk", key, docs(rng, 200), "application/x-ndjson")
+    words = " ".join(rng.choices(WORDS, k=3))
+    inner = {"n": {"percentiles": {"field": "n"}}, "c": {"cardinality": {"field": "n"}}}
+    body = {
+        "size": 10,
+        "query": {"bool": {"should": [{"match_all": {}}, {"match": {"text": words}}]}},
+        "aggs": {"t": {"terms": {"field": "tag", "size": 200}, "aggs": inner}},
+    }
+    return message("POST", "/big/_search", key, body)
+
+
+def quiet(rng, key):
+    """One request of the other caller: a search, a read, a write."""
+    kind = rng.random()
+    if kind < 0.6:
+        body = {"query": {"match": {"text": " ".join(rng.choices(WORDS, k=2))}}, "aggs": {"t": {"terms": {"field": "tag"}}}}
+        return message("POST", "/big/_search", key, body)
+    if kind < 0.8:
+        return message("GET", f"/small/_doc/{rng.randrange(100)}", key)
+    return message("PUT", f"/small/_doc/{rng.randrange(100)}", key, {"n": rng.randrange(1000)})
+
+
+class Watch:
+    """Memory of the process that no file backs, looked at ten times a second."""
+
+    def __init__(self, pid):
+        self.path = Path(f"/proc/{pid}/status")
+        self.most = 0
+
+    def look(self):
+        for line in self.path.read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                kib = int(line.split()[1])
+                self.most = max(self.most, kib * 1024)
+                return kib * 1024
+        return 0
+
+    async def run(self):
+        while True:
+            self.look()
+            await asyncio.sleep(0.1)
+
+
+class Tally:
+    """Answers by status, with how long they took."""
+
+    def __init__(self):
+        self.times = {}
+        self.lost = 0
+        self.without_hint = 0
+
+    def add(self, status, head, took):
+        self.times.setdefault(status, []).append(took)
+        if status == 429 and b"retry-after:" not in head:
+            self.without_hint += 1
+
+    def count(self, *statuses):
+        return sum(len(self.times.get(status, ())) for status in statuses)
+
+    @property
+    def good(self):
+        return self.count(200, 201)
+
+    def percentile(self, share, *statuses):
+        times = sorted(t for s in statuses for t in self.times.get(s, ()))
+        return times[min(len(times) - 1, int(len(times) * share))] * 1e3 if times else float("nan")
+
+    def __str__(self):
+        return ", ".join(f"{status}: {len(times):,}" for status, times in sorted(self.times.items())) + (
+            f", lost: {self.lost}" if self.lost else ""
+        )
+
+
+async def once(wire, request, tally):
+    begun = time.perf_counter()
+    try:
+        status, head, _ = await asyncio.wait_for(wire.ask(request), 60)
+        tally.add(status, head, time.perf_counter() - begun)
+    except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
+        wire.close()
+        tally.lost += 1
+
+
+async def closed_loop(place, requests, seconds, connections):
+    """As many as are answered."""
+    tally, end = Tally(), time.perf_counter() + seconds
+
+    async def one():
+        wire = Wire(*place)
+        while time.perf_counter() < end:
+            await once(wire, next(requests), tally)
+        wire.close()
+
+    await asyncio.gather(*(one() for _ in range(connections)))
+    return tally
+
+
+async def open_loop(place, requests, rate, seconds, connections_max):
+    """Requests at their times, whatever becomes of those before."""
+    tally, idle, made, tasks = Tally(), [], 0, set()
+    begun = time.perf_counter()
+    count = 0
+    while (now := time.perf_counter() - begun) < seconds:
+        due = int(now * rate)
+        while count < due:
+            count += 1
+            if idle:
+                wire = idle.pop()
+            elif made < connections_max:
+                wire, made = Wire(*place), made + 1
+            else:
+                # All connections wait: the client itself is the bound now.
+                break
+
+            async def go(wire=wire):
+                await once(wire, next(requests), tally)
+                idle.append(wire)
+
+            task = asyncio.create_task(go())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        await asyncio.sleep(0.001)
+    if tasks:
+        await asyncio.wait(tasks, timeout=60)
+    for wire in idle:
+        wire.close()
+    return tally
+
+
+async def loris(place, key, count, seconds):
+    """Connections that send a byte now and then, in heads and in bodies."""
+    streams = []
+    for number in range(count):
+        try:
+            reader, writer = await asyncio.open_connection(*place)
+        except OSError:
+            continue
+        if number % 2:
+            writer.write(f"POST /small/_doc HTTP/1.1\r\nHost: h\r\nAuthorization: {key}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{{".encode())
+        else:
+            writer.write(b"GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ")
+        streams.append(writer)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for number in range(0, len(streams), 50):
+            for writer in streams[number : number + 50]:
+                writer.write(b"x")
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.5)
+    for writer in streams:
+        writer.close()
+    return len(streams)
+
+
+def traps(key, rng):
+    """Requests made to take memory, by name."""
+    mib = 1 << 20
+    big = json.dumps({"text": "x" * (2 * mib)}).encode()
+    lines = b"".join(b'{"index":{}}\n' + big + b"\n" for _ in range(12))
+    bomb = gzip.compress(b" " * (90 * mib), 9)
+    tree = b'{"query":{"terms":{"n":[' + b"1," * (4 * mib) + b"1]}}}"
+    nested = b'{"query":{"bool":{"should":[' + b'{"match_all":{}},' * (mib // 4) + b'{"match_all":{}}]}}}'
+    packed = "Content-Encoding: gzip\r\n"
+    return {
+        "large bulk": lambda: message("POST", "/large/_bulk", key, lines, "application/x-ndjson"),
+        "gzip": lambda: message("POST", "/large/_bulk", key, bomb, "application/x-ndjson", packed),
+        "many terms": lambda: message("POST", "/big/_search", key, tree),
+        "many clauses": lambda: message("POST", "/big/_search", key, nested),
+        "all sources": lambda: message("POST", "/large/_search?size=10000", key, {"query": {"match_all": {}}}),
+        "sorted": lambda: message("POST", "/big/_search", key, {"size": 10_000, "sort": [{"tag": "asc"}, {"n": "desc"}, "_doc"]}),
+        "buckets": lambda: message("POST", "/big/_search", key, {"size": 0, "aggs": {"a": {"terms": {"field": "n", "size": 65_000}, "aggs": {"b": {"terms": {"field": "tag", "size": 500}}}}}}),
+        "scroll": lambda: message("POST", "/large/_search?scroll=1m&size=100", key, {}),
+        "moment": lambda: message("POST", "/large/_pit?keep_alive=1m", key, b""),
+        "several": lambda: message("POST", "/_msearch", key, (b'{"index":"large"}\n{"size":1000}\n') * 50, "application/x-ndjson"),
+        "suggest": lambda: message("POST", "/big/_search", key, {"suggest": {f"s{n}": {"text": " ".join(rng.choices(WORDS, k=50)), "term": {"field": "text", "suggest_mode": "always"}} for n in range(50)}}),
+        "analyze": lambda: message("POST", "/_analyze", key, {"analyzer": "standard", "text": "a " * mib}),
+    }
+
+
+async def hostile(place, key, rng, share):
+    """Requests made to take memory; each must be answered, whatever the answer."""
+    tally, kinds, names = Tally(), traps(key, rng), []
+    for _ in range(share):
+        for name, make in kinds.items():
+            names.append((name, make))
+    rng.shuffle(names)
+    statuses = {}
+
+    async def lane(requests):
+        wire = Wire(*place)
+        for name, make in requests:
+            before = {s: len(t) for s, t in tally.times.items()}
+            begun = time.perf_counter()
+            try:
+                status, head, body = await asyncio.wait_for(wire.ask(make()), 120)
+                tally.add(status, head, time.perf_counter() - begun)
+                statuses.setdefault(name, []).append(status)
+                if status == 429 and b"circuit_breaking_exception" not in body and b"es_rejected_execution_exception" not in body:
+                    statuses[name].append(-1)
+            except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, asyncio.LimitOverrunError) as error:
+                wire.close()
+                tally.lost += 1
+                statuses.setdefault(name, []).append(type(error).__name__)
+            del before
+        wire.close()
+
+    lanes = 16
+    await asyncio.gather(*(lane(names[at::lanes]) for at in range(lanes)))
+    return tally, statuses
+
+
+def size(text):
+    units = {"mb": 1 << 20, "gb": 1 << 30}
+    return int(text[:-2]) * units[text[-2:].lower()]
+
+
+class Run:
+    def __init__(self, options):
+        self.options = options
+        self.broken = []
+        self.rows = []
+
+    def row(self, what, told, promised="", kept=True):
+        self.rows.append((what, told, promised, "" if kept else "**broken**"))
+        print(f"{'      ' if kept else 'BROKEN'} {what}: {told}{f' (promised: {promised})' if promised else ''}", flush=True)
+        if not kept:
+            self.broken.append(what)
+
+    def judged(self, what, told, promised, kept):
+        """Times are told, but not judged, in the brief run."""
+        self.row(what, told, promised, kept or self.options.brief)
+
+    async def go(self, server):
+        options, rng = self.options, random.Random(7)
+        host, port = server.url.split("//", 1)[1].rsplit(":", 1)
+        place = (host, int(port))
+        keys = {}
+        for name in ("flood", "quiet"):
+            status, _, made = server.request("POST", "/_security/api_key", {"name": name})
+            assert status == 200, made
+            keys[name] = f"ApiKey {made['encoded']}"
+            fields = {"text": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "long"}, "at": {"type": "date"}}
+        fill = {
+            "settings": {"number_of_shards": 1, "number_of_replicas": 0},
+            "mappings": {"properties": fields},
+        }
+        for index in ("big", "flood", "small", "large"):
+            server.request("PUT", f"/{index}", fill)
+        count = 5_000 if options.brief else DOCS
+        for _ in range(count // 1_000):
+            server.request("POST", "/big/_bulk", docs(rng, 1_000))
+        for number in range(100):
+            server.request("PUT", f"/small/_doc/{number}", {"n": number})
+        server.request("POST", "/_refresh")
+        watch = Watch(server.process.pid)
+        self.row("memory at rest", f"{watch.look() >> 20} MiB")
+        watching = asyncio.create_task(watch.run())
+        limit, brief = size(options.memory), options.brief
+        warm, alone, flooded = (2, 2, 3) if brief else (15, options.alone, options.minutes * 60)
+
+        # Made ahead, so that making them does not hold the client up.
+        floods = [flood(rng, keys["flood"]) for _ in range(300)]
+        calms = [quiet(rng, keys["quiet"]) for _ in range(300)]
+        next_flood, next_calm = itertools.cycle(floods), itertools.cycle(calms)
+        await closed_loop(place, next_flood, warm / 3, 32)
+        tally = await closed_loop(place, next_flood, warm, 32)
+        peak = tally.good / warm
+        self.row("peak of the flooding caller, 32 connections", f"{peak:,.0f}/s ({tally})")
+
+        rate = 20
+        calm = await open_loop(place, next_calm, rate, alone, 200)
+        calm99 = calm.percentile(0.99, 200, 201)
+        self.row("the quiet caller alone", f"p50 {calm.percentile(0.5, 200, 201):.2f} ms, p99 {calm99:.2f} ms ({calm})")
+
+        noise, other = await asyncio.gather(
+            open_loop(place, next_flood, peak * options.times, flooded, 2_000),
+            open_loop(place, next_calm, rate, flooded, 200),
+        )
+        good = noise.good / flooded
+        self.judged(f"flood of {options.times} times the peak for {flooded} s", f"{noise}; answered well {good:,.0f}/s, {good / peak:.0%} of the peak", "at least 85 %", good >= 0.85 * peak)
+        p429 = noise.percentile(0.99, 429)
+        self.judged("refusals of the flood", f"p50 {noise.percentile(0.5, 429):.2f} ms, p99 {p429:.2f} ms", "p99 at most 5 ms", not p429 > 5)
+        other99 = other.percentile(0.99, 200, 201)
+        self.judged("the quiet caller beside it", f"p50 {other.percentile(0.5, 200, 201):.2f} ms, p99 {other99:.2f} ms ({other}); {other99 / calm99:.2f} of alone", "p99 at most 1.5 of alone", other99 <= 1.5 * calm99)
+        self.row("refusals without Retry-After", str(noise.without_hint + other.without_hint), "none", noise.without_hint + other.without_hint == 0)
+        self.row("refusals of the quiet caller", str(other.count(429)), "none", other.count(429) == 0 or brief)
+        for tally in (noise, other):
+            strange = set(tally.times) - ALLOWED
+            self.row("statuses beyond those told", ", ".join(map(str, strange)) or "none", "none", not strange)
+
+        connections = 300 if brief else 2_000
+        holding = asyncio.create_task(loris(place, keys["flood"], connections, alone + 3))
+        await asyncio.sleep(1 if brief else 3)
+        beside = await open_loop(place, next_calm, rate, alone, 200)
+        held = await holding
+        beside99 = beside.percentile(0.99, 200, 201)
+        self.judged(f"the quiet caller beside {held:,} slow connections", f"p50 {beside.percentile(0.5, 200, 201):.2f} ms, p99 {beside99:.2f} ms ({beside}); {beside99 / calm99:.2f} of alone", "p99 at most 1.3 of alone", beside99 <= 1.3 * calm99)
+        self.row("refusals of the quiet caller beside them", str(beside.count(429)), "none", beside.count(429) == 0)
+        self.row("most memory so far", f"{watch.most >> 20} MiB", options.memory, watch.most <= limit)
+
+        _, _, stats = server.request("GET", "/_nodes/stats/process")
+        cores = next(iter(stats["nodes"].values()))["process"]["cores"]
+        longest = max(core["longest_stretch_in_micros"] for core in cores) / 1e3
+        long = sum(core["long_stretches"] for core in cores)
+        self.judged("longest stretch on a core", f"{longest:.2f} ms ({long} above 5 ms)", "at most 5 ms", longest <= 5)
+
+        tally, statuses = await hostile(place, keys["flood"], rng, 1 if brief else 12)
+        for name, found in sorted(statuses.items()):
+            told = ", ".join(f"{s}: {found.count(s)}" for s in sorted(set(found), key=str))
+            # More tokens than may be told is 500 in Elasticsearch, too.
+            allowed = ALLOWED | {500} if name == "analyze" else ALLOWED
+            kept = all(isinstance(s, int) and s in allowed for s in found)
+            self.row(f"made to take memory: {name}", told, "an answer, each time", kept)
+        self.row("most memory", f"{watch.most >> 20} MiB", options.memory, watch.most <= limit)
+        await asyncio.sleep(0 if brief else 5)
+        status, _, _ = server.request("GET", "/small/_doc/1")
+        self.row("afterwards a read answers", str(status), "200", status == 200)
+        self.row("memory afterwards", f"{watch.look() >> 20} MiB")
+        watching.cancel()
+
+    def write(self, path):
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        processor = next((l.split(":")[1].strip() for l in Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")), platform.machine())
+        out = [
+            f"# Overload, {date.today()}",
+            "",
+            f"Command: `{' '.join(['tools/conform/overload.py', *sys.argv[1:]])}`; commit {commit}; {processor}, the server on one processor and the",
+            f"client on another; memory setting {self.options.memory}.",
+            "",
+            "| what | told | promised | |",
+            "|---|---|---|---|",
+        ]
+        out += [f"| {' | '.join(row)} |" for row in self.rows]
+        Path(path).write_text("\n".join(out) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--memory", default="512mb")
+    parser.add_argument("--times", type=float, default=4)
+    parser.add_argument("--alone", type=int, default=60, help="seconds of the quiet caller alone, and beside slow connections")
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    run = Run(options)
+    processors = sorted(os.sched_getaffinity(0))
+    args = ["-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false", "--memory", options.memory]
+    # The server inherits the first processor; the client then moves to the last.
+    os.sched_setaffinity(0, processors[:1])
+    with Server(args=args, cores=1) as server:
+        os.sched_setaffinity(0, processors[-1:])
+        asyncio.run(run.go(server))
+        os.sched_setaffinity(0, processors)
+        code = server.stop()
+        run.row("exit code", str(code), "0", code == 0)
+    if options.out:
+        run.write(options.out)
+    print("kept" if not run.broken else f"broken: {', '.join(run.broken)}")
+    return 1 if run.broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
