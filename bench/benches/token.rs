@@ -36,7 +36,6 @@ fn grant(uid: u64) -> Grant {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
-        address: None,
     }
 }
 

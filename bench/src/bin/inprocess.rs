@@ -6,6 +6,10 @@
 //!
 //! Each query is a search body; it is read, planned and answered anew each time, as over HTTP. Per
 //! query the median of its repetitions; per class mean, median and p99 over its queries.
+//!
+//! Two times are told. `mean_us` is what the peers time: a query that was read before finds its
+//! terms, is weighed, and finds its best or its number (`profile` tells). `whole_us` is all, from the
+//! body to an answer with ids. As with the peers, a `top10` wants no number of matches.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -131,18 +135,36 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
     node.refresh(&Everything, name, options).await?;
     let settled = begin.elapsed().as_secs_f64();
     println!(
-        "{{\"peer\":\"corelode\",\"job\":\"index\",\"docs\":{count},\"acknowledged_s\":{written:.3},\"one_segment_s\":{settled:.3},\"docs_per_s\":{:.0},\"mb_per_s\":{:.1}}}",
+        "{{\"peer\":\"corelode\",\"job\":\"index\",\"corpus\":\"{name}\",\"docs\":{count},\"acknowledged_s\":{written:.3},\"one_segment_s\":{settled:.3},\"docs_per_s\":{:.0},\"mb_per_s\":{:.1},\"segment_bytes\":{}}}",
         count as f64 / written,
-        text.len() as f64 / 1e6 / written
+        text.len() as f64 / 1e6 / written,
+        segment_bytes(std::path::Path::new(args.at(3)?))?
     );
     Ok(())
+}
+
+/// Bytes of all segment files below a folder.
+fn segment_bytes(folder: &std::path::Path) -> Outcome<u64> {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sum += segment_bytes(&entry.path())?;
+        } else if entry.file_name().to_string_lossy().starts_with("segment") {
+            sum += entry.metadata()?.len();
+        }
+    }
+    Ok(sum)
 }
 
 /// One query of the list.
 struct Job {
     query: String,
     call: SearchCall,
+    /// The same, with its parts timed.
+    timed: SearchCall,
     samples: RefCell<Vec<f64>>,
+    wholes: RefCell<Vec<f64>>,
 }
 
 async fn search(node: &Node, args: &Args) -> Outcome<()> {
@@ -157,18 +179,30 @@ async fn search(node: &Node, args: &Args) -> Outcome<()> {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (class, of) = (text("class"), text("command"));
         let wanted = classes.iter().any(|prefix| class.starts_with(prefix));
-        if !wanted || !of.starts_with(command) {
+        if !wanted || !command.is_empty() && of != command {
             continue;
         }
-        let body = json::to_vec(line.get("body").unwrap_or(&Value::Null));
+        let Some(Value::Object(mut body)) = line.get("body").cloned() else { continue };
+        if of == "top10" {
+            body.insert("track_total_hits", false);
+        }
         let call = SearchCall {
             indices: name.to_owned(),
-            body: Bytes::from(body),
+            body: Bytes::from(json::to_vec(&Value::Object(body.clone()))),
             partial_results: true,
             ..SearchCall::default()
         };
-        let job = Job { query: text("query"), call, samples: RefCell::default() };
-        jobs.entry((class, of)).or_default().push(job);
+        body.insert("profile", true);
+        let timed = Bytes::from(json::to_vec(&Value::Object(body)));
+        let timed = SearchCall { body: timed, ..call.clone() };
+        let (samples, wholes) = (RefCell::default(), RefCell::default());
+        jobs.entry((class, of)).or_default().push(Job {
+            query: text("query"),
+            call,
+            timed,
+            samples,
+            wholes,
+        });
     }
     for _ in 0..warm {
         for job in jobs.values().flatten() {
@@ -184,9 +218,16 @@ async fn search(node: &Node, args: &Args) -> Outcome<()> {
                 let reply = node.search(&Everything, &job.call).await?;
                 let us = before.elapsed().as_nanos() as f64 / 1e3;
                 if rep > 0 {
-                    job.samples.borrow_mut().push(us);
+                    job.wholes.borrow_mut().push(us);
                 } else {
                     matches += reply.result.total.map_or(0, |total| total.value);
+                }
+            }
+            for job in jobs {
+                let reply = node.search(&Everything, &job.timed).await?;
+                let us = reply.profile.iter().map(|part| (part.weigh + part.search).as_nanos());
+                if rep > 0 {
+                    job.samples.borrow_mut().push(us.sum::<u128>() as f64 / 1e3);
                 }
             }
         }
@@ -196,12 +237,15 @@ async fn search(node: &Node, args: &Args) -> Outcome<()> {
             let rank = (medians.len() as f64 * part).ceil() as usize;
             medians[rank.clamp(1, medians.len()) - 1]
         };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let wholes: Vec<f64> = jobs.iter().map(|job| median(&job.wholes)).collect();
         println!(
-            "{{\"peer\":\"corelode\",\"corpus\":\"{name}\",\"class\":\"{class}\",\"command\":\"{command}\",\"queries\":{},\"segments\":{segments},\"mean_us\":{:.1},\"p50_us\":{:.1},\"p99_us\":{:.1},\"matches\":{matches}}}",
+            "{{\"peer\":\"corelode\",\"corpus\":\"{name}\",\"class\":\"{class}\",\"command\":\"{command}\",\"queries\":{},\"segments\":{segments},\"mean_us\":{:.1},\"p50_us\":{:.1},\"p99_us\":{:.1},\"whole_us\":{:.1},\"matches\":{matches}}}",
             medians.len(),
-            medians.iter().sum::<f64>() / medians.len() as f64,
+            mean(&medians),
             at(0.5),
-            at(0.99)
+            at(0.99),
+            mean(&wholes)
         );
     }
     let result = args.option("--result", "");
