@@ -22,7 +22,7 @@ use crate::host::keeper::Keeper;
 use crate::host::scrub::Others;
 use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
-use crate::node::{Directory, Entry, Inbox, Shared};
+use crate::node::{Config, Directory, Entry, Inbox, Shared, prepare};
 use crate::ops::context::Contexts;
 use crate::ops::limited::ViewKey;
 use crate::task::Tasks;
@@ -44,6 +44,24 @@ const RESERVE_BYTES: u64 = 4 << 20;
 
 /// The core that keeps the cluster state.
 pub(crate) const KEEPER: CoreId = CoreId(0);
+
+/// Starts a node whose cores all run here, one after the other: on a simulated machine, or one core.
+/// Core 0 keeps the cluster state; each shard is open or has failed when this returns.
+///
+/// # Errors
+/// Where the cluster state cannot be opened.
+pub async fn start_all<E: Env>(
+    env: &E,
+    config: Config,
+) -> std::result::Result<Vec<Rc<Core<E>>>, consensus::Error> {
+    let (shared, inboxes) = prepare(config);
+    let mut cores = Vec::new();
+    for (id, inbox) in (0..).map(CoreId).zip(inboxes) {
+        cores.push(Core::start(env.clone(), id, Arc::clone(&shared), inbox).await?);
+    }
+    cores[usize::from(KEEPER.get())].all_settled().await;
+    Ok(cores)
+}
 
 /// One core of a node.
 pub struct Core<E: Env> {

@@ -18,7 +18,7 @@ pub mod node;
 pub mod ops;
 pub mod task;
 
-pub use core::Core;
+pub use core::{Core, start_all};
 pub use error::{Error, Result};
 pub use gate::{Everything, Gate, Limits, Open, Origin};
 pub use host::room::Marks;

@@ -33,6 +33,23 @@ pub struct Config {
     pub warn: fn(&str),
     /// Names that no index may have: first segments of paths that somebody else answers.
     pub reserved_names: &'static [&'static str],
+    /// A log of the cluster state longer than this is cut by a snapshot.
+    pub state_log_bytes: u64,
+}
+
+impl Config {
+    /// `cores` executors on the data folder `data`; 256 MiB, and nobody hears warnings.
+    pub fn new(cores: u16, data: impl Into<PathBuf>) -> Self {
+        Self {
+            cores,
+            data: data.into(),
+            info: NodeInfo::default(),
+            memory_bytes: 256 << 20,
+            warn: |_| {},
+            reserved_names: &[],
+            state_log_bytes: 4 << 20,
+        }
+    }
 }
 
 /// What all cores share.

@@ -21,15 +21,13 @@ use std::sync::mpsc;
 use std::task::Poll;
 use std::time::Duration;
 
-use base::CoreId;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
-use engine::ops::observe::NodeInfo;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, prepare};
+use engine::{Config, Core, Everything, start_all};
 use env::{Bytes, Clock, Env};
-use faulty::{Fault, FaultyEnv, Plan};
+use faulty::{Fault, FaultyEnv, Plan, faulty};
 use runtime::RuntimeEnv;
 
 type Node = Rc<Core<FaultyEnv<RuntimeEnv>>>;
@@ -65,19 +63,9 @@ struct Told {
 }
 
 async fn start(env: &FaultyEnv<RuntimeEnv>, data: &Path) -> Result<Node, String> {
-    let (shared, mut inboxes) = prepare(Config {
-        cores: 1,
-        data: data.to_owned(),
-        info: NodeInfo::default(),
-        memory_bytes: 256 << 20,
-        warn: |_| {},
-        reserved_names: &[],
-    });
-    let inbox = inboxes.pop().expect("one core");
-    let core = Core::start(env.clone(), CoreId(0), shared, inbox).await;
-    let core = core.map_err(|error| error.to_string())?;
-    core.all_settled().await;
-    Ok(core)
+    let mut cores =
+        start_all(env, Config::new(1, data)).await.map_err(|error| error.to_string())?;
+    Ok(cores.pop().expect("one core"))
 }
 
 fn item(id: u64, value: u64) -> WriteItem {
@@ -156,7 +144,7 @@ fn live(data: &Path, fault: Fault, nth: u64) -> Told {
     let seed = (sender, data.to_owned());
     let running = runtime::start(vec![seed], move |core, (sender, data)| async move {
         let plan = Plan::new(fault, nth);
-        let env = FaultyEnv::new(core.env, Rc::clone(&plan));
+        let env = faulty(core.env, Rc::clone(&plan));
         let told = RefCell::new(Told::default());
         match start(&env, &data).await {
             Err(why) => told.borrow_mut().start_failure = Some(why),
@@ -197,7 +185,7 @@ fn inspect(data: &Path, told: &Told) -> Result<(), String> {
     let (sender, receiver) = mpsc::channel();
     let seed = (sender, data.to_owned(), told.clone());
     let running = runtime::start(vec![seed], |core, (sender, data, told)| async move {
-        let env = FaultyEnv::new(core.env, Plan::new(Fault::Io, 0));
+        let env = faulty(core.env, Plan::new(Fault::Io, 0));
         sender.send(compare(&env, &data, &told).await).expect("the test waits");
     })
     .expect("this machine can run an executor");

@@ -22,7 +22,7 @@ use crate::command;
 use crate::config::data_folder;
 use crate::failure::{Code, Failure, Result};
 use crate::folder::{Folder, read_json};
-use read_only::ReadOnly;
+use read_only::read_only;
 
 /// Something that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn run(options: &command::Check) -> Result<()> {
     let (tell, told) = mpsc::channel();
     let seed = (folder.path().to_owned(), report, tell);
     let running = runtime::start(vec![seed], |core, (folder, mut report, tell)| async move {
-        store::check(&ReadOnly::new(core.env), &folder, &mut report).await;
+        store::check(&read_only(core.env), &folder, &mut report).await;
         // The other side waits as long as the executor runs.
         tell.send(report).ok();
     })

@@ -237,12 +237,11 @@ impl Node {
     ) -> Result<Self> {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
-            cores,
-            data: folder.path().to_owned(),
             info,
             memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
             warn: |sentence| tracing::warn!("{sentence}"),
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
+            ..engine::Config::new(cores, folder.path())
         });
         let (sender, events) = mpsc::channel();
         let mut preset = preset_password()?;

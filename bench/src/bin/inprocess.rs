@@ -14,18 +14,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use base::CoreId;
 use engine::ops::admin::Aim;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{VersionType, WriteAction, WriteItem};
-use engine::ops::observe::NodeInfo;
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, prepare};
+use engine::{Config, Core, Everything, start_all};
 use env::Bytes;
 use json::Value;
 use runtime::RuntimeEnv;
@@ -40,33 +37,24 @@ fn main() -> Outcome<()> {
         "search" => args.at(2)?,
         other => return Err(format!("unknown command [{other}], see the head of the file").into()),
     };
-    let (shared, mut inboxes) = prepare(Config {
-        cores: 1,
-        data: PathBuf::from(data),
-        info: NodeInfo::default(),
-        memory_bytes: 4 << 30,
-        warn: |text| eprintln!("{text}"),
-        reserved_names: &[],
-    });
-    let inbox = inboxes.pop().ok_or("one core has one mailbox")?;
-    let running =
-        runtime::start(vec![(shared, inbox, args)], |core, (shared, inbox, args)| async move {
-            let told = async {
-                let node = Core::start(core.env, CoreId(0), shared, inbox).await?;
-                node.all_settled().await;
-                let told = match args.at(0)? {
-                    "index" => index(&node, &args).await,
-                    _ => search(&node, &args).await,
-                };
-                node.stop().await;
-                told
+    let config =
+        Config { memory_bytes: 4 << 30, warn: |text| eprintln!("{text}"), ..Config::new(1, data) };
+    let running = runtime::start(vec![(config, args)], |core, (config, args)| async move {
+        let told = async {
+            let node = start_all(&core.env, config).await?.pop().ok_or("one core was asked for")?;
+            let told = match args.at(0)? {
+                "index" => index(&node, &args).await,
+                _ => search(&node, &args).await,
             };
-            let told: Outcome<()> = told.await;
-            if let Err(error) = told {
-                eprintln!("{error}");
-                std::process::exit(1);
-            }
-        })?;
+            node.stop().await;
+            told
+        };
+        let told: Outcome<()> = told.await;
+        if let Err(error) = told {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    })?;
     running.join()?;
     Ok(())
 }

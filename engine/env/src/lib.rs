@@ -29,6 +29,7 @@ pub mod rising;
 pub mod spawn;
 mod sync;
 pub mod turns;
+mod with_disk;
 
 pub use bytes::Bytes;
 pub use clock::Clock;
@@ -39,6 +40,7 @@ pub use net::Stream;
 pub use pace::Pace;
 pub use random::Random;
 pub use spawn::Spawn;
+pub use with_disk::WithDisk;
 
 /// Everything a core may ask of the outside; cheap to clone.
 pub trait Env: Clone + 'static {

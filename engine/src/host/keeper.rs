@@ -46,7 +46,8 @@ impl<E: Env> Keeper<E> {
     /// Opens the state, publishes it, and begins to open every shard.
     pub(crate) async fn start(core: &Rc<Core<E>>) -> std::result::Result<(), consensus::Error> {
         let shared = Arc::clone(&core.shared);
-        let setup = Setup::new(shared.config.data.join("cluster"), "cluster");
+        let mut setup = Setup::new(shared.config.data.join("cluster"), "cluster");
+        setup.snapshot_after_bytes = shared.config.state_log_bytes;
         let env = core.env.clone();
         let reserve = core.reserve.borrow().clone();
         let value: Replicated<E, State> = if Replicated::<E, State>::exists(&env, &setup).await? {

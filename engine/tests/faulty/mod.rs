@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use env::disk::Entry;
-use env::{Bytes, Disk, Env, Error, ErrorKind, File, Result};
+use env::{Bytes, Disk, Env, Error, ErrorKind, File, Result, WithDisk};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,40 +83,12 @@ fn error(fault: Fault, what: &str, path: &Path) -> Error {
 }
 
 /// An `E` with such a disk.
-#[derive(Clone)]
-pub struct FaultyEnv<E: Env> {
-    env: E,
-    disk: FaultyDisk<E::Disk>,
-}
+pub type FaultyEnv<E> = WithDisk<E, FaultyDisk<<E as Env>::Disk>>;
 
-impl<E: Env> FaultyEnv<E> {
-    pub fn new(env: E, plan: Rc<Plan>) -> Self {
-        let disk = FaultyDisk { disk: env.disk().clone(), plan };
-        Self { env, disk }
-    }
-}
-
-impl<E: Env> Env for FaultyEnv<E> {
-    type Disk = FaultyDisk<E::Disk>;
-    type Clock = E::Clock;
-    type Random = E::Random;
-    type Spawn = E::Spawn;
-
-    fn disk(&self) -> &Self::Disk {
-        &self.disk
-    }
-
-    fn clock(&self) -> &E::Clock {
-        self.env.clock()
-    }
-
-    fn random(&self) -> &E::Random {
-        self.env.random()
-    }
-
-    fn spawn(&self) -> &E::Spawn {
-        self.env.spawn()
-    }
+/// `env` with a disk that fails as `plan` says.
+pub fn faulty<E: Env>(env: E, plan: Rc<Plan>) -> FaultyEnv<E> {
+    let disk = FaultyDisk { disk: env.disk().clone(), plan };
+    WithDisk::new(env, disk)
 }
 
 #[derive(Clone)]

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use base::CoreId;
 use engine::ops::observe::NodeInfo;
-use engine::{Config, Core, prepare};
+use engine::{Config, Core, start_all};
 use env::{Env, Spawn, Stream};
 use http::Method;
 use http::client::{Response, request};
@@ -65,21 +64,13 @@ pub fn with_node<T, F: Future<Output = T>>(
 }
 
 async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
-    let (shared, inboxes) = prepare(Config {
-        cores: 2,
-        data: PathBuf::from("/data"),
+    let config = Config {
         info: NodeInfo { name: "node-1".into(), ..NodeInfo::default() },
         memory_bytes: 512 << 20,
         warn: |text| println!("warn: {text}"),
-        reserved_names: &[],
-    });
-    let mut cores = Vec::new();
-    for (at, inbox) in inboxes.into_iter().enumerate() {
-        let id = CoreId(u16::try_from(at).expect("two cores"));
-        let core = Core::start(env.clone(), id, shared.clone(), inbox).await;
-        cores.push(core.expect("the state opens"));
-    }
-    cores[0].all_settled().await;
+        ..Config::new(2, "/data")
+    };
+    let mut cores = start_all(env, config).await.expect("the state opens");
     // The second core answers, the first keeps the state: every change hops.
     cores.pop().expect("two cores")
 }

@@ -12,9 +12,7 @@ use std::time::Duration;
 use authz::store::mailbox;
 use authz::token::Keys;
 use authz::{Keeper, Secret, Store};
-use base::CoreId;
-use engine::ops::observe::NodeInfo;
-use engine::{Config, Core, prepare};
+use engine::{Config, Core, start_all};
 use env::{Clock, Env, Spawn};
 use sim::{Sim, SimEnv};
 
@@ -52,24 +50,18 @@ impl Node {
     /// # Errors
     /// Why it does not start.
     pub async fn start(env: &SimEnv) -> Result<Self, String> {
-        let (shared, inboxes) = prepare(Config {
-            cores: CORES,
-            data: PathBuf::from(DATA),
-            info: NodeInfo::default(),
-            memory_bytes: 256 << 20,
+        let config = Config {
             warn: |text| WARNINGS.with_borrow_mut(|all| all.push(text.to_owned())),
-            reserved_names: &[],
-        });
+            // So short that a life of a seed sees it cut, and its files change.
+            state_log_bytes: 32 << 10,
+            ..Config::new(CORES, DATA)
+        };
         let (reply, waking) = env::reply::channel();
         let theirs = env.clone();
         env.spawn().spawn(async move { reply.send(wake_authz(&theirs).await) });
-        let mut cores = Vec::new();
-        for (at, inbox) in inboxes.into_iter().enumerate() {
-            let started = Core::start(env.clone(), CoreId(at as u16), shared.clone(), inbox).await;
-            cores.push(started.map_err(|error| format!("cluster state: {error}"))?);
-        }
+        let started = start_all(env, config).await;
+        let cores = started.map_err(|error| format!("cluster state: {error}"))?;
         let (store, keeper) = waking.await.ok_or("authz state: its task ended")??;
-        cores[0].all_settled().await;
         Ok(Self { cores, keeper, store })
     }
 

@@ -6,44 +6,15 @@
 use std::path::Path;
 
 use env::disk::Entry;
-use env::{Bytes, Disk, Env, Error, ErrorKind, Result};
+use env::{Bytes, Disk, Env, Error, ErrorKind, Result, WithDisk};
 
 /// An `E` whose files cannot be changed by name.
-#[derive(Clone)]
-pub struct ReadOnly<E: Env> {
-    env: E,
-    disk: ReadOnlyDisk<E::Disk>,
-}
+pub type ReadOnly<E> = WithDisk<E, ReadOnlyDisk<<E as Env>::Disk>>;
 
-impl<E: Env> ReadOnly<E> {
-    /// Over `env`.
-    pub fn new(env: E) -> Self {
-        let disk = ReadOnlyDisk(env.disk().clone());
-        Self { env, disk }
-    }
-}
-
-impl<E: Env> Env for ReadOnly<E> {
-    type Disk = ReadOnlyDisk<E::Disk>;
-    type Clock = E::Clock;
-    type Random = E::Random;
-    type Spawn = E::Spawn;
-
-    fn disk(&self) -> &Self::Disk {
-        &self.disk
-    }
-
-    fn clock(&self) -> &E::Clock {
-        self.env.clock()
-    }
-
-    fn random(&self) -> &E::Random {
-        self.env.random()
-    }
-
-    fn spawn(&self) -> &E::Spawn {
-        self.env.spawn()
-    }
+/// `env`, looked at only.
+pub fn read_only<E: Env>(env: E) -> ReadOnly<E> {
+    let disk = ReadOnlyDisk(env.disk().clone());
+    WithDisk::new(env, disk)
 }
 
 /// A disk whose files cannot be changed by name.

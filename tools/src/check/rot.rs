@@ -19,18 +19,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use authz::{Secret, Store};
-use base::CoreId;
 use base::checksum::checksum;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
-use engine::ops::observe::NodeInfo;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, prepare};
+use engine::{Config, Core, Everything, start_all};
 use env::{Bytes, Clock, Env};
 use sim::{Sim, SimEnv};
 
-use super::read_only::ReadOnly;
+use super::read_only::read_only;
 use super::{Report, store};
 
 type Node = Rc<Core<SimEnv>>;
@@ -52,22 +50,13 @@ const BODIES: &[&str] = &[
 ];
 
 async fn start(env: &SimEnv) -> Result<(Node, Store<SimEnv>), String> {
-    let (shared, mut inboxes) = prepare(Config {
-        cores: 1,
-        data: PathBuf::from(DATA),
-        info: NodeInfo::default(),
-        memory_bytes: 256 << 20,
-        warn: |_| {},
-        reserved_names: &[],
-    });
-    let inbox = inboxes.pop().expect("one core");
-    let node = Core::start(env.clone(), CoreId(0), shared, inbox).await;
-    let node = node.map_err(|error| error.to_string())?;
+    let mut cores =
+        start_all(env, Config::new(1, DATA)).await.map_err(|error| error.to_string())?;
+    let node = cores.pop().expect("one core");
     let authz = Path::new(DATA).join("authz");
     let preset = Some(Secret::new("correct horse".into()));
     let (store, _) =
         Store::open(env.clone(), &authz, preset).await.map_err(|error| error.to_string())?;
-    node.all_settled().await;
     Ok((node, store))
 }
 
@@ -166,7 +155,7 @@ fn plant(image: &Image) -> Sim {
 
 /// What `check` finds.
 fn checked(sim: &Sim) -> Report {
-    let env = ReadOnly::new(sim.env());
+    let env = read_only(sim.env());
     sim.run(async move {
         let mut report = Report::default();
         store::check(&env, Path::new(DATA), &mut report).await;
