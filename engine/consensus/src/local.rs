@@ -73,6 +73,11 @@ impl<E: Env> Local<E> {
     pub fn admits(&self, bytes: usize) -> bool {
         self.writer.admits(bytes)
     }
+
+    /// Takes nothing any more: there is no room for what must be written before anything else.
+    pub fn starve(&self, full: env::Error) {
+        self.writer.starve(full);
+    }
 }
 
 impl<E: Env> Log for Local<E> {

@@ -3,7 +3,8 @@
 //! Always true
 //! 1. Opening reads the manifest, checks the files it names, clears unnamed ones away, replays the
 //!    log, raises the reign and says "not clean" in a new manifest, in this order; only then is
-//!    anything decided.
+//!    anything decided. Where the disk has no room for that manifest, the shard is opened for reads
+//!    only, as one whose log found none ([`Error::Starved`]).
 //! 2. A shard is never made where data was expected. What is damaged stays, with `.corrupt` behind
 //!    its name, and a folder that holds such a file is not opened again.
 //! 3. Replay decides nothing: numbers and versions are those of the log. An operation that the
@@ -78,7 +79,8 @@ impl<E: Env> Shard<E> {
     }
 
     /// Opens a shard that was created before: manifest, files, replay of the log. Never makes an
-    /// empty one: [`Error::NoManifest`].
+    /// empty one: [`Error::NoManifest`]. On a full disk it may be open for reads only
+    /// ([`Shard::failure`]).
     pub async fn open(env: &E, setup: Setup<E>) -> Result<Self> {
         let begun = env.clock().monotonic();
         let dir = setup.dir.display().to_string();
@@ -125,14 +127,20 @@ impl<E: Env> Shard<E> {
         manifest.generation += 1;
         manifest.clean = false;
         manifest.segment_next = inner.state.borrow().segment_next;
-        manifest.save(env, &inner.dir).await?;
-        inner.state.borrow_mut().term = manifest.primary_term;
-        if planted(Fault::ReuseSeqNo) && replayed > 0 {
-            let mut state = inner.state.borrow_mut();
-            (state.seq_no_next, state.applied) = (state.seq_no_next - 1, state.applied - 1);
-            state.term = PrimaryTerm(state.term.get() - 1);
+        match manifest.save(env, &inner.dir).await {
+            Ok(()) => {
+                inner.state.borrow_mut().term = manifest.primary_term;
+                if planted(Fault::ReuseSeqNo) && replayed > 0 {
+                    let mut state = inner.state.borrow_mut();
+                    (state.seq_no_next, state.applied) = (state.seq_no_next - 1, state.applied - 1);
+                    state.term = PrimaryTerm(state.term.get() - 1);
+                }
+                *inner.manifest.borrow_mut() = manifest;
+            }
+            // The reign cannot be raised, so nothing is decided (rule 1); all that was read serves.
+            Err(Error::Disk(full)) if full.kind == ErrorKind::NoSpace => log.starve(full),
+            Err(error) => return Err(error),
         }
-        *inner.manifest.borrow_mut() = manifest;
         assert!(inner.log.set(log).is_ok(), "it was just opened");
         let target = inner.state.borrow().applied;
         if inner.state.borrow().visible < target {

@@ -221,6 +221,13 @@ impl<E: Env> Writer<E> {
         self.inner.state.borrow().bytes()
     }
 
+    /// Takes nothing any more, as if its next file had found no room: for an owner who finds, before
+    /// anything was appended, that there is none for what must be written first.
+    pub fn starve(&self, full: env::Error) {
+        assert_eq!(full.kind, env::ErrorKind::NoSpace, "only a full disk passes");
+        self.inner.fail(Error::NoRoom(full));
+    }
+
     /// Why the log takes nothing any more.
     pub fn failure(&self) -> Option<Error> {
         self.inner.state.borrow().failure()
