@@ -140,6 +140,43 @@ struct Slot {
 #[derive(Default)]
 struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
 
+impl Woken {
+    /// Notes that a task was woken.
+    fn push(&self, slot: usize) {
+        let driver = {
+            let mut woken = lock(&self.0);
+            woken.0.push(slot);
+            woken.1.take()
+        };
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+
+    /// Those that were woken since the last time.
+    fn take(&self) -> Vec<usize> {
+        std::mem::take(&mut lock(&self.0).0)
+    }
+
+    /// Ready where a task was woken, or `is_due` says so; else the driver is woken when one is.
+    fn poll(&self, context: &Context<'_>, is_due: impl FnOnce() -> bool) -> Poll<()> {
+        let mut woken = lock(&self.0);
+        if !woken.0.is_empty() || is_due() {
+            return Poll::Ready(());
+        }
+        woken.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Wakes the driver, where it sleeps.
+    fn rouse(&self) {
+        let driver = lock(&self.0).1.take();
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+}
+
 struct TaskWaker {
     slot: usize,
     is_woken: AtomicBool,
@@ -152,17 +189,17 @@ impl Wake for TaskWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.is_woken.swap(true, Ordering::AcqRel) {
-            return;
+        if !self.is_woken.swap(true, Ordering::AcqRel) {
+            self.woken.push(self.slot);
         }
-        let driver = {
-            let mut woken = lock(&self.woken.0);
-            woken.0.push(self.slot);
-            woken.1.take()
-        };
-        if let Some(driver) = driver {
-            driver.wake();
-        }
+    }
+}
+
+impl TaskWaker {
+    /// The task is about to be polled: a wake from now on counts. Whoever woke it before, and found
+    /// that somebody had, is seen by this poll: hence no plain store.
+    fn rearm(&self) {
+        self.is_woken.swap(false, Ordering::AcqRel);
     }
 }
 
@@ -279,10 +316,7 @@ impl<E: Env> Turns<E> {
         } else {
             drop(state);
             // The driver may sleep.
-            let driver = lock(&inner.woken.0).1.take();
-            if let Some(driver) = driver {
-                driver.wake();
-            }
+            inner.woken.rouse();
         }
     }
 }
@@ -314,7 +348,7 @@ impl<E: Env> Inner<E> {
     }
 
     fn take_woken(&self, now: Duration) {
-        let woken = std::mem::take(&mut lock(&self.woken.0).0);
+        let woken = self.woken.take();
         let mut state = self.state.borrow_mut();
         for at in woken {
             let slot = &state.slots[at];
@@ -335,7 +369,7 @@ impl<E: Env> Inner<E> {
             (slot.lane, slot.task.take(), Arc::clone(&slot.waker))
         };
         let Some(mut task) = task else { return };
-        waker.is_woken.store(false, Ordering::Release);
+        waker.rearm();
         let before = self.current.replace(lane);
         let begun = self.env.clock().monotonic();
         let waker = Waker::from(waker);
@@ -376,13 +410,8 @@ impl<E: Env> Inner<E> {
             if is_held && alarm.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
-            let mut woken = lock(&self.woken.0);
             // Put in since: the line is not empty any more.
-            if !woken.0.is_empty() || !self.state.borrow().line.is_empty() {
-                return Poll::Ready(());
-            }
-            woken.1 = Some(context.waker().clone());
-            Poll::Pending
+            self.woken.poll(context, || !self.state.borrow().line.is_empty())
         })
         .await;
     }
@@ -487,5 +516,58 @@ impl LaneState {
             self.young.pop_front();
         }
         self.young.len() < RUNNING_MAX
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::sync::model::block_on;
+
+    /// What the driver does with one task, which ends when it sees that all was told. What is told is
+    /// ordered by nothing but the wakes.
+    fn drive(woken: &Woken, waker: &TaskWaker, told: &[Arc<AtomicBool>]) {
+        block_on(async {
+            loop {
+                waker.rearm();
+                if told.iter().all(|told| told.load(Ordering::Relaxed)) {
+                    return;
+                }
+                poll_fn(|context| woken.poll(context, || false)).await;
+                assert_eq!(woken.take(), [0], "a task is woken once until it is polled");
+            }
+        });
+    }
+
+    fn wakes(tellers: usize) {
+        loom::model(move || {
+            let woken = Arc::new(Woken::default());
+            // A task that was just put in is as good as woken.
+            let is_woken = AtomicBool::new(true);
+            let waker = Arc::new(TaskWaker { slot: 0, is_woken, woken: Arc::clone(&woken) });
+            let told: Vec<_> = (0..tellers).map(|_| Arc::new(AtomicBool::new(false))).collect();
+            let threads: Vec<_> = told
+                .iter()
+                .map(|told| {
+                    let (told, waker) = (Arc::clone(told), Arc::clone(&waker));
+                    loom::thread::spawn(move || {
+                        told.store(true, Ordering::Relaxed);
+                        waker.wake_by_ref();
+                    })
+                })
+                .collect();
+            drive(&woken, &waker, &told);
+            threads.into_iter().for_each(|thread| thread.join().expect("told"));
+        });
+    }
+
+    #[test]
+    fn a_wake_from_another_thread_is_never_lost() {
+        wakes(1);
+    }
+
+    #[test]
+    fn nor_are_two_that_meet() {
+        wakes(2);
     }
 }
