@@ -32,7 +32,7 @@ use crate::iter::build::{self, Context};
 use crate::iter::{AnyFilter, AnyScorer, Bits, END, Hits, Turn, WINDOW, Window, bits, window_of};
 use crate::plan::weigh::{Node, Plan};
 use crate::request::TrackTotal;
-use crate::result::{Partial, Ranked};
+use crate::result::{Memory, Partial, Ranked};
 
 pub use merge::{best_of_shard, merge};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
@@ -263,12 +263,14 @@ impl Slice {
             terminated_early: self.terminated_early,
             timed_out: self.stopped,
             aggs: None,
+            memory: Memory::default(),
         };
         if let Some(run) = self.aggs {
             if self.aggs_count {
                 (partial.count, partial.terminated_early) = (run.count(), run.terminated());
             }
-            partial.aggs = Some(run.finish());
+            let (found, memory) = run.finish();
+            (partial.aggs, partial.memory) = (Some(found), memory);
         }
         partial
     }

@@ -4,9 +4,46 @@
 //! 1. [`Ranked`] entries of one [`Partial`] stand in the request's order, best first.
 //! 2. `keys` is parallel to the request's `sort`, and empty where the order is the score's.
 
+use std::sync::Arc;
+
 use base::DocId;
 
 use env::Bytes;
+use env::budget::Taken;
+
+/// Memory that stays taken while somebody holds what it is for; clones share it. It is no part of what
+/// is compared.
+#[derive(Clone, Default)]
+pub struct Memory(Vec<Arc<Taken>>);
+
+impl Memory {
+    /// Holds what was taken.
+    pub fn new(taken: Vec<Taken>) -> Self {
+        Self(taken.into_iter().map(Arc::new).collect())
+    }
+
+    /// Holds what another holds, too.
+    pub fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// How much that is.
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|taken| taken.bytes()).sum()
+    }
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Memory({} bytes)", self.bytes())
+    }
+}
 
 /// How sure a total is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +114,8 @@ pub struct Partial {
     pub timed_out: bool,
     /// What aggregations found, or why they cannot be answered; absent where none was asked for.
     pub aggs: Option<std::result::Result<Vec<crate::aggs::Partial>, crate::Error>>,
+    /// The memory that it takes.
+    pub memory: Memory,
 }
 
 /// A winner: one ranked document and the place of its shard among those asked.

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use env::budget::Taken;
 use env::{Env, Spawn};
 use search::aggs::finish::{hits_mut, top_hits};
 use search::aggs::shape::Fields;
@@ -17,7 +18,7 @@ use search::result::Ranked;
 
 use super::around::{InsidePlans, inside_hits};
 use super::meaning::{State, Target};
-use super::search::{damaged, fetched};
+use super::search::{damaged, fetched, hit_bytes};
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -147,7 +148,13 @@ impl<E: Env> Core<E> {
             }
         }
         if size <= BUCKETS_HERE {
-            return reduce_all(&request.aggs, shards, most).map_err(in_reduction);
+            let mut reducer = Reducer::new(&request.aggs);
+            for (at, plan, slices) in shards {
+                reducer.shard(at, &plan, slices).map_err(in_reduction)?;
+                // A bucket may hold a digest of thousands of values.
+                self.env.spawn().yield_if_needed().await;
+            }
+            return reducer.finish(most).map_err(in_reduction);
         }
         // More than a moment's work: no executor waits for it.
         let aggs = request.aggs.clone();
@@ -161,13 +168,17 @@ impl<E: Env> Core<E> {
         done.map_err(in_reduction)
     }
 
-    /// Fetches the documents that `top_hits` chose.
+    /// Fetches the documents that `top_hits` chose, into `memory`.
+    ///
+    /// # Errors
+    /// There is too little of that.
     pub(super) async fn fetch_tops(
         self: &Rc<Self>,
         aggs: &mut Fields,
         targets: &[Target],
         shards: &mut Shards,
-    ) {
+        memory: &mut Option<Taken>,
+    ) -> Result<()> {
         let mut inside: Vec<InsidePlans> = Vec::new();
         for hits in hits_mut(aggs) {
             for winner in std::mem::take(&mut hits.winners) {
@@ -197,9 +208,13 @@ impl<E: Env> Core<E> {
                         inner.map_err(|error| damaged(&error))
                     });
                     match made {
-                        Ok(hit) => hits.hits.push(hit),
+                        Ok(hit) => {
+                            self.pay(memory, "fetched_hits", hit_bytes(&hit))?;
+                            hits.hits.push(hit);
+                        }
                         Err(error) => shards.note(target, error),
                     }
+                    self.env.spawn().yield_if_needed().await;
                     continue;
                 }
                 let made = fetched(&wanted, plan, &winner.ranked).and_then(|mut hit| {
@@ -211,12 +226,16 @@ impl<E: Env> Core<E> {
                     Ok(hit)
                 });
                 match made {
-                    Ok(hit) => hits.hits.push(hit),
+                    Ok(hit) => {
+                        self.pay(memory, "fetched_hits", hit_bytes(&hit))?;
+                        hits.hits.push(hit);
+                    }
                     Err(error) => shards.note(target, error),
                 }
                 self.env.spawn().yield_if_needed().await;
             }
         }
+        Ok(())
     }
 }
 

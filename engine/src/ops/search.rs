@@ -20,7 +20,7 @@ use search::plan::gather::{Gather, Gathered};
 use search::plan::weigh::{Among, weigh_among};
 use search::plan::{Bound, Plan};
 use search::request::SearchRequest;
-use search::result::{Hit, Merged, Ranked, SearchResult};
+use search::result::{Hit, Memory, Merged, Ranked, SearchResult};
 use search::score::explain;
 use segment::View;
 use segment::section::Missing;
@@ -87,6 +87,8 @@ pub struct SearchReply {
     pub pit_id: Option<String>,
     /// The memory that the hits take.
     pub memory: Option<Arc<Taken>>,
+    /// The memory that aggregations take.
+    pub aggs_memory: Memory,
 }
 
 /// Answer of a count.
@@ -109,6 +111,8 @@ pub(super) struct Run {
     pub(super) aggs: Option<Fields>,
     /// How long each shard took, where it was asked for.
     pub(super) profile: Vec<ShardProfile>,
+    /// The memory that aggregations take.
+    memory: Memory,
 }
 
 /// How long the parts of a search took in one shard.
@@ -234,7 +238,7 @@ impl<E: Env> Core<E> {
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
-        let Run { targets, mut shards, merged, mut aggs, mut profile } = run;
+        let Run { targets, mut shards, merged, mut aggs, mut profile, memory: aggs_memory } = run;
         let asked: Vec<u32> = {
             let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
             asked.sort_unstable();
@@ -277,7 +281,7 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
         if let Some(aggs) = &mut aggs {
-            self.fetch_tops(aggs, &targets, &mut shards).await;
+            self.fetch_tops(aggs, &targets, &mut shards, &mut memory).await?;
         }
         drop(watched);
         let watched = (!request.suggest.is_empty())
@@ -299,6 +303,7 @@ impl<E: Env> Core<E> {
             scroll_id: None,
             pit_id: None,
             memory: memory.map(Arc::new),
+            aggs_memory,
         })
     }
 
@@ -395,9 +400,13 @@ impl<E: Env> Core<E> {
         }
         drop(plans);
         let mut partials = Vec::with_capacity(found.len());
+        let mut memory = Memory::default();
         for (at, found) in found {
             match found {
-                Ok(partial) => partials.push((at, partial)),
+                Ok(mut partial) => {
+                    memory.join(std::mem::take(&mut partial.memory));
+                    partials.push((at, partial));
+                }
                 Err(damage) => targets[at as usize].fail(&mut shards, damaged(&damage)),
             }
         }
@@ -430,7 +439,7 @@ impl<E: Env> Core<E> {
         let merged = search::phase::merge(request, partials);
         let aggs = self.reduce(request, found, &targets).await?;
         drop(watched);
-        Ok(Run { targets, shards, merged, aggs, profile })
+        Ok(Run { targets, shards, merged, aggs, profile, memory })
     }
 
     /// Gives the best hits of one shard second scores; where scores are explained, tells which.
@@ -600,7 +609,7 @@ impl<E: Env> Core<E> {
 }
 
 /// Bytes that a hit takes, about.
-fn hit_bytes(hit: &Hit) -> usize {
+pub(super) fn hit_bytes(hit: &Hit) -> usize {
     let texts = |all: &[(String, Vec<String>)]| -> usize {
         all.iter().flat_map(|(_, values)| values).map(|value| 24 + value.len()).sum()
     };

@@ -271,6 +271,7 @@ mod tests {
             scroll_id: None,
             pit_id: None,
             memory: None,
+            aggs_memory: Default::default(),
             profile: Vec::new(),
             suggest: Vec::new(),
             result: SearchResult {

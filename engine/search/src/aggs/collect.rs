@@ -14,6 +14,7 @@ use env::budget::{Lease, Taken};
 use super::partial::Partial;
 use crate::error::{Error, Kind};
 use crate::iter::Turn;
+use crate::result::Memory;
 
 /// Documents and the buckets they fall into.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +122,11 @@ impl Account {
             return;
         }
         self.taken_bytes += wanted;
+    }
+
+    /// Gives away what was taken, with what it was taken for.
+    pub fn into_memory(self) -> Memory {
+        Memory::new(self.taken)
     }
 
     /// Something that cannot be answered.

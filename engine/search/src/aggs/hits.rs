@@ -77,6 +77,7 @@ impl Collector for Best {
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
         let (limit, ranks) = (self.limit, self.by_score());
+        let mut bytes = 0;
         for (at, doc) in batch.docs.iter().enumerate() {
             let owner = batch.owner(at) as usize;
             if owner >= self.owners.len() {
@@ -91,16 +92,18 @@ impl Collector for Best {
             if limit == 0 {
                 continue;
             }
+            let before = owner.docs.capacity();
             owner.docs.push((*doc, score));
+            bytes += (owner.docs.capacity() - before) * size_of::<(u32, f32)>();
             if ranks && owner.docs.len() >= limit * 2 + 64 {
                 owner.docs.sort_by(by_score);
                 owner.docs.truncate(limit);
             }
         }
-        around.account.grow(if ranks { 0 } else { batch.docs.len() * 8 });
+        around.account.grow(bytes);
     }
 
-    fn leave(&mut self, turn: &mut Turn<'_>, _account: &mut Account) -> segment::Result<bool> {
+    fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         while self.settled < self.owners.len() {
             let mut docs = std::mem::take(&mut self.owners[self.settled].docs);
             let ranked = if self.by_score() {
@@ -130,6 +133,8 @@ impl Collector for Best {
                 }
                 sorter.into_sorted()
             };
+            let each = size_of::<Ranked>() + self.order.keys.len() * size_of::<SortKey>();
+            account.grow(size_of::<Vec<Ranked>>() + ranked.len() * each);
             self.ranked.push(ranked);
             self.settled += 1;
         }

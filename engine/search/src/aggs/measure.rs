@@ -253,7 +253,7 @@ impl Collector for MeasureWords {
             }
             counts[slot] += 1;
         });
-        around.account.grow((self.slots.len() - before) * (self.slots.bytes_each() + 8));
+        around.account.grow(self.slots.grown() + (self.slots.len() - before) * 16);
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, _account: &mut Account) -> segment::Result<bool> {

@@ -18,6 +18,7 @@ use crate::iter::build::{self as iterators, Context};
 use crate::iter::{AnyFilter, AnyScorer, END, Hits, Turn, WINDOW, Window, bits, window_of};
 use crate::phase::{Part, Parts, keep_alive, keep_in_part};
 use crate::plan::weigh::{Node, Plan};
+use crate::result::Memory;
 
 /// Documents of one batch, by how many aggregations there are.
 const BATCH: usize = 4096;
@@ -133,22 +134,17 @@ impl Run {
         Ok(())
     }
 
-    /// What was found, one for each aggregation of the request.
-    ///
-    /// # Errors
-    /// Too much memory, or a value that an aggregation cannot take.
-    pub fn finish(self) -> Result<Vec<Partial>, Error> {
+    /// What was found, one for each aggregation of the request, and the memory that it takes; or that
+    /// it was too much memory, or had a value that an aggregation cannot take.
+    pub fn finish(self) -> (Result<Vec<Partial>, Error>, Memory) {
         if let Some(fault) = self.account.fault() {
-            return Err(fault.clone());
+            return (Err(fault.clone()), Memory::default());
         }
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
         let empties = build::empties(aggs);
-        Ok(self
-            .found
-            .into_iter()
-            .zip(empties)
-            .map(|(found, empty)| found.unwrap_or(empty))
-            .collect())
+        let found = self.found.into_iter().zip(empties);
+        let found = found.map(|(found, empty)| found.unwrap_or(empty)).collect();
+        (Ok(found), self.account.into_memory())
     }
 
     fn next_pass(&mut self) {
@@ -246,7 +242,8 @@ impl Run {
             return Ok(false);
         }
         let mut found = here.group.finish(1, &mut self.account)?;
-        turn.spend(1024);
+        // Nobody knows how long that took: others have their turn.
+        turn.end();
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
         let places = self.places();
         for (place, partial) in places.into_iter().zip(found.pop().unwrap_or_default()) {

@@ -80,6 +80,11 @@ impl<'a> Turn<'a> {
         self.work -= work as i64;
     }
 
+    /// Ends the turn.
+    pub fn end(&mut self) {
+        self.work = 0;
+    }
+
     /// The turn is over.
     #[inline]
     pub fn is_over(&self) -> bool {

@@ -16,6 +16,12 @@ use crate::iter::Turn;
 /// Keys below this are counted in a plain array where nothing but a count is wanted.
 const PLAIN_MAX: usize = 1 << 16;
 
+/// What the count of one bucket takes in a list that grows.
+const COUNT_BYTES: usize = 2 * size_of::<u64>();
+
+/// What an allocation takes beyond its bytes, about.
+const ALLOCATION_BYTES: usize = 16;
+
 /// Says which keys documents have.
 pub trait Keys: Send {
     /// Keys lie from 0 to below this; 0: anywhere.
@@ -182,7 +188,7 @@ impl<K: Keys> Collector for Keyed<K> {
         }
         let new = self.slots.len() - before;
         if new > 0 {
-            around.account.grow(new * (self.slots.bytes_each() + 8));
+            around.account.grow(self.slots.grown() + new * COUNT_BYTES);
         }
     }
 
@@ -204,8 +210,23 @@ impl<K: Keys> Collector for Keyed<K> {
         for (list, total) in lists.iter_mut().zip(&self.totals) {
             list.totals.0 = *total;
         }
-        let size = size_of::<Bucket>() + 24 + self.shape.empty.len() * size_of::<Partial>();
-        account.grow(order.len() * size);
+        // Each list as long as it will be: most owners of a deep tree have one bucket.
+        let mut lens = vec![0usize; owners];
+        for (owner, _) in &self.slots.buckets {
+            lens[*owner as usize] += 1;
+        }
+        let subs_bytes = size_of::<Vec<Partial>>() + self.shape.empty.len() * size_of::<Partial>();
+        // Its key, and what is below, are allocations of their own.
+        let size = size_of::<Bucket>() + subs_bytes + 2 * ALLOCATION_BYTES;
+        let list_bytes = size_of::<Buckets>() + 2 * ALLOCATION_BYTES;
+        account.grow(self.slots.len() * size + owners * list_bytes);
+        if account.fault().is_some() {
+            // Nothing of it will be told.
+            return Ok(lists.into_iter().map(|it| Partial::Buckets(Box::new(it))).collect());
+        }
+        for (list, len) in lists.iter_mut().zip(lens) {
+            list.list.reserve_exact(len);
+        }
         let mut current: Option<(i64, Option<Key>)> = None;
         for bucket in order {
             let (owner, raw) = self.slots.buckets[bucket as usize];
@@ -243,7 +264,7 @@ impl<K: Keys> Keyed<K> {
                 self.counts[bucket] += u64::from(count);
             }
         }
-        account.grow((self.slots.len() - before) * (self.slots.bytes_each() + 8));
+        account.grow(self.slots.grown() + (self.slots.len() - before) * COUNT_BYTES);
     }
 
     /// Adds the buckets that are there even without documents.
