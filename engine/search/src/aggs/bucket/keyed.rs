@@ -35,6 +35,11 @@ pub trait Keys: Send {
     /// Gives the keys of documents, which rise, each with its document's place in `docs`.
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], give: F);
 
+    /// Bytes that keys take here, beside those of their buckets.
+    fn bytes(&self) -> usize {
+        0
+    }
+
     /// Names what [`Keys::key`] will read for these keys.
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
         let _ = (keys, turn);
@@ -99,6 +104,8 @@ impl Shape {
 /// Collects buckets by key.
 pub struct Keyed<K> {
     keys: K,
+    /// What they took when they were asked last.
+    keys_bytes: usize,
     shape: Shape,
     slots: Slots,
     counts: Vec<u64>,
@@ -118,6 +125,7 @@ impl<K: Keys> Keyed<K> {
         let slots = Slots::new(keys.span());
         Self {
             keys,
+            keys_bytes: 0,
             shape,
             slots,
             counts: Vec::new(),
@@ -190,6 +198,9 @@ impl<K: Keys> Collector for Keyed<K> {
         if new > 0 {
             around.account.grow(self.slots.grown() + new * COUNT_BYTES);
         }
+        let keys = self.keys.bytes();
+        around.account.grow(keys.saturating_sub(self.keys_bytes));
+        self.keys_bytes = self.keys_bytes.max(keys);
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

@@ -164,6 +164,12 @@ impl Keys for Several {
         }
     }
 
+    fn bytes(&self) -> usize {
+        // Each combination stands here twice.
+        let each = 2 * (self.fields.len() * size_of::<i64>() + size_of::<Box<[i64]>>() + 16) + 16;
+        self.combinations.len() * each
+    }
+
     fn leave(&mut self, _keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
         if turn.resident {
             return Ok(true);

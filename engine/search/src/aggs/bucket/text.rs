@@ -30,6 +30,8 @@ pub struct ByWord {
     passages: Set<u64>,
     numbers: Map<Box<[u8]>, u32>,
     words: Vec<Box<[u8]>>,
+    /// What words and passages take.
+    bytes: usize,
 }
 
 impl ByWord {
@@ -50,6 +52,7 @@ impl ByWord {
             passages: Set::default(),
             numbers: Map::default(),
             words: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -83,6 +86,8 @@ impl ByWord {
                 let next = self.words.len() as u32;
                 let number = *self.numbers.entry(word.clone()).or_insert(next);
                 if number == next {
+                    // Each word stands here twice.
+                    self.bytes += 2 * (word.len() + size_of::<Box<[u8]>>() + 16) + 16;
                     self.words.push(word);
                 }
                 found.push(number);
@@ -102,7 +107,9 @@ impl ByWord {
         for (at, passage) in words.windows(PASSAGE_WORDS).enumerate() {
             let joined = passage.join(&b' ');
             let hash = crate::aggs::metric::distinct::hash_bytes(&joined);
-            if !self.passages.insert(hash) {
+            if self.passages.insert(hash) {
+                self.bytes += 2 * size_of::<u64>();
+            } else {
                 fresh[at..at + PASSAGE_WORDS].fill(false);
             }
         }
@@ -132,6 +139,10 @@ fn gather(value: &json::Value, path: &str, out: &mut Vec<String>) {
 }
 
 impl Keys for ByWord {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         if !turn.resident
             && let Some(stored) = self.segment.stored()
