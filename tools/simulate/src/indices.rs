@@ -5,16 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use engine::Everything;
 use engine::ops::alias::{AliasChange, AliasRequest};
 use engine::ops::document::{GetRequest, VersionType, WriteAction, WriteItem};
 use engine::ops::{IndicesOptions, Refresh};
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env, Spawn, join_all};
 use json::Value;
 
 use crate::context::Context;
 use crate::documents::INDICES;
+use crate::node;
 
 /// What may stand in one place.
 #[derive(Clone, Debug)]
@@ -80,15 +82,19 @@ pub struct Names {
 /// Indices that come and go.
 const PASSING: u64 = 2;
 
+/// Changes that are made close to each other.
+const BURST: u64 = 5;
+
 /// The one who tends names, until told to end.
 pub async fn keeper(context: Rc<Context>) {
     while !context.stopping.get() {
-        match context.below(9) {
+        match context.below(11) {
             0 | 1 => make(&context).await,
             2 => remove(&context).await,
             3 | 4 => use_passing(&context).await,
             5 => add_field(&context).await,
-            6 | 7 => move_alias(&context).await,
+            6 | 7 => move_alias(&context, &format!("alias{}", context.below(2))).await,
+            8 | 9 => move_many(&context).await,
             _ => race_to_make(&context).await,
         }
         context.rest().await;
@@ -282,8 +288,21 @@ async fn add_field(context: &Context) {
     }
 }
 
-async fn move_alias(context: &Context) {
-    let alias = format!("alias{}", context.below(2));
+/// Several changes of the state, close to each other: while the first is on its way, those that follow
+/// make a batch of their own, which may land before it.
+async fn move_many(context: &Context) {
+    let moves = (0..BURST).map(|at| {
+        Box::pin(async move {
+            let pause = if at == 0 { 0 } else { context.below(1_500) };
+            node::sleep(&context.env, Duration::from_micros(pause)).await;
+            move_alias(context, &format!("burst{at}")).await;
+        })
+    });
+    join_all(moves.collect()).await;
+}
+
+async fn move_alias(context: &Context, alias: &str) {
+    let alias = alias.to_owned();
     let target = match context.below(3) {
         2 => None,
         at => Some(INDICES[at as usize].to_owned()),

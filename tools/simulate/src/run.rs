@@ -287,6 +287,10 @@ async fn live(
     context.sim.set_free_bytes(1 << 40);
     stop_begun.set(true);
     context.stopping.set(true);
+    if context.one_in(3) {
+        // The power goes while the stop saves what there is.
+        context.sim.cut_power_at(1 + context.below(80));
+    }
     // Whoever still waits for an answer gets one.
     let patience = context.now() + Duration::from_secs(200);
     while context.active.get() > 0 {
