@@ -257,6 +257,10 @@ def traps(key, rng):
     tree = b'{"query":{"terms":{"n":[' + b"1," * (4 * mib) + b"1]}}}"
     nested = b'{"query":{"bool":{"should":[' + b'{"match_all":{}},' * (mib // 4) + b'{"match_all":{}}]}}}'
     packed = "Content-Encoding: gzip\r\n"
+    deep = {"cardinality": {"field": "n"}}
+    for level in range(8):
+        deep = {"terms": {"field": "n" if level % 2 else "tag", "size": 1000}, "aggs": {"a": deep}}
+    tops = {"terms": {"field": "n", "size": 10_000}, "aggs": {"a": {"top_hits": {"size": 100}}}}
     return {
         "large bulk": lambda: message("POST", "/large/_bulk", key, lines, "application/x-ndjson"),
         "gzip": lambda: message("POST", "/large/_bulk", key, bomb, "application/x-ndjson", packed),
@@ -265,6 +269,8 @@ def traps(key, rng):
         "all sources": lambda: message("POST", "/large/_search?size=10000", key, {"query": {"match_all": {}}}),
         "sorted": lambda: message("POST", "/big/_search", key, {"size": 10_000, "sort": [{"tag": "asc"}, {"n": "desc"}, "_doc"]}),
         "buckets": lambda: message("POST", "/big/_search", key, {"size": 0, "aggs": {"a": {"terms": {"field": "n", "size": 65_000}, "aggs": {"b": {"terms": {"field": "tag", "size": 500}}}}}}),
+        "deep buckets": lambda: message("POST", "/big/_search", key, {"size": 0, "aggs": {"a": deep}}),
+        "best of buckets": lambda: message("POST", "/big/_search", key, {"size": 0, "aggs": {"a": tops}}),
         "scroll": lambda: message("POST", "/large/_search?scroll=1m&size=100", key, {}),
         "moment": lambda: message("POST", "/large/_pit?keep_alive=1m", key, b""),
         "several": lambda: message("POST", "/_msearch", key, (b'{"index":"large"}\n{"size":1000}\n') * 50, "application/x-ndjson"),
