@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use mapping::analysis::{Analyzer, Registry};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let cut = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (settings, text) = bytes.split_at(cut);
     let text = String::from_utf8_lossy(text);

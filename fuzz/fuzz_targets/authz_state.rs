@@ -6,7 +6,7 @@
 use authz::{Command, State};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     if let Ok(command) = Command::from_bytes(bytes) {
         let again = Command::from_bytes(&command.to_bytes());
         assert_eq!(again.as_ref(), Ok(&command), "written, read, equal");

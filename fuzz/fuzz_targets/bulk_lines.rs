@@ -5,7 +5,7 @@ use env::Bytes;
 use libfuzzer_sys::fuzz_target;
 use net::rest::bulk::{Defaults, Item, split};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let defaults = Defaults { index: "i".to_owned(), ..Defaults::default() };
     let Ok(items) = split(&Bytes::from(bytes.to_vec()), &defaults) else { return };
     assert_eq!(bytes.last(), Some(&b'\n'), "the body ends with a line feed");

@@ -4,7 +4,7 @@
 use http::{Body, Framing, Limits};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let limits = Limits::default();
     let mut whole = Body::new(Framing::Chunked, &limits).expect("no length to refuse");
     let mut split = Body::new(Framing::Chunked, &limits).expect("no length to refuse");

@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 const FORMAT: u32 = 1;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     if let Ok(command) = State::decode_command(FORMAT, bytes) {
         let mut out = Vec::new();
         State::encode_command(&command, &mut out);

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use net::format::{Encoding, of_json, to_json};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     for name in ["yaml", "cbor", "smile"] {
         let encoding = Encoding::of_name(name).expect("known");
         if let Ok(read) = to_json(encoding, bytes) {

@@ -18,7 +18,7 @@ const LIMITS: Limits = Limits {
     chunk_line_bytes_max: 24,
 };
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let Some((&first, bytes)) = bytes.split_first() else { return };
     let (ours, end) = ours(bytes, 1 + usize::from(first));
     let (theirs, strict_end) = strict::read(bytes, &LIMITS);

@@ -5,7 +5,7 @@ use http::head::{Finder, Framing, Head};
 use http::{Body, Limits};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let limits = Limits::default();
     let whole = Finder::default().find(bytes, &limits);
     // Byte by byte: the same end, or the same refusal.

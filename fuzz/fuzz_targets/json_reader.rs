@@ -4,7 +4,7 @@
 use json::tape::Parser;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let tree = json::parse(bytes);
     let mut parser = Parser::default();
     let tape = parser.parse(bytes).map(|document| document.root().to_value());

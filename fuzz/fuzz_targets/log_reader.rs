@@ -18,7 +18,7 @@ const FILE: &str = "/shard/log-000001";
 const SHARD: ShardId = ShardId { index: [0xaa; 16], number: 0 };
 const FILE_BYTES: usize = 64 << 10;
 
-fuzz_target!(|input: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |input: &[u8]| {
     let Some((&mode, rest)) = input.split_first() else { return };
     let sim = Sim::new(1);
     let bytes = match mode {

@@ -11,7 +11,7 @@ use shard::frame::Frame;
 use shard::manifest::Manifest;
 use wal::Record;
 
-fuzz_target!(|input: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |input: &[u8]| {
     let Some((&mode, rest)) = input.split_first() else { return };
     if mode >= 128 {
         let record = Record {

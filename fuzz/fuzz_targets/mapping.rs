@@ -1,14 +1,17 @@
 //! Mappings and documents: the first half of the input is a mapping, the rest a document. What is
-//! taken shows itself, reads again, and merging it into itself changes nothing.
+//! taken shows itself, reads again, and merging it into itself changes nothing; what is kept of the
+//! document is JSON.
 #![no_main]
 
 use std::sync::Arc;
 
+use env::Bytes;
 use libfuzzer_sys::fuzz_target;
+use mapping::document::kept::{self, Kept};
 use mapping::document::{Arena, Mode, Parsed, Parser};
 use mapping::{Mapping, Settings};
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let cut = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (definition, document) = bytes.split_at(cut);
     let settings = Arc::new(Settings::default());
@@ -26,6 +29,11 @@ fuzz_target!(|bytes: &[u8]| {
     let restored = Mapping::from_state_json(&state, settings).expect("a state reads back");
     assert_eq!(restored.to_state_json(), state);
 
+    // What stands in a segment: in two parts, or one.
+    if let Some((source, stored)) = kept::split(bytes) {
+        assert!(source.start <= source.end && source.end == stored.start);
+        assert_eq!(stored.end, bytes.len());
+    }
     let document = document.strip_prefix(b"\n").unwrap_or(document);
     let mut parser = Parser::new();
     let mut arena = Arena::new();
@@ -39,6 +47,11 @@ fuzz_target!(|bytes: &[u8]| {
                 parser
                     .parse(&mapping, "1", document, Mode::Replay, &mut replayed)
                     .expect("replay takes what was acknowledged");
+                let text = mapping.kept_source(Bytes::from(document.to_vec()));
+                let Kept { source, stored } = Kept::of(&text);
+                for part in [source, stored] {
+                    assert!(part.is_empty() || json::parse(part).is_ok(), "what is kept reads");
+                }
                 break;
             }
             Ok(Parsed::NeedsMapping(delta)) => match mapping.apply_delta(&delta) {

@@ -11,7 +11,7 @@ use net::params::Params;
 
 const NOW_MS: i64 = 1_700_000_000_000;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let target = Target::new(bytes);
     let params = Params::parse(&target);
     if let Ok(params) = &params {

@@ -1,17 +1,18 @@
-//! What browsers and clients send to the authorization server: forms, uploads, redirect URIs, scopes,
-//! tokens. What is read and written again is equal, and what may be registered matches itself alone.
+//! What browsers and clients send to the authorization server: forms, uploads, cookies, redirect URIs,
+//! scopes, tokens. What is read and written again is equal, and what may be registered matches itself alone.
 #![no_main]
 
 use authz::oauth::{details, scope};
 use authz::token::text;
 use libfuzzer_sys::fuzz_target;
+use net::oauth::cookie;
 use net::oauth::form::{self, Form};
 use net::oauth::redirect::{self, Rules};
 use net::oauth::{client_auth, multipart};
 
 const OWN: &str = "https://store.example:9200";
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     // One more parameter is written than was read, and there is a bound.
     if let Ok(read) = Form::parse(bytes)
         && read.pairs().len() < 200
@@ -59,4 +60,24 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(text::write(token.kind, &token.body), line);
     }
     client_auth::basic(line);
+    cookies(line);
 });
+
+/// A cookie that is found is sent back, and found again among others.
+fn cookies(line: &str) {
+    let head = |text: &str| {
+        let text = format!("GET / HTTP/1.1\r\nhost: a\r\ncookie: {text}\r\n\r\n");
+        http::Head::parse(text.as_bytes(), &http::Limits::default()).ok()
+    };
+    let Some(sent) = head(line) else { return };
+    for name in [cookie::SESSION, cookie::ANCHOR] {
+        let Some(value) = cookie::value(&sent, name) else { continue };
+        assert!(line.contains(value) && !value.contains([';', '\r', '\n']));
+        let set = cookie::set(name, value);
+        let (pair, _) = set.split_once(';').expect("attributes follow");
+        let again = head(&format!("a=b; {pair}; c=d")).expect("it was in a head");
+        assert_eq!(cookie::value(&again, name), Some(value));
+        let twice = head(&format!("{pair}; {pair}")).expect("it was in a head");
+        assert_eq!(cookie::value(&twice, name), None, "two of a name are none");
+    }
+}

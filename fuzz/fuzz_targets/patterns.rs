@@ -20,7 +20,7 @@ static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
 /// Every flag of expressions.
 const ALL: u32 = 0xffff;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let Ok(input) = std::str::from_utf8(bytes) else { return };
     let (pattern, text) = input.split_once('\n').unwrap_or((input, "abc"));
     for (flags, any_case) in [(ALL, false), (ALL, true), (0, false)] {

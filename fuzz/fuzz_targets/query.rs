@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let once = search::dsl::parse_search(bytes, &[]);
     let again = search::dsl::parse_search(bytes, &[]);
     assert_eq!(format!("{once:?}"), format!("{again:?}"));

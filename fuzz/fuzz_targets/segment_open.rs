@@ -16,7 +16,7 @@ use segment::{BlockCache, Check, SectionKind, Segment, SegmentWriter};
 
 const ID: SegmentId = SegmentId(1);
 
-fuzz_target!(|input: &[u8]| {
+fuzz_target!(init: base::hash::fix_seed(), |input: &[u8]| {
     let bytes = match input.split_first() {
         None | Some((0, _)) => input.get(1..).unwrap_or_default().to_vec(),
         Some((&doc_count, sections)) => sealed(u32::from(doc_count), sections),

@@ -119,8 +119,8 @@ pub fn file(path: &Path) -> Result<Vec<Given>> {
     yaml(&text, path)
 }
 
-/// The settings of YAML text, flat or nested, in order.
-fn yaml(text: &str, path: &Path) -> Result<Vec<Given>> {
+/// The settings of YAML text, flat or nested, in order; `path` is what a failure names.
+pub fn yaml(text: &str, path: &Path) -> Result<Vec<Given>> {
     let wrong = |line: usize, what: &dyn fmt::Display| {
         let place = Place::File { path: path.to_owned(), line };
         Failure::new(Code::Setting, format!("{place}: {what}"))
