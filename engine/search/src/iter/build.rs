@@ -95,7 +95,7 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
         }
         Node::Near { near, .. } => Box::new(Present::numeric(segment, near.field)?),
         Node::Inside { field, access, shape, .. } => {
-            inside_filter(context, *field, *access, shape)?
+            inside_filter(context, *field, *access, shape, lead)?
         }
         Node::Nested { .. } => Box::new(NestedFilter(nested(node, context)?)),
         Node::FewTerms { field, infos, .. } | Node::Synonym { field, infos, .. } => {
