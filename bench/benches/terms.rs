@@ -8,6 +8,7 @@ use std::hint::black_box;
 use base::{DocId, FieldNo, SegmentId};
 use criterion::{Criterion, criterion_group, criterion_main};
 use env::Bytes;
+use search::automaton::{Dfa, Look, Walk, levenshtein};
 use segment::writer::TermBlocks;
 use segment::{
     BlockCache, Check, Posting, Result, Segment, SegmentWriter, TermOptions, TermSource,
@@ -94,6 +95,7 @@ fn finding(criterion: &mut Criterion) {
             });
         });
     }
+    walking(criterion, &words);
     let segment = segment(&words[..1000], TermBlocks::Plain);
     let there: Vec<String> = (0..4096).map(|at| id(at * 7_919 % DOC_COUNT)).collect();
     let absent: Vec<String> = (0..4096).map(|at| id(DOC_COUNT + at)).collect();
@@ -113,6 +115,38 @@ fn finding(criterion: &mut Criterion) {
             black_box(segment.ids().id_of(DocId(doc)).expect("sound"))
         });
     });
+}
+
+/// The terms within one and two edits of words, found by leaps.
+fn walking(criterion: &mut Criterion, words: &[String]) {
+    let segment = segment(words, TermBlocks::Plain);
+    let terms = segment.terms(FIELD).expect("written");
+    for edits in [1, 2] {
+        let dfas: Vec<Dfa> = (0..16)
+            .map(|at| levenshtein::automaton(&words[at * 7_919 % words.len()], 0, edits, true))
+            .map(|dfa| dfa.expect("short"))
+            .collect();
+        let mut next = dfas.iter().cycle();
+        criterion.bench_function(&format!("terms within {edits} edits"), |bencher| {
+            bencher.iter(|| {
+                let dfa = next.next().expect("cycles");
+                let (mut walk, mut cursor, mut count) = (Walk::default(), terms.cursor(), 0);
+                let (mut more, mut target) = (cursor.next().expect("sound"), Vec::new());
+                while more {
+                    let look = walk.look(dfa, cursor.term(), cursor.shared());
+                    count += usize::from(look == Look::Match);
+                    more = match look {
+                        Look::Fail(_) => {
+                            walk.leap(dfa, cursor.term(), &mut target)
+                                && cursor.seek_ceil(&target).expect("sound")
+                        }
+                        Look::Match | Look::Step => cursor.next().expect("sound"),
+                    };
+                }
+                black_box(count)
+            });
+        });
+    }
 }
 
 criterion_group!(benches, finding);

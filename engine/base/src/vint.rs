@@ -27,6 +27,15 @@ pub fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Takes one integer off the front of `input`; `None` where it is cut short or above `u64::MAX`.
 #[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
+    // Most numbers are small.
+    if let [byte @ 0..0x80, rest @ ..] = *input {
+        *input = rest;
+        return Some(u64::from(*byte));
+    }
+    read_long(input)
+}
+
+fn read_long(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     let mut shift = 0;
     for (at, &byte) in input.iter().enumerate().take(10) {
@@ -50,6 +59,7 @@ pub fn read_u32(input: &mut &[u8]) -> Option<u32> {
 }
 
 /// Takes a length and that many bytes off the front of `input`.
+#[inline]
 pub fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let len = usize::try_from(read(input)?).ok()?;
     let (bytes, rest) = input.split_at_checked(len)?;

@@ -336,7 +336,7 @@ impl Slice {
             let Some(scorer) = build::scorer(&plan.root, context) else { return false };
             self.known = scorer.count_min().saturating_sub(deleted);
             self.run = Some(Run::Scored { scorer, window: None });
-            self.apart = self.wants_apart(plan);
+            self.apart = self.wants_apart(plan, context);
             if self.apart {
                 self.tally = self.tally_of(plan, context, whole && deleted == 0);
             }
@@ -380,12 +380,12 @@ impl Slice {
 
     /// Counting and looking for the best are cheaper apart: the count reads no frequency, and the
     /// best are found without seeing all.
-    fn wants_apart(&self, plan: &Plan) -> bool {
+    fn wants_apart(&self, plan: &Plan, context: Context<'_>) -> bool {
         matches!(self.keep, Keep::Top(_))
             && plan.bound.min_score.is_none()
             && plan.bound.terminate_after == 0
             && !self.may_skip()
-            && counts_fast(&plan.root)
+            && (counts_fast(&plan.root) || is_wide(&plan.root, context))
     }
 
     /// More documents match than need be counted.
@@ -608,6 +608,27 @@ impl Slice {
             Keep::Sorted(sorter) => sorter.offer(docs, scores),
         }
     }
+}
+
+/// A filter of so many times fewer documents than there are leaves few to be scored.
+const FEW: u64 = 8;
+
+/// Optional terms beside filters that many documents pass: they are counted by windows of bits.
+fn is_wide(node: &Node, context: Context<'_>) -> bool {
+    let Node::Bool { must, filter, should, must_not, minimum: 0 } = node else { return false };
+    let ([Node::Bool { must: inner, filter: beside, should: some, .. }], true, true) =
+        (must.as_slice(), should.is_empty(), must_not.is_empty())
+    else {
+        return false;
+    };
+    let doc_count = u64::from(context.segment.doc_count());
+    inner.is_empty()
+        && beside.is_empty()
+        && some.len() > 1
+        && some.iter().all(counts_fast)
+        && filter.iter().all(|node| {
+            matches!(node, Node::Numbers { .. }) && build::cost(node, context) > doc_count / FEW
+        })
 }
 
 /// The matches of a node are counted much faster than they are scored.

@@ -6,6 +6,7 @@
 //! | `dfa`         | the deterministic form: walks a dictionary by leaps              |
 //! | `regexp`      | Lucene's syntax becomes an automaton                             |
 //! | `levenshtein` | all words within one or two edits of a word                      |
+//! | `walk`        | goes through a dictionary, reading only where terms differ       |
 //!
 //! Labels are code points; UTF-8 orders bytes as code points are ordered, so a walk in the order of
 //! the dictionary is a walk in the order of labels.
@@ -16,8 +17,10 @@ pub mod dfa;
 pub mod levenshtein;
 pub mod nfa;
 pub mod regexp;
+pub mod walk;
 
 pub use dfa::{Dfa, Next};
+pub use walk::{Look, Walk};
 
 /// Highest code point.
 pub const LABEL_MAX: u32 = 0x10_FFFF;

@@ -399,23 +399,44 @@ impl Sorter {
         self.scratch.firsts = firsts;
     }
 
-    /// Decodes the first key's column for a window; false where it is no plain column of numbers.
+    /// Decodes the first key's column for a window; false where it is no plain column.
     fn fill_firsts(&mut self, docs: &[u32], firsts: &mut Vec<i64>) -> bool {
-        let Some(Reader::Numeric { column: Some(column), key }) = self.readers.first() else {
-            return false;
-        };
         if self.children.first().is_some_and(Option::is_some) {
             return false;
         }
+        let descending = self.keys.keys.first().is_some_and(|key| key.descending);
+        let worst = self.worst().map(|keys| keys[0]);
         let Scratch { values, present, .. } = &mut self.scratch;
         let window = window_of(docs[0]);
+        let (column, key) = match self.readers.first() {
+            Some(Reader::Numeric { column: Some(column), key }) => (column, key),
+            Some(Reader::Distance { column: Some(column), key }) if column.is_single() => {
+                column.fill(window, values, present);
+                let fence = worst.filter(|_| !descending).and_then(|worst| key.fence(worst));
+                for doc in docs {
+                    let place = doc % WINDOW;
+                    let value = values[place as usize];
+                    if !bits::has(present, place) {
+                        let far = sortable::from_f64(f64::INFINITY);
+                        firsts.push(directed(far, descending));
+                    } else if fence.is_some_and(|fence| !fence.holds(value)) {
+                        // Worse than the worst, so that it is passed over.
+                        firsts.push(i64::MAX);
+                    } else {
+                        let far = key.of(&[value]).unwrap_or(i64::MAX);
+                        firsts.push(directed(far, descending));
+                    }
+                }
+                return true;
+            }
+            _ => return false,
+        };
         match key.mode {
             Mode::Min => column.fill(window, values, present),
             Mode::Max => column.fill_last(window, values, present),
             _ if column.is_single() => column.fill(window, values, present),
             _ => return false,
         }
-        let descending = self.keys.keys[0].descending;
         for doc in docs {
             let place = doc % WINDOW;
             let value = match bits::has(present, place) {

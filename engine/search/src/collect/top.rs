@@ -42,9 +42,14 @@ impl Top {
     #[inline]
     pub fn offer(&mut self, score: f32, segment: u32, doc: u32) {
         debug_assert!(score >= 0.0, "a score is not negative");
-        if score < self.bar {
-            return;
+        if score >= self.bar {
+            self.take(score, segment, doc);
         }
+    }
+
+    /// Takes a hit that is not below the bar. Few are: the look before stays small.
+    #[inline(never)]
+    fn take(&mut self, score: f32, segment: u32, doc: u32) {
         // -0.0 has other bits than 0.0 but is no other score.
         let score_bits = (score + 0.0).to_bits();
         let entry = Entry { score_bits, place: Reverse(u64::from(segment) << 32 | u64::from(doc)) };

@@ -9,6 +9,9 @@
 //! 1. Without scores each match is given, with a score of 0, and no frequency is read.
 //! 2. With [`Scorer::count_below`] each match is given, and those below the bar may be given 0.
 //! 3. Sums are made in f64 and rounded once, so the order of the terms does not matter.
+//!
+//! Filters beside the terms are asked about a block's candidates first ([`AllTerms::with_filters`]): a
+//! look at a bit or a column costs less than one into another term's block.
 
 use std::ops::Range;
 
@@ -19,7 +22,7 @@ use segment::{Norms, Terms};
 use super::blockmax::needed;
 use super::blocks::{Blocks, Met};
 use super::term::{Bounds, Weight};
-use super::{END, Hits, NO_MATCH, Scorer, Turn, Window, bound};
+use super::{AnyFilter, END, Hits, NO_MATCH, Scorer, Turn, Window, bound};
 use crate::score::bm25::{self, NO_NORM};
 
 /// Blocks of the lead that a window without a bar takes together.
@@ -79,10 +82,15 @@ pub struct AllTerms {
     sums: [f64; BLOCK],
     met: Met,
     scores: [f32; BLOCK],
+    /// What else must match, the one with the fewest matches first.
+    filters: Vec<AnyFilter>,
+    matches: Vec<bool>,
+    /// Blocks that the next window without a bar takes together.
+    taken: u32,
 }
 
 impl AllTerms {
-    /// At least two terms, all with scores or all without; every block is there.
+    /// At least one term, all with scores or all without; every block is there.
     pub fn new(mut parts: Vec<Part>) -> Self {
         parts.sort_by_key(|part| part.info.doc_freq);
         let mut words: Vec<Word> = parts.into_iter().map(Word::new).collect();
@@ -97,7 +105,46 @@ impl AllTerms {
             met: Met::default(),
             sums: [0.0; BLOCK],
             scores: [0.0; BLOCK],
+            filters: Vec::new(),
+            matches: Vec::new(),
+            taken: 1,
         }
+    }
+
+    /// Of the matches those that `filters` match too. Filters that, once they said they are ready for
+    /// any probe, are so for each.
+    #[must_use]
+    pub fn with_filters(mut self, mut filters: Vec<AnyFilter>) -> Self {
+        filters.sort_by_key(|filter| filter.cost());
+        self.filters = filters;
+        self
+    }
+
+    /// Documents of a block of the lead that lie in `range` and pass the filters, in `docs` with
+    /// their places in the block; answers how many. The filters are ready.
+    fn candidates(
+        lead: &Blocks,
+        taken: Range<usize>,
+        (filters, matches): (&mut [AnyFilter], &mut Vec<bool>),
+        docs: &mut [u32; BLOCK],
+        places: &mut [u8; BLOCK],
+    ) -> usize {
+        let mut count = taken.len();
+        docs[..count].copy_from_slice(&lead.docs[taken.clone()]);
+        for (slot, at) in places.iter_mut().zip(taken) {
+            *slot = at as u8;
+        }
+        for filter in filters {
+            matches.clear();
+            matches.resize(count, false);
+            filter.probe(&docs[..count], matches);
+            let candidates = std::mem::take(&mut count);
+            for at in 0..candidates {
+                (docs[count], places[count]) = (docs[at], places[at]);
+                count += usize::from(matches[at]);
+            }
+        }
+        count
     }
 
     /// The bound of all terms but the lead in the whole segment.
@@ -124,15 +171,29 @@ impl AllTerms {
 
     /// Appends the matches of a block of the lead that lie in `range`.
     fn join(&mut self, block: u32, range: &Range<u32>, bar: f32, hits: &mut Hits) {
-        let Self { words, docs, sums, scores, scored, dull, met, .. } = self;
+        let Self { words, docs, sums, scores, scored, dull, met, filters, matches, .. } = self;
         let Some((lead, others)) = words.split_first_mut() else { return };
         lead.blocks.enter(block);
         let taken = lead.blocks.places(range);
         let mut count = taken.len();
-        docs[..count].copy_from_slice(&lead.blocks.docs[taken.clone()]);
         let mut rest: f64 = others.iter().map(|word| f64::from(word.here())).sum();
+        if filters.is_empty() {
+            docs[..count].copy_from_slice(&lead.blocks.docs[taken.clone()]);
+            if *scored {
+                lead.score_places(taken, scores);
+            }
+        } else {
+            let mut places = [0; BLOCK];
+            let rules = (filters.as_mut_slice(), matches);
+            count = Self::candidates(&lead.blocks, taken, rules, docs, &mut places);
+            if count == 0 {
+                return;
+            }
+            if *scored {
+                lead.score_some(&docs[..count], &places, scores);
+            }
+        }
         if *scored {
-            lead.score_places(taken, scores);
             for (sum, score) in sums.iter_mut().zip(&scores[..count]) {
                 *sum = f64::from(*score);
             }
@@ -238,6 +299,17 @@ impl Word {
         bm25::scores(score.weight.weight, freqs, out);
     }
 
+    /// Scores of some documents of the block entered, by their places.
+    fn score_some(&mut self, docs: &[u32], places: &[u8; BLOCK], out: &mut [f32; BLOCK]) {
+        let Some(score) = &self.score else { return };
+        let block = self.blocks.block;
+        let freqs = self.blocks.freqs(block);
+        for ((slot, doc), at) in out.iter_mut().zip(docs).zip(places) {
+            let freq = freqs[usize::from(*at) % BLOCK] as f32;
+            *slot = bm25::score(score.weight.weight, freq, score.inverse(*doc));
+        }
+    }
+
     /// Adds the scores of the documents met, which stand at `from` and after, to their sums; keeps
     /// those worth it from place `kept` on, and answers the place after them.
     #[inline]
@@ -280,7 +352,8 @@ impl Word {
 
 impl Scorer for AllTerms {
     fn cost(&self) -> u64 {
-        u64::from(self.words[0].blocks.postings.doc_freq())
+        let lead = u64::from(self.words[0].blocks.postings.doc_freq());
+        self.filters.first().map_or(lead, |filter| filter.cost().min(lead))
     }
 
     fn next(&mut self, from: u32) -> u32 {
@@ -308,7 +381,13 @@ impl Scorer for AllTerms {
                 0 => from,
                 block => from.max(lead.blocks.postings.block_last(block - 1).get() + 1),
             };
-            let taken = if bar > 0.0 { 1 } else { BLOCKS_A_WINDOW };
+            // The first blocks may set a bar for all others.
+            let taken = match (bar > 0.0, self.scored) {
+                (true, _) => 1,
+                (false, true) => self.taken,
+                (false, false) => BLOCKS_A_WINDOW,
+            };
+            self.taken = (taken * 2).min(BLOCKS_A_WINDOW);
             let last = (block + taken).min(lead.blocks.count) - 1;
             let end = lead.blocks.postings.block_last(last).get() + 1;
             let window = Window { start, end: end.max(start), bar };
@@ -328,7 +407,8 @@ impl Scorer for AllTerms {
 
     fn prepare(&mut self, _window: &Window, turn: &mut Turn<'_>) -> bool {
         turn.spend(256 * self.words.len());
-        true
+        // Blocks are there; what filters gather first may take longer than one turn.
+        self.filters.iter_mut().all(|filter| filter.prepare_probe(&[], turn))
     }
 
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
@@ -352,11 +432,23 @@ impl Scorer for AllTerms {
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 2);
-        true
+        self.filters.iter_mut().all(|filter| filter.prepare_probe(docs, turn))
     }
 
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+        scores.fill(0.0);
+        for filter in &mut self.filters {
+            self.matches.clear();
+            self.matches.resize(docs.len(), false);
+            filter.probe(docs, &mut self.matches);
+            for (slot, matches) in scores.iter_mut().zip(&self.matches) {
+                *slot = if *matches { *slot } else { NO_MATCH };
+            }
+        }
         for (slot, doc) in scores.iter_mut().zip(docs) {
+            if *slot < 0.0 {
+                continue;
+            }
             let mut sum = 0.0;
             let matches = self.words.iter_mut().all(|word| {
                 let found = word.blocks.find(*doc);

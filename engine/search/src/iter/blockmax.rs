@@ -48,6 +48,8 @@ pub struct BlockMax {
     /// The window that the bounds are of.
     bounded: Range<u32>,
     stage: Stage,
+    /// Documents of the next window without a bar: few at first, as they may set one.
+    taken: u32,
     /// Candidates and their sums so far.
     docs: Vec<u32>,
     sums: Vec<f64>,
@@ -67,6 +69,7 @@ impl BlockMax {
             essential: 0,
             bounded: 0..0,
             stage: Stage::Fresh,
+            taken: WINDOW / 16,
             docs: Vec::new(),
             sums: Vec::new(),
             table: Box::new([0.0; WINDOW as usize]),
@@ -315,7 +318,11 @@ impl Scorer for BlockMax {
             if start == END {
                 return Window::NONE;
             }
-            let end = (window_of(start) + 1).saturating_mul(WINDOW);
+            let mut end = (window_of(start) + 1).saturating_mul(WINDOW);
+            if bar <= 0.0 {
+                end = end.min(start.saturating_add(self.taken));
+                self.taken = (self.taken * 2).min(WINDOW);
+            }
             turn.spend(self.clauses.len() * 4);
             if bar <= 0.0 || self.bound_clauses(&(start..end)) >= bar {
                 return Window { start, end, bar };

@@ -95,7 +95,7 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
         }
         Node::Near { near, .. } => Box::new(Present::numeric(segment, near.field)?),
         Node::Inside { field, access, shape, .. } => {
-            inside_filter(context, *field, *access, shape)?
+            inside_filter(context, *field, *access, shape, lead)?
         }
         Node::Nested { .. } => Box::new(NestedFilter(nested(node, context)?)),
         Node::FewTerms { field, infos, .. } | Node::Synonym { field, infos, .. } => {
@@ -611,8 +611,21 @@ fn bool_scorer(
     // What scores together is rounded once: terms are joined only where nothing is added to them.
     let alone = must.len() > 1 && (minimum == 0 || some.len() > minimum);
     let all: Vec<&Node> = must.iter().collect();
+    let rules: Vec<&Node> = filter_nodes.iter().collect();
+    let mut filter_nodes = filter_nodes;
     match if alone { lists::parts(&all, context, true) } else { None } {
-        Some(parts) => required.push(Box::new(AllTerms::new(parts?))),
+        Some(parts) => {
+            let parts = parts?;
+            let rarest = parts.iter().map(|part| u64::from(part.info.doc_freq)).min();
+            let rules = match lists::sieve(&rules, context, rarest.unwrap_or(0)) {
+                Some(rules) => {
+                    filter_nodes = &[];
+                    rules
+                }
+                None => Vec::new(),
+            };
+            required.push(Box::new(AllTerms::new(parts).with_filters(rules)));
+        }
         None => {
             for node in must {
                 required.push(scorer_of(node, context, lead)?);

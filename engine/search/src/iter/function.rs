@@ -9,11 +9,12 @@ use segment::Segment;
 use segment::columns::Numeric;
 
 use super::adjusted::{Adjust, Check};
+use super::area::Area;
 use super::blocks::Blocks;
 use super::{AnyFilter, AnyScorer, Bits, NO_MATCH, Turn, bits, window_of};
 use crate::ast::{GeoPoint, MultiValue, ScoreMode};
 use crate::error::{Error, Kind};
-use crate::plan::function::{Form, Origin, Random, RankForm, Shape};
+use crate::plan::function::{Form, Origin, Random, RankForm};
 
 /// Mean radius of the earth, as Lucene has it.
 pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
@@ -444,7 +445,7 @@ pub struct Inside {
     /// The column of places.
     pub column: Column,
     /// The shape.
-    pub shape: Arc<Shape>,
+    pub area: Area,
 }
 
 impl Check for Inside {
@@ -453,8 +454,8 @@ impl Check for Inside {
     }
 
     fn matches(&mut self, doc: u32) -> bool {
-        let shape = Arc::clone(&self.shape);
-        self.column.raw(doc).iter().any(|value| shape.holds(place_of(*value)))
+        let Self { column, area } = self;
+        column.raw(doc).iter().any(|value| area.holds(*value))
     }
 
     fn keep(&mut self, docs: &[u32], base: u32, bits: &mut Bits) {
@@ -462,8 +463,7 @@ impl Check for Inside {
         // The window's block is taken apart once.
         let mut cursor = column.cursor();
         for doc in docs {
-            let mut places = cursor.values(DocId(*doc)).map(place_of);
-            if places.any(|place| self.shape.holds(place)) {
+            if cursor.values(DocId(*doc)).any(|value| self.area.holds(value)) {
                 bits::set(bits, doc - base);
             }
         }

@@ -29,6 +29,7 @@ pub mod adjusted;
 pub mod all;
 pub mod all_terms;
 pub mod and;
+pub mod area;
 pub mod bits;
 pub mod blockmax;
 pub mod blocks;

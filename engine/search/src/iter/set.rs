@@ -5,16 +5,20 @@
 
 use std::sync::Arc;
 
-use segment::bkd::{self, Bkd, Bounds, Sink};
+use segment::bkd::{self, Bkd, Bounds, Region, Sink};
 use segment::postings::Scratch;
 use segment::{Need, Postings, Segment, TermCursor, Terms};
 
+use super::area::Area;
 use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
 use crate::automaton::Next;
 use crate::plan::bound::Pattern;
 
 /// Leaves of a tree of points that a step reads: about 512 documents each.
 const LEAVES_A_STEP: usize = 32;
+
+/// Leaves that are read in one go to count points: a quarter of a millisecond.
+const LEAVES_TO_COUNT: usize = 256;
 
 /// Terms that a step walks through.
 const TERMS_A_STEP: usize = 64;
@@ -24,10 +28,18 @@ const TERMS_A_STEP: usize = 64;
 pub enum Source {
     /// Points inside bounds, one walk after the other.
     Points(Vec<bkd::Walk>),
+    /// Points inside an area.
+    Area(bkd::Walk<Area>),
     /// Documents of those of a sorted list of terms that are there.
     Lookup(Lookup),
     /// Documents of the terms of a pattern.
     Pattern(Box<Walker>),
+}
+
+/// Points that can be counted, most of them without being read.
+enum Counted {
+    Boxes(Box<[Bounds]>),
+    Area(Area),
 }
 
 /// A bit for each document of a segment, gathered when first asked.
@@ -38,7 +50,7 @@ pub struct Set {
     doc_count: u32,
     cost: u64,
     /// Points that can be counted without being read.
-    counted: Option<(Bkd, Box<[Bounds]>)>,
+    counted: Option<(Bkd, Counted)>,
     done: bool,
 }
 
@@ -65,7 +77,16 @@ impl Set {
     pub fn points(tree: &Bkd, bounds: &[Bounds], segment: &Segment, cost: u64) -> Self {
         let walks = bounds.iter().map(|bounds| tree.walk(*bounds)).collect();
         let mut set = Self::new(Source::Points(walks), segment, cost);
-        set.counted = Some((tree.clone(), bounds.into()));
+        set.counted = Some((tree.clone(), Counted::Boxes(bounds.into())));
+        set
+    }
+
+    /// Documents with a place in an area.
+    pub fn area(tree: &Bkd, area: Area, segment: &Segment) -> Self {
+        let cost = tree.walk_region(&area).estimate();
+        let walk = tree.walk_region(area.clone());
+        let mut set = Self::new(Source::Area(walk), segment, cost);
+        set.counted = Some((tree.clone(), Counted::Area(area)));
         set
     }
 
@@ -80,7 +101,17 @@ impl Set {
         }
         loop {
             let more = match &mut self.source {
-                Source::Points(walks) => walk_points(walks, &mut self.words, &self.segment, turn),
+                Source::Points(walks) => match walks.last_mut() {
+                    None => Step::Done,
+                    Some(walk) => match walk_points(walk, &mut self.words, &self.segment, turn) {
+                        Step::Done => {
+                            walks.pop();
+                            Step::More
+                        }
+                        step => step,
+                    },
+                },
+                Source::Area(walk) => walk_points(walk, &mut self.words, &self.segment, turn),
                 Source::Lookup(lookup) => lookup.step(&mut self.words, &self.segment, turn),
                 Source::Pattern(walker) => walker.step(&mut self.words, &self.segment, turn),
             };
@@ -105,13 +136,12 @@ enum Step {
     Done,
 }
 
-fn walk_points(
-    walks: &mut Vec<bkd::Walk>,
+fn walk_points<R: Region>(
+    walk: &mut bkd::Walk<R>,
     words: &mut [u64],
     segment: &Segment,
     turn: &mut Turn<'_>,
 ) -> Step {
-    let Some(walk) = walks.last_mut() else { return Step::Done };
     if !turn.resident {
         // What cannot be named is damaged; the step finds and records it.
         let _ = walk.prepare(LEAVES_A_STEP, turn.missing);
@@ -121,16 +151,13 @@ fn walk_points(
     }
     turn.spend(LEAVES_A_STEP * 256);
     match walk.step(LEAVES_A_STEP, &mut Words(words)) {
-        Ok(bkd::Progress::More) => {}
-        Ok(bkd::Progress::Done) => {
-            walks.pop();
-        }
+        Ok(bkd::Progress::More) => Step::More,
+        Ok(bkd::Progress::Done) => Step::Done,
         Err(error) => {
             segment.file().fail(error);
-            walks.pop();
+            Step::Done
         }
     }
-    Step::More
 }
 
 /// Sets the bits of a term's documents; false where blocks are not there.
@@ -198,21 +225,34 @@ impl Filter for Set {
     }
 
     fn count(&mut self) -> Option<u64> {
-        let (tree, bounds) = self.counted.as_ref()?;
+        let (tree, counted) = self.counted.as_ref()?;
         let single = tree.point_count() == u64::from(tree.doc_count());
-        // Each range reads its two edges.
-        if !single || bounds.len() > 16 || !self.segment.file().is_resident() {
+        if !single || !self.segment.file().is_resident() {
             return None;
         }
-        let mut count = 0;
-        for bounds in bounds {
-            match tree.count(bounds) {
-                Ok(more) => count += more,
-                Err(error) => self.segment.file().fail(error),
-            }
-        }
-        Some(count)
+        let count = match counted {
+            Counted::Area(area) => tree.walk_region(area).count(LEAVES_TO_COUNT),
+            // Each range reads its two edges.
+            Counted::Boxes(bounds) if bounds.len() > 16 => return None,
+            Counted::Boxes(bounds) => count_boxes(tree, bounds),
+        };
+        count.unwrap_or_else(|error| {
+            self.segment.file().fail(error);
+            Some(0)
+        })
     }
+}
+
+/// Points of several boxes; `None` where too many leaves would have to be read at once.
+fn count_boxes(tree: &Bkd, boxes: &[Bounds]) -> segment::Result<Option<u64>> {
+    let mut count = 0;
+    for bounds in boxes {
+        match tree.walk(*bounds).count(LEAVES_TO_COUNT)? {
+            Some(more) => count += more,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(count))
 }
 
 /// Looks up a sorted list of terms and sets the bits of their documents.

@@ -227,6 +227,8 @@ pub struct TermScorer {
     bounds: Bounds,
     bound: f32,
     met: Met,
+    /// Blocks that the next window without a bar takes together: few at first, as they may set one.
+    taken: u32,
 }
 
 impl TermScorer {
@@ -245,7 +247,7 @@ impl TermScorer {
         let norms = norms.filter(|_| weight.norms);
         let mut bounds = Bounds::new(&blocks, weight.clone());
         let bound = bounds.all(&blocks);
-        Self { blocks, norms, weight, bounds, bound, met: Met::default() }
+        Self { blocks, norms, weight, bounds, bound, met: Met::default(), taken: 1 }
     }
 
     /// Appends the scores of the places of the block entered.
@@ -316,7 +318,8 @@ impl Scorer for TermScorer {
             0 => from,
             block => from.max(self.blocks.postings.block_last(block - 1).get() + 1),
         };
-        let blocks = if bar > 0.0 { 1 } else { BLOCKS_A_WINDOW };
+        let blocks = if bar > 0.0 { 1 } else { self.taken };
+        self.taken = (self.taken * 2).min(BLOCKS_A_WINDOW);
         let last = (block + blocks).min(self.blocks.count) - 1;
         let end = self.blocks.postings.block_last(last).get() + 1;
         Window { start, end: end.max(start), bar }

@@ -6,6 +6,7 @@ use mapping::{Kind as Type, Mapping};
 
 use crate::ast::GeoPoint;
 use crate::error::{Error, Result};
+use crate::iter::area::Fence;
 use crate::iter::function::haversine;
 use crate::request::{DistanceSort, Mode, Order, Sort};
 
@@ -56,16 +57,30 @@ impl Distance {
         })
     }
 
+    /// What need not be looked at because it is farther than a sortable distance; `None` where that
+    /// cannot be told by a box. For columns with one place a document.
+    pub fn fence(&self, farthest: i64) -> Option<Fence> {
+        let [origin] = self.origins.as_slice() else { return None };
+        let metres = sortable::to_f64(farthest) * self.unit;
+        let is_on_earth = origin.lat.abs() <= 90.0 && origin.lon.is_finite();
+        (!self.is_flat && is_on_earth && metres.is_finite()).then(|| Fence::new(*origin, metres))
+    }
+
+    fn metres(&self, origin: GeoPoint, place: i64) -> f64 {
+        let place = geo::decode(place);
+        let place = GeoPoint { lat: place.lat, lon: place.lon };
+        if self.is_flat { flat(origin, place) } else { haversine(origin, place) }
+    }
+
     /// The sortable distance of places of a column, in the unit; `None` without a place.
     pub fn of(&self, places: &[i64]) -> Option<i64> {
+        if let ([place], [origin]) = (places, self.origins.as_slice()) {
+            return Some(sortable::from_f64(self.metres(*origin, *place) / self.unit));
+        }
         let mut all: Vec<f64> = Vec::with_capacity(places.len() * self.origins.len());
         for place in places {
-            let place = geo::decode(*place);
-            let place = GeoPoint { lat: place.lat, lon: place.lon };
             for origin in &self.origins {
-                let metres =
-                    if self.is_flat { flat(*origin, place) } else { haversine(*origin, place) };
-                all.push(metres / self.unit);
+                all.push(self.metres(*origin, *place) / self.unit);
             }
         }
         all.sort_unstable_by(f64::total_cmp);

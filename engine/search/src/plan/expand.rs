@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 
+use crate::automaton::{Dfa, TooComplex, levenshtein};
 use crate::error::{Error, Result};
 use crate::plan::bound::{Pattern, Term};
 
@@ -104,21 +105,39 @@ pub struct Near {
 }
 
 impl Near {
+    /// The automaton of the terms that take at most `edits`.
+    ///
+    /// # Errors
+    /// Where the word is far too long.
+    pub fn automaton(&self, edits: u32) -> std::result::Result<Dfa, TooComplex> {
+        let word: String = self.word.iter().collect();
+        levenshtein::automaton(&word, self.prefix, edits, self.transpositions)
+    }
+
+    /// The greatest factor of a term that takes so many edits.
+    pub fn boost_max(&self, edits: u32) -> f32 {
+        self.factor(edits as usize, self.word.len())
+    }
+
+    fn factor(&self, edits: usize, len: usize) -> f32 {
+        match edits {
+            0 => 1.0,
+            // All letters changed, or more: nothing is left, and less than nothing is no score.
+            edits => (1.0 - edits as f32 / len.min(self.word.len()) as f32).max(0.0),
+        }
+    }
+
     /// The factor of a term: less the more edits it takes (`FuzzyTermsEnum`).
     pub fn boost(&self, term: &str) -> f32 {
         let chars: Vec<char> = term.chars().collect();
         let prefix = self.prefix.min(self.word.len()).min(chars.len());
-        let edits = crate::automaton::levenshtein::distance(
+        let edits = levenshtein::distance(
             &self.word[prefix..],
             &chars[prefix..],
             self.transpositions,
             self.edits as usize,
         );
-        match edits {
-            0 => 1.0,
-            // All letters changed, or more: nothing is left, and less than nothing is no score.
-            edits => (1.0 - edits as f32 / chars.len().min(self.word.len()) as f32).max(0.0),
-        }
+        self.factor(edits, chars.len())
     }
 }
 

@@ -3,6 +3,9 @@
 //! A walk goes through the dictionaries of all segments; a term found in several is one term. Of
 //! terms that are worth more or less, only the best are kept (`TopTermsRewrite`: the greater factor
 //! first, among equals the lesser term); they are scored in the order of their bytes.
+//!
+//! Once as many are kept as are wanted, terms of more edits may be of no use any more: then the walk
+//! goes on with the automaton of fewer (as Lucene's `FuzzyTermsEnum` does).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +13,7 @@ use std::sync::Arc;
 use base::FieldNo;
 use segment::{Missing, TermCursor, TermInfo, View};
 
-use crate::automaton::Next;
+use crate::automaton::{Dfa, Look, Next, Walk};
 use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
@@ -30,6 +33,10 @@ pub struct Found {
 /// A factor, and postings by segment.
 type Known = (f32, Vec<Option<TermInfo>>);
 
+/// So many terms in a row fail before one is looked for by what may come next: a look-up costs as
+/// much as some steps.
+const FAILED_MAX: u32 = 2;
+
 /// What one node of a query asks for.
 struct Task {
     key: usize,
@@ -45,6 +52,17 @@ struct Task {
     seek: Option<Vec<u8>>,
     taken: usize,
     found: BTreeMap<Box<[u8]>, Known>,
+    /// Where the walk of an automaton stands; failures since the last leap, and how many bytes of the
+    /// last one no term to come may begin with.
+    walk: Walk,
+    failed: u32,
+    apart: Option<usize>,
+    /// Room for what is looked for.
+    target: Vec<u8>,
+    /// The automaton of fewer edits that is walked now.
+    fewer: Option<(u32, Dfa)>,
+    /// The worst term kept, where no more are wanted.
+    worst: Option<(f32, Box<[u8]>)>,
 }
 
 /// Gathers the terms of all patterns of a query.
@@ -109,40 +127,43 @@ impl Gather {
 }
 
 impl Task {
-    fn of_expand(expand: &Arc<Expand>) -> Self {
+    fn new(key: usize, field: FieldNo, pattern: Arc<Pattern>, most: usize) -> Self {
         Self {
-            key: key_of(expand),
-            field: expand.field,
-            pattern: Arc::clone(&expand.pattern),
-            near: expand.near.clone(),
-            // One more than may be, where more is an error.
-            most: expand.rewrite.most().map_or(CLAUSES_MAX + 1, |most| most as usize),
-            equal: expand.near.is_none(),
-            segment: 0,
-            cursor: None,
-            seek: None,
-            taken: 0,
-            found: BTreeMap::new(),
-        }
-    }
-
-    /// Words that the last place of a phrase may be.
-    fn of_phrase(phrase: &Arc<MultiPhrase>, most: u32) -> Option<Self> {
-        let (words, _) = phrase.places.last()?;
-        let prefix = words.first()?.clone();
-        Some(Self {
-            key: key_of(phrase),
-            field: phrase.field,
-            pattern: Arc::new(Pattern::Prefix { prefix, case_insensitive: false }),
+            key,
+            field,
+            pattern,
             near: None,
-            most: most as usize,
+            most,
             equal: true,
             segment: 0,
             cursor: None,
             seek: None,
             taken: 0,
             found: BTreeMap::new(),
-        })
+            walk: Walk::default(),
+            failed: 0,
+            apart: None,
+            target: Vec::new(),
+            fewer: None,
+            worst: None,
+        }
+    }
+
+    fn of_expand(expand: &Arc<Expand>) -> Self {
+        // One more than may be, where more is an error.
+        let most = expand.rewrite.most().map_or(CLAUSES_MAX + 1, |most| most as usize);
+        let pattern = Arc::clone(&expand.pattern);
+        let near = expand.near.clone();
+        let equal = near.is_none();
+        Self { near, equal, ..Self::new(key_of(expand), expand.field, pattern, most) }
+    }
+
+    /// Words that the last place of a phrase may be.
+    fn of_phrase(phrase: &Arc<MultiPhrase>, most: u32) -> Option<Self> {
+        let (words, _) = phrase.places.last()?;
+        let prefix = words.first()?.clone();
+        let pattern = Arc::new(Pattern::Prefix { prefix, case_insensitive: false });
+        Some(Self::new(key_of(phrase), phrase.field, pattern, most as usize))
     }
 
     /// True when all segments are walked.
@@ -162,6 +183,8 @@ impl Task {
                 self.cursor = Some(terms.cursor());
                 self.seek = Some(self.pattern.start().to_vec());
                 self.taken = 0;
+                self.walk = Walk::default();
+                self.narrow(None);
             }
             let Some(cursor) = &mut self.cursor else { continue };
             if *left == 0 {
@@ -169,6 +192,8 @@ impl Task {
             }
             *left -= 1;
             if !segment.file().is_resident() {
+                // Passing over terms may leave the block that is there.
+                self.apart = None;
                 match &self.seek {
                     Some(target) => cursor.need(target, missing)?,
                     None => cursor.need_next(missing)?,
@@ -177,9 +202,14 @@ impl Task {
                     return Ok(false);
                 }
             }
-            let more = match self.seek.take() {
-                Some(target) => cursor.seek_ceil(&target)?,
-                None => cursor.next()?,
+            let more = match (self.seek.take(), self.apart.take()) {
+                (Some(target), _) => {
+                    let more = cursor.seek_ceil(&target)?;
+                    self.target = target;
+                    more
+                }
+                (None, Some(len)) => cursor.next_apart(len)?,
+                (None, None) => cursor.next()?,
             };
             let enough = self.equal && self.taken >= self.most;
             if !more || enough {
@@ -187,10 +217,36 @@ impl Task {
                 self.segment += 1;
                 continue;
             }
-            match self.pattern.look(cursor.term()) {
+            let next = match &*self.pattern {
+                Pattern::Automaton { dfa, .. } => {
+                    let dfa = self.fewer.as_ref().map_or(dfa, |(_, dfa)| dfa);
+                    match self.walk.look(dfa, cursor.term(), cursor.shared()) {
+                        Look::Fail(at) => {
+                            self.failed += 1;
+                            if self.failed < FAILED_MAX {
+                                self.apart = Some(after_char(cursor.term(), at));
+                                Next::Step
+                            } else {
+                                self.failed = 0;
+                                let mut target = std::mem::take(&mut self.target);
+                                match self.walk.leap(dfa, cursor.term(), &mut target) {
+                                    true => Next::Seek(target),
+                                    false => Next::End,
+                                }
+                            }
+                        }
+                        look => {
+                            self.failed = 0;
+                            if look == Look::Match { Next::Match } else { Next::Step }
+                        }
+                    }
+                }
+                pattern => pattern.look(cursor.term()),
+            };
+            match next {
                 Next::Match => {
                     let info = cursor.info()?;
-                    let term = cursor.term().into();
+                    let term: Box<[u8]> = cursor.term().into();
                     self.taken += 1;
                     self.add(term, info, view.segments.len());
                 }
@@ -206,12 +262,56 @@ impl Task {
     }
 
     fn add(&mut self, term: Box<[u8]>, info: TermInfo, segments: usize) {
-        let near = self.near.as_ref();
-        let slot = self.found.entry(term).or_insert_with_key(|term| {
-            let boost = near.map_or(1.0, |near| near.boost(&String::from_utf8_lossy(term)));
-            (boost, vec![None; segments])
-        });
-        slot.1[self.segment] = Some(info);
+        let Some(near) = &self.near else {
+            let slot = self.found.entry(term).or_insert_with(|| (1.0, vec![None; segments]));
+            slot.1[self.segment] = Some(info);
+            return;
+        };
+        if let Some(slot) = self.found.get_mut(&term) {
+            slot.1[self.segment] = Some(info);
+            return;
+        }
+        let boost = near.boost(&String::from_utf8_lossy(&term));
+        if let Some((worst, last)) = &self.worst {
+            if boost < *worst || boost == *worst && term > *last {
+                return self.narrow(Some(&term));
+            }
+            self.found.remove(last);
+        }
+        let mut infos = vec![None; segments];
+        infos[self.segment] = Some(info);
+        self.found.insert(term.clone(), (boost, infos));
+        if self.found.len() >= self.most {
+            // The least factor, and of those the greatest term.
+            let worst = self.found.iter().rev().min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            self.worst = worst.map(|(term, (boost, _))| (*boost, term.clone()));
+            self.narrow(Some(&term));
+        }
+    }
+
+    /// Leaves terms of so many edits out that all to come are worse than those kept; `at` is where
+    /// in the segment at hand the walk stands, absent at its beginning.
+    fn narrow(&mut self, at: Option<&[u8]>) {
+        let Some(near) = &self.near else { return };
+        let mut edits = near.edits;
+        if let Some((worst, last)) = &self.worst {
+            // Of equal factors the lesser term is the better: those to come are above this one.
+            let is_past = at.is_some_and(|at| *at >= **last);
+            let useless = |edits| {
+                let most = near.boost_max(edits);
+                most < *worst || most == *worst && is_past
+            };
+            while edits > 0 && useless(edits) {
+                edits -= 1;
+            }
+        }
+        if edits == self.fewer.as_ref().map_or(near.edits, |(edits, _)| *edits) {
+            return;
+        }
+        // One of fewer edits is simpler than the one that was made before.
+        let fewer = (edits < near.edits).then(|| near.automaton(edits).ok()).flatten();
+        self.fewer = fewer.map(|dfa| (edits, dfa));
+        self.walk = Walk::default();
     }
 
     fn finish(self) -> Vec<Found> {
@@ -226,6 +326,13 @@ impl Task {
         }
         found
     }
+}
+
+/// Where the character at byte `at` of a term ends.
+#[inline]
+fn after_char(term: &[u8], at: usize) -> usize {
+    let len = term[at..].iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count();
+    at + 1 + len
 }
 
 /// Finds the nodes that ask.

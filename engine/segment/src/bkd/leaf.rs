@@ -260,10 +260,48 @@ impl<'a> Leaf<'a> {
             }
             return;
         }
+        if let Some([(south, north), (west, east)]) = bounds.pair() {
+            return self
+                .pairs(|a, b| (south..=north).contains(&a) & (west..=east).contains(&b), each);
+        }
+        self.holding_any(|value| bounds.contains(value), each);
+    }
+
+    /// Gives the ranges of points whose packed values `holds` says yes to, in order.
+    #[inline]
+    pub fn holding(&self, holds: impl Fn(&[u8]) -> bool, each: impl FnMut(Range<usize>)) {
+        if self.shape == Shape::PAIR {
+            return self
+                .pairs(|a, b| holds(&(u64::from(a) << 32 | u64::from(b)).to_be_bytes()), each);
+        }
+        self.holding_any(holds, each);
+    }
+
+    /// As [`Leaf::holding`], for points of any shape.
+    fn holding_any(&self, holds: impl Fn(&[u8]) -> bool, mut each: impl FnMut(Range<usize>)) {
         let mut value = self.template;
         for entry in 0..self.values.len(self.count) {
             self.fill(entry, &mut value);
-            if bounds.contains(&value[..self.shape.value_bytes()]) {
+            if holds(&value[..self.shape.value_bytes()]) {
+                each(self.values.points(entry));
+            }
+        }
+    }
+
+    /// As [`Leaf::holding`], for points of two numbers of four bytes: an entry is read as one
+    /// number, as all entries of a leaf are cut in the same places.
+    #[inline]
+    fn pairs(&self, holds: impl Fn(u32, u32) -> bool, mut each: impl FnMut(Range<usize>)) {
+        let first = u32::from_be_bytes(*self.template.first_chunk().expect("two numbers"));
+        let second = u32::from_be_bytes(*self.template[4..].first_chunk().expect("two numbers"));
+        // Bits of the suffixes: 0 to 32 each, the first before the second.
+        let bits = [32 - 8 * self.prefixes[0] as u32, 32 - 8 * self.prefixes[1] as u32];
+        for entry in 0..self.values.len(self.count) {
+            let bytes = u64::from_be_bytes(self.values.eight(entry));
+            // In two steps, as none may be by 64.
+            let high = bytes >> 1 >> (63 - bits[0]);
+            let low = bytes << bits[0] >> 1 >> (63 - bits[1]);
+            if holds(first | high as u32, second | low as u32) {
                 each(self.values.points(entry));
             }
         }
@@ -402,6 +440,18 @@ impl<'a> Values<'a> {
     fn suffix_of(&self, entry: usize) -> &'a [u8] {
         let head = if self.runs.is_some() { 2 } else { 0 };
         &self.entries[entry * (head + self.suffix) + head..][..self.suffix]
+    }
+
+    /// Eight bytes from the suffix of an entry on, which has no more; what follows it means nothing.
+    #[inline]
+    fn eight(&self, entry: usize) -> [u8; 8] {
+        let head = if self.runs.is_some() { 2 } else { 0 };
+        let rest = &self.entries[entry * (head + self.suffix) + head..];
+        rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut eight = [0; 8];
+            eight[..rest.len()].copy_from_slice(rest);
+            eight
+        })
     }
 
     /// Number of points before the end of a run.

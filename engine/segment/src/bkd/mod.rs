@@ -17,6 +17,7 @@
 //! | `build`  | how do points become cells?                       |
 //! | `leaf`   | how do the points of one cell lie in bytes?       |
 //! | `inner`  | how do the cells' boxes lie in bytes?             |
+//! | `region` | what can be asked for?                            |
 //! | `tree`   | which documents lie in a range?                   |
 //! | `merge`  | how do the points of several segments become one? |
 //!
@@ -27,6 +28,7 @@ pub mod inner;
 pub mod leaf;
 pub mod merge;
 pub mod point;
+pub mod region;
 pub mod select;
 pub mod sink;
 pub mod tree;
@@ -34,7 +36,8 @@ pub mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use point::{Bounds, Points, Shape, key, unkey};
+pub use point::{Bounds, Points, Relation, Shape, key, unkey};
+pub use region::Region;
 pub use sink::{DocBits, DocList, Sink, WindowBits};
 pub use tree::{Bkd, Progress, Walk};
 

@@ -26,6 +26,9 @@ impl Shape {
     /// The shape of a `long`: one dimension of eight bytes.
     pub const LONG: Self = Self { dims: 1, width: 8 };
 
+    /// The shape of a place: two dimensions of four bytes.
+    pub const PAIR: Self = Self { dims: 2, width: 4 };
+
     /// A shape; `None` where it is outside the limits of [`super`].
     pub fn new(dims: usize, width: usize) -> Option<Self> {
         let legal = (1..=DIMS_MAX).contains(&dims) && (1..=WIDTH_MAX).contains(&width);
@@ -191,6 +194,13 @@ impl Bounds {
         self.dims().any(|(low, high)| low > high)
     }
 
+    /// The bounds of points of two numbers of four bytes each, as these numbers.
+    #[inline]
+    pub(super) fn pair(&self) -> Option<[(u32, u32); 2]> {
+        let narrow = |(low, high): (u128, u128)| (low as u32, high as u32);
+        (self.shape == Shape::PAIR).then(|| [narrow(self.ranges[0]), narrow(self.ranges[1])])
+    }
+
     /// Whether a packed value lies inside.
     #[inline]
     pub fn contains(&self, value: &[u8]) -> bool {
@@ -223,7 +233,7 @@ impl Bounds {
     }
 }
 
-/// How a cell lies to the bounds asked for.
+/// How a cell lies to the region asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Every point of the cell is asked for.

@@ -22,6 +22,7 @@ use super::LEAF_POINTS;
 use super::inner::{Inner, Node, root};
 use super::leaf::Leaf;
 use super::point::{Bounds, Relation, Shape};
+use super::region::Region;
 use super::sink::Sink;
 
 /// An open tree.
@@ -84,11 +85,18 @@ impl Bkd {
     /// Where the bounds have another shape.
     pub fn walk(&self, bounds: Bounds) -> Walk {
         assert_eq!(bounds.shape(), self.shape(), "bounds of the tree's shape");
-        let mut stack = Vec::new();
-        if !bounds.is_empty() {
-            stack.push(root(self.0.inner.leaf_count()));
+        let is_empty = bounds.is_empty();
+        let mut walk = self.walk_region(bounds);
+        if is_empty {
+            walk.stack.clear();
         }
-        Walk { tree: self.clone(), bounds, stack, next: VecDeque::new() }
+        walk
+    }
+
+    /// Begins to walk through the points inside `region`, which knows the tree's shape.
+    pub fn walk_region<R: Region>(&self, region: R) -> Walk<R> {
+        let stack = vec![root(self.0.inner.leaf_count())];
+        Walk { tree: self.clone(), region, stack, next: VecDeque::new() }
     }
 
     /// Gives the documents of all points inside `bounds` to `sink`, in one go.
@@ -100,32 +108,14 @@ impl Bkd {
 
     /// How many points lie inside `bounds`. Reads only leaves that cross the bounds' edge.
     pub fn count(&self, bounds: &Bounds) -> Result<u64> {
-        let mut count = 0;
-        let mut walk = self.walk(*bounds);
-        while let Some(cell) = walk.cell() {
-            match cell {
-                Cell::Inside(leaves) => count += self.0.inner.points_of(leaves),
-                Cell::Crosses(number) => {
-                    let leaf = self.leaf(number)?;
-                    leaf.matching(bounds, |points| count += points.len() as u64);
-                }
-            }
-        }
-        Ok(count)
+        let count = self.walk(*bounds).count(usize::MAX)?;
+        Ok(count.expect("no tree has so many leaves"))
     }
 
     /// About how many points lie inside `bounds`, without reading a leaf: half of those in leaves
     /// that cross the edge.
     pub fn estimate(&self, bounds: &Bounds) -> u64 {
-        let mut estimate = 0;
-        let mut walk = self.walk(*bounds);
-        while let Some(cell) = walk.cell() {
-            estimate += match cell {
-                Cell::Inside(leaves) => self.0.inner.points_of(leaves),
-                Cell::Crosses(leaf) => self.0.inner.points_of(leaf..leaf + 1).div_ceil(2),
-            };
-        }
-        estimate
+        self.walk(*bounds).estimate()
     }
 
     /// Number of leaves.
@@ -221,16 +211,49 @@ enum Cell {
 
 /// A way through a tree, leaf after leaf.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct Walk<R = Bounds> {
     tree: Bkd,
-    bounds: Bounds,
+    region: R,
     /// Nodes not yet looked at, the next one last. As deep as the tree, for each level one.
     stack: Vec<Node>,
     /// Cells that [`Walk::prepare`] found.
     next: VecDeque<Cell>,
 }
 
-impl Walk {
+impl<R: Region> Walk<R> {
+    /// How many points are left; `None` where more than `leaves` would have to be read for it.
+    pub fn count(mut self, leaves: usize) -> Result<Option<u64>> {
+        let mut count = 0;
+        let mut left = leaves;
+        while let Some(cell) = self.cell() {
+            match cell {
+                Cell::Inside(leaves) => count += self.tree.0.inner.points_of(leaves),
+                Cell::Crosses(number) => {
+                    if left == 0 {
+                        return Ok(None);
+                    }
+                    left -= 1;
+                    let leaf = self.tree.leaf(number)?;
+                    self.region.matching(&leaf, |points| count += points.len() as u64);
+                }
+            }
+        }
+        Ok(Some(count))
+    }
+
+    /// About how many points are left, without reading a leaf: half of those in leaves that cross
+    /// the edge.
+    pub fn estimate(mut self) -> u64 {
+        let mut estimate = 0;
+        while let Some(cell) = self.cell() {
+            estimate += match cell {
+                Cell::Inside(leaves) => self.tree.0.inner.points_of(leaves),
+                Cell::Crosses(leaf) => self.tree.0.inner.points_of(leaf..leaf + 1).div_ceil(2),
+            };
+        }
+        estimate
+    }
+
     /// Names the leaves that the next step of `leaves` will read and that are not there.
     pub fn prepare(&mut self, leaves: usize, missing: &mut Missing) -> Result<()> {
         let mut left = leaves;
@@ -278,7 +301,7 @@ impl Walk {
                     let leaf = self.tree.leaf(number)?;
                     let docs = leaf.docs(&mut docs);
                     let docs = docs.map_err(|what| self.tree.malformed(number, what))?;
-                    leaf.matching(&self.bounds, |points| sink.docs(&docs[points]));
+                    self.region.matching(&leaf, |points| sink.docs(&docs[points]));
                     left -= 1;
                 }
             }
@@ -300,7 +323,7 @@ impl Walk {
     fn descend(&mut self) -> Option<Cell> {
         while let Some(node) = self.stack.pop() {
             let (low, high) = self.tree.0.inner.bounds(node);
-            match self.bounds.relation(low, high) {
+            match self.region.relation(low, high) {
                 Relation::Outside => {}
                 Relation::Inside => return Some(Cell::Inside(node.leaves())),
                 Relation::Crosses => match node.leaf() {

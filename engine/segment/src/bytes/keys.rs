@@ -113,6 +113,13 @@ impl ArchivedKeyIndex {
         next - 1
     }
 
+    /// Whether the block `at` is the one that `key` lies in, if any is.
+    pub(crate) fn may_hold(&self, at: usize, key: &[u8]) -> bool {
+        at < self.block_count()
+            && self.key(at) <= key
+            && (at + 1 == self.block_count() || self.key(at + 1) > key)
+    }
+
     /// A key; empty where the index is wrong about it.
     fn key(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.key_ends[at - 1].to_native() as usize };

@@ -164,6 +164,26 @@ impl<'a> Packed<'a> {
         }
     }
 
+    /// Whether all values have at most 32 bits.
+    #[inline]
+    pub fn is_narrow(&self) -> bool {
+        self.high.bits == 0
+    }
+
+    /// As [`Packed::for_each_batch`], for values of at most 32 bits.
+    #[inline]
+    pub fn for_each_narrow(&self, mut each: impl FnMut(usize, &[u32])) {
+        assert!(self.is_narrow(), "values of at most 32 bits");
+        let mut values = [0; GROUP];
+        let mut start = 0;
+        while start < self.count {
+            let len = GROUP.min(self.count - start);
+            self.low.read(start, len, &mut values);
+            each(start, &values[..len]);
+            start += len;
+        }
+    }
+
     /// Reads all values, which must have at most 32 bits, into the front of `out`.
     #[inline]
     pub fn read_u32(&self, out: &mut [u32]) {
@@ -269,6 +289,12 @@ mod tests {
         packed.for_each_batch(|at, batch| batched[at..at + batch.len()].copy_from_slice(batch));
         assert_eq!(batched, values, "batched, {bits} bits");
         if bits <= 32 {
+            let mut batched = Vec::new();
+            packed.for_each_narrow(|at, batch| {
+                assert_eq!(at, batched.len());
+                batched.extend(batch.iter().map(|&value| u64::from(value)));
+            });
+            assert_eq!(batched, values, "narrow, {bits} bits");
             let mut narrow = vec![0; values.len()];
             packed.read_u32(&mut narrow);
             assert!(narrow.iter().map(|&value| u64::from(value)).eq(values.iter().copied()));

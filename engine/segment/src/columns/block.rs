@@ -261,6 +261,11 @@ pub fn matching(block: &Block<'_>, range: &std::ops::RangeInclusive<i64>, bits: 
     let span = high.wrapping_sub(low) as u64;
     let hit = |value: i64| u64::from(value.wrapping_sub(low) as u64 <= span);
     match block.numbers() {
+        Some(numbers) if numbers.narrow().is_some() => {
+            if let Some((min, packed)) = numbers.narrow() {
+                matching_narrow(min, packed, (low, high), bits);
+            }
+        }
         Some(numbers) => numbers.for_each_batch(|start, batch| {
             // Batches start at whole words; one word is gathered without touching memory.
             for (word, values) in bits[start / 64..].iter_mut().zip(batch.chunks(64)) {
@@ -278,4 +283,32 @@ pub fn matching(block: &Block<'_>, range: &std::ops::RangeInclusive<i64>, bits: 
             bits[place as usize / 64] |= hit(value) << (place % 64);
         }),
     }
+}
+
+/// As [`matching`], for distances from `min` of at most 32 bits, one for each document: they are
+/// compared as they lie.
+fn matching_narrow(min: i64, packed: &Packed<'_>, (low, high): (i64, i64), bits: &mut WindowWords) {
+    if high < min {
+        return;
+    }
+    let low = if low > min { low.wrapping_sub(min) as u64 } else { 0 };
+    let Ok(low) = u32::try_from(low) else { return };
+    let high = (high.wrapping_sub(min) as u64).min(u64::from(u32::MAX)) as u32;
+    let span = high - low;
+    packed.for_each_narrow(|start, batch| {
+        // Batches start at whole words.
+        for (word, values) in bits[start / 64..].iter_mut().zip(batch.chunks(64)) {
+            let mut flags = [0u8; 64];
+            for (flag, value) in flags.iter_mut().zip(values) {
+                *flag = u8::from(value.wrapping_sub(low) <= span);
+            }
+            let mut hits = 0;
+            for (at, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+                // Brings the lowest bits of eight bytes together in the highest byte.
+                let byte = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                hits |= byte << (8 * at);
+            }
+            *word |= hits;
+        }
+    });
 }

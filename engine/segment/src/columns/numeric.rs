@@ -232,6 +232,17 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// The least number and the distances of all from it, where these have at most 32 bits.
+    #[inline]
+    pub fn narrow(&self) -> Option<(i64, &Packed<'a>)> {
+        match &self.form {
+            Form::Distances { min, factor: 1, packed } if packed.is_narrow() => {
+                Some((*min, packed))
+            }
+            _ => None,
+        }
+    }
+
     /// Gives all numbers in order to `each`, in batches with the index of their first.
     #[inline]
     pub fn for_each_batch(&self, mut each: impl FnMut(usize, &[i64])) {

@@ -222,6 +222,11 @@ impl<'a> Block<'a> {
         Ok(low)
     }
 
+    /// The first term of a group at or above `target`.
+    pub(crate) fn ceil_in_group(&self, group: usize, target: &[u8]) -> Result<Ceil<'a>, Damage> {
+        ceil_in_group(self.terms(group)?, self.group_len(group), target)
+    }
+
     /// What is known of `target`.
     pub(crate) fn find(&self, target: &[u8]) -> Result<Option<TermInfo>, Damage> {
         let group = self.group_of(target)?;
@@ -236,11 +241,48 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Which of the `count` terms in `bytes` is `target`.
+/// A term at or above another, as it is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ceil<'a> {
+    /// Its number in the group; that of the group's terms where all are below.
+    pub(crate) place: usize,
+    /// So many of its bytes are those of the term before it, and of the one looked for.
+    pub(crate) shared: usize,
+    /// The bytes that follow.
+    pub(crate) added: &'a [u8],
+    /// What follows the term.
+    pub(crate) next: &'a [u8],
+}
+
+/// The first of the `count` terms in `bytes` that is at or above `target`.
 ///
 /// No term is put together: while walking, `matched` bytes of `target` agree with the term before,
 /// which is below `target`. A term that shares more with it is below as well, one that shares less
 /// is above, and only one that shares just as much has to be looked at.
+fn ceil_in_group<'a>(mut bytes: &'a [u8], count: usize, target: &[u8]) -> Result<Ceil<'a>, Damage> {
+    let mut matched = 0;
+    for place in 0..count {
+        let shared = if place == 0 { 0 } else { vint::read(&mut bytes).ok_or(SHORT)? as usize };
+        let added = vint::read_bytes(&mut bytes).ok_or(SHORT)?;
+        if shared > matched {
+            continue;
+        }
+        let found = Ceil { place, shared, added, next: bytes };
+        if shared < matched {
+            return Ok(found);
+        }
+        let rest = &target[matched..];
+        let same = added.iter().zip(rest).take_while(|(a, b)| a == b).count();
+        match (added.get(same), rest.get(same)) {
+            (_, None) => return Ok(found),
+            (Some(theirs), Some(ours)) if theirs > ours => return Ok(found),
+            _ => matched += same,
+        }
+    }
+    Ok(Ceil { place: count, shared: 0, added: &[], next: bytes })
+}
+
+/// Which of the `count` terms in `bytes` is `target`, found as [`ceil_in_group`] does.
 fn place_in_group(mut bytes: &[u8], count: usize, target: &[u8]) -> Result<Option<usize>, Damage> {
     let mut matched = 0;
     for place in 0..count {

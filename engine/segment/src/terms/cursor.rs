@@ -4,12 +4,13 @@
 //!
 //! Always true
 //! 1. Fresh, it stands before the first term.
-//! 2. It holds one block decoded, its own copy.
+//! 2. It holds one block: a plain one as it lies, else its own copy.
 //! 3. Infos are parsed when one of their group is asked for: most terms of a walk match nothing.
 
 use std::sync::Arc;
 
 use base::vint;
+use env::Bytes;
 
 use super::block::GROUP;
 use super::reader::{FieldTerms, Stored};
@@ -22,9 +23,9 @@ use crate::section::Missing;
 pub struct TermCursor {
     terms: Arc<FieldTerms>,
     decompressor: Option<Decompressor>,
-    /// The block decoded, and its bytes.
+    /// The block held, and its bytes.
     block: Option<usize>,
-    bytes: Vec<u8>,
+    held: Held,
     /// Terms of the block, and the number of the one it stands on.
     count: usize,
     place: usize,
@@ -36,13 +37,28 @@ pub struct TermCursor {
     shared: usize,
 }
 
+/// The bytes of a block.
+#[derive(Default)]
+struct Held {
+    /// As they lie; absent where they had to be decoded.
+    plain: Option<Bytes>,
+    decoded: Vec<u8>,
+}
+
+impl Held {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.plain.as_deref().unwrap_or(&self.decoded)
+    }
+}
+
 impl TermCursor {
     pub(crate) fn new(terms: Arc<FieldTerms>) -> Self {
         Self {
             terms,
             decompressor: None,
             block: None,
-            bytes: Vec::new(),
+            held: Held::default(),
             count: 0,
             place: 0,
             terms_at: 0,
@@ -54,20 +70,49 @@ impl TermCursor {
 
     /// Moves to the first term at or above `target`; false where there is none. May move back.
     pub fn seek_ceil(&mut self, target: &[u8]) -> Result<bool> {
-        let at = self.terms.block_of(target);
+        let at = match self.block {
+            // Plans mostly move on a little.
+            Some(at) if self.terms.may_hold(at, target) => at,
+            _ => self.terms.block_of(target),
+        };
         if self.block != Some(at) {
             self.load(at)?;
         }
-        let group = {
-            let block = self.terms.parse(at, &self.bytes)?;
-            block.group_of(target).map_err(|what| self.terms.damaged(at, what))?
+        let (group, count, found, added) = {
+            let damaged = |what| self.terms.damaged(at, what);
+            let block = self.terms.parse(at, self.held.bytes())?;
+            let group = block.group_of(target).map_err(damaged)?;
+            let found = block.ceil_in_group(group, target).map_err(damaged)?;
+            let start = self.held.bytes().as_ptr().addr();
+            let from = found.added.as_ptr().addr().wrapping_sub(start);
+            self.terms_at = found.next.as_ptr().addr() - start;
+            (
+                group,
+                block.group_len(group),
+                (found.place, found.shared),
+                from..from + found.added.len(),
+            )
         };
-        self.enter_group(at, group)?;
-        while *self.term < *target {
-            if !self.next()? {
-                return Ok(false);
-            }
+        let (place, shared) = found;
+        self.infos.clear();
+        self.place = group * GROUP + place;
+        if place == count {
+            // All of the group are below: the next group begins above.
+            self.place -= 1;
+            return self.next();
         }
+        if shared + added.len() > TERM_LEN_MAX {
+            return Err(self.terms.damaged(at, "term longer than it may be"));
+        }
+        let common = self.term.iter().zip(target).take_while(|(a, b)| a == b).count();
+        self.shared = common;
+        if common >= shared {
+            let rest = self.term[shared..].iter().zip(&self.held.bytes()[added.clone()]);
+            self.shared = shared + rest.take_while(|(a, b)| a == b).count();
+        }
+        self.term.clear();
+        self.term.extend_from_slice(&target[..shared]);
+        self.term.extend_from_slice(&self.held.bytes()[added]);
         Ok(true)
     }
 
@@ -89,12 +134,37 @@ impl TermCursor {
         Ok(true)
     }
 
+    /// Moves to the next term; those of the group that share the first `len` bytes of this one are
+    /// passed over unread. False where there is none.
+    pub fn next_apart(&mut self, len: usize) -> Result<bool> {
+        let mut rest = self.held.bytes().get(self.terms_at..).unwrap_or(&[]);
+        let start = rest.len();
+        let mut passed = 0;
+        // A group's first term tells nothing of what it shares, and damage is met by `next`.
+        while self.place + passed + 1 < self.count
+            && !(self.place + passed + 1).is_multiple_of(GROUP)
+        {
+            let mut after = rest;
+            let shared = vint::read(&mut after);
+            if shared.is_none_or(|shared| shared < len as u64)
+                || vint::read_bytes(&mut after).is_none()
+            {
+                break;
+            }
+            rest = after;
+            passed += 1;
+        }
+        self.terms_at += start - rest.len();
+        self.place += passed;
+        self.next()
+    }
+
     /// The term it stands on; empty before the first and after the last.
     pub fn term(&self) -> &[u8] {
         &self.term
     }
 
-    /// At least so many bytes of the term are those of the one that `next` came from.
+    /// At least so many bytes of the term are those of the one that it moved here from.
     #[inline]
     pub fn shared(&self) -> usize {
         self.shared
@@ -114,7 +184,7 @@ impl TermCursor {
     /// Parses the infos of the group.
     fn read_infos(&mut self) -> Result<()> {
         let (at, group) = (self.block.expect("callers stand on a term"), self.place / GROUP);
-        let block = self.terms.parse(at, &self.bytes)?;
+        let block = self.terms.parse(at, self.held.bytes())?;
         let mut infos = block.infos(group).map_err(|what| self.terms.damaged(at, what))?;
         for _ in 0..block.group_len(group) {
             let info = infos.next().map_err(|what| self.terms.damaged(at, what))?;
@@ -160,17 +230,14 @@ impl TermCursor {
     /// Decodes a block.
     fn load(&mut self, at: usize) -> Result<()> {
         self.block = None;
-        match self.terms.stored(at)? {
-            Stored::Plain(bytes) => {
-                self.bytes.clear();
-                self.bytes.extend_from_slice(bytes);
-            }
-            Stored::Compressed(frame) => {
-                let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
-                self.terms.decode(at, frame, decompressor, &mut self.bytes)?;
-            }
+        self.held.plain = self.terms.plain(at)?;
+        if self.held.plain.is_none()
+            && let Stored::Compressed(frame) = self.terms.stored(at)?
+        {
+            let decompressor = self.decompressor.get_or_insert_with(Decompressor::new);
+            self.terms.decode(at, frame, decompressor, &mut self.held.decoded)?;
         }
-        self.count = self.terms.parse(at, &self.bytes)?.count();
+        self.count = self.terms.parse(at, self.held.bytes())?.count();
         self.place = 0;
         self.block = Some(at);
         Ok(())
@@ -180,18 +247,17 @@ impl TermCursor {
     fn enter_group(&mut self, at: usize, group: usize) -> Result<()> {
         self.infos.clear();
         {
-            let block = self.terms.parse(at, &self.bytes)?;
+            let block = self.terms.parse(at, self.held.bytes())?;
             let terms = block.terms(group).map_err(|what| self.terms.damaged(at, what))?;
-            self.terms_at = terms.as_ptr().addr() - self.bytes.as_ptr().addr();
+            self.terms_at = terms.as_ptr().addr() - self.held.bytes().as_ptr().addr();
         }
         self.place = group * GROUP;
-        self.term.clear();
         self.read_term(at)
     }
 
     /// Reads the term at `place` behind the one before.
     fn read_term(&mut self, at: usize) -> Result<()> {
-        let mut rest = &self.bytes[self.terms_at..];
+        let mut rest = &self.held.bytes()[self.terms_at..];
         let len = rest.len();
         let is_first = self.place.is_multiple_of(GROUP);
         let shared = if is_first { Some(0) } else { vint::read(&mut rest) };
@@ -199,7 +265,20 @@ impl TermCursor {
         let (Some(shared), Some(added)) = (shared, added) else {
             return Err(self.terms.damaged(at, "block of terms cut short"));
         };
-        let shared = shared as usize;
+        let mut shared = shared as usize;
+        if is_first {
+            // It is told in full; what it shares is seen.
+            shared = self.term.iter().zip(added).take_while(|(a, b)| a == b).count();
+            self.term.clear();
+            self.term.extend_from_slice(added);
+            self.shared = shared;
+            self.terms_at += len - rest.len();
+            return if added.len() > TERM_LEN_MAX {
+                Err(self.terms.damaged(at, "term longer than it may be"))
+            } else {
+                Ok(())
+            };
+        }
         if shared > self.term.len() || shared + added.len() > TERM_LEN_MAX {
             return Err(self.terms.damaged(at, "term longer than it may be"));
         }

@@ -108,6 +108,11 @@ impl FieldTerms {
         self.index.get().blocks.block_of(term)
     }
 
+    /// Whether `term`, if it is there, lies in this block. May say no for want of a close look.
+    pub(crate) fn may_hold(&self, at: usize, term: &[u8]) -> bool {
+        self.index.get().blocks.may_hold(at, term)
+    }
+
     /// A block as it lies.
     pub(crate) fn stored(&self, at: usize) -> Result<Stored<'_>> {
         let range = self.index.get().blocks.block(at);
@@ -115,6 +120,15 @@ impl FieldTerms {
             Some((0, bytes)) => Ok(Stored::Plain(bytes)),
             Some((1, bytes)) => Ok(Stored::Compressed(bytes)),
             _ => Err(self.damaged(at, "block of terms of an unknown form")),
+        }
+    }
+
+    /// A block as it lies, shared; `None` where it is compressed.
+    pub(crate) fn plain(&self, at: usize) -> Result<Option<Bytes>> {
+        let range = self.index.get().blocks.block(at);
+        match self.blocks.bytes(range.clone())?.first() {
+            Some(0) => self.blocks.shared_range(range.start + 1..range.end).map(Some),
+            _ => Ok(None),
         }
     }
 

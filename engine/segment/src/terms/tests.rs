@@ -248,6 +248,49 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
+    fn cursor_moves_as_through_a_sorted_list(
+        terms in prop::collection::btree_set("[a-c]{0,7}", 1..900),
+        moves in prop::collection::vec((0u8..3, "[a-d]{0,6}", 0usize..8), 1..60),
+        zstd: bool,
+    ) {
+        let terms: Vec<String> = terms.into_iter().collect();
+        let blocks = if zstd { TermBlocks::Zstd } else { TermBlocks::Plain };
+        let segment = one_doc_each(&terms).segment(1, TermOptions::DOCS, blocks);
+        let mut cursor = segment.terms(FIELD).expect("written").cursor();
+        let mut before = String::new();
+        let mut at = terms.len();
+        for (kind, target, len) in moves {
+            let found = if kind == 0 || at == terms.len() {
+                at = terms.partition_point(|term| *term < target);
+                cursor.seek_ceil(target.as_bytes())
+            } else if kind == 1 {
+                at += 1;
+                cursor.next()
+            } else {
+                // Passes over some of those that share so many bytes, and no other.
+                let len = len.min(terms[at].len());
+                let most = at + 1 + terms[at + 1..].iter().take_while(|term| term.as_bytes().get(..len) == Some(&terms[at].as_bytes()[..len])).count();
+                let found = cursor.next_apart(len);
+                let now = terms.partition_point(|term| term.as_bytes() < cursor.term());
+                let now = if found == Ok(true) { now } else { terms.len() };
+                prop_assert!((at + 1..=most).contains(&now));
+                at = now;
+                found
+            };
+            prop_assert_eq!(found, Ok(at < terms.len()));
+            let Some(term) = terms.get(at) else {
+                before.clear();
+                continue;
+            };
+            prop_assert_eq!(cursor.term(), term.as_bytes());
+            let common = term.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
+            prop_assert!(cursor.shared() <= common, "{} of {}", cursor.shared(), common);
+            prop_assert_eq!(cursor.info().expect("sound").doc_freq, 1);
+            before.clone_from(term);
+        }
+    }
+
+    #[test]
     fn found_are_those_that_were_written(
         terms in prop::collection::vec("[a-c]{0,7}", 1..600),
         strangers in prop::collection::vec("[a-d]{0,8}", 1..100),

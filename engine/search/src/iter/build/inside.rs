@@ -4,42 +4,52 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use mapping::types::geo;
-use segment::bkd::Bounds;
+use segment::bkd::{Bounds, Shape as Points};
 
 use super::{Context, box_of};
 use crate::iter::AnyFilter;
 use crate::iter::adjusted::Checked;
+use crate::iter::area::Area;
 use crate::iter::column::Present;
 use crate::iter::function::{Column, Inside};
 use crate::iter::set::Set;
 use crate::plan::bound::Access;
 use crate::plan::function::{Form, Shape};
 
-/// Places inside a shape: those of the boxes around it, looked at once more.
+/// A lead with so many times fewer documents has their columns looked at, instead of gathering all
+/// that lie inside.
+const FOLLOWS_FROM: u64 = 8;
+
+/// Places inside a shape, found among the points; or, for few documents, by their columns.
 pub(super) fn inside_filter(
     context: Context<'_>,
     field: FieldNo,
     access: Access,
     shape: &Arc<Shape>,
+    lead: u64,
 ) -> Option<AnyFilter> {
     let segment = context.segment;
     let points = if access.index { segment.points(field) } else { None };
-    let base: AnyFilter = match points {
-        Some(points) => {
-            let boxes: Vec<Bounds> =
-                shape.boxes().into_iter().filter_map(|area| area_of(points, area)).collect();
-            let cost = boxes.iter().map(|bounds| points.estimate(bounds)).sum();
-            Box::new(Set::points(points, &boxes, segment, cost))
+    let has_column = segment.numeric(field).is_some();
+    let mut cost = u64::from(context.doc_count());
+    if let Some(points) = points.filter(|points| points.shape() == Points::PAIR) {
+        let boxes: Vec<Bounds> =
+            shape.boxes().into_iter().filter_map(|area| area_of(points, area)).collect();
+        cost = boxes.iter().map(|bounds| points.estimate(bounds)).sum();
+        if cost == 0 {
+            return None;
         }
-        None => Box::new(Present::numeric(segment, field)?),
-    };
-    // The points of boxes are compared as they lie, as Lucene does: nothing is left to look at.
-    let is_exact = points.is_some() && matches!(&**shape, Shape::Boxes(_));
-    if is_exact || segment.numeric(field).is_none() {
-        return Some(base);
+        if !has_column || lead >= cost / FOLLOWS_FROM {
+            // The points of boxes are compared as they lie, as Lucene does.
+            return Some(match &**shape {
+                Shape::Boxes(_) => Box::new(Set::points(points, &boxes, segment, cost)),
+                _ => Box::new(Set::area(points, Area::new(shape, cost), segment)),
+            });
+        }
     }
+    let base = Box::new(Present::numeric(segment, field)?);
     let column = Column::new(segment, field, Form::Long);
-    let check = Inside { column, shape: Arc::clone(shape) };
+    let check = Inside { column, area: Area::new(shape, lead.min(cost)) };
     Some(Box::new(Checked::new(base, Box::new(check))))
 }
 

@@ -2,7 +2,7 @@
 
 use segment::TermInfo;
 
-use super::{Context, filters, one_of, term_filter};
+use super::{Context, filter, filters, one_of, term_filter};
 use crate::iter::all_terms::{AllTerms, Part};
 use crate::iter::and::AllOf;
 use crate::iter::not::{ScoredWithout, Without};
@@ -14,6 +14,9 @@ use crate::plan::weigh::Node;
 /// Terms are joined by lists where the rarest is in no more than one of so many documents; above,
 /// words of 64 bits are faster.
 const LISTS_FROM: u64 = 12;
+
+/// A filter beside terms leads itself where it matches so many times fewer documents.
+const LEADS_FROM: u64 = 32;
 
 /// The terms among `nodes`, as parts of a join; `None` where one is no term, or blocks may have to
 /// be fetched. A term that is nowhere makes the inner `None`.
@@ -43,6 +46,24 @@ pub(super) fn parts(
     Some((!absent).then_some(parts))
 }
 
+/// Filters for what stands beside terms, of which the rarest is in `lead` documents; `None` where one
+/// is of a kind that must be told beforehand about which documents it will be asked, or matches so
+/// few that it better leads itself.
+pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<Vec<AnyFilter>> {
+    let mut rules = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        if !matches!(node, Node::Numbers { .. } | Node::Box { .. }) {
+            return None;
+        }
+        let rule = filter(node, context, lead)?;
+        if rule.cost() * LEADS_FROM < lead {
+            return None;
+        }
+        rules.push(rule);
+    }
+    Some(rules)
+}
+
 /// Lists of the documents of `node`, without scores, where those are faster than windows of bits.
 pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     if let Node::Phrase { phrase, infos, .. } = node {
@@ -56,19 +77,21 @@ pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     if *minimum > 0 || must.is_empty() && filter.is_empty() && !should.is_empty() {
         return None;
     }
-    let required: Vec<&Node> = must.iter().chain(filter).collect();
-    if required.is_empty() || required.len() == 1 && must_not.is_empty() {
+    let required = must.iter().chain(filter);
+    let (terms, rules): (Vec<&Node>, Vec<&Node>) =
+        required.partition(|node| matches!(node, Node::Term { .. }));
+    if terms.is_empty() || terms.len() + rules.len() == 1 && must_not.is_empty() {
         return None;
     }
-    let parts = parts(&required, context, false)??;
+    let parts = parts(&terms, context, false)??;
     let rarest = parts.iter().map(|part| u64::from(part.info.doc_freq)).min()?;
     if rarest * LISTS_FROM > u64::from(context.segment.doc_count()) {
         return None;
     }
-    let all: AnyScorer = Box::new(AllTerms::new(parts));
+    let all = AllTerms::new(parts).with_filters(sieve(&rules, context, rarest)?);
     Some(match one_of(filters(must_not, context, rarest)) {
-        Some(not) => Box::new(ScoredWithout::new(all, not)),
-        None => all,
+        Some(not) => Box::new(ScoredWithout::new(Box::new(all), not)),
+        None => Box::new(all),
     })
 }
 
