@@ -205,6 +205,14 @@ impl Access {
         })
     }
 
+    /// Was the caller granted anything at all of this index?
+    pub fn touches(&self, index: &str) -> bool {
+        self.layers.iter().all(|layer| {
+            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
+            grants.any(|grant| grant.names_index(index))
+        })
+    }
+
     /// Does the caller hold a named privilege (or pattern of actions) on the cluster?
     pub fn has_cluster(&self, privilege: &str) -> bool {
         self.layers.iter().all(|layer| {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::form::Hash;
 use crate::password::PasswordHash;
 use crate::record::client::{ApplicationType, Client, Profile, Status};
-use crate::record::grant::{Code, Device, DeviceState, Grant, Pending};
+use crate::record::grant::{Code, Device, Grant, Pending};
 use crate::record::session::Session;
 use crate::record::user::{Realm, User};
 use crate::secret::Secret;
@@ -42,19 +42,9 @@ fn start() -> State {
 
 fn client(status: Status) -> Client {
     let profile = Profile {
-        application_type: ApplicationType::Web,
-        name: "App".into(),
         redirect_uris: vec!["https://app.example/cb".into()],
-        logo: None,
-        client_uri: None,
-        description: None,
-        policy_uri: None,
-        tos_uri: None,
-        contacts: Vec::new(),
         scopes: vec!["index:a*:all".into()],
-        scope_reason: None,
-        confidential: true,
-        require_pkce: false,
+        ..Profile::new(ApplicationType::Web, "App")
     };
     Client {
         client_id: Some("c1".into()),
@@ -84,25 +74,9 @@ fn code(state: &State, n: u8) -> Code {
 }
 
 fn pending(n: u8, created: u64) -> Pending {
-    Pending {
-        id: Hash([n; 32]),
-        browser: Hash([9; 32]),
-        client: "c1".into(),
-        redirect: "https://app.example/cb".into(),
-        redirect_sent: true,
-        scopes: Vec::new(),
-        details: Vec::new(),
-        resource: Vec::new(),
-        state: None,
-        challenge: None,
-        handle: None,
-        relogin: false,
-        reconsent: false,
-        max_age: None,
-        hint: None,
-        created,
-        end: created + 600_000,
-    }
+    let (id, browser) = (Hash([n; 32]), Hash([9; 32]));
+    let redirect = "https://app.example/cb".into();
+    Pending { redirect_sent: true, ..Pending::new(id, browser, "c1".into(), redirect, created) }
 }
 
 fn redeem(now: u64) -> Command {
@@ -371,19 +345,8 @@ fn a_browser_keeps_twenty_requests_and_old_ones_go() {
 
 #[test]
 fn a_device_is_let_in_once() {
-    let device = Device {
-        id: Hash([3; 32]),
-        user_code: "BCDFGHJK".into(),
-        client: "c1".into(),
-        scopes: vec!["self".into()],
-        resource: Vec::new(),
-        state: DeviceState::Waiting,
-        user: None,
-        uid: 0,
-        interval: 5,
-        polled: None,
-        end: 600_000,
-    };
+    let scopes = vec!["self".into()];
+    let device = Device::new(Hash([3; 32]), "BCDFGHJK".into(), "c1".into(), scopes, 0);
     let poll = |now| Command::PollDevice {
         id: Hash([3; 32]),
         client: "c1".into(),

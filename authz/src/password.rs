@@ -5,6 +5,8 @@
 //!    hash of 32, base64 without padding): 19 MiB and two passes, as OWASP recommends.
 //! 2. Hashing takes tens of milliseconds and 19 MiB: it runs on a worker thread, never on a core.
 //! 3. A foreign PHC string cannot ask for more than the limits below.
+//! 4. A password is hashed in its compatibility form (NFKC): what looks like one letter is one, whichever
+//!    keyboard wrote it.
 
 use std::fmt;
 
@@ -12,6 +14,8 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use env::Random;
+use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
+use zeroize::Zeroizing;
 
 use crate::secret::{Secret, is_equal};
 
@@ -59,7 +63,8 @@ impl PasswordHash {
     /// Hashes `password`. Slow: for worker threads.
     pub fn make(password: &Secret, salt: [u8; SALT_BYTES]) -> Self {
         let parts = Parts { memory: MEMORY_KIB, passes: PASSES, lanes: LANES, salt: salt.into() };
-        let hash = parts.hash(password).expect("these parameters are legal");
+        let plain = compatible(password);
+        let hash = parts.hash(&plain).expect("these parameters are legal");
         Self(format!(
             "$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${}${}",
             BASE64.encode(salt),
@@ -70,7 +75,9 @@ impl PasswordHash {
     /// Whether `password` is the one. Slow: for worker threads.
     pub fn verify(&self, password: &Secret) -> bool {
         let Some((parts, expected)) = Parts::parse(&self.0) else { return false };
-        parts.hash(password).is_some_and(|found| is_equal(&found, &expected))
+        let is_it = |text: &str| parts.hash(text).is_some_and(|found| is_equal(&found, &expected));
+        // A hash that was made elsewhere may be one of the bytes as they are.
+        is_it(&compatible(password)) || (!is_nfkc(password.reveal()) && is_it(password.reveal()))
     }
 
     /// Whether it was made with weaker parameters than those of today.
@@ -89,6 +96,11 @@ impl PasswordHash {
             BASE64.encode([0; HASH_BYTES])
         ))
     }
+}
+
+/// A password's compatibility form.
+fn compatible(password: &Secret) -> Zeroizing<String> {
+    Zeroizing::new(password.reveal().nfkc().collect())
 }
 
 /// A fresh salt.
@@ -147,12 +159,12 @@ impl Parts {
         is_sound.then_some((Self { memory, passes, lanes, salt }, hash))
     }
 
-    fn hash(&self, password: &Secret) -> Option<[u8; HASH_BYTES]> {
+    fn hash(&self, password: &str) -> Option<[u8; HASH_BYTES]> {
         let parameters =
             Params::new(self.memory, self.passes, self.lanes, Some(HASH_BYTES)).ok()?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, parameters);
         let mut hash = [0; HASH_BYTES];
-        argon2.hash_password_into(password.reveal().as_bytes(), &self.salt, &mut hash).ok()?;
+        argon2.hash_password_into(password.as_bytes(), &self.salt, &mut hash).ok()?;
         Some(hash)
     }
 }
@@ -184,6 +196,21 @@ mod tests {
             "{text}"
         );
         assert_eq!(PasswordHash::parse(text), Some(hash));
+    }
+
+    #[test]
+    fn what_looks_like_one_letter_is_one() {
+        let hash = PasswordHash::make(&secret("\u{fb01}ne u\u{308}ber"), [1; SALT_BYTES]);
+        for same in ["\u{fb01}ne u\u{308}ber", "fine \u{fc}ber", "\u{ff46}ine \u{fc}ber"] {
+            assert!(hash.verify(&secret(same)), "{same}");
+        }
+        assert!(!hash.verify(&secret("fine uber")));
+        // One of a store that hashes bytes as they are.
+        let (parts, _) = Parts::parse(hash.as_str()).expect("well formed");
+        let raw = parts.hash("\u{fb01}ne").expect("legal");
+        let (head, _) = hash.as_str().rsplit_once('$').expect("it has parts");
+        let foreign = PasswordHash::parse(&format!("{head}${}", BASE64.encode(raw)));
+        assert!(foreign.expect("well formed").verify(&secret("\u{fb01}ne")));
     }
 
     #[test]

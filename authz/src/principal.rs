@@ -219,7 +219,7 @@ impl Principal {
             Via::ApiKey(key) => format!("key:{}", key.id),
             Via::Service(token) => format!("service:{}", token.account),
             Via::Token(grant) => format!("user:{}:{}", self.realm().0, grant.user),
-            Via::Oauth(grant) => format!("grant:{}", grant.parent.unwrap_or(grant.id)),
+            Via::Oauth(grant) => format!("grant:{}", grant.family()),
         }
     }
 

@@ -8,7 +8,7 @@ use authz::command::Outcome;
 use authz::form::Hash;
 use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
-use authz::record::grant::{Code, Device, DeviceState};
+use authz::record::grant::{Code, Device, Pending};
 use authz::record::user::{Realm, User};
 use authz::store::mailbox;
 use authz::token::Keys;
@@ -31,19 +31,9 @@ async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
 
 fn client() -> Client {
     let profile = Profile {
-        application_type: ApplicationType::Web,
-        name: "App".into(),
         redirect_uris: vec!["https://app.example/cb".into()],
-        logo: None,
-        client_uri: None,
-        description: None,
-        policy_uri: None,
-        tos_uri: None,
-        contacts: Vec::new(),
         scopes: vec!["self".into()],
-        scope_reason: None,
-        confidential: true,
-        require_pkce: false,
+        ..Profile::new(ApplicationType::Web, "App")
     };
     Client {
         client_id: Some("c1".into()),
@@ -64,25 +54,8 @@ async fn prepare(keeper: &Keeper) {
     };
     keeper.ask(Command::PutUser { user, keep_password: false }).await.expect("made");
     keeper.ask(Command::PutClient { client: client(), version: 0 }).await.expect("made");
-    let pending = authz::record::grant::Pending {
-        id: Hash([5; 32]),
-        browser: Hash([6; 32]),
-        client: "c1".into(),
-        redirect: "https://app.example/cb".into(),
-        redirect_sent: false,
-        scopes: Vec::new(),
-        details: Vec::new(),
-        resource: Vec::new(),
-        state: None,
-        challenge: None,
-        handle: None,
-        relogin: false,
-        reconsent: false,
-        max_age: None,
-        hint: None,
-        created: 0,
-        end: 600_000,
-    };
+    let (id, browser) = (Hash([5; 32]), Hash([6; 32]));
+    let pending = Pending::new(id, browser, "c1".into(), "https://app.example/cb".into(), 0);
     keeper.ask(Command::PutPending { pending, now: 0 }).await.expect("kept");
     let code = Code {
         hash: Hash([1; 32]),
@@ -177,19 +150,8 @@ fn one_of_those_who_race_for_a_code_wins_and_then_all_lose() {
 /// A device that its person let in.
 async fn allowed_device(keeper: &Keeper) {
     let user = keeper.state().user("ann").expect("made").clone();
-    let device = Device {
-        id: Hash([2; 32]),
-        user_code: "BCDFGHJK".into(),
-        client: "c1".into(),
-        scopes: vec!["self".into()],
-        resource: Vec::new(),
-        state: DeviceState::Waiting,
-        user: None,
-        uid: 0,
-        interval: 5,
-        polled: None,
-        end: 600_000,
-    };
+    let scopes = vec!["self".into()];
+    let device = Device::new(Hash([2; 32]), "BCDFGHJK".into(), "c1".into(), scopes, 0);
     keeper.ask(Command::PutDevice { device, now: 1 }).await.expect("kept");
     let scopes = Some(vec!["self".into()]);
     let (user_code, uid) = ("BCDFGHJK".into(), user.uid);

@@ -47,6 +47,18 @@ pub trait Gate {
         true
     }
 
+    /// May the caller learn of this index from an answer about the cluster? Whoever watches the cluster sees
+    /// the names of all; an application only those of which it was granted something.
+    fn learns(&self, _index: &str) -> bool {
+        true
+    }
+
+    /// May the caller see the background work of this owner? Whoever watches the cluster sees all of it; an
+    /// application its own.
+    fn watches(&self, _owner: &str) -> bool {
+        true
+    }
+
     /// Would [`Gate::index`] say yes? Wildcards are narrowed to such names.
     fn sees(&self, action: &'static str, index: &str) -> bool {
         self.index(action, index).is_ok()

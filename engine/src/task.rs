@@ -42,6 +42,8 @@ pub struct TaskSpec {
     pub parent: Option<u64>,
     /// Headers of the request that are passed on: `X-Opaque-Id`.
     pub headers: Vec<(String, String)>,
+    /// What it belongs to, as [`crate::Gate::owner`] says.
+    pub owner: String,
 }
 
 /// A task as it is told.

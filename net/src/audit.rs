@@ -5,6 +5,7 @@
 //! and nothing is answered whose event could not be written.
 
 use authz::Via;
+use authz::record::grant::Grant;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::{Error, Result};
@@ -110,11 +111,17 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
             Some(("access_denied", "failed", error.reason.as_str()))
         }
         other => match call.route.api {
-            Api::Security(op) => changed(op).map(|event| match other {
-                Ok(reply) if reply.status < 400 => (event, "ok", ""),
-                Ok(_) => (event, "failed", ""),
-                Err(error) => (event, "failed", error.reason.as_str()),
-            }),
+            // Who changes another's password resets it.
+            Api::Security(op) => changed(op)
+                .map(|event| match (op, call.path.get("username")) {
+                    (Op::ChangePassword, Some(name)) if name != known.name() => "password_reset",
+                    _ => event,
+                })
+                .map(|event| match other {
+                    Ok(reply) if reply.status < 400 => (event, "ok", ""),
+                    Ok(_) => (event, "failed", ""),
+                    Err(error) => (event, "failed", error.reason.as_str()),
+                }),
             _ => None,
         },
     };
@@ -122,12 +129,11 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
     if told.is_none() && acting.is_empty() {
         return;
     }
+    let name = |grant: &Grant| security.keeper.keys().grant_name(grant.family());
     let (api_key, client, grant) = match known.via() {
         Via::ApiKey(key) => (key.id.clone(), String::new(), String::new()),
-        Via::Oauth(grant) => {
-            (String::new(), grant.client.clone().unwrap_or_default(), grant.id.to_string())
-        }
-        Via::Token(grant) => (String::new(), String::new(), grant.id.to_string()),
+        Via::Oauth(grant) => (String::new(), grant.client.clone().unwrap_or_default(), name(grant)),
+        Via::Token(grant) => (String::new(), String::new(), name(grant)),
         Via::Realm | Via::Service(_) => Default::default(),
     };
     let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();

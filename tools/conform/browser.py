@@ -15,6 +15,8 @@ import re
 import urllib.parse
 from collections import namedtuple
 
+from server import note, SECRET_NAMES
+
 Page = namedtuple("Page", "status headers text path")
 
 
@@ -51,6 +53,8 @@ class Browser:
                     self.cookies.pop(name, None)
                 else:
                     self.cookies[name] = value
+                    note(value)
+            note(query(answer.headers.get("Location") or "").get("code"))
             return Page(answer.status, answer.headers, text, path)
         finally:
             connection.close()
@@ -61,6 +65,8 @@ class Browser:
     def post(self, path, fields, headers=None):
         """A form, as a page of this origin would send it."""
         headers = {"Origin": self.origin} if headers is None else headers
+        for name, value in fields:
+            note(value) if name in SECRET_NAMES else None
         body = urllib.parse.urlencode(fields)
         return self.request("POST", path, body, "application/x-www-form-urlencoded", headers)
 

@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import sys
 import traceback
+from urllib.parse import urlencode
 
 from browser import Browser, query
-from oauth import PEOPLE, client, prepare
-from server import ROOT, Server
+from oauth_kit import PEOPLE, client, prepare
+from server import ROOT, Server, note
 
 CALLBACK = "https://app.example/cb"
 
@@ -74,33 +75,77 @@ def authlib(server):
         assert session.revoke_token(told["revocation_endpoint"], token=renewed["refresh_token"]).status_code == 200
         active = session.introspect_token(told["introspection_endpoint"], token=renewed["access_token"]).json()
         assert active == {"active": False}, active
-    made = client(server, application_type="service", redirect_uris=[], service_account="ann")
+    # Pushed: the library makes the request, and knows the handle's place in the address.
+    session = OAuth2Session(made["client_id"], made["client_secret"], scope="index:orders-*:read", redirect_uri=CALLBACK)
+    session.verify, session.trust_env = server.ca, False
+    address, state = session.create_authorization_url(told["authorization_endpoint"])
+    pushed = session.post(
+        told["pushed_authorization_request_endpoint"], data=query(address), auth=(made["client_id"], made["client_secret"]),
+        withhold_token=True).json()
+    back = allow(server, f"{told['authorization_endpoint']}?" + urlencode({"client_id": made["client_id"], "request_uri": pushed["request_uri"]}))
+    sees_what_was_granted(server, session.fetch_token(told["token_endpoint"], authorization_response=back, state=state)["access_token"])
+    made = service(server)
     session = OAuth2Session(made["client_id"], made["client_secret"], scope="index:orders-*:read")
     session.verify, session.trust_env = server.ca, False
     token = session.fetch_token(f"{server.url}/token", grant_type="client_credentials")
     sees_what_was_granted(server, token["access_token"])
+    made = native(server)
+    session = OAuth2Session(made["client_id"], token_endpoint_auth_method="none")
+    session.verify, session.trust_env = server.ca, False
+    wanted = {"client_id": made["client_id"], "scope": "index:orders-*:read"}
+    begun = session.post(told["device_authorization_endpoint"], data=wanted, withhold_token=True).json()
+    device(server, begun["user_code"])
+    token = session.fetch_token(
+        told["token_endpoint"], grant_type="urn:ietf:params:oauth:grant-type:device_code", device_code=begun["device_code"])
+    sees_what_was_granted(server, token["access_token"])
 
 
 def requests_oauthlib(server):
-    from oauthlib.oauth2 import BackendApplicationClient
+    """It knows nothing of introspection, pushed requests and discovery."""
+    from oauthlib.oauth2 import BackendApplicationClient, DeviceClient
     from requests_oauthlib import OAuth2Session
 
     made = client(server)
-    session = OAuth2Session(made["client_id"], redirect_uri=CALLBACK, scope=["index:orders-*:read"], pkce="S256")
-    session.trust_env = False
-    address, _ = session.authorization_url(f"{server.url}/authorize")
-    back = allow(server, address)
-    token = session.fetch_token(
-        f"{server.url}/token", authorization_response=back, client_secret=made["client_secret"], verify=server.ca)
-    sees_what_was_granted(server, token["access_token"])
     proof = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
-    renewed = session.refresh_token(f"{server.url}/token", verify=server.ca, **proof)
-    sees_what_was_granted(server, renewed["access_token"])
-    service = client(server, application_type="service", redirect_uris=[], service_account="ann")
-    backend = OAuth2Session(client=BackendApplicationClient(service["client_id"], scope=["index:orders-*:read"]))
-    backend.trust_env = False
-    token = backend.fetch_token(f"{server.url}/token", client_secret=service["client_secret"], verify=server.ca)
+    for pkce in [None, "S256"]:
+        session = OAuth2Session(made["client_id"], redirect_uri=CALLBACK, scope=["index:orders-*:read"], pkce=pkce)
+        session.trust_env, session.verify = False, server.ca
+        address, _ = session.authorization_url(f"{server.url}/authorize")
+        back = allow(server, address)
+        token = session.fetch_token(f"{server.url}/token", authorization_response=back, client_secret=made["client_secret"])
+        sees_what_was_granted(server, token["access_token"])
+        renewed = session.refresh_token(f"{server.url}/token", **proof)
+        sees_what_was_granted(server, renewed["access_token"])
+        address, headers, body = session._client.prepare_token_revocation_request(
+            f"{server.url}/revoke", renewed["refresh_token"], token_type_hint="refresh_token")
+        answer = session.post(address, data=body, headers=headers, auth=tuple(proof.values()), withhold_token=True)
+        assert answer.status_code == 200, answer.text
+        assert session.get(f"{server.url}/orders-1/_search").status_code == 401, "revoked"
+    own = service(server)
+    backend = OAuth2Session(client=BackendApplicationClient(own["client_id"], scope=["index:orders-*:read"]))
+    backend.trust_env, backend.verify = False, server.ca
+    token = backend.fetch_token(f"{server.url}/token", client_secret=own["client_secret"])
     sees_what_was_granted(server, token["access_token"])
+    public = native(server)
+    session = OAuth2Session(client=DeviceClient(public["client_id"], scope=["index:orders-*:read"]))
+    session.trust_env, session.verify = False, server.ca
+    wanted = {"client_id": public["client_id"], "scope": "index:orders-*:read"}
+    begun = session.post(f"{server.url}/device_authorization", data=wanted, withhold_token=True).json()
+    device(server, begun["user_code"])
+    body = session._client.prepare_request_body(begun["device_code"], include_client_id=True)
+    token = session.post(
+        f"{server.url}/token", data=body, headers={"Content-Type": "application/x-www-form-urlencoded"}, withhold_token=True).json()
+    sees_what_was_granted(server, token["access_token"])
+
+
+def service(server):
+    """A client that acts for itself."""
+    return client(server, application_type="service", redirect_uris=[], service_account="ann")
+
+
+def native(server):
+    """A client that keeps no secret."""
+    return client(server, token_endpoint_auth_method="none", application_type="native", redirect_uris=["http://127.0.0.1/cb"])
 
 
 def device(server, code):
@@ -112,7 +157,7 @@ def device(server, code):
     assert "connected" in page.text, page.text
 
 
-def npm(server, story):
+def npm(server, story, tokens):
     """A story of client_oauth.mjs, decided here."""
     folder = os.environ.get("CONFORM_NPM") or str(ROOT / "target" / "conform-npm")
     if not shutil.which("node") or not os.path.isdir(os.path.join(folder, "node_modules", story)):
@@ -120,40 +165,46 @@ def npm(server, story):
     # A module finds its packages beside itself.
     program = os.path.join(folder, "client_oauth.mjs")
     shutil.copyfile(ROOT / "tools" / "conform" / "client_oauth.mjs", program)
-    made = client(server)
-    public = client(server, token_endpoint_auth_method="none", application_type="native", redirect_uris=["http://127.0.0.1/cb"])
-    environment = dict(os.environ, NODE_EXTRA_CA_CERTS=server.ca, DEVICE_CLIENT=public["client_id"])
+    made, public, own = client(server), native(server), service(server)
+    words = [made["client_id"], made["client_secret"], public["client_id"], own["client_id"], own["client_secret"]]
     process = subprocess.Popen(
-        ["node", program, story, server.url, made["client_id"], made["client_secret"]],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    token = None
+        ["node", program, story, server.url, *words],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ, NODE_EXTRA_CA_CERTS=server.ca))
+    drive(server, process, tokens)
+
+
+def drive(server, process, tokens):
+    """A program's part of a story: decides where a person has to, and tries as many tokens as it must bring."""
+    seen = 0
     for line in process.stdout:
         word, _, value = line.strip().partition(" ")
-        if word == "open":
-            if "#" in value:
-                device(server, value.split("#")[1])
-                answer = server.url
-            else:
-                answer = allow(server, value)
-            process.stdin.write(answer + "\n")
-            process.stdin.flush()
+        answer = "go on"
+        if word == "open" and "#" in value:
+            device(server, value.split("#")[1])
+            answer = server.url
+        elif word == "open":
+            answer = allow(server, value)
         elif word == "token":
-            token = value
-    assert process.wait(60) == 0 and token, f"{story} ended with {process.returncode}"
-    if story != "oauth4webapi":
-        sees_what_was_granted(server, token)
+            note(value)
+            sees_what_was_granted(server, value)
+            seen += 1
+        elif word == "done":
+            break
+        process.stdin.write(answer + "\n")
+        process.stdin.flush()
+    assert process.wait(60) == 0 and seen == tokens, (process.returncode, seen)
 
 
 def oauth4webapi(server):
-    npm(server, "oauth4webapi")
+    npm(server, "oauth4webapi", 6)
 
 
 def openid_client(server):
-    npm(server, "openid-client")
+    npm(server, "openid-client", 5)
 
 
 def simple_oauth2(server):
-    npm(server, "simple-oauth2")
+    npm(server, "simple-oauth2", 3)
 
 
 def rust_oauth2(_):
@@ -169,26 +220,10 @@ def rust_oauth2(_):
     with Server(args=[word for setting in settings for word in ("-E", setting)]) as server:
         server.origin = issuer
         prepare(server)
-        made = client(server)
-        public = client(server, token_endpoint_auth_method="none", application_type="native", redirect_uris=["http://127.0.0.1/cb"])
-        service = client(server, application_type="service", redirect_uris=[], service_account="ann")
-        words = [server.url, made["client_id"], made["client_secret"], public["client_id"], service["client_id"], service["client_secret"]]
+        made, public, own = client(server), native(server), service(server)
+        words = [server.url, made["client_id"], made["client_secret"], public["client_id"], own["client_id"], own["client_secret"]]
         process = subprocess.Popen([f"{target}/debug/conform-oauth2", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        seen = 0
-        for line in process.stdout:
-            word, _, value = line.strip().partition(" ")
-            answer = "go on"
-            if word == "token":
-                sees_what_was_granted(server, value)
-                seen += 1
-                continue
-            if word == "open" and "#" in value:
-                device(server, value.split("#")[1])
-            elif word == "open":
-                answer = allow(server, value)
-            process.stdin.write(answer + "\n")
-            process.stdin.flush()
-        assert process.wait(60) == 0 and seen == 3, (process.returncode, seen)
+        drive(server, process, 4)
 
 
 def main():

@@ -22,7 +22,7 @@ except ImportError:
     sys.exit(0)
 
 from browser import query
-from oauth import PEOPLE, exchange, prepare, reads
+from oauth_kit import PEOPLE, exchange, prepare, reads
 from server import PASSWORD, ROOT, Server
 
 CHROMIUM = next((path for path in map(shutil.which, ["chromium", "chromium-browser", "google-chrome"]) if path), None)

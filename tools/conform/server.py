@@ -26,6 +26,31 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct-horse-battery"
 
+# Everything that was made in this process and nobody else may know: what servers wrote is searched for it.
+SECRETS = {PASSWORD}
+
+# Members of bodies, and fields of forms, that are secrets.
+SECRET_NAMES = {
+    "access_token", "refresh_token", "registration_access_token", "client_secret", "secret", "device_code", "code", "code_verifier",
+    "request_uri", "api_key", "encoded", "password", "csrf_token", "new_password", "old_password",
+}
+
+
+def note(value):
+    """Notes a secret. Short ones are no secrets: they would be found anywhere."""
+    if isinstance(value, str) and len(value) >= 12:
+        SECRETS.add(value)
+
+
+def note_all(body):
+    """Notes the secrets of a body or an answer."""
+    if isinstance(body, dict):
+        for name, value in body.items():
+            note(value) if name in SECRET_NAMES else note_all(value)
+    elif isinstance(body, list):
+        for value in body:
+            note_all(value)
+
 
 def binary():
     """The program under test."""
@@ -115,11 +140,25 @@ class Server:
             token = base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()
             headers.setdefault("Authorization", f"Basic {token}")
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
+        if isinstance(body, dict):
+            note_all(body)
         try:
             with urllib.request.urlopen(request, timeout=timeout, context=self.context()) as answer:
-                return answer.status, answer.headers, decode(answer.headers, answer.read())
+                found = decode(answer.headers, answer.read())
+                if path.startswith(("/_security", "/_oauth", "/token", "/par", "/device_authorization", "/register")):
+                    note_all(found)
+                return answer.status, answer.headers, found
         except urllib.error.HTTPError as error:
             return error.code, error.headers, decode(error.headers, error.read())
+
+    def search(self, everything=False):
+        """Searches what the server wrote for what nobody may know: its output and logs, or all of its folder."""
+        folder = self.data if everything else self.data / "logs"
+        paths = [self.log] + [path for path in folder.glob("**/*") if path.is_file()]
+        for path in paths:
+            written = path.read_bytes() if path.exists() else b""
+            found = [text for text in SECRETS if text.encode() in written]
+            assert not found, f"{len(found)} secrets stand in {path.name}: {found[0][:12]}…"
 
     def raw(self, text, timeout=10):
         """Bytes as they are, over TLS where it is on; answers what comes until the other side is silent."""
@@ -162,6 +201,8 @@ class Server:
             if self.process and self.process.poll() is None:
                 self.process.kill()
                 self.process.wait()
+            if not (failure and failure[0]):
+                self.search()
         finally:
             if failure and failure[0]:
                 print(f"--- server log ---\n{self.tail()}")

@@ -131,6 +131,27 @@ record! {
     }
 }
 
+impl Profile {
+    /// A confidential application of this kind and name: no addresses, no scopes, PKCE as it likes.
+    pub fn new(application_type: ApplicationType, name: impl Into<String>) -> Self {
+        Self {
+            application_type,
+            name: name.into(),
+            redirect_uris: Vec::new(),
+            logo: None,
+            client_uri: None,
+            description: None,
+            policy_uri: None,
+            tos_uri: None,
+            contacts: Vec::new(),
+            scopes: Vec::new(),
+            scope_reason: None,
+            confidential: true,
+            require_pkce: false,
+        }
+    }
+}
+
 impl Client {
     /// A client that waits for a reviewer and may do nothing yet: without id, secrets, grants or owner.
     /// `created` is in milliseconds.

@@ -66,6 +66,13 @@ record! {
     }
 }
 
+impl Grant {
+    /// The grant that its owner gave: its own number, or that of the grant which a narrowed token narrows.
+    pub fn family(&self) -> u64 {
+        self.parent.unwrap_or(self.id)
+    }
+}
+
 record! {
     /// An authorization code.
     pub struct Code {
@@ -138,6 +145,35 @@ record! {
     }
 }
 
+/// How long a request waits for its person, in milliseconds.
+const PENDING_MS: u64 = 600_000;
+
+impl Pending {
+    /// A request that came at `created` (milliseconds) for nothing in particular, to be led back to
+    /// `redirect`, which it did not name.
+    pub fn new(id: Hash, browser: Hash, client: String, redirect: String, created: u64) -> Self {
+        Self {
+            id,
+            browser,
+            client,
+            redirect,
+            redirect_sent: false,
+            scopes: Vec::new(),
+            details: Vec::new(),
+            resource: Vec::new(),
+            state: None,
+            challenge: None,
+            handle: None,
+            relogin: false,
+            reconsent: false,
+            max_age: None,
+            hint: None,
+            created,
+            end: created + PENDING_MS,
+        }
+    }
+}
+
 record! {
     /// A pushed authorization request.
     pub struct Pushed {
@@ -189,6 +225,37 @@ record! {
         pub polled: Option<u64>,
         /// When it ends.
         pub end: u64,
+    }
+}
+
+impl Device {
+    /// How long a device code lives, in milliseconds.
+    pub const LIFE_MS: u64 = 600_000;
+
+    /// Seconds between a device's questions, as long as it keeps to them.
+    pub const INTERVAL_S: u64 = 5;
+
+    /// A device that began to wait at `created` (milliseconds).
+    pub fn new(
+        id: Hash,
+        user_code: String,
+        client: String,
+        scopes: Vec<String>,
+        created: u64,
+    ) -> Self {
+        Self {
+            id,
+            user_code,
+            client,
+            scopes,
+            resource: Vec::new(),
+            state: DeviceState::Waiting,
+            user: None,
+            uid: 0,
+            interval: Self::INTERVAL_S,
+            polled: None,
+            end: created + Self::LIFE_MS,
+        }
     }
 }
 

@@ -12,6 +12,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 
 use super::text::{self, Kind, TokenText};
@@ -74,6 +76,24 @@ impl Keys {
         crate::form::hex(&self.hash("public id", token.as_bytes()).0[..8])
     }
 
+    /// By what introspection knows a token (its `jti`): 16 bytes of that hash, in hex, so that it begins
+    /// with what the log says.
+    pub fn token_name(&self, token: &str) -> String {
+        crate::form::hex(&self.hash("public id", token.as_bytes()).0[..16])
+    }
+
+    /// By what a grant is known outside: its number, sealed, so that the name tells neither order nor how
+    /// many there are.
+    pub fn grant_name(&self, grant: u64) -> String {
+        URL_SAFE_NO_PAD.encode(self.names().seal(Content { grant, end: 0, serial: 0 }))
+    }
+
+    /// The grant of a name that [`Keys::grant_name`] made.
+    pub fn grant_named(&self, name: &str) -> Option<u64> {
+        let sealed = URL_SAFE_NO_PAD.decode(name).ok()?.try_into().ok()?;
+        self.names().open(&sealed).map(|content| content.grant)
+    }
+
     fn derive(&self, purpose: &str, number: u64) -> hmac::Key {
         let mut context = hmac::Context::with_key(&self.root);
         context.update(purpose.as_bytes());
@@ -90,6 +110,11 @@ impl Keys {
     /// The keys of refresh tokens.
     pub fn refresh(&self) -> Pair {
         Pair { tag: self.derive("refresh tag", 0), mask: self.derive("refresh mask", 0) }
+    }
+
+    /// The keys of names of grants.
+    fn names(&self) -> Pair {
+        Pair { tag: self.derive("grant tag", 0), mask: self.derive("grant mask", 0) }
     }
 
     /// How a random secret is kept: its hash under the pepper.
@@ -164,6 +189,26 @@ mod tests {
             changed[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(keys.access(0).open(&changed), None, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_grants_name_tells_nothing_and_opens_nothing() {
+        let keys = Keys::new(b"pepper");
+        let (one, two) = (keys.grant_name(1), keys.grant_name(2));
+        assert_eq!(one.len(), 43);
+        let alike = one.bytes().zip(two.bytes()).filter(|(a, b)| a == b).count();
+        assert!(alike < 8, "{one} and {two}");
+        assert_eq!(keys.grant_named(&one), Some(1));
+        assert_eq!(Keys::new(b"other").grant_named(&one), None);
+        for wrong in ["", "1", "2", &one[1..], &format!("{one}A"), &two.replace(&two[..1], "~")] {
+            assert_eq!(keys.grant_named(wrong), None, "{wrong}");
+        }
+        let sealed: [u8; 32] =
+            URL_SAFE_NO_PAD.decode(&one).expect("it was encoded").try_into().expect("32 bytes");
+        assert_eq!(keys.access(0).open(&sealed), None);
+        assert_eq!(keys.refresh().open(&sealed), None);
+        let token = keys.write(Kind::Access, &sealed);
+        assert!(keys.token_name(&token).starts_with(&keys.public_id(&token)));
     }
 
     #[test]

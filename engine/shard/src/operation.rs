@@ -63,6 +63,8 @@ pub struct Update {
     pub change: Value,
     /// The JSON text to put where none stands there; without it that is refused.
     pub upsert: Option<Bytes>,
+    /// It is for where none stands: a document there is a conflict.
+    pub only_absent: bool,
     /// A change that changes nothing writes nothing.
     pub detect_noop: bool,
     /// The answer brings the document's text.

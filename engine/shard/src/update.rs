@@ -15,7 +15,7 @@ use base::planted::{Fault, planted};
 
 use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
-use crate::error::WriteError;
+use crate::error::{Conflict, WriteError};
 use crate::frame::FrameWriter;
 use crate::operation::{Kind, Operation, Outcome, Update, Written};
 use crate::shard::Inner;
@@ -42,6 +42,9 @@ impl<E: Env> Inner<E> {
         let (standing, text) = self.current(&id)?;
         let wants_source = update.wants_source;
         let (source, routing) = match (standing, text) {
+            (Standing::Present(stamp), _) if update.only_absent => {
+                return Err(WriteError::Conflict(Conflict::Exists { version: stamp.version }));
+            }
             (Standing::Present(stamp), Some(text)) => {
                 decide::judge(Wish::Index, check, standing).map_err(WriteError::Conflict)?;
                 let Some(source) = changed(*update, &text.source)? else {

@@ -12,6 +12,7 @@ fn change(id: &str, change: &str) -> Operation {
     let update = Update {
         change: json::parse(change.as_bytes()).expect("JSON"),
         upsert: None,
+        only_absent: false,
         detect_noop: true,
         wants_source: true,
     };

@@ -218,6 +218,7 @@ impl<E: Env> Core<E> {
                 names.join(", "),
                 aim == Aim::Deletes
             ),
+            owner: gate.owner().to_owned(),
             ..TaskSpec::default()
         });
         let number = running.control().number();

@@ -17,12 +17,13 @@ use env::{Clock, Env, Random};
 use shard::WriteError;
 
 use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
+use super::limited::Judged;
 use super::prepare::{Aim, Group, Rest};
 use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Origin};
+use crate::gate::{self, Gate, Limits, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
@@ -250,7 +251,7 @@ impl<E: Env> Core<E> {
     ) -> Option<Vec<WriteItem>> {
         let mut changed: Option<Vec<WriteItem>> = None;
         let mut free: Option<(&Target, WriteAction)> = None;
-        let mut seen: Option<(&Target, Result<()>)> = None;
+        let mut seen: Option<(&Target, Result<Limits>)> = None;
         for (at, item) in items.iter().enumerate() {
             let makes =
                 item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
@@ -260,35 +261,36 @@ impl<E: Env> Core<E> {
             let is_known = free.is_some_and(|(known, action)| {
                 std::ptr::eq(known, target) && action == item.action
             });
-            if item.action == WriteAction::Update {
-                if seen.as_ref().is_none_or(|(known, _)| !std::ptr::eq(*known, target)) {
-                    seen = Some((target, limited::may_see(gate, &target.index.name, &target.via)));
-                }
-                if let Some((_, Err(error))) = &seen {
-                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
-                    if limited::without_sight(own) == limited::Sight::Wanted {
-                        results[at] = Some(Err(error.clone()));
-                        continue;
-                    }
-                }
+            if item.action == WriteAction::Update
+                && seen.as_ref().is_none_or(|(known, _)| !std::ptr::eq(*known, target))
+            {
+                seen = Some((target, limited::sight(gate, &target.index.name, &target.via)));
             }
-            if is_known {
-                continue;
-            }
-            let limits = match limited::ask(gate, item.action, &target.index.name, &target.via) {
+            let sight = seen.as_ref().map(|(_, sight)| sight);
+            let read = sight.and_then(|sight| sight.as_ref().ok());
+            let limits = match is_known {
+                true => Ok(None),
+                false => limited::ask(gate, item.action, &target.index.name, &target.via),
+            };
+            let admitted = match limits {
                 Ok(None) => {
                     free = Some((target, item.action));
-                    continue;
+                    if item.action != WriteAction::Update || read.is_some_and(Limits::is_unlimited)
+                    {
+                        continue;
+                    }
+                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
+                    let untold = sight.and_then(|sight| sight.as_ref().err());
+                    limited::without_sight(own).map_err(|error| untold.cloned().unwrap_or(error))
                 }
-                Ok(Some(limits)) => limits,
-                Err(error) => {
-                    results[at] = Some(Err(error));
-                    continue;
+                Ok(Some(limits)) => {
+                    let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
+                    let routing = item.routing.as_deref().or(target.routing.as_deref());
+                    let limits = Judged { write: &limits, read };
+                    self.admit_write(&target.index, routing, &limits, own).await
                 }
+                Err(error) => Err(error),
             };
-            let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
-            let routing = item.routing.clone().or_else(|| target.routing.clone());
-            let admitted = self.admit_write(&target.index, routing.as_deref(), &limits, own).await;
             if let Err(error) = admitted {
                 results[at] = Some(Err(error));
             }

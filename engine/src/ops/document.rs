@@ -67,6 +67,8 @@ pub struct Update {
     pub upsert: Option<Value>,
     /// `doc` is what to put there.
     pub doc_as_upsert: bool,
+    /// It was judged as one for where there is no document: with one there it is a conflict.
+    pub only_absent: bool,
     /// A change that changes nothing is written all the same.
     pub writes_noop: bool,
     /// What of the new document to answer.
@@ -84,6 +86,7 @@ impl Update {
         shard::Update {
             change: self.doc.clone().unwrap_or_else(Value::object),
             upsert: upsert.as_ref().map(|value| Bytes::from(json::to_vec(value))),
+            only_absent: self.only_absent,
             detect_noop: !self.writes_noop,
             wants_source: self.source.is_some(),
         }

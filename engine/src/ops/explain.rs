@@ -14,11 +14,14 @@ use segment::section::Missing;
 use super::document::{GetReply, SourceFilter};
 use super::lookup;
 use super::meaning::State;
-use super::search::{SEARCH, SearchCall, damaged};
+use super::search::{SearchCall, damaged};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
+
+/// What the gate is asked for whoever wants to know whether a query is understood.
+const VALIDATE: &str = "indices:admin/validate/query";
 
 /// A document whose score is asked for.
 #[derive(Clone, Debug, Default)]
@@ -181,10 +184,10 @@ impl<E: Env> Core<E> {
             }
         };
         let request = SearchRequest { query: parsed.query, size: 1, ..SearchRequest::default() };
-        let held = self.hold(gate, SEARCH, &call.search).await?;
+        let held = self.hold(gate, VALIDATE, &call.search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;
-        let targets = self.targets_of(gate, SEARCH, &held, request).await?;
+        let targets = self.targets_of(gate, VALIDATE, &held, request).await?;
         let mut reply = ValidateReply { valid: true, ..ValidateReply::default() };
         let mut asked = 0;
         for target in &targets {

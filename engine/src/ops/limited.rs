@@ -14,6 +14,7 @@ use base::ShardId;
 use cluster::Index;
 use env::Env;
 use json::Value;
+use mapping::types::KeywordFlavor;
 use mapping::{Kind, Mapping};
 use search::aggs::spec::{Agg, Kind as AggKind};
 use search::dsl;
@@ -145,12 +146,23 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         index: &Arc<Index>,
         routing: Option<&str>,
-        limits: &Limits,
+        judged: &Judged<'_>,
         item: &mut WriteItem,
     ) -> Result<()> {
-        if item.action == WriteAction::Update {
-            return Err(no_update());
+        // What contradicts itself is told so by whoever checks it; here conditions are added.
+        if super::document::validate(item).is_err() {
+            return Ok(());
         }
+        if item.version_type != VersionType::Internal {
+            // Nothing would hold the document to what was judged.
+            return Err(forbidden(
+                "external versions cannot be used if field or document level security is enabled",
+            ));
+        }
+        if item.action == WriteAction::Update {
+            return self.admit_update(index, routing, judged, item).await;
+        }
+        let limits = judged.write;
         if item.action != WriteAction::Delete {
             let source = json::parse(&item.source).ok();
             // What is no JSON is refused by whoever reads it, in better words.
@@ -161,23 +173,10 @@ impl<E: Env> Core<E> {
             }
         }
         let Some(id) = item.id.clone() else { return Ok(()) };
-        let number = shard_of(
-            routing.unwrap_or(&id),
-            index.settings.shard_count(),
-            index.settings.routing_shard_count(),
-        );
-        let shard = ShardId { index: index.uuid, number };
-        self.settled(shard).await.map_err(|down| down.error(&index.name, number))?;
-        let sent = self.send(shard, |reply| ShardCall::Get {
-            id,
-            realtime: Realtime::Yes,
-            refresh: false,
-            reply,
-        });
-        let found = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
+        let (number, found) = self.standing(index, routing, &id).await?;
         let Some(found) = found else {
-            // Absent now; that it still is, `create` makes sure.
-            if item.action == WriteAction::Index && item.version_type == VersionType::Internal {
+            // Absent now; that it still is, `create` makes sure, or the condition that fails.
+            if item.action == WriteAction::Index && item.if_seq_no.is_none() {
                 item.action = WriteAction::Create;
             }
             return Ok(());
@@ -186,15 +185,109 @@ impl<E: Env> Core<E> {
         if !is_within(limits, &source, &index.mapping) {
             return Err(hidden(&index.name));
         }
-        if item.action != WriteAction::Create
-            && item.version_type == VersionType::Internal
-            && item.if_seq_no.is_none()
-        {
-            item.if_seq_no = Some(found.seq_no.get());
-            item.if_primary_term = Some(found.primary_term.get());
+        match item.action {
+            WriteAction::Create => Ok(()),
+            _ => hold(item, index, number, &found),
         }
-        Ok(())
     }
+
+    /// An update of a limited caller: the document as it stands is judged, and what it becomes.
+    async fn admit_update(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        routing: Option<&str>,
+        judged: &Judged<'_>,
+        item: &mut WriteItem,
+    ) -> Result<()> {
+        let (Some(id), Some(update)) = (item.id.clone(), item.update.as_deref_mut()) else {
+            return Ok(());
+        };
+        if update.script.is_some() {
+            // What it does nobody can say before.
+            return Err(no_update());
+        }
+        let (number, found) = self.standing(index, routing, &id).await?;
+        let Some(found) = found else {
+            let upsert = if update.doc_as_upsert { &update.doc } else { &update.upsert };
+            let Some(upsert) = upsert else {
+                let missing = shard::WriteError::Missing;
+                return Err(failure::of_write(index, number, &id, missing));
+            };
+            if !is_within(judged.write, upsert, &index.mapping) {
+                return Err(hidden(&index.name));
+            }
+            let is_seen = judged.read.is_some_and(|read| is_within(read, upsert, &index.mapping));
+            update.only_absent = true;
+            return if is_seen { Ok(()) } else { without_sight(item) };
+        };
+        let old = json::parse(&found.source).unwrap_or_default();
+        let mut new = old.clone();
+        if let Some(change) = &update.doc {
+            json::patch::merge(&mut new, change);
+        }
+        let passes = |limits: &Limits| {
+            is_within(limits, &old, &index.mapping) && is_within(limits, &new, &index.mapping)
+        };
+        if !passes(judged.write) {
+            return Err(hidden(&index.name));
+        }
+        // It is an update of this very document, or a conflict.
+        update.upsert = None;
+        update.doc_as_upsert = false;
+        update.retry_on_conflict = 0;
+        if !judged.read.is_some_and(passes) {
+            without_sight(item)?;
+        }
+        hold(item, index, number, &found)
+    }
+
+    /// A document as the next write finds it, and its shard.
+    async fn standing(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        routing: Option<&str>,
+        id: &str,
+    ) -> Result<(u32, Option<shard::Found>)> {
+        let settings = &index.settings;
+        let (shards, routing_shards) = (settings.shard_count(), settings.routing_shard_count());
+        let number = shard_of(routing.unwrap_or(id), shards, routing_shards);
+        let shard = ShardId { index: index.uuid, number };
+        self.settled(shard).await.map_err(|down| down.error(&index.name, number))?;
+        let sent = self.send(shard, |reply| ShardCall::Get {
+            id: id.to_owned(),
+            realtime: Realtime::Yes,
+            refresh: false,
+            reply,
+        });
+        let found = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
+        Ok((number, found))
+    }
+}
+
+/// By what a write of a limited caller is judged.
+pub(super) struct Judged<'l> {
+    /// What it may write.
+    pub(super) write: &'l Limits,
+    /// What it may read, for an update, which tells what it finds; none where it may not read.
+    pub(super) read: Option<&'l Limits>,
+}
+
+/// Makes a write one of the document that was judged: whatever else stands there is a conflict.
+fn hold(item: &mut WriteItem, index: &Index, number: u32, found: &shard::Found) -> Result<()> {
+    let wanted = item.if_seq_no.zip(item.if_primary_term);
+    let current = (found.seq_no, found.primary_term);
+    if let Some((seq_no, term)) = wanted
+        && (seq_no, term) != (current.0.get(), current.1.get())
+    {
+        // One that names a state to come would be true of a document that nobody judged.
+        let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
+        let conflict = shard::Conflict::SeqNo { required, current: Some(current) };
+        let id = item.id.as_deref().unwrap_or_default();
+        return Err(failure::of_write(index, number, id, shard::WriteError::Conflict(conflict)));
+    }
+    item.if_seq_no = Some(current.0.get());
+    item.if_primary_term = Some(current.1.get());
+    Ok(())
 }
 
 /// Refuses what would tell of hidden documents, whatever the filter says: it reads terms and counts of
@@ -240,36 +333,27 @@ pub(super) fn ask(
     Ok((!limits.is_unlimited()).then_some(limits))
 }
 
-/// May the caller see what an update finds? Else the update is made without a word of it.
+/// What the caller may see of what an update finds.
 ///
 /// # Errors
-/// The 403 for an update that wants to answer what it found.
-pub(super) fn may_see(gate: &dyn Gate, index: &str, via: &[String]) -> Result<()> {
-    match gate::ask(gate, "indices:data/read/get", index, via)?.is_unlimited() {
-        true => Ok(()),
-        false => Err(no_update()),
-    }
-}
-
-/// Does an update want to answer what it found?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// It asks for the source.
-    Wanted,
-    /// It answers that it was made.
-    Spared,
+/// The 403 for who may not read at all.
+pub(super) fn sight(gate: &dyn Gate, index: &str, via: &[String]) -> Result<Limits> {
+    gate::ask(gate, "indices:data/read/get", index, via)
 }
 
 /// Makes of an update one that tells nothing of the document that stands there: `noop` would say that a
 /// guess is right, so what changes nothing is written all the same.
-pub(super) fn without_sight(item: &mut WriteItem) -> Sight {
+///
+/// # Errors
+/// The 403 for an update that wants to answer what it found.
+pub(super) fn without_sight(item: &mut WriteItem) -> Result<()> {
     match &mut item.update {
-        Some(update) if update.source.is_some() => Sight::Wanted,
+        Some(update) if update.source.is_some() => Err(no_update()),
         Some(update) => {
             update.writes_noop = true;
-            Sight::Spared
+            Ok(())
         }
-        None => Sight::Spared,
+        None => Ok(()),
     }
 }
 
@@ -306,25 +390,24 @@ fn judge(query: &Value, source: &Value, mapping: &Mapping) -> Option<bool> {
         "match_none" => Some(false),
         "exists" => {
             let field = body.get("field")?.as_str()?;
-            exact(mapping, field)?;
-            Some(!values(source, field).is_empty())
+            Some(!exact(mapping, field, source)?.is_empty())
         }
         "term" => {
             let (field, wanted) = only()?;
-            exact(mapping, field)?;
             let wanted = wanted.get("value").unwrap_or(wanted);
-            Some(values(source, field).iter().any(|found| is_same(found, wanted)))
+            Some(exact(mapping, field, source)?.iter().any(|found| is_same(found, wanted)))
         }
         "terms" => {
             let (field, wanted) = only()?;
-            exact(mapping, field)?;
+            let found = exact(mapping, field, source)?;
             let wanted = wanted.as_array()?;
-            let found = values(source, field);
             Some(found.iter().any(|found| wanted.iter().any(|wanted| is_same(found, wanted))))
         }
         "range" => {
             let (field, bounds) = only()?;
-            exact(mapping, field)?;
+            let found = exact(mapping, field, source)?;
+            // Words have another order.
+            let Kind::Number(_) = &mapping.field(field)?.kind else { return None };
             let bounds: Option<Vec<(&str, f64)>> = bounds
                 .as_object()?
                 .iter()
@@ -332,7 +415,7 @@ fn judge(query: &Value, source: &Value, mapping: &Mapping) -> Option<bool> {
                 .collect();
             let bounds = bounds?;
             let mut any = false;
-            for found in values(source, field) {
+            for found in found {
                 let found = found.as_f64()?;
                 any |= bounds.iter().all(|(key, bound)| match *key {
                     "gt" => found > *bound,
@@ -375,15 +458,39 @@ fn judge(query: &Value, source: &Value, mapping: &Mapping) -> Option<bool> {
     }
 }
 
-/// Is the field one whose values are compared as they were given?
-fn exact(mapping: &Mapping, field: &str) -> Option<()> {
+/// The values of a field in a source, where it is one whose values are compared as they were given. A
+/// sub-field has those of the field that it is of.
+fn exact<'v>(mapping: &Mapping, field: &str, source: &'v Value) -> Option<Vec<&'v Value>> {
     let known = mapping.field(field)?;
-    let is_exact = match &known.kind {
-        Kind::Keyword(keyword) => keyword.normalizer.is_none(),
-        Kind::Number(_) | Kind::Boolean(_) => true,
-        _ => false,
-    };
-    is_exact.then_some(())
+    if mapping.fields().any(|other| other.copy_to.iter().any(|target| **target == *field)) {
+        return None;
+    }
+    let of = field.rsplit_once('.').and_then(|(of, _)| mapping.field(of));
+    let of = of.filter(|of| of.multi_fields.iter().any(|one| *one.path == *field));
+    let found = values(source, of.map_or(field, |of| &of.path));
+    match &known.kind {
+        Kind::Keyword(keyword)
+            if keyword.normalizer.is_none()
+                && keyword.null_value.is_none()
+                && matches!(keyword.flavor, KeywordFlavor::Keyword | KeywordFlavor::Wildcard) =>
+        {
+            let most = keyword.ignore_above.map_or(usize::MAX, |most| most as usize);
+            let length =
+                |value: &Value| value.as_str().map_or(0, |text| text.encode_utf16().count());
+            Some(found.into_iter().filter(|value| length(value) <= most).collect())
+        }
+        Kind::Number(number) if number.null_value.is_none() => {
+            // Texts are turned into numbers, and a whole number's decimals are cut: who compares what was
+            // given would find another value.
+            let is_float = number.number.is_float();
+            let is_plain = |value: f64| is_float || value.fract() == 0.0;
+            found.iter().all(|value| value.as_f64().is_some_and(is_plain)).then_some(found)
+        }
+        Kind::Boolean(boolean) if boolean.null_value.is_none() => {
+            found.iter().all(|value| value.as_bool().is_some()).then_some(found)
+        }
+        _ => None,
+    }
 }
 
 fn is_same(found: &Value, wanted: &Value) -> bool {
@@ -431,7 +538,10 @@ mod tests {
 
     fn mapping() -> Mapping {
         let mappings = json!({"properties": {"k": {"type": "keyword"}, "n": {"type": "long"},
-            "t": {"type": "text"}, "o": {"properties": {"k": {"type": "keyword"}}}}});
+            "t": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 5}}},
+            "c": {"type": "keyword"}, "from": {"type": "keyword", "copy_to": "c"},
+            "z": {"type": "keyword", "null_value": "none"},
+            "o": {"properties": {"k": {"type": "keyword"}}}}});
         Mapping::parse(&mappings, Arc::default()).expect("legal")
     }
 
@@ -451,8 +561,17 @@ mod tests {
             (json!({"bool": {"filter": [{"term": {"t": "words"}}]}}), None),
             (json!({"match": {"k": "a"}}), None),
             (json!({"term": {"unknown": 1}}), None),
+            (json!({"term": {"t.raw": "words"}}), Some(true)),
+            (json!({"term": {"t.raw": "other"}}), Some(false)),
+            (json!({"term": {"c": "a"}}), None),
+            (json!({"exists": {"field": "z"}}), None),
         ] {
             assert_eq!(judge(&query, &source, &mapping()), expected, "{query:?}");
         }
+        // What is too long for its field is not in it, and decimals of a whole number are cut.
+        let source = json!({"t": "too long", "n": 5.5});
+        let raw = json!({"term": {"t.raw": "too long"}});
+        assert_eq!(judge(&raw, &source, &mapping()), Some(false));
+        assert_eq!(judge(&json!({"range": {"n": {"lte": 5}}}), &source, &mapping()), None);
     }
 }

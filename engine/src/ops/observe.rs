@@ -11,7 +11,7 @@ use env::{Clock, Env, Spawn};
 use super::IndicesOptions;
 use crate::core::Core;
 use crate::error::Result;
-use crate::gate::Gate;
+use crate::gate::{Everything, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::resolve::Call;
 use crate::node::Entry;
@@ -164,7 +164,8 @@ impl<E: Env> Core<E> {
             let named = if expression.is_empty() {
                 let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..options };
                 let call = Call { forbid_closed: false, ..Call::new(all) };
-                self.indices(gate, "cluster:monitor/health", "*", call)
+                // The cluster is as well as all of its indices are, whatever the caller may learn of each.
+                self.indices(&Everything, "cluster:monitor/health", "*", call)
             } else {
                 self.indices(gate, "cluster:monitor/health", expression, call)
             };

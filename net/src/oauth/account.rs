@@ -46,7 +46,7 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 }
             });
             Some(Row {
-                id: grant.id.to_string(),
+                id: visit.keys().grant_name(grant.id),
                 app: client.profile.name.clone(),
                 logo: consent::logo(client, client_id),
                 permissions: scopes.chain(details).collect(),
@@ -82,8 +82,8 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
             };
         }
         "revoke_all" => own,
-        "revoke" => match form.text("grant").parse::<u64>() {
-            Ok(id) if own.contains(&id) => vec![id],
+        "revoke" => match visit.keys().grant_named(form.text("grant")) {
+            Some(id) if own.contains(&id) => vec![id],
             _ => {
                 return visit.problem(
                     404,
@@ -95,7 +95,7 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         },
         _ => return visit.foreign_form(),
     };
-    let told: Vec<String> = ended.iter().map(u64::to_string).collect();
+    let told: Vec<String> = ended.iter().map(|id| visit.keys().grant_name(*id)).collect();
     match visit.ask(Command::Revoke { grants: ended, consents: true }).await {
         Ok(_) => {
             let facts = [("user", signed_in.user.name.as_str()), ("grant", &told.join(" "))];

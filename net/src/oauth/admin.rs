@@ -40,15 +40,63 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
             }
         };
     }
-    let answered = route(visit, path).await;
+    // Whose grant it was is known before it goes.
+    let subject = Subject::of(visit, path);
+    let made = apps::client_id(visit);
+    let answered = route(visit, path, &made).await;
     if let Some(event) = event(visit.head.method(), path) {
-        let outcome = if answered.is_ok() { "ok" } else { "failed" };
-        let of = path.get(1).map(String::as_str).unwrap_or_default();
-        visit.note(event, outcome, &[("user", &name), ("client", of)]);
+        let (outcome, reason, made) = match &answered {
+            Ok(reply) if reply.status < 400 => ("ok", "", made.as_str()),
+            Ok(_) => ("failed", "", ""),
+            Err(error) => ("failed", error.reason.as_str(), ""),
+        };
+        let client = if event == "client_registered" { made } else { &subject.client };
+        let facts = [
+            ("reason", reason),
+            ("user", &name),
+            ("client", client),
+            ("grant", &subject.grant),
+            ("owner", &subject.owner),
+        ];
+        visit.note(event, outcome, &facts);
     }
     match answered {
         Ok(reply) => reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"),
         Err(error) => fail::reply(&error, Trace::No),
+    }
+}
+
+/// What a call is about: for the audit log.
+#[derive(Default)]
+struct Subject {
+    client: String,
+    grant: String,
+    owner: String,
+}
+
+impl Subject {
+    fn of<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Self {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        match path.as_slice() {
+            ["client", id, ..] => {
+                let known = known(visit, id).ok();
+                let client = known.and_then(|client| client.client_id.clone());
+                Self { client: client.unwrap_or_else(|| (*id).to_owned()), ..Self::default() }
+            }
+            ["grant", id] => {
+                let state = visit.state();
+                let known = visit.keys().grant_named(id).and_then(|id| state.grant(id).cloned());
+                Self {
+                    client: known
+                        .as_ref()
+                        .and_then(|grant| grant.client.clone())
+                        .unwrap_or_default(),
+                    grant: (*id).to_owned(),
+                    owner: known.map(|grant| grant.user.clone()).unwrap_or_default(),
+                }
+            }
+            _ => Self::default(),
+        }
     }
 }
 
@@ -68,11 +116,12 @@ fn event(method: Method, path: &[String]) -> Option<&'static str> {
     })
 }
 
-async fn route<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Result<Reply> {
+/// Carries a call out; a client that it makes is called `made`.
+async fn route<E: Env>(visit: &Visit<'_, E>, path: &[String], made: &str) -> Result<Reply> {
     let method = visit.head.method();
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     match (method, path.as_slice()) {
-        (Method::Post, ["client"]) => create(visit).await,
+        (Method::Post, ["client"]) => create(visit, made).await,
         (Method::Get, ["client"]) => Ok(list(visit)),
         (Method::Get, ["client", id]) => one(visit, id),
         (Method::Delete, ["client", id]) => delete(visit, id).await,
@@ -132,13 +181,13 @@ fn known<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Arc<Client>> {
     client.cloned().ok_or_else(|| missing("client", id))
 }
 
-async fn create<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
+async fn create<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
     let value = json::parse(visit.body)
         .ok()
         .filter(|value| value.as_object().is_some())
         .ok_or_else(|| Error::parse("request body is required, as a JSON object"))?;
     let mut client = read(visit, &value)?;
-    client.client_id = Some(apps::client_id(visit));
+    client.client_id = Some(id.to_owned());
     let secret = client.profile.confidential.then(|| {
         let (shown, kept) = apps::secret(visit);
         client.secrets = vec![kept];
@@ -222,6 +271,11 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
     let grants_code = grant_types
         .as_ref()
         .is_none_or(|kinds| kinds.iter().any(|kind| kind == "authorization_code"));
+    if let Some(types) = texts("response_types")?
+        && !register::is_offered(&types, grants_code)
+    {
+        return Err(bad("response_types", "must be [code] where the code grant is used"));
+    }
     let fields = authz::pages::apps::Fields {
         application_type: application_type.to_owned(),
         client_name: text("client_name")?.unwrap_or_default().to_owned(),
@@ -427,7 +481,9 @@ fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
     writer.begin_object().key("grants").begin_array();
     for grant in state.grants.values().filter(|grant| is_wanted(grant)) {
         writer.begin_object();
-        writer.field_str("id", &grant.id.to_string()).field_str("username", &grant.user);
+        writer
+            .field_str("id", &visit.keys().grant_name(grant.id))
+            .field_str("username", &grant.user);
         writer.field_str("client_id", grant.client.as_deref().unwrap_or_default());
         writer.field_str("scope", &grant.scopes.join(" "));
         writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
@@ -444,7 +500,7 @@ fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
 
 async fn revoke<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
     let state = visit.state();
-    let known = id.parse().ok().filter(|id| state.grant(*id).is_some());
+    let known = visit.keys().grant_named(id).filter(|id| state.grant(*id).is_some());
     let Some(grant) = known else { return Err(missing("grant", id)) };
     visit.ask(Command::Revoke { grants: vec![grant], consents: true }).await.map_err(down)?;
     Ok(Reply::json(200, br#"{"found":true}"#.to_vec()))

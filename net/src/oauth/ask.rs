@@ -17,9 +17,6 @@ use super::settings::Settings;
 /// Longest `state`.
 const STATE_BYTES_MAX: usize = 2048;
 
-/// Parameters that may come more than once.
-const REPEATABLE: &[&str] = &["resource", "audience"];
-
 /// Why the person is told, and nobody is redirected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -128,7 +125,7 @@ pub fn target(client: &Arc<Client>, client_id: String, form: &Form) -> Result<Ta
 
 /// Everything else.
 pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked, Refusal> {
-    if form.repeated(REPEATABLE).is_some() {
+    if form.repeats_protocol() {
         return Err(Refusal::request("A parameter appears more than once"));
     }
     if form.first("state").is_some_and(|state| state.len() > STATE_BYTES_MAX) {

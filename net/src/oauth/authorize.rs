@@ -23,9 +23,6 @@ use crate::reply::Reply;
 /// What handles of pushed requests begin with.
 pub const HANDLE: &str = "urn:ietf:params:oauth:request_uri:";
 
-/// A request waits so long for its person.
-const PENDING_MS: u64 = 600_000;
-
 /// Answers a request.
 pub async fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(form) = Form::parse(visit.query).ok().filter(Form::is_one_line) else {
@@ -194,10 +191,6 @@ async fn go_on<E: Env>(
     };
     let request = visit.random_text();
     let pending = Pending {
-        id: visit.hash("pending", &request),
-        browser: anchor,
-        client: target.client_id.clone(),
-        redirect: target.redirect.clone(),
         redirect_sent: target.redirect_sent,
         scopes: asked.scopes,
         details: asked.details,
@@ -209,8 +202,13 @@ async fn go_on<E: Env>(
         reconsent: prompt.consent,
         max_age: asked.max_age,
         hint: asked.hint,
-        created: now,
-        end: now + PENDING_MS,
+        ..Pending::new(
+            visit.hash("pending", &request),
+            anchor,
+            target.client_id.clone(),
+            target.redirect.clone(),
+            now,
+        )
     };
     let pending = Arc::new(pending);
     if visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await.is_err() {

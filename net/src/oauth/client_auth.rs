@@ -40,7 +40,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// `invalid_request` for two ways at once, `invalid_client` for anything that does not fit, 429
 /// after too many failures.
 pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> {
-    let claim = claim(visit, form)?;
+    let claim = claim(visit, form).map_err(|refusal| refusal.noted(visit))?;
     let state = visit.state();
     let known = state.client(&claim.id);
     let secret = claim.secret.as_deref().unwrap_or_default();
@@ -66,50 +66,96 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
     });
     match accepted {
         Some(client) => Ok(Proven { client: Arc::clone(client), id: claim.id }),
-        None => match noted(visit, &claim.id).count(Of::ClientAuth, &key, limit, MINUTE, now) {
-            Some(seconds) => Err(Fail::slow(seconds)),
-            None => Err(Fail::client()),
-        },
+        None => {
+            let reason = reason(known, &claim);
+            visit.note(
+                "client_auth_failed",
+                "failed",
+                &[("client", &claim.id), ("reason", reason)],
+            );
+            match visit.limiter.count(Of::ClientAuth, &key, limit, MINUTE, now) {
+                Some(seconds) => Err(Fail::slow(seconds)),
+                None => Err(Fail::client()),
+            }
+        }
     }
 }
 
-/// The counters, after the audit log was told.
-fn noted<'v, E: Env>(visit: &'v Visit<'_, E>, id: &str) -> &'v super::limit::Limiter {
-    visit.note("client_auth_failed", "failed", &[("client", id)]);
-    visit.limiter
+/// Why a client is not who it says: for the audit log, never for the caller.
+fn reason(known: Option<&Arc<Client>>, claim: &Claim) -> &'static str {
+    match (known, &claim.secret) {
+        (None, _) => "no such client",
+        (Some(client), _) if !client.is_approved() => "the client is not approved",
+        (Some(client), Some(_)) if !client.profile.confidential => "a public client has no secret",
+        (Some(_), None) => "the secret is missing",
+        (Some(_), Some(_)) => "the secret is wrong or over",
+    }
 }
 
-fn claim<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Claim, Fail> {
+/// What a request says of its client cannot be judged.
+#[derive(Debug)]
+enum Unclear {
+    /// It contradicts itself.
+    Request(&'static str),
+    /// It proves nothing; why, for the audit log.
+    Nothing {
+        /// The client that it names.
+        client: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+}
+
+impl Unclear {
+    fn noted<E: Env>(self, visit: &Visit<'_, E>) -> Fail {
+        match self {
+            Self::Request(description) => Fail::request(description),
+            Self::Nothing { client, reason } => {
+                let facts = [("client", client.as_str()), ("reason", reason)];
+                visit.note("client_auth_failed", "failed", &facts);
+                Fail::client()
+            }
+        }
+    }
+}
+
+fn claim<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Claim, Unclear> {
+    const TWO_WAYS: Unclear = Unclear::Request("The client authenticates in two ways at once");
     let one = |name: &str| {
-        form.one(name).map_err(|_| Fail::request("A parameter appears more than once"))
+        form.one(name).map_err(|_| Unclear::Request("A parameter appears more than once"))
     };
     let (id, secret, alias) = (one("client_id")?, one("client_secret")?, one("secret")?);
-    if one("client_assertion")?.is_some() || one("client_assertion_type")?.is_some() {
-        return Err(Fail::client());
-    }
     if secret.is_some() && alias.is_some() {
-        return Err(Fail::request("The secret is there twice"));
+        return Err(Unclear::Request("The secret is there twice"));
     }
     if visit.head.all("authorization").count() > 1 {
-        return Err(Fail::request("There is more than one Authorization header"));
+        return Err(Unclear::Request("There is more than one Authorization header"));
     }
-    let body_secret = secret.or(alias);
-    let basic = match visit.head.text("authorization") {
+    let (body_secret, header) = (secret.or(alias), visit.head.text("authorization"));
+    let nothing = |reason| Unclear::Nothing { client: id.unwrap_or_default().to_owned(), reason };
+    if one("client_assertion")?.is_some() || one("client_assertion_type")?.is_some() {
+        return Err(match body_secret.is_some() || header.is_some() {
+            true => TWO_WAYS,
+            false => nothing("assertions are not offered"),
+        });
+    }
+    let basic = match header {
         None => None,
-        Some(header) => Some(basic(header).ok_or_else(Fail::client)?),
+        Some(header) => Some(basic(header).ok_or_else(|| nothing("no Basic header"))?),
     };
     match basic {
         Some((basic_id, basic_secret)) => {
             if body_secret.is_some() {
-                return Err(Fail::request("The client authenticates in two ways at once"));
+                return Err(TWO_WAYS);
             }
             if id.is_some_and(|id| id != basic_id) {
-                return Err(Fail::request("The client_id differs from the one in the header"));
+                let differs = "The client_id differs from the one in the header";
+                return Err(Unclear::Request(differs));
             }
             Ok(Claim { id: basic_id, secret: Some(basic_secret) })
         }
         None => {
-            let id = id.ok_or_else(Fail::client)?;
+            let id = id.ok_or_else(|| nothing("no client is named"))?;
             Ok(Claim { id: id.to_owned(), secret: body_secret.map(str::to_owned) })
         }
     }

@@ -83,7 +83,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         Ok(_) => {
             let event = if allowed { "consent_granted" } else { "consent_denied" };
             let name = signed_in.user.name.as_str();
-            visit.note(event, "ok", &[("user", name), ("client", &client), ("scopes", &asking)]);
+            visit.note(event, "ok", &[("user", name), ("client", &client), ("scope", &asking)]);
             visit.page(200, device::done(&signed_in.person(), allowed))
         }
         Err(authz::Error::Gone) => unknown(visit, signed_in),

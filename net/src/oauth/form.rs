@@ -8,6 +8,51 @@ use http::target::{Plus, decode};
 /// Most parameters that are looked at.
 const PARAMETERS_MAX: usize = 200;
 
+/// The parameters that the protocol knows, each of which may come once. (`resource` and `audience` may
+/// come more often.) What nobody knows is ignored, however often it comes: RFC 6749, 3.1 and 3.2.
+const PROTOCOL: &[&str] = &[
+    "acr_values",
+    "actor_token",
+    "actor_token_type",
+    "assertion",
+    "authorization_details",
+    "claims",
+    "client_assertion",
+    "client_assertion_type",
+    "client_id",
+    "client_secret",
+    "code",
+    "code_challenge",
+    "code_challenge_method",
+    "code_verifier",
+    "device_code",
+    "display",
+    "dpop_jkt",
+    "grant_type",
+    "id_token_hint",
+    "login_hint",
+    "max_age",
+    "nonce",
+    "password",
+    "prompt",
+    "redirect_uri",
+    "refresh_token",
+    "request",
+    "request_uri",
+    "requested_token_type",
+    "response_mode",
+    "response_type",
+    "scope",
+    "secret",
+    "state",
+    "subject_token",
+    "subject_token_type",
+    "token",
+    "token_type_hint",
+    "ui_locales",
+    "username",
+];
+
 /// A form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
@@ -85,7 +130,12 @@ impl Form {
         if self.count(name) > 1 { Err(Repeated(name.to_owned())) } else { Ok(self.first(name)) }
     }
 
-    /// Any parameter that came twice, but for those that may.
+    /// Does a parameter of the protocol come twice that may not?
+    pub fn repeats_protocol(&self) -> bool {
+        PROTOCOL.iter().any(|name| self.count(name) > 1)
+    }
+
+    /// Any parameter that came twice, but for those that may: for forms of our own pages.
     pub fn repeated(&self, may: &[&str]) -> Option<Repeated> {
         let mut names: Vec<&str> = self
             .pairs
@@ -144,6 +194,16 @@ mod tests {
         assert_eq!(form.all("a").collect::<Vec<_>>(), ["1 2", "3"]);
         assert_eq!(form.repeated(&[]), Some(Repeated("a".into())));
         assert_eq!(form.repeated(&["a"]), None);
+    }
+
+    #[test]
+    fn only_what_the_protocol_knows_may_not_come_twice() {
+        let repeats = |text: &[u8]| Form::parse(text).expect("good").repeats_protocol();
+        assert!(repeats(b"scope=a&x=1&scope=a"));
+        assert!(repeats(b"secret=a&secret=b"));
+        assert!(!repeats(b"utm=1&utm=2&resource=a&resource=b&audience=a&audience=b"));
+        assert!(!repeats(b"scope=&scope=a"), "what is empty is absent");
+        assert!(PROTOCOL.is_sorted());
     }
 
     #[test]

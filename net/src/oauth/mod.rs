@@ -146,6 +146,32 @@ fn known(path: &[&str]) -> Option<(Kind, &'static [Method])> {
     })
 }
 
+/// First segments of paths at which only programs knock.
+const FOR_PROGRAMS: &[&str] = &[
+    ".well-known",
+    "device_authorization",
+    "introspect",
+    "jwks",
+    "par",
+    "register",
+    "revoke",
+    "token",
+    "userinfo",
+];
+
+/// Is a description asked for that is there? It stands between the host and the path of the issuer (RFC
+/// 8414, 3.1), and at the plain address: whoever asks under another path thinks of another issuer.
+fn is_of_issuer(settings: &Settings, path: &[&str]) -> bool {
+    match path {
+        [".well-known", _, inserted @ ..] if !inserted.is_empty() => {
+            let (_, rest) = settings.issuer.split_once("://").unwrap_or_default();
+            let (_, own) = rest.split_once('/').unwrap_or_default();
+            own.split('/').eq(inserted.iter().copied())
+        }
+        _ => true,
+    }
+}
+
 /// Answers a request of this half.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
     if !crate::audit::is_ready(Some(visit.security)).await {
@@ -166,7 +192,10 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
         return admin::answer(visit, &segments[1..]).await;
     }
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let Some((kind, methods)) = known(&path) else {
+    let Some((kind, methods)) = known(&path).filter(|_| is_of_issuer(visit.settings, &path)) else {
+        if path.first().is_some_and(|first| FOR_PROGRAMS.contains(first)) {
+            return Fail::request("There is no such endpoint").status(404).reply();
+        }
         return visit.problem(
             404,
             "There is nothing here",

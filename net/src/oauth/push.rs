@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use authz::record::grant::{Device, DeviceState, Pushed};
+use authz::record::grant::{Device, Pushed};
 use authz::token::text::Kind;
 use authz::{Command, Outcome};
 use env::{Env, Random};
@@ -15,18 +15,12 @@ use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::limit::Of;
-use super::token::{DEVICE, form};
+use super::token::{DEVICE, form, without_proof};
 use super::visit::Visit;
 use crate::reply::Reply;
 
 /// Life of a handle.
 const HANDLE_MS: u64 = 60_000;
-
-/// Life of a device code.
-const DEVICE_MS: u64 = 600_000;
-
-/// Seconds between a device's questions.
-const INTERVAL_S: u64 = 5;
 
 /// Letters of a user code: no vowels, so that no words come out; none that look alike.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -48,9 +42,10 @@ pub async fn par<E: Env>(visit: &Visit<'_, E>) -> Reply {
 }
 
 async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
-    let form = form(visit, &["resource", "audience"])?;
+    let form = form(visit)?;
     let client = client_auth::prove(visit, &form)?;
     paced(visit, &client)?;
+    without_proof(visit, &client)?;
     if form.first("request_uri").is_some() {
         return Err(Fail::request("A pushed request cannot contain a request_uri"));
     }
@@ -102,7 +97,7 @@ pub async fn device<E: Env>(visit: &Visit<'_, E>) -> Reply {
 }
 
 async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
-    let form = form(visit, &["resource", "audience"])?;
+    let form = form(visit)?;
     let client = client_auth::prove(visit, &form)?;
     paced(visit, &client)?;
     if !client.client.may(DEVICE) {
@@ -126,19 +121,8 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     for _ in 0..8 {
         let user_code = user_code(visit);
         let now = visit.now();
-        let device = Device {
-            id: visit.hash("device code", &code),
-            user_code: user_code.clone(),
-            client: client.id.clone(),
-            scopes: scopes.clone(),
-            resource: Vec::new(),
-            state: DeviceState::Waiting,
-            user: None,
-            uid: 0,
-            interval: INTERVAL_S,
-            polled: None,
-            end: now + DEVICE_MS,
-        };
+        let id = visit.hash("device code", &code);
+        let device = Device::new(id, user_code.clone(), client.id.clone(), scopes.clone(), now);
         match visit.ask(Command::PutDevice { device, now }).await.map_err(|error| down(&error))? {
             // Somebody has this code at this moment: draw another.
             Outcome::Unchanged => {}
@@ -157,7 +141,8 @@ fn told<E: Env>(visit: &Visit<'_, E>, code: &str, user_code: &str) -> Reply {
     writer.field_str("verification_uri", &format!("{issuer}/device"));
     let complete = format!("{issuer}/device?user_code={shown}");
     writer.field_str("verification_uri_complete", &complete);
-    writer.key("expires_in").u64(DEVICE_MS / 1000).key("interval").u64(INTERVAL_S).end_object();
+    writer.key("expires_in").u64(Device::LIFE_MS / 1000);
+    writer.key("interval").u64(Device::INTERVAL_S).end_object();
     answer(200, body)
 }
 

@@ -137,9 +137,10 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
     if grant_types.is_empty() || !grant_types.iter().all(offered) {
         return Err(GRANTS);
     }
+    let needs_uri = grant_types.iter().any(|kind| kind == "authorization_code");
     const RESPONSES: Fail = metadata("The only response type is code");
     let response_types = texts("response_types", RESPONSES)?;
-    if response_types.is_some_and(|types| types != ["code"]) {
+    if response_types.is_some_and(|types| !is_offered(&types, needs_uri)) {
         return Err(RESPONSES);
     }
     if ["jwks", "jwks_uri"].iter().any(|name| value.get(name).is_some_and(|keys| !keys.is_null())) {
@@ -155,7 +156,6 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         return Err(metadata("DPoP is not offered"));
     }
     let redirect_uris = texts("redirect_uris", URIS)?.unwrap_or_default();
-    let needs_uri = grant_types.iter().any(|kind| kind == "authorization_code");
     if redirect_uris.is_empty() && needs_uri {
         return Err(URIS);
     }
@@ -181,12 +181,8 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         None => "An application without a name".to_owned(),
     };
     let profile = Profile {
-        application_type,
-        name,
         redirect_uris,
-        logo: None,
         client_uri: page("client_uri")?,
-        description: None,
         policy_uri: page("policy_uri")?,
         tos_uri: page("tos_uri")?,
         contacts: texts("contacts", metadata("The contacts are texts"))?
@@ -195,9 +191,9 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
             .take(10)
             .collect(),
         scopes,
-        scope_reason: None,
         confidential,
         require_pkce: is_open || !confidential,
+        ..Profile::new(application_type, name)
     };
     let par = value.get("require_pushed_authorization_requests").and_then(Value::as_bool);
     Ok(Registered {
@@ -206,6 +202,12 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         grant_types,
         require_par: par.unwrap_or(false),
     })
+}
+
+/// May a client register these response types? `code`, where it uses the code grant; else it may have
+/// none.
+pub fn is_offered(response_types: &[String], grants_code: bool) -> bool {
+    response_types == ["code"] || (response_types.is_empty() && !grants_code)
 }
 
 fn is_read(scope: &Scope) -> bool {
@@ -249,9 +251,7 @@ pub async fn manage<E: Env>(visit: &Visit<'_, E>, id: &str) -> Reply {
             match visit.ask(Command::DeleteClient { reference }).await {
                 Ok(_) => {
                     note(visit, "client_deleted", client);
-                    let mut reply = answer(204, Vec::new());
-                    reply.content_type = None;
-                    reply
+                    answer(204, Vec::new())
                 }
                 Err(_) => Fail::down().reply(),
             }
@@ -358,7 +358,8 @@ pub fn write(writer: &mut Writer<'_>, client: &Client) {
     list(writer, "redirect_uris", &profile.redirect_uris);
     writer.field_str("token_endpoint_auth_method", &client.auth_method);
     list(writer, "grant_types", &client.grant_types);
-    list(writer, "response_types", &["code".to_owned()]);
+    let code = client.may("authorization_code").then(|| "code".to_owned());
+    list(writer, "response_types", code.as_slice());
     writer.field_str("scope", &profile.scopes.join(" "));
     let pages = [
         ("client_uri", &profile.client_uri),

@@ -20,17 +20,14 @@ use crate::reply::Reply;
 /// `POST /revoke`. An unknown, dead or foreign token is no error: nobody learns what exists.
 pub async fn revoke<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match try_revoke(visit).await {
-        Ok(()) => {
-            let mut reply = answer(200, Vec::new());
-            reply.content_type = None;
-            reply
-        }
+        // Empty, and yet of the type of all answers: there are clients that read no other.
+        Ok(()) => answer(200, Vec::new()),
         Err(fail) => fail.reply(),
     }
 }
 
 async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
-    let form = form(visit, &[])?;
+    let form = form(visit)?;
     let client = client_auth::prove(visit, &form)?;
     let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
     let state = visit.state();
@@ -39,7 +36,7 @@ async fn try_revoke<E: Env>(visit: &Visit<'_, E>) -> Result<(), Fail> {
         return Ok(());
     };
     let Some(grant) = state.grant(content.grant) else { return Ok(()) };
-    let (user, id) = (grant.user.clone(), grant.id.to_string());
+    let (user, id) = (grant.user.clone(), visit.keys().grant_name(grant.family()));
     if grant.client.as_deref() != Some(client.id.as_str()) {
         let facts = [("client", client.id.as_str()), ("grant", &id), ("reason", "Foreign")];
         visit.note("token_revoked", "failed", &facts);
@@ -89,13 +86,14 @@ pub async fn introspect<E: Env>(visit: &Visit<'_, E>) -> Reply {
 const INTROSPECT: &str = "cluster:admin/oauth/introspect";
 
 async fn try_introspect<E: Env>(visit: &Visit<'_, E>) -> Result<Vec<u8>, Fail> {
-    let form = form(visit, &[])?;
+    let form = form(visit)?;
     let asker = asker(visit, &form).await?;
     let token = form.first("token").ok_or(Fail::request("The token is missing"))?;
     let mut body = Vec::with_capacity(256);
     let active = active(visit, token, &asker);
     if visit.is_audited() {
-        let grant = active.as_ref().map(|active| active.grant.id.to_string()).unwrap_or_default();
+        let grant = active.as_ref().map(|active| visit.keys().grant_name(active.grant.family()));
+        let grant = grant.unwrap_or_default();
         let owner = active.as_ref().map_or("", |active| active.user.name.as_str());
         let by = match &asker {
             Asker::Client(id) => ("client", id.as_str()),
@@ -106,7 +104,7 @@ async fn try_introspect<E: Env>(visit: &Visit<'_, E>) -> Result<Vec<u8>, Fail> {
         visit.note("token_introspected", if active.is_some() { "ok" } else { "failed" }, &facts);
     }
     match active {
-        Some(active) => write(visit, &mut body, &active, &asker),
+        Some(active) => write(visit, &mut body, token, &active, &asker),
         None => body.extend_from_slice(br#"{"active":false}"#),
     }
     Ok(body)
@@ -162,7 +160,6 @@ struct Active {
     user: Arc<User>,
     kind: Kind,
     end_s: u64,
-    serial: u32,
 }
 
 fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Active> {
@@ -173,14 +170,13 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
     };
     if let Some(content) = opened(visit, token, Kind::Access) {
         let (grant, user) = bearer::live(&state, content)?;
-        let (end_s, serial) = (u64::from(content.end), content.serial);
+        let end_s = u64::from(content.end);
         let is_fresh = visit.now() < end_s * 1000 && grant.client.is_some();
         return (is_fresh && is_seen(&grant)).then_some(Active {
             grant,
             user,
             kind: Kind::Access,
             end_s,
-            serial,
         });
     }
     let content = opened(visit, token, Kind::Refresh)?;
@@ -195,17 +191,17 @@ fn active<E: Env>(visit: &Visit<'_, E>, token: &str, asker: &Asker) -> Option<Ac
         && user.enabled
         && user.uid == grant.uid
         && client.is_approved();
-    (own && is_live).then_some(Active {
-        grant,
-        user,
-        kind: Kind::Refresh,
-        end_s: end / 1000,
-        serial: content.serial,
-    })
+    (own && is_live).then_some(Active { grant, user, kind: Kind::Refresh, end_s: end / 1000 })
 }
 
-fn write<E: Env>(visit: &Visit<'_, E>, body: &mut Vec<u8>, active: &Active, asker: &Asker) {
-    let Active { grant, user, kind, end_s, serial } = active;
+fn write<E: Env>(
+    visit: &Visit<'_, E>,
+    body: &mut Vec<u8>,
+    token: &str,
+    active: &Active,
+    asker: &Asker,
+) {
+    let Active { grant, user, kind, end_s } = active;
     let mut writer = Writer::new(body);
     writer.begin_object().field_bool("active", true);
     writer.field_str("scope", &grant.scopes.join(" "));
@@ -226,7 +222,7 @@ fn write<E: Env>(visit: &Visit<'_, E>, body: &mut Vec<u8>, active: &Active, aske
     };
     writer.key("iat").u64(begun).key("nbf").u64(begun);
     writer.field_str("aud", &visit.settings.issuer).field_str("iss", &visit.settings.issuer);
-    writer.field_str("jti", &format!("{}-{serial}", grant.id));
+    writer.field_str("jti", &visit.keys().token_name(token));
     if !grant.details.is_empty() {
         writer.key("authorization_details").value(&Value::Array(grant.details.clone()));
     }

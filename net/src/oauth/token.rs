@@ -68,7 +68,7 @@ fn refused<E: Env>(
         (_, false) => "code_redeemed",
     };
     let reason = format!("{error:?}");
-    let grant = tried.grant.map(|grant| grant.to_string()).unwrap_or_default();
+    let grant = tried.grant.map(|grant| visit.keys().grant_name(grant)).unwrap_or_default();
     let facts = [
         ("user", tried.user.as_str()),
         ("client", &client.id),
@@ -82,7 +82,7 @@ fn refused<E: Env>(
 
 /// Notes a token that was used or issued: by its public id, never the token.
 fn noted<E: Env>(visit: &Visit<'_, E>, event: &str, grant: &Grant, token: &str) {
-    let (id, scope) = (grant.id.to_string(), grant.scopes.join(" "));
+    let (id, scope) = (visit.keys().grant_name(grant.family()), grant.scopes.join(" "));
     let public = visit.keys().public_id(token);
     let facts = [
         ("user", grant.user.as_str()),
@@ -95,20 +95,31 @@ fn noted<E: Env>(visit: &Visit<'_, E>, event: &str, grant: &Grant, token: &str) 
 }
 
 /// The form of a request to an endpoint for programs.
-pub fn form<E: Env>(visit: &Visit<'_, E>, repeatable: &[&str]) -> Result<Form, Fail> {
+pub fn form<E: Env>(visit: &Visit<'_, E>) -> Result<Form, Fail> {
     if !visit.query.is_empty() {
         return Err(Fail::request("Parameters belong into the body"));
     }
     let posted = visit.posted().filter(Form::is_one_line);
     let form = posted.ok_or(Fail::request("The body must be a form, in UTF-8"))?;
-    match form.repeated(repeatable) {
-        Some(_) => Err(Fail::request("A parameter appears more than once")),
-        None => Ok(form),
+    match form.repeats_protocol() {
+        true => Err(Fail::request("A parameter appears more than once")),
+        false => Ok(form),
     }
 }
 
+/// Refuses a proof of possession: whoever sends one wants a token that is bound to its key, and there is
+/// none here to be had.
+pub fn without_proof<E: Env>(visit: &Visit<'_, E>, client: &Proven) -> Result<(), Fail> {
+    if visit.head.all("dpop").count() == 0 {
+        return Ok(());
+    }
+    let facts = [("client", client.id.as_str()), ("reason", "DPoP is not offered")];
+    visit.note("dpop_rejected", "failed", &facts);
+    Err(Fail::new("invalid_dpop_proof", "DPoP is not offered here"))
+}
+
 async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
-    let form = form(visit, &["resource", "audience"])?;
+    let form = form(visit)?;
     let kind = form.first("grant_type").ok_or(Fail::request("The grant_type is missing"))?;
     // The client is not proven yet: its rate is that of whoever uses its name from this address.
     let name = form.first("client_id").unwrap_or("basic");
@@ -125,6 +136,7 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     if !client.client.may(kind) {
         return Err(Fail::new("unauthorized_client", "This client may not use this grant_type"));
     }
+    without_proof(visit, &client)?;
     let outcome = match kind {
         "authorization_code" => code(visit, &form, &client).await?,
         "refresh_token" => return refresh(visit, &form, &client).await,
@@ -219,7 +231,14 @@ async fn refresh<E: Env>(
                 Fail::new("invalid_scope", "A scope is malformed, unknown or was not granted");
             let wanted = scope::parse_list(text).map_err(|_| SCOPE)?;
             if !scope::holds_all(&scope::stored(&known.scopes), &wanted) {
-                visit.note("scope_escalation_attempt", "failed", &[("client", &client.id)]);
+                let grant = visit.keys().grant_name(known.family());
+                let facts = [
+                    ("user", known.user.as_str()),
+                    ("client", &client.id),
+                    ("grant", &grant),
+                    ("scope", text),
+                ];
+                visit.note("scope_escalation_attempt", "failed", &facts);
                 return Err(SCOPE);
             }
             let words: Vec<String> = wanted.iter().map(ToString::to_string).collect();

@@ -34,7 +34,7 @@ impl Touched {
         let Via::Oauth(grant) = known.via() else { return };
         let now = u64::try_from(env.clock().unix_ms()).unwrap_or(0);
         // A narrowed token's use is the use of the access that the owner sees.
-        let id = grant.parent.unwrap_or(grant.id);
+        let id = grant.family();
         let is_new = |at: u64| now.saturating_sub(at) < EVERY_MS;
         let mut noted = self.0.borrow_mut();
         if noted.get(&id).copied().is_some_and(is_new)

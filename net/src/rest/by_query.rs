@@ -506,6 +506,7 @@ async fn run<E: Env>(
         cancellable: true,
         parent: None,
         headers: headers(call),
+        owner: call.gate.owner().to_owned(),
     };
     let work = asked.work.clone();
     let running = call.core.begin_task(spec);

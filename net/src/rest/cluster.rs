@@ -99,7 +99,7 @@ fn write<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, reply: &HealthRepl
     writer.key("active_shards_percent_as_number").f64(units::ratio(counts.active, counts.total()));
     if level != "cluster" {
         writer.key("indices").begin_object();
-        for row in &reply.indices {
+        for row in reply.indices.iter().filter(|row| call.gate.learns(&row.name)) {
             writer.key(&row.name);
             index(call, writer, row, level == "shards");
         }

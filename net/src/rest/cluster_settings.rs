@@ -40,6 +40,8 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT /_cluster/settings`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    // Who may not change settings is not told what is wrong with a change.
+    call.gate.cluster("cluster:admin/settings/update")?;
     let flat = call.params.flag("flat_settings", false)?;
     let body = call.required_map()?;
     let mut layers = [Value::Null, Value::Null];

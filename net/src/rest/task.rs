@@ -58,6 +58,7 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         kind: "transport",
         action: "cluster:monitor/tasks/lists",
         headers: headers(call),
+        owner: call.gate.owner().to_owned(),
         ..TaskSpec::default()
     };
     let own = call.core.begin_task(spec);
@@ -65,6 +66,7 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         kind: "direct",
         action: "cluster:monitor/tasks/lists[n]",
         parent: Some(own.control().number()),
+        owner: call.gate.owner().to_owned(),
         ..TaskSpec::default()
     });
     let wanted = Wanted::read(call)?;
@@ -96,6 +98,12 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         );
         return Err(Error::new(404, "resource_not_found_exception", reason).caused_by(missing()));
     };
+    // Work of others is none to whoever may not watch it.
+    let known = call.core.task(number).await;
+    let owner = known.as_ref().map_or("", |state| state.row.spec.owner.as_str());
+    if !call.gate.watches(owner) {
+        return Err(missing());
+    }
     if call.params.flag("wait_for_completion", false)? {
         let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
         if !call.core.task_over(number, Duration::from_millis(timeout_ms)).await {
@@ -246,11 +254,13 @@ impl Wanted {
         let mut rows = call.core.tasks().await;
         rows.retain(|row| {
             let action = row.spec.action;
-            (self.actions.is_empty()
+            let is_chosen = self.actions.is_empty()
                 || self
                     .actions
                     .iter()
-                    .any(|pattern| json::path::glob(pattern.as_bytes(), action.as_bytes())))
+                    .any(|pattern| json::path::glob(pattern.as_bytes(), action.as_bytes()));
+            is_chosen
+                && call.gate.watches(&row.spec.owner)
                 && self.parent.as_ref().is_none_or(|parent| {
                     parent.number_here(call).is_some() && row.spec.parent == Some(parent.number)
                 })

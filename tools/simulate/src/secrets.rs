@@ -111,19 +111,9 @@ fn user(name: &str) -> User {
 
 fn client() -> Client {
     let profile = Profile {
-        application_type: ApplicationType::Web,
-        name: "App".into(),
         redirect_uris: vec!["https://app.example/cb".into()],
-        logo: None,
-        client_uri: None,
-        description: None,
-        policy_uri: None,
-        tos_uri: None,
-        contacts: Vec::new(),
         scopes: vec!["self".into()],
-        scope_reason: None,
-        confidential: true,
-        require_pkce: false,
+        ..Profile::new(ApplicationType::Web, "App")
     };
     Client {
         client_id: Some("c1".into()),
@@ -208,25 +198,8 @@ async fn story(context: &Rc<Context>) {
     }
     let number = context.oracle.history.tag();
     let now = now_ms(context);
-    let pending = Pending {
-        id: hash(5, number),
-        browser: hash(6, number),
-        client: "c1".into(),
-        redirect: "https://app.example/cb".into(),
-        redirect_sent: false,
-        scopes: Vec::new(),
-        details: Vec::new(),
-        resource: Vec::new(),
-        state: None,
-        challenge: None,
-        handle: None,
-        relogin: false,
-        reconsent: false,
-        max_age: None,
-        hint: None,
-        created: now,
-        end: now + 600_000,
-    };
+    let (id, browser) = (hash(5, number), hash(6, number));
+    let pending = Pending::new(id, browser, "c1".into(), "https://app.example/cb".into(), now);
     if ask(context, "ask", Command::PutPending { pending, now }).await.is_none() {
         return;
     }

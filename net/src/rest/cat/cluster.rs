@@ -374,6 +374,7 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         kind: "transport",
         action: "cluster:monitor/tasks/lists",
         headers: headers.map(|id| ("X-Opaque-Id".to_owned(), id.to_owned())).into_iter().collect(),
+        owner: call.gate.owner().to_owned(),
         ..TaskSpec::default()
     });
     let rows = call.core.tasks().await;
@@ -381,7 +382,7 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     let parent = call.params.text("parent_task_id");
     let rows = rows
         .into_iter()
-        .filter(|row| chosen(actions, row.spec.action))
+        .filter(|row| call.gate.watches(&row.spec.owner) && chosen(actions, row.spec.action))
         .map(|row| TaskLine { node: node.clone(), row })
         .filter(|line| {
             parent.is_none_or(|wanted| {

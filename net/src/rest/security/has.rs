@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use authz::privilege::{self, Kind};
+use authz::token::Keys;
 use authz::{Principal, Via};
 use engine::{Error, Result};
 use env::Env;
@@ -15,11 +16,12 @@ use crate::reply::Reply;
 
 /// `GET /_security/_authenticate`.
 pub(super) fn authenticate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    Ok(value(200, &show(desk(call)?.principal)))
+    let desk = desk(call)?;
+    Ok(value(200, &show(desk.principal, desk.keeper().keys())))
 }
 
 /// A principal as `_authenticate` shows it.
-pub(super) fn show(principal: &Principal) -> Value {
+pub(super) fn show(principal: &Principal, keys: &Keys) -> Value {
     let user = principal.user();
     let (realm, kind) = principal.realm();
     let mut shown = Object::new();
@@ -53,7 +55,7 @@ pub(super) fn show(principal: &Principal) -> Value {
                 "oauth",
                 json!({
                     "client_id": (grant.client.clone()),
-                    "grant_id": (grant.id.to_string()),
+                    "grant_id": (keys.grant_name(grant.family())),
                     "scope": (grant.scopes.join(" ")),
                 }),
             );

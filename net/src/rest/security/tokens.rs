@@ -126,7 +126,7 @@ async fn mint<E: Env>(
     let Outcome::Granted(grant, serial) = outcome else {
         return Err(Error::internal("no token was made"));
     };
-    answer(call, desk, &grant, serial, Some(has::show(owner)))
+    answer(call, desk, &grant, serial, Some(has::show(owner, desk.keeper().keys())))
 }
 
 /// The answer with fresh tokens.
@@ -177,7 +177,7 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
     match desk.keeper().ask(command).await {
         Ok(Outcome::Granted(grant, serial)) => {
             let owner = Principal::user_of(user, &desk.state());
-            answer(call, desk, &grant, serial, Some(has::show(&owner)))
+            answer(call, desk, &grant, serial, Some(has::show(&owner, desk.keeper().keys())))
         }
         Ok(_) | Err(authz::Error::InvalidGrant | authz::Error::Foreign) => invalid(),
         Err(authz::Error::Reused) => {

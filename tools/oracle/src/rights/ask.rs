@@ -175,7 +175,7 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
     let id = marks::id(doc);
     let (place, field) = chance.pick(marks::PLACES);
     let mark = marks::mark(doc, place);
-    match chance.below(34) {
+    match chance.below(41) {
         0..=4 => {
             let mut step = around::search(chance, names);
             if let Some(step) = step.as_object_mut() {
@@ -232,6 +232,27 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
         32 => {
             json!({"reindex": index, "to": (chance.pick(INDICES)), "query": (query::query(chance, names, 1))})
         }
+        33 => json!({"validate": (telling(chance, field, &mark)), "on": on}),
+        34 => {
+            let docs: Vec<Value> = (0..chance.between(1, 3))
+                .map(|_| json!({"_index": (chance.pick(INDICES)), "_id": (marks::id(chance.below(docs)))}))
+                .collect();
+            json!({"many_vectors": docs})
+        }
+        35 => json!({"rescore": (telling(chance, field, &mark)), "on": on}),
+        36 => {
+            let role = chance.pick(&["r0", "r1"]);
+            json!({"role": role, "descriptor": (self::role(chance))})
+        }
+        37 => {
+            let roles = some(chance, &["r0", "r1"], 2);
+            json!({"user": (chance.pick(&["u0", "u1"])), "roles": roles})
+        }
+        38 => {
+            let filter = if chance.one_in(2) { filter(chance, 1) } else { Value::Null };
+            json!({"alias": (chance.pick(&["al", "fal"])), "to": index, "filter": filter})
+        }
+        39 => json!({"move": (chance.pick(&["al", "fal"])), "to": index}),
         _ => {
             json!({"write": "bulk", "id": id, "on": index, "doc": (marks::document(chance, doc)), "other": (chance.pick(INDICES))})
         }

@@ -77,10 +77,16 @@ pub enum Action {
     Delete,
     /// Refresh, flush.
     Maintain,
+    /// Is a query understood?
+    Validate,
+    /// An alias is given or taken.
+    Alias,
 }
 
 fn grants(privilege: &str, action: Action) -> bool {
-    use Action::{Create, Delete, FieldMapping, Fields, Index, Maintain, Mapping, Read};
+    use Action::{
+        Alias, Create, Delete, FieldMapping, Fields, Index, Maintain, Mapping, Read, Validate,
+    };
     match privilege {
         "all" => true,
         "read" => matches!(action, Read | Fields | FieldMapping),
@@ -88,14 +94,18 @@ fn grants(privilege: &str, action: Action) -> bool {
         "index" => matches!(action, Index | Create),
         "create_doc" => action == Create,
         "delete" => action == Delete,
-        "view_index_metadata" => matches!(action, Mapping | Fields | FieldMapping),
-        "manage" => matches!(action, Mapping | Fields | FieldMapping | Maintain),
+        "view_index_metadata" => matches!(action, Mapping | Fields | FieldMapping | Validate),
+        "manage" => {
+            matches!(action, Mapping | Fields | FieldMapping | Maintain | Validate | Alias)
+        }
         "maintenance" => action == Maintain,
         // Of scopes and details of OAuth.
-        "scope:read" => matches!(action, Read | Mapping | Fields | FieldMapping),
+        "scope:read" => matches!(action, Read | Mapping | Fields | FieldMapping | Validate),
         "scope:create" => action == Create,
         "scope:write" => matches!(action, Index | Create | Delete),
-        "scope:manage" => matches!(action, Mapping | FieldMapping | Maintain),
+        "scope:manage" => {
+            matches!(action, Mapping | FieldMapping | Maintain | Validate | Alias)
+        }
         "scope:all" => true,
         _ => false,
     }

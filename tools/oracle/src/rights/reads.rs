@@ -236,6 +236,21 @@ impl Run {
                     ))
                 }
             }
+            "many_vectors" => self.many_vectors(at, what).await,
+            "validate" => {
+                let body = json!({"query": (what.clone())});
+                let target = format!("/{on}/_validate/query?explain=true");
+                let Some((answer, _)) =
+                    self.through(at, Action::Validate, &on, "POST", &target, &body).await?
+                else {
+                    return Ok(());
+                };
+                if answer.body.get("valid").and_then(Value::as_bool).is_some() {
+                    return Ok(());
+                }
+                Err(format!("{target}: {} {}", answer.status, short(&answer.text)))
+            }
+            "rescore" => self.rescore(at, &on, what).await,
             "field_caps" => {
                 let target = format!("/{on}/_field_caps?fields=*");
                 let Some((answer, _)) =
@@ -508,6 +523,65 @@ impl Run {
         } else {
             Err(format!("{what}: wanted {wanted:?}, found {ids:?}"))
         }
+    }
+
+    async fn many_vectors(&mut self, at: usize, docs: &Value) -> Done {
+        let body = json::to_string(&json!({"docs": (docs.clone())}));
+        let answer = self.call(at, "POST", "/_mtermvectors?fields=*", &body).await;
+        self.counts.checked += 1;
+        let mut all = Vec::new();
+        let mut refused = true;
+        let found = answer.body.get("docs").and_then(Value::as_array).unwrap_or(&[]);
+        for (number, wanted) in docs.as_array().into_iter().flatten().enumerate() {
+            let text = |key: &str| wanted.get(key).and_then(Value::as_str).unwrap_or_default();
+            let seen = self.seen(at, Action::Read, text("_index"))?;
+            refused &= seen.is_err();
+            let told = found.get(number).and_then(|one| one.get("found")?.as_bool());
+            let is_known = match &seen {
+                Ok(seen) => seen.iter().any(|seen| seen.id == text("_id")),
+                Err(_) => false,
+            };
+            if told.is_some_and(|told| told != is_known) {
+                return Err(format!("_mtermvectors {body}: {}", short(&answer.text)));
+            }
+            all.extend(seen.unwrap_or_default());
+        }
+        if !refused && answer.status != 200 && answer.status != 403 {
+            return Err(format!("_mtermvectors {body}: {} {}", answer.status, short(&answer.text)));
+        }
+        self.no_leak(&body, &answer, &all)
+    }
+
+    /// A second score tells nothing of what is hidden: a field that nobody sees gives none.
+    async fn rescore(&mut self, at: usize, on: &str, second: &Value) -> Done {
+        let first = json!({"match_all": {}});
+        let rescorer = json!({"window_size": 100, "query": {"rescore_query": (second.clone())}});
+        let body = json!({"query": (first.clone()), "size": 100, "rescore": rescorer});
+        let target = format!("/{on}/_search");
+        let Some((answer, seen)) =
+            self.through(at, Action::Read, on, "POST", &target, &body).await?
+        else {
+            return Ok(());
+        };
+        let sent = format!("{target} {}", json::to_string(&body));
+        if answer.status != 200 || fails(&answer.body) {
+            return self.misunderstood(at, on, &sent, &answer);
+        }
+        let world = world_of(&self.world.schema, &seen);
+        let telling = json!({"query": (second.clone()), "size": 100});
+        let Ok(expected) = check::expect(&world, &telling, false) else {
+            self.counts.skipped += 1;
+            return Ok(());
+        };
+        let scored: Vec<&str> = expected.hits.iter().map(|hit| hit.block.id.as_str()).collect();
+        for hit in check::hits_of(&answer.body) {
+            let id = hit.get("_id").and_then(Value::as_str).unwrap_or_default();
+            let score = hit.get("_score").and_then(Value::as_f64).unwrap_or(0.0);
+            if (score > 1.0) != scored.contains(&id) {
+                return Err(format!("{sent}: [{id}] has the score {score}; {scored:?} should"));
+            }
+        }
+        Ok(())
     }
 
     async fn lookup(&mut self, at: usize, on: &str, from: &str, id: &str) -> Done {

@@ -1,8 +1,10 @@
 //! Runs a case: sets the stage as an administrator, then each request as its caller.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use http::{Method, Target};
 use json::{Object, Value, json};
+use net::router::{Found, Router};
 
 use super::judge::{Action, Entry, Layer, Rights, Seen, Store};
 use super::{door, marks};
@@ -19,6 +21,10 @@ pub type Done = Result<(), String>;
 
 /// Who asks.
 pub struct Caller {
+    /// Whose rights bound its own.
+    user: String,
+    /// It has that user's roles of this moment; a key has those of when it was made.
+    lives: bool,
     authorization: String,
     run_as: Option<String>,
     /// What it may do.
@@ -45,30 +51,51 @@ pub struct Run {
     /// What there is.
     pub store: Store,
     callers: Vec<Caller>,
+    roles: BTreeMap<String, Vec<Entry>>,
+    users: BTreeMap<String, Vec<String>>,
+    router: Router,
+    asked: BTreeSet<&'static str>,
     /// What was looked at.
     pub counts: Counts,
 }
 
 /// Runs a case.
+///
+/// # Errors
+/// Where the node and the judge differ.
 pub fn run(case: &Value) -> Result<Counts, Difference> {
+    run_and_tell(case).0
+}
+
+/// Runs a case; tells too to which routes its callers' requests went, by their paths.
+pub fn run_and_tell(case: &Value) -> (Result<Counts, Difference>, BTreeSet<&'static str>) {
     let seed = case.get("seed").and_then(Value::as_u64).unwrap_or(1);
     with_node(seed, true, |client| async move {
         let mut world = World::default();
         world.schema = Schema::read(&marks::mapping());
-        let (store, counts) = (Store::default(), Counts::default());
-        let mut run = Run { client, world, store, callers: Vec::new(), counts };
-        run.prepare(case).await.map_err(|what| Difference { step: 0, what })?;
-        for (step, what) in
-            case.get("steps").and_then(Value::as_array).into_iter().flatten().enumerate()
-        {
-            run.step(what).await.map_err(|what| Difference { step, what })?;
-        }
-        Ok(run.counts)
+        let mut run = Run {
+            client,
+            world,
+            store: Store::default(),
+            callers: Vec::new(),
+            roles: BTreeMap::new(),
+            users: BTreeMap::new(),
+            router: Router::new(net::table::ROUTES),
+            asked: BTreeSet::new(),
+            counts: Counts::default(),
+        };
+        let done = run.all(case).await.map(|()| run.counts);
+        (done, run.asked)
     })
 }
 
 fn members(value: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
     value.and_then(Value::as_object).into_iter().flat_map(Object::iter)
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let all = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+    all.map(str::to_owned).collect()
 }
 
 /// All entries of a role's descriptor.
@@ -114,6 +141,15 @@ fn granted(wish: &Value) -> Layer {
 }
 
 impl Run {
+    async fn all(&mut self, case: &Value) -> Result<(), Difference> {
+        self.prepare(case).await.map_err(|what| Difference { step: 0, what })?;
+        let steps = case.get("steps").and_then(Value::as_array).into_iter().flatten();
+        for (step, what) in steps.enumerate() {
+            self.step(what).await.map_err(|what| Difference { step, what })?;
+        }
+        Ok(())
+    }
+
     /// A request of an administrator, which must go well.
     pub async fn admin(
         &mut self,
@@ -151,18 +187,19 @@ impl Run {
         self.admin("POST", "/_refresh", &Value::Null).await?;
         for (name, descriptor) in members(case.get("roles")) {
             self.admin("PUT", &format!("/_security/role/{name}"), descriptor).await?;
+            self.roles.insert(name.to_owned(), entries(descriptor));
         }
-        let mut owners: BTreeMap<String, Layer> = BTreeMap::new();
         for (name, roles) in members(case.get("users")) {
             let body = json!({"password": (door::PASSWORD), "roles": (roles.clone())});
             self.admin("PUT", &format!("/_security/user/{name}"), &body).await?;
-            let of = roles.as_array().into_iter().flatten().filter_map(Value::as_str);
-            let of = of.filter_map(|role| case.at(&["roles", role])).flat_map(entries).collect();
-            owners.insert(name.to_owned(), Layer { entries: of, strict: false });
+            self.users.insert(name.to_owned(), texts(roles));
         }
         for caller in case.get("callers").and_then(Value::as_array).into_iter().flatten() {
             let user = caller.get("user").and_then(Value::as_str).unwrap_or_default();
-            let Some(owner) = owners.get(user).cloned() else { continue };
+            if !self.users.contains_key(user) {
+                continue;
+            }
+            let (owner, of) = (self.owner(user), user.to_owned());
             let made = if let Some(own) = caller.get("key") {
                 let authorization = door::key(&mut self.client, user, own).await?;
                 let mut layers = vec![owner];
@@ -170,23 +207,81 @@ impl Run {
                     let own = members(Some(own)).flat_map(|(_, role)| entries(role)).collect();
                     layers.push(Layer { entries: own, strict: false });
                 }
-                Caller { authorization, run_as: None, rights: Rights { layers }, by_name: false }
+                let rights = Rights { layers };
+                Caller {
+                    user: of,
+                    lives: false,
+                    authorization,
+                    run_as: None,
+                    rights,
+                    by_name: false,
+                }
             } else if let Some(wish) = caller.get("token") {
                 let made = door::token(&mut self.client, user, wish).await?;
                 let Some((authorization, given)) = made else { continue };
                 let layers = vec![owner, granted(&given)];
-                Caller { authorization, run_as: None, rights: Rights { layers }, by_name: true }
+                let rights = Rights { layers };
+                Caller { user: of, lives: true, authorization, run_as: None, rights, by_name: true }
             } else {
                 let rights = Rights { layers: vec![owner] };
                 let run_as = Some(user.to_owned());
-                Caller { authorization: door::admin(), run_as, rights, by_name: false }
+                let authorization = door::admin();
+                Caller { user: of, lives: true, authorization, run_as, rights, by_name: false }
             };
             self.callers.push(made);
         }
         Ok(())
     }
 
+    /// What a user may do by its roles now.
+    fn owner(&self, user: &str) -> Layer {
+        let roles = self.users.get(user).into_iter().flatten();
+        let entries = roles.filter_map(|role| self.roles.get(role)).flatten().cloned().collect();
+        Layer { entries, strict: false }
+    }
+
+    /// An administrator changes a role, somebody's roles, or an alias; what lives hears of it at once.
+    async fn change(&mut self, step: &Value) -> Done {
+        let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (role, user, alias) = (text("role"), text("user"), text("alias"));
+        if !role.is_empty() {
+            let descriptor = step.get("descriptor").cloned().unwrap_or_default();
+            self.admin("PUT", &format!("/_security/role/{role}"), &descriptor).await?;
+            self.roles.insert(role, entries(&descriptor));
+        } else if !user.is_empty() {
+            let roles = step.get("roles").cloned().unwrap_or_default();
+            let body = json!({"roles": (roles.clone())});
+            self.admin("PUT", &format!("/_security/user/{user}"), &body).await?;
+            self.users.insert(user, texts(&roles));
+        } else {
+            let filter = step.get("filter").filter(|filter| !filter.is_null()).cloned();
+            let body = self.moved(&alias, &text("to"), filter.as_ref());
+            self.admin("POST", "/_aliases", &body).await?;
+            self.store.aliases.insert(alias, (text("to"), filter));
+        }
+        for at in 0..self.callers.len() {
+            if self.callers[at].lives {
+                let owner = self.owner(&self.callers[at].user);
+                self.callers[at].rights.layers[0] = owner;
+            }
+        }
+        Ok(())
+    }
+
+    /// The request that moves an alias.
+    pub fn moved(&self, alias: &str, to: &str, filter: Option<&Value>) -> Value {
+        let from = self.store.aliases.get(alias).map_or("", |(index, _)| index.as_str());
+        let mut add = json!({"index": to, "alias": alias});
+        if let (Some(filter), Some(add)) = (filter, add.as_object_mut()) {
+            add.insert("filter", filter.clone());
+        }
+        json!({"actions": [{"remove": {"index": from, "alias": alias}}, {"add": add}]})
+    }
+
     async fn step(&mut self, step: &Value) -> Done {
+        if ["role", "roles", "alias"].iter().any(|key| step.get(key).is_some()) {
+            return self.change(step).await;
+        }
         let at = step.get("as").and_then(Value::as_u64).unwrap_or(0) as usize;
         if at >= self.callers.len() {
             return Ok(());
@@ -194,6 +289,7 @@ impl Run {
         let done = if step.get("write").is_some()
             || step.get("by_query").is_some()
             || step.get("reindex").is_some()
+            || step.get("move").is_some()
         {
             self.write(at, step).await
         } else {
@@ -204,6 +300,10 @@ impl Run {
 
     /// One request of a caller.
     pub async fn call(&mut self, at: usize, method: &str, target: &str, body: &str) -> Answer {
+        let named = Target::new(target.as_bytes());
+        if let Ok(Found::Route(route, _)) = self.router.find(Method::of(method), &named) {
+            self.asked.insert(route.path);
+        }
         let caller = &self.callers[at];
         self.client.authorize(Some(&caller.authorization));
         let run_as = caller.run_as.clone();

@@ -42,6 +42,9 @@ impl Run {
         let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let before = self.store.indices.clone();
         let sent = json::to_string(step);
+        if step.get("move").is_some() {
+            return self.move_alias(at, &text("move"), &text("to"), &sent).await;
+        }
         let expected = match (step.get("write"), step.get("by_query")) {
             (Some(_), _) => {
                 let (kind, id) = (text("write"), text("id"));
@@ -125,12 +128,12 @@ impl Run {
                 Some(old) => self.whole(at, action, index, id, old)?,
                 None => true,
             };
-            let new_whole = match kind {
-                "delete" | "update" => true,
+            let new_whole = match (kind, &old) {
+                ("delete", _) | ("update", None) => true,
+                ("update", Some(old)) => self.whole(at, action, index, id, &laid_over(old, doc))?,
                 _ => self.whole(at, action, index, id, doc)?,
             };
-            let there = old.is_some();
-            if good && (!old_whole || !new_whole || (kind == "update" && there)) {
+            if good && (!old_whole || !new_whole) {
                 return Err(format!("not to be written: {told}"));
             }
             self.marks_of_refusal(at, action, index, sent, &answer)?;
@@ -159,6 +162,24 @@ impl Run {
             }
         }
         Ok(Some(after))
+    }
+
+    /// An alias is moved by who may manage all that it touches, and by nobody else.
+    async fn move_alias(&mut self, at: usize, alias: &str, to: &str, sent: &str) -> Done {
+        let Some((from, _)) = self.store.aliases.get(alias).cloned() else { return Ok(()) };
+        let body = json::to_string(&self.moved(alias, to, None));
+        let answer = self.call(at, "POST", "/_aliases", &body).await;
+        let rights = &self.caller(at).rights;
+        let may = [from.as_str(), to, alias].iter().all(|name| rights.may(Action::Alias, name));
+        self.no_leak(sent, &answer, &[])?;
+        match (may, answer.status) {
+            (true, 200) => {
+                self.store.aliases.insert(alias.to_owned(), (to.to_owned(), None));
+                Ok(())
+            }
+            (false, 403) => Ok(()),
+            (_, status) => Err(format!("{sent}: may is {may}: {status} {}", short(&answer.text))),
+        }
     }
 
     /// A refusal tells nothing of the document.

@@ -1,5 +1,5 @@
-//! The Rust crate `oauth2` at the authorization server: code with PKCE, refresh, client credentials,
-//! device, introspection, revocation. Driven by client_oauth.py, which decides where a person has to.
+//! The Rust crate `oauth2` at the authorization server: code with and without PKCE, refresh, client
+//! credentials, device, introspection, revocation. (It knows nothing of pushed requests and discovery.) Driven by client_oauth.py, which decides where a person has to.
 //!
 //!     conform-oauth2 URL CLIENT_ID CLIENT_SECRET DEVICE_CLIENT SERVICE_CLIENT SERVICE_SECRET
 
@@ -51,13 +51,26 @@ fn send(request: HttpRequest) -> Result<HttpResponse, std::io::Error> {
     response.body(answer[end + 4..].to_vec()).map_err(std::io::Error::other)
 }
 
-/// Lets the person decide; answers the address to which the browser was sent back.
-fn decide(address: &str) -> Outcome<String> {
-    println!("open {address}");
+/// Says a line, and hears one.
+fn say(what: &str) -> Outcome<String> {
+    println!("{what}");
     std::io::stdout().flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     Ok(line.trim().to_owned())
+}
+
+/// Lets the person decide; answers the address to which the browser was sent back.
+fn decide(address: &str) -> Outcome<String> {
+    say(&format!("open {address}"))
+}
+
+/// Has a token tried at the store.
+fn opens(token: &oauth2::AccessToken) -> Outcome<()> {
+    match say(&format!("token {}", token.secret()))?.as_str() {
+        "go on" => Ok(()),
+        other => Err(other.to_owned().into()),
+    }
 }
 
 fn parameter(address: &str, name: &str) -> Outcome<String> {
@@ -78,6 +91,13 @@ fn main() -> Outcome<()> {
         .set_redirect_uri(RedirectUrl::new(CALLBACK.to_owned())?)
         .set_introspection_url(IntrospectionUrl::new(format!("{base}/introspect"))?)
         .set_revocation_url(RevocationUrl::new(format!("{base}/revoke"))?);
+    let (address, state) =
+        client.authorize_url(CsrfToken::new_random).add_scope(Scope::new(SCOPE.to_owned())).url();
+    let back = decide(address.as_str())?;
+    assert_eq!(&parameter(&back, "state")?, state.secret());
+    let code = AuthorizationCode::new(parameter(&back, "code")?);
+    opens(client.exchange_code(code).request(&send)?.access_token())?;
+
     let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
     let (address, state) = client
         .authorize_url(CsrfToken::new_random)
@@ -91,11 +111,8 @@ fn main() -> Outcome<()> {
     let old = token.refresh_token().ok_or("no refresh token")?;
     let renewed = client.exchange_refresh_token(old).request(&send)?;
     assert!(client.introspect(renewed.access_token()).request(&send)?.active());
-    println!("token {}", renewed.access_token().secret());
+    opens(renewed.access_token())?;
     let refresh = renewed.refresh_token().ok_or("no refresh token")?.clone();
-    println!("used");
-    std::io::stdout().flush()?;
-    std::io::stdin().lock().read_line(&mut String::new())?;
     // Revoking wants an HTTPS address; the server's own is one behind its proxy.
     let gone = StandardRevocableToken::RefreshToken(refresh);
     if let Ok(request) = client.revoke_token(gone) {
@@ -109,7 +126,7 @@ fn main() -> Outcome<()> {
     let token =
         own.exchange_client_credentials().add_scope(Scope::new(SCOPE.to_owned())).request(&send)?;
     assert!(token.refresh_token().is_none());
-    println!("token {}", token.access_token().secret());
+    opens(token.access_token())?;
 
     let device = BasicClient::new(ClientId::new(device.clone()))
         .set_auth_type(oauth2::AuthType::RequestBody)
@@ -122,6 +139,7 @@ fn main() -> Outcome<()> {
     decide(&format!("{base}/device#{}", begun.user_code().secret()))?;
     let token =
         device.exchange_device_access_token(&begun).request(&send, std::thread::sleep, None)?;
-    println!("token {}", token.access_token().secret());
+    opens(token.access_token())?;
+    println!("done");
     Ok(())
 }
