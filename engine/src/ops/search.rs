@@ -29,7 +29,7 @@ use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::meaning::{Rescored, State, Target, shards_of};
-use super::slow::{Phase, Told};
+use super::slow::{self, Phase, Told};
 use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
@@ -205,7 +205,7 @@ impl<E: Env> Core<E> {
     ) {
         for (index, number) in shards {
             self.tell_slow(phase, (index, *number), took, || Told {
-                source: call.body.to_vec(),
+                source: slow::search_source(call),
                 total_hits,
                 total_shards: shards.len() as u32,
                 origin: gate.origin().clone(),
