@@ -407,13 +407,17 @@ impl<E: Env> Core<E> {
                     memory.join(std::mem::take(&mut partial.memory));
                     partials.push((at, partial));
                 }
-                Err(damage) => targets[at as usize].fail(&mut shards, damaged(&damage)),
+                Err(damage) => {
+                    self.look_after(targets[at as usize].shard());
+                    targets[at as usize].fail(&mut shards, damaged(&damage));
+                }
             }
         }
         // A damaged block may have cost hits: its shard has failed, and what it found is not told.
         for target in &mut targets {
             let State::Planned(plan, ..) = &target.state else { continue };
             if let Some(damage) = fault(&plan.view) {
+                self.look_after(target.shard());
                 target.fail(&mut shards, damaged(&damage));
             } else if let Some(error) = plan.trouble.get() {
                 let error = failure::of_search(error.clone());
