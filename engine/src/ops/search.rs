@@ -258,6 +258,13 @@ impl<E: Env> Core<E> {
             let target = &targets[winner.target as usize];
             let open = self.open_plan(request, target);
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
+            let made = made.map(|mut made| {
+                if made.explanation.is_some() {
+                    let shard = format!("[{}][{}]", target.index.name, target.number);
+                    made.place = Some((shard, self.shared().config.info.id.clone()));
+                }
+                made
+            });
             let made = made.and_then(|mut hit| {
                 if let State::Planned(plan, columns, _) = &target.state
                     && !columns.inner.is_empty()
@@ -651,7 +658,6 @@ pub(super) fn hit(
             explained = explain::rescored(asked, explained, again);
         }
         hit.explanation = Some(explained.explanation);
-        hit.place = Some((format!("[{}][{}]", target.index.name, target.number), String::new()));
     }
     Ok(hit)
 }
