@@ -12,7 +12,7 @@ use base::FieldNo;
 use consensus::{Replicated, Setup};
 use runtime::RuntimeEnv;
 
-use crate::check::read_only::ReadOnly;
+use crate::check::read_only::{ReadOnly, read_only};
 
 /// Names by number; the system's own are always known.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ fn state(dir: &Path) -> Result<cluster::State, String> {
     let (tell, told) = mpsc::channel();
     let setup = Setup::new(dir, "cluster");
     let running = runtime::start(vec![(setup, tell)], |core, (setup, tell)| async move {
-        let env = ReadOnly::new(core.env);
+        let env = read_only(core.env);
         let look = Replicated::<ReadOnly<RuntimeEnv>, cluster::State>::look(&env, &setup);
         // The other side waits as long as the executor runs.
         tell.send(look.await.map_err(|error| error.to_string())).ok();
