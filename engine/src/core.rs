@@ -215,6 +215,13 @@ impl<E: Env> Core<E> {
         (self.shared.config.warn)(message);
     }
 
+    /// Damage was met in a view of this shard: its home looks whether it still stands on it, and
+    /// tells the keeper.
+    pub(crate) fn look_after(self: &Rc<Self>, shard: ShardId) {
+        // Any question makes it look; nobody waits for this answer.
+        drop(self.send(shard, |reply| ShardCall::Stats { reply }));
+    }
+
     /// 16 random bytes.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         let mut bytes = [0; 16];

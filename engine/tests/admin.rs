@@ -61,7 +61,7 @@ fn changes_of_the_cluster_survive_a_power_cut() {
             core.create_stream(&Everything, "s").await.expect("a template fits");
             fill(core, "a", 5).await;
             let add = AliasRequest {
-                change: AliasChange::Add(Box::default()),
+                change: AliasChange::Add { alias: Box::default(), must_exist: false },
                 indices: vec!["a".into()],
                 aliases: vec!["al".into()],
             };

@@ -9,7 +9,9 @@ use std::time::Duration;
 use common::start;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::observe::{Health, HealthWait};
 use engine::ops::search::SearchCall;
+use engine::ops::stats::Closed;
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Core, Everything};
 use env::{Bytes, Clock, Env};
@@ -90,6 +92,51 @@ fn a_round_comes_every_seven_days_and_names_what_is_damaged() {
         assert_eq!(told.ended_ms.get(), ended_ms);
         cores[0].stop().await;
     });
+}
+
+#[test]
+fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
+    // Once it was shown as started until the next round, while every search of it failed.
+    let sim = Sim::new(9);
+    let env = sim.env();
+    let bad = sim.run(async {
+        let cores = start(&env).await;
+        fill(&cores[0], "bad").await;
+        let bad = cores[0].state().index("bad").expect("made").uuid;
+        cores[0].stop().await;
+        cluster::state::uuid_text(bad)
+    });
+    let folder = format!("/data/indices/{bad}/0");
+    let name = sim.names(&folder).into_iter().find(|name| name.starts_with("segment-"));
+    let path = format!("{folder}/{}", name.expect("it was flushed"));
+    sim.rot(&path, 100, 1);
+    sim.run(async {
+        // Files are read afresh, and only where somebody looks.
+        let cores = start(&env).await;
+        let red = |status: Health| status == Health::Red;
+        assert!(!red(health(&cores[1]).await), "nobody has looked there");
+        let call = SearchCall {
+            indices: "bad".to_owned(),
+            body: Bytes::from(br#"{"query":{"match":{"text":"word7"}}}"#.to_vec()),
+            ..SearchCall::default()
+        };
+        cores[1].search(&Everything, &call).await.expect_err("it reads what is damaged");
+        env.clock().sleep(Duration::from_millis(10)).await;
+        assert!(red(health(&cores[0]).await) && red(health(&cores[1]).await));
+        let all = IndicesOptions::default();
+        let stats =
+            cores[1].index_stats(&Everything, "indices:monitor/stats", "bad", all, Closed::Show);
+        let stats = stats.await.expect("the index is there");
+        assert_eq!(stats[0].shards[0].standing.as_str(), "UNASSIGNED");
+        cores[0].stop().await;
+    });
+}
+
+/// The worst colour of all indices, as a core sees it.
+async fn health(core: &Rc<Core<SimEnv>>) -> Health {
+    let all = IndicesOptions::default();
+    let reply = core.cluster_health(&Everything, "", all, &HealthWait::default()).await;
+    reply.expect("it can be asked").status
 }
 
 #[test]

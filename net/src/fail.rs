@@ -130,10 +130,23 @@ pub fn of_json(error: &json::Error, source: &[u8]) -> Error {
 
 /// Where the member `key` of a body stands; its beginning where there is none.
 pub fn place_of(source: &[u8], key: &str) -> json::Place {
+    place_in(source, key, |member| member.key_at)
+}
+
+/// Where the value of that member stands.
+pub fn place_of_value(source: &[u8], key: &str) -> json::Place {
+    place_in(source, key, |member| member.value.at)
+}
+
+fn place_in(
+    source: &[u8],
+    key: &str,
+    of: impl Fn(&json::spanned::Member) -> json::Place,
+) -> json::Place {
     let root = json::spanned::parse(source).ok();
     let members = root.as_ref().and_then(json::spanned::Node::as_object).unwrap_or_default();
     let member = members.iter().find(|member| member.key == key);
-    member.map_or(json::Place { line: 1, column: 1 }, |member| member.key_at)
+    member.map_or(json::Place { line: 1, column: 1 }, of)
 }
 
 /// 400 for a key that no parser of that name knows, at its place.

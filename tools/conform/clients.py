@@ -87,34 +87,50 @@ def venv(folder, *packages):
 
 
 def python9(server):
-    python = venv(folder_of("python9"), "elasticsearch==9.*")
+    python = venv(folder_of("python9"), "elasticsearch[async]==9.*")
     call([python, STORIES / "python9.py", server.url, PASSWORD, server.ca], HOME)
 
 
 def elasticdump(server):
-    """Documents and mapping out of one index, into a file, into another."""
+    """Settings, mapping, aliases and documents out of one index, into files, into another; the two are the same."""
     npm, folder = need("npm"), folder_of("elasticdump")
     program = folder / "node_modules" / ".bin" / "elasticdump"
     (folder / "package.json").write_text('{"name":"story","private":true}')
     if not program.exists():
         install([npm, "install", "--no-audit", "--no-fund", "elasticdump@6"], folder)
-    lines = "".join(f'{{"index":{{"_id":"{n}"}}}}\n{{"n":{n},"word":"w{n % 3}"}}\n' for n in range(300))
+    lines = "".join(f'{{"index":{{"_id":"{n}"}}}}\n{{"n":{n},"word":"w{n % 3}","text":"Über {n}"}}\n' for n in range(300))
+    shape = {
+        "settings": {"number_of_replicas": 0, "analysis": {"analyzer": {"plain": {"tokenizer": "whitespace", "filter": ["lowercase"]}}}},
+        "mappings": {"properties": {"text": {"type": "text", "analyzer": "plain"}, "n": {"type": "long"}, "word": {"type": "keyword"}}},
+        "aliases": {"dumped": {"filter": {"term": {"word": "w1"}}}},
+    }
+    assert server.request("PUT", "/dump-source", shape)[0] == 200
     assert server.request("POST", "/dump-source/_bulk?refresh=true", lines)[0] == 200
     scheme, rest = server.url.split("://")
     url = f"{scheme}://elastic:{PASSWORD}@{rest}"
     environment = {"NODE_EXTRA_CA_CERTS": str(server.ca), "NODE_TLS_REJECT_UNAUTHORIZED": "0"}
-    for kind in ("mapping", "data"):
+    for kind in ("analyzer", "mapping", "data", "alias"):
         file = folder / f"{kind}.json"
         file.unlink(missing_ok=True)
         call([program, f"--input={url}/dump-source", f"--output={file}", f"--type={kind}"], folder, environment=environment)
         call([program, f"--input={file}", f"--output={url}/dump-target", f"--type={kind}"], folder, environment=environment)
     assert server.request("POST", "/dump-target/_refresh")[0] == 200
-    count = server.request("GET", "/dump-target/_count")[2]["count"]
-    assert count == 300, count
+
+    def all_of(index):
+        query = {"size": 1000, "sort": ["n"], "query": {"match_all": {}}}
+        hits = server.request("POST", f"/{index}/_search", query)[2]["hits"]["hits"]
+        return [(hit["_id"], hit["_source"]) for hit in hits]
+
+    assert len(all_of("dump-source")) == 300
+    assert all_of("dump-target") == all_of("dump-source")
+    mappings = [server.request("GET", f"/{name}/_mapping")[2][name] for name in ("dump-source", "dump-target")]
+    assert mappings[0] == mappings[1], mappings
+    analysis = server.request("GET", "/dump-target/_settings")[2]["dump-target"]["settings"]["index"]["analysis"]
+    assert "plain" in analysis["analyzer"], analysis
 
 
 def curator(server):
-    """Deletes what is old by name, keeps the rest."""
+    """Deletes what is old by name, keeps the rest; then a week's upkeep of an index that rolls over."""
     folder = folder_of("curator")
     venv(folder, "elasticsearch-curator==8.*")
     for name in ("logs-2020.01.01", "logs-2020.01.02", "kept"):
@@ -123,16 +139,45 @@ def curator(server):
         "client": {"hosts": [server.url], "ca_certs": str(server.ca)},
         "other_settings": {"username": "elastic", "password": PASSWORD},
     }}
-    actions = {"actions": {1: {"action": "delete_indices", "options": {"ignore_empty_list": False}, "filters": [
-        {"filtertype": "pattern", "kind": "prefix", "value": "logs-"},
-        {"filtertype": "age", "source": "name", "direction": "older", "timestring": "%Y.%m.%d", "unit": "days", "unit_count": 30},
-    ]}}}
-    # JSON is YAML.
     (folder / "config.yml").write_text(json.dumps(config))
-    (folder / "actions.yml").write_text(json.dumps(actions))
-    call([folder / "bin" / "curator", "--config", folder / "config.yml", folder / "actions.yml"], folder)
+
+    def act(*steps):
+        # JSON is YAML.
+        actions = {at: {"action": action, "options": options, "filters": filters} for at, (action, options, filters) in enumerate(steps, 1)}
+        for step in actions.values():
+            if step["filters"] is None:
+                del step["filters"]
+        (folder / "actions.yml").write_text(json.dumps({"actions": actions}))
+        call([folder / "bin" / "curator", "--config", folder / "config.yml", folder / "actions.yml"], folder)
+
+    def named(prefix):
+        return {"filtertype": "pattern", "kind": "prefix", "value": prefix}
+
+    age = {"filtertype": "age", "source": "name", "direction": "older", "timestring": "%Y.%m.%d", "unit": "days", "unit_count": 30}
+    act(("delete_indices", {"ignore_empty_list": False}, [named("logs-"), age]))
     left = [row["index"] for row in server.request("GET", "/_cat/indices/logs-*,kept?format=json&h=index")[2]]
     assert left == ["kept"], left
+
+    assert server.request("PUT", "/events-000001", {"aliases": {"events": {"is_write_index": True}}})[0] == 200
+    lines = "".join('{"index":{}}\n{"n":%d}\n' % n for n in range(50))
+    assert server.request("POST", "/events/_bulk?refresh=true", lines)[0] == 200
+    first = [named("events-000001")]
+    act(
+        ("rollover", {"name": "events", "conditions": {"max_docs": 10}}, None),
+        ("replicas", {"count": 0}, first),
+        ("forcemerge", {"max_num_segments": 1}, first),
+        ("index_settings", {"index_settings": {"index": {"blocks": {"write": True}}}}, first),
+        ("alias", {"name": "archive", "add": {"filters": first}}, None),
+        ("create_index", {"name": "made", "extra_settings": {"settings": {"number_of_replicas": 0}}}, None),
+        ("close", {}, [named("made")]),
+    )
+    aliases = server.request("GET", "/_alias/events,archive")[2]
+    assert sorted(aliases) == ["events-000001", "events-000002"], aliases
+    assert "archive" in aliases["events-000001"]["aliases"], aliases
+    settings = server.request("GET", "/events-000001/_settings")[2]["events-000001"]["settings"]["index"]
+    assert (settings["number_of_replicas"], settings["blocks"]["write"]) == ("0", "true"), settings
+    rows = {row["index"]: row["status"] for row in server.request("GET", "/_cat/indices/made,events-*?format=json&h=index,status")[2]}
+    assert rows == {"made": "close", "events-000001": "open", "events-000002": "open"}, rows
 
 
 ALL = {"javascript": javascript, "go": golang, "python9": python9, "elasticdump": elasticdump, "curator": curator}

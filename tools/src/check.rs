@@ -7,7 +7,7 @@
 //! two slots of its manifest, every segment and file of living documents that it names, and its
 //! log. Files that no manifest names are what an interrupted save left; they hold nothing.
 
-mod read_only;
+pub mod read_only;
 #[cfg(test)]
 mod rot;
 mod store;

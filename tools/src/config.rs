@@ -9,7 +9,8 @@ pub mod table;
 pub mod value;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::collections::btree_map::Entry;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +18,13 @@ use crate::failure::{Code, Failure, Result};
 use source::{Given, Place};
 use value::Ports;
 
-/// Settings as given, by name; the first source that names one wins.
+/// Settings as given, by name; the first source that names one wins. What it wins over must be right
+/// all the same: else a mistake would show on the day the stronger source is taken away.
 #[derive(Debug, Default)]
 pub struct Sources {
     given: BTreeMap<String, Given>,
+    /// What a stronger source set too.
+    overridden: Vec<Given>,
 }
 
 impl Sources {
@@ -28,7 +32,12 @@ impl Sources {
     pub fn add(&mut self, source: Vec<Given>) -> Result<()> {
         for given in source {
             table::check_name(&given)?;
-            self.given.entry(given.name.clone()).or_insert(given);
+            match self.given.entry(given.name.clone()) {
+                Entry::Vacant(place) => {
+                    place.insert(given);
+                }
+                Entry::Occupied(_) => self.overridden.push(given),
+            }
         }
         Ok(())
     }
@@ -37,17 +46,23 @@ impl Sources {
         self.given.get(name)
     }
 
-    /// Reads one setting.
+    /// All that was given for `name`, the strongest last.
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Given> {
+        let weaker = self.overridden.iter().rev().filter(move |given| given.name == name);
+        weaker.chain(self.get(name))
+    }
+
+    /// Reads one setting, wherever it was given: the strongest is read last, and counts.
     fn read<T>(
         &self,
         name: &str,
-        parse: impl FnOnce(&str) -> std::result::Result<T, String>,
+        mut parse: impl FnMut(&str) -> std::result::Result<T, String>,
     ) -> Result<Option<T>> {
-        let Some(given) = self.get(name) else { return Ok(None) };
-        match parse(&given.value) {
-            Ok(value) => Ok(Some(value)),
-            Err(wanted) => Err(given.wrong(&wanted)),
+        let mut value = None;
+        for given in self.all(name) {
+            value = Some(parse(&given.value).map_err(|wanted| given.wrong(&wanted))?);
         }
+        Ok(value)
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -204,12 +219,14 @@ impl Settings {
     fn check(&self, sources: &Sources) -> Result<()> {
         for (name, value) in [("cluster.name", &self.cluster_name), ("node.name", &self.node_name)]
         {
-            if value.trim().is_empty() || value.contains([':', '/', '\n']) {
-                let wanted = "a name without [:], [/] and line ends";
-                return Err(match sources.get(name) {
-                    Some(given) => given.wrong(wanted),
-                    None => Failure::new(Code::Setting, format!("{name} is not set: {wanted}")),
-                });
+            let wanted = "a name without [:], [/] and line ends";
+            let judge = |text: &str| match text.trim().is_empty() || text.contains([':', '/', '\n'])
+            {
+                true => Err(wanted.to_owned()),
+                false => Ok(()),
+            };
+            if sources.read(name, judge)?.is_none() && judge(value).is_err() {
+                return Err(Failure::new(Code::Setting, format!("{name} is not set: {wanted}")));
             }
         }
         let open = if !self.security {
@@ -261,16 +278,16 @@ fn oauth(sources: &Sources, security: bool, tls: bool) -> Result<Option<Oauth>> 
 
 /// `kind.host` and `kind.port`.
 fn endpoint(sources: &Sources, kind: &str, default: RangeInclusive<u16>) -> Result<Endpoint> {
-    let name = format!("{kind}.host");
-    let given = sources.get(&name).or_else(|| sources.get("network.host"));
-    let host = given.map_or("127.0.0.1", |given| given.value.as_str());
-    let ip = resolve(host).map_err(|why| match given {
-        Some(given) => given.wrong(&format!("a host name or address of this machine ({why})")),
-        None => Failure::new(Code::Setting, format!("{host}: {why}")),
-    })?;
+    let address = |host: &str| match resolve(host) {
+        Ok(ip) => Ok((host.to_owned(), ip)),
+        Err(why) => Err(format!("a host name or address of this machine ({why})")),
+    };
+    let both = sources.read("network.host", address)?;
+    let given = sources.read(&format!("{kind}.host"), address)?.or(both);
+    let (host, ip) = given.unwrap_or(("127.0.0.1".to_owned(), Ipv4Addr::LOCALHOST.into()));
     let ports = sources.read(&format!("{kind}.port"), Ports::parse)?;
     let ports = ports.map_or(default, |ports| ports.0);
-    Ok(Endpoint { host: host.to_owned(), ip, ports })
+    Ok(Endpoint { host, ip, ports })
 }
 
 /// The address of a host name. Names are resolved here, once, before anything binds.

@@ -1,10 +1,11 @@
 //! `inspect`: shows one file of a store in words: sections, sizes, counts, bits per posting.
 //!
 //! What a file is, its first bytes tell (a segment's and a live file's, their footer). The file is
-//! read alone: fields go by number, for their names stand in the cluster's state. Showing is not
-//! verifying: that is `check`.
+//! read alone, but for the names of a segment's fields, which stand in the cluster's state ([`names`]).
+//! Showing is not verifying: that is `check`.
 
 mod log;
+mod names;
 mod segment;
 mod words;
 
@@ -29,7 +30,7 @@ type Shown = std::result::Result<Value, Unreadable>;
 /// What to show of a segment beside its parts.
 #[derive(Debug, Default)]
 pub struct Look<'a> {
-    /// A field by number, and a term of it.
+    /// A field by name (by number where names are not known), and a term of it.
     pub term: Option<(&'a str, &'a str)>,
     /// A document by its id.
     pub doc: Option<&'a str>,

@@ -1,5 +1,6 @@
 //! The program as a person or a script sees it: options, files, answers over HTTP, exit codes.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -362,13 +363,7 @@ fn check_finds_a_flipped_byte_and_changes_nothing() {
     assert_eq!(made.status, 201);
     node.stop();
     let data = folder.data();
-    let segment = files(&data.join("indices"))
-        .into_iter()
-        .find(|path| {
-            path.file_name()
-                .is_some_and(|name| text(name.as_encoded_bytes()).starts_with("segment-"))
-        })
-        .expect("a clean stop flushes");
+    let segment = segment(&data);
     let mut bytes = std::fs::read(&segment).expect("readable");
     bytes[100] ^= 1;
     std::fs::write(&segment, &bytes).expect("writable");
@@ -385,6 +380,78 @@ fn check_finds_a_flipped_byte_and_changes_nothing() {
     let report = json::parse(&checked.stdout).expect("JSON");
     assert_eq!(report.get("sound").and_then(Value::as_bool), Some(false));
     assert_eq!(files(Path::new(data)), before, "nothing was renamed or removed");
+}
+
+#[test]
+fn inspect_follows_a_word_by_the_name_of_its_field() {
+    let folder = Folder::new("inspect");
+    let node = Node::start(&folder, &[]);
+    let made =
+        node.ask(Method::Put, "/books/_doc/1", PASSWORD, r#"{"title":"Solaris","year":1961}"#);
+    assert_eq!(made.status, 201);
+    node.stop();
+    let segment = segment(&folder.data());
+    let segment = segment.to_str().expect("UTF-8");
+    let shown = run(&["inspect", segment]);
+    assert_eq!(code(&shown), 0, "{}", text(&shown.stderr));
+    assert!(text(&shown.stdout).contains("title.keyword"), "{}", text(&shown.stdout));
+    let shown = run(&["inspect", segment, "--term", "title", "solaris", "--json"]);
+    assert_eq!(code(&shown), 0, "{}", text(&shown.stderr));
+    let told = json::parse(&shown.stdout).expect("JSON");
+    assert_eq!(told.get("documents").and_then(Value::as_u64), Some(1));
+    for (field, term) in [("title", "darkness"), ("author", "lem"), ("year", "1961")] {
+        let shown = run(&["inspect", segment, "--term", field, term]);
+        assert_eq!(code(&shown), 1);
+        assert!(text(&shown.stderr).contains(field), "{}", text(&shown.stderr));
+    }
+    // Elsewhere nobody knows the names.
+    let copy = folder.0.join("segment-copy");
+    std::fs::copy(segment, &copy).expect("writable");
+    let shown = run(&["inspect", copy.to_str().expect("UTF-8"), "--term", "title", "solaris"]);
+    assert_eq!(code(&shown), 1);
+    assert!(text(&shown.stderr).contains("fields go by number"), "{}", text(&shown.stderr));
+}
+
+#[test]
+fn the_guide_names_every_metric_and_no_other() {
+    let folder = Folder::new("metrics");
+    let node = Node::start(&folder, &[]);
+    let page = text(&node.ask(Method::Get, "/_prometheus", PASSWORD, "").body);
+    let there: BTreeSet<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    assert!(there.len() > 30, "{page}");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide");
+    let guide = read(&docs.join("monitoring.md"));
+    let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `corelode_")).collect();
+    let rows = rows.join("\n");
+    assert_eq!(metrics(&rows), there, "the table in docs/guide/monitoring.md");
+    // A histogram's samples have names of their own.
+    let known = |name: &&str| {
+        let plain = ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end));
+        !there.contains(*name) && !plain.is_some_and(|name| there.contains(name))
+    };
+    let board = read(&docs.join("grafana.json"));
+    for text in [board.as_str(), guide.as_str()] {
+        let unknown: Vec<&str> = metrics(text).into_iter().filter(known).collect();
+        assert_eq!(unknown, Vec::<&str>::new());
+    }
+    node.stop();
+}
+
+/// Names of metrics in a text.
+fn metrics(text: &str) -> BTreeSet<&str> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+    let starts = text.match_indices("corelode_").map(|(at, _)| &text[at..]);
+    starts.map(|rest| &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())]).collect()
+}
+
+/// The first segment of a store that was closed in order.
+fn segment(data: &Path) -> PathBuf {
+    let is_segment = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| text(name.as_encoded_bytes()).starts_with("segment-"))
+    };
+    let mut all = files(&data.join("indices")).into_iter();
+    all.find(is_segment).expect("a clean stop flushes")
 }
 
 /// All files below a folder.

@@ -31,8 +31,16 @@ pub struct Probe {
 struct Held {
     syncs: Arc<Timed>,
     watched: OnceLock<(Workers, Vec<Arc<Beat>>)>,
-    /// Ticks at the sample before: of the process, busy ones of the machine, all of the machine.
-    before: Mutex<Option<Ticks>>,
+    load: Mutex<Load>,
+}
+
+/// How busy the processors were between two samples.
+#[derive(Debug, Default)]
+struct Load {
+    /// Ticks at the sample before.
+    before: Ticks,
+    /// Percent that were told last, of the machine and of the process.
+    told: (Option<u64>, Option<u64>),
 }
 
 /// Time of processors, in ticks since the start.
@@ -60,19 +68,19 @@ impl Probe {
         let _ = self.held.watched.set((workers, beats));
     }
 
-    /// Percent of all processors since the sample before: the machine's, the process's.
+    /// Percent of all processors since the sample before: the machine's, the process's. Within a
+    /// tick (10 ms) nothing can be measured; then it is what was told last.
     fn percents(&self, now: Ticks) -> (Option<u64>, Option<u64>) {
-        let mut before = self.held.before.lock().unwrap_or_else(PoisonError::into_inner);
-        let earlier = before.replace(now).unwrap_or_default();
+        let mut load = self.held.load.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = load.before;
         let all = now.all.saturating_sub(earlier.all);
-        if all == 0 {
-            return (None, None);
+        if all > 0 {
+            let percent =
+                |now: u64, earlier: u64| Some((now.saturating_sub(earlier) * 100 / all).min(100));
+            load.told = (percent(now.busy, earlier.busy), percent(now.process, earlier.process));
+            load.before = now;
         }
-        let percent = |now: u64, earlier: u64| now.saturating_sub(earlier) * 100 / all;
-        (
-            Some(percent(now.busy, earlier.busy).min(100)),
-            Some(percent(now.process, earlier.process).min(100)),
-        )
+        load.told
     }
 }
 
@@ -314,6 +322,18 @@ mod tests {
     fn idle_and_waiting_processors_are_not_busy() {
         assert_eq!(machine_ticks("cpu  10 1 5 80 4 0 0 0 0 0\ncpu0 1 1 1 1\n"), (16, 100));
         assert_eq!(machine_ticks(""), (0, 0));
+    }
+
+    #[test]
+    fn two_samples_within_a_tick_tell_the_same() {
+        let probe = Probe::new();
+        let none = Ticks::default();
+        assert_eq!(probe.percents(none), (None, None), "nothing was measured yet");
+        let first = Ticks { process: 10, busy: 50, all: 100 };
+        assert_eq!(probe.percents(first), (Some(50), Some(10)));
+        assert_eq!(probe.percents(first), (Some(50), Some(10)));
+        let second = Ticks { process: 40, busy: 80, all: 200 };
+        assert_eq!(probe.percents(second), (Some(30), Some(30)));
     }
 
     #[test]

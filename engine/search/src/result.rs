@@ -177,7 +177,7 @@ pub struct Hit {
     pub matched_queries: Vec<String>,
     /// The score of each of them, where it was asked for.
     pub matched_scores: Vec<f32>,
-    /// `_shard` and `_node`, where explanations were asked for.
+    /// `_shard` and `_node`, of a hit whose score is explained.
     pub place: Option<(String, String)>,
     /// Values it was ordered by.
     pub sort: Vec<Key>,

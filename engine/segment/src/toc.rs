@@ -18,6 +18,17 @@
 //! | 40            | trailer, below                                            |
 //! | 32            | footer (`footer`)                                         |
 //!
+//! The list is a vector of entries of 24 bytes, sorted by field, then kind; the last 8 bytes say
+//! where it begins and how many there are (`bytes/archive`).
+//!
+//! | entry at | bytes | what                                       |
+//! |----------|-------|--------------------------------------------|
+//! | 0        | 8     | offset of the section in the file          |
+//! | 8        | 8     | its length without padding                 |
+//! | 16       | 4     | its field, 0 where it belongs to none      |
+//! | 20       | 2     | its kind: the number in [`SectionKind`]    |
+//! | 22       | 2     | 0                                          |
+//!
 //! | trailer at | bytes | what                            |
 //! |------------|-------|---------------------------------|
 //! | 0          | 8     | offset of the page table        |
@@ -327,6 +338,18 @@ mod tests {
         assert_eq!(frame.entries, [list[1], list[0], list[2]], "by field, then kind");
         assert_eq!(frame.doc_count, 9);
         assert_eq!(frame.table, 5008..5016, "two pages");
+    }
+
+    #[test]
+    fn an_entry_lies_as_the_head_says() {
+        let file =
+            file(vec![entry(3, SectionKind::Norms, 32, 100), entry(0, SectionKind::Meta, 16, 8)]);
+        let trailer = file.len() - footer::LEN - TRAILER;
+        let end = (u64_at(&file, trailer + 8) + u64_at(&file, trailer + 16)) as usize;
+        assert_eq!(file[end - 8..end], [0xd0, 0xff, 0xff, 0xff, 2, 0, 0, 0], "48 bytes before it");
+        let second = &file[end - 8 - 24..end - 8];
+        assert_eq!((u64_at(second, 0), u64_at(second, 8), u32_at(second, 16)), (32, 100, 3));
+        assert_eq!(second[20..], [SectionKind::Norms as u8, 0, 0, 0]);
     }
 
     #[test]

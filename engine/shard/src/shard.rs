@@ -84,6 +84,7 @@ pub(crate) struct Counters {
     pub(crate) index: Work,
     pub(crate) delete: Work,
     pub(crate) refused: u64,
+    pub(crate) conflicts: u64,
     pub(crate) get: Work,
     pub(crate) get_missing: Work,
     pub(crate) refresh: Work,
@@ -447,6 +448,7 @@ impl<E: Env> Inner<E> {
             write_current: (state.seq_no_next - state.applied.min(state.seq_no_next))
                 + incoming.iter().map(|incoming| incoming.batch.ops.len() as u64).sum::<u64>(),
             refused_count: counters.refused,
+            conflict_count: counters.conflicts,
             get: counters.get,
             get_missing: counters.get_missing,
             refresh: counters.refresh,

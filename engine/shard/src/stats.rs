@@ -58,8 +58,10 @@ pub struct Stats {
     pub delete: Work,
     /// Operations that are under way: decided or waiting to be.
     pub write_current: u64,
-    /// Operations refused.
+    /// Operations refused for want of room.
     pub refused_count: u64,
+    /// Documents that were not indexed, since another version stood there than was asked for.
+    pub conflict_count: u64,
     /// Gets.
     pub get: Work,
     /// Gets that found nothing.
@@ -107,6 +109,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             delete,
             write_current,
             refused_count,
+            conflict_count,
             get,
             get_missing,
             refresh,
@@ -130,6 +133,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             (segment_count_unflushed, other.segment_count_unflushed),
             (write_current, other.write_current),
             (refused_count, other.refused_count),
+            (conflict_count, other.conflict_count),
             (merge_current, other.merge_current),
             (merge_current_docs, other.merge_current_docs),
             (merge_current_bytes, other.merge_current_bytes),

@@ -254,7 +254,11 @@ impl<E: Env> Inner<E> {
             Kind::Delete => Wish::Delete,
             Kind::Update(_) => unreachable!("an update becomes an index operation first"),
         };
-        let verdict = decide::judge(wish, check, standing).map_err(WriteError::Conflict)?;
+        let verdict = decide::judge(wish, check, standing).map_err(|conflict| {
+            // Deletes that meet another version are no failed indexing.
+            self.counters.borrow_mut().conflicts += u64::from(wish != Wish::Delete);
+            WriteError::Conflict(conflict)
+        })?;
         let seq_no = SeqNo(state.seq_no_next);
         state.seq_no_next += 1;
         let stamp = Stamp { seq_no, term: state.term, version: verdict.version };

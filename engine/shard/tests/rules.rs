@@ -68,6 +68,7 @@ fn conflicts_tell_what_stands_there_and_take_no_number() {
             "version conflict, current version [1] is higher than the one provided [0]"
         );
         assert_eq!(shard.stats().refused_count, 0, "a conflict is an answer, not a refusal");
+        assert_eq!(shard.stats().conflict_count, 4, "of the five, one was a delete");
         let here = Check::SeqNo { seq_no: SeqNo(0), term: PrimaryTerm(1) };
         assert_eq!(
             facts(&wrote(&shard, put("a", "y").check(here)).await),

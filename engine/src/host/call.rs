@@ -41,6 +41,13 @@ pub enum Message {
     },
     /// Opens a shard again whose log had no room, asked of the keeper by its home.
     Reopen(ShardId),
+    /// A shard stands on damaged bytes and serves no more, told to the keeper by its home.
+    Damaged {
+        /// Which shard.
+        shard: ShardId,
+        /// What is wrong, and where.
+        why: Arc<str>,
+    },
     /// Changes the cluster state, asked of the keeper.
     Change {
         /// The change.

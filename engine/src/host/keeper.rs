@@ -224,6 +224,12 @@ impl<E: Env> Keeper<E> {
 
     /// A shard was found damaged: it serves no more.
     pub(crate) fn fail_shard(&self, shard: ShardId, why: &str) {
+        match self.directory.borrow().shards.get(&shard) {
+            Some(Entry::Open(_)) => {}
+            // It is known, or the shard is being closed or opened anew.
+            _ => return,
+        }
+        (self.warn)(&format!("shard [{}] serves no more: {why}", shard.number));
         self.settle(shard, Entry::Failed(why.into()));
     }
 

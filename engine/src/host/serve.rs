@@ -59,6 +59,12 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         spawner.spawn().spawn(async move { keeper.reopen(shard).await });
                     }
                 }
+                Message::Damaged { shard, why } => {
+                    let keeper = core.keeper.borrow().clone();
+                    if let Some(keeper) = keeper {
+                        keeper.fail_shard(shard, &why);
+                    }
+                }
                 Message::Change { command, reply } => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move {
@@ -178,8 +184,19 @@ fn still_allowed<E: Env>(core: &Core<E>, shard: base::ShardId) -> Called<()> {
     }
 }
 
-/// Does what is asked of a shard of this core.
+/// Does what is asked of a shard of this core. One that met damage is a failed one from then on, for
+/// all who look at the node: what it was asked has failed, and a shard that is shown as started is
+/// thought to be whole.
 pub(crate) async fn answer<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
+    carry_out(core, id, call).await;
+    let Ok(shard) = find(core, id) else { return };
+    if let Some(error @ shard::Error::Corrupt { .. }) = shard.failure() {
+        let why = error.to_string().into();
+        core.shared.core(crate::core::KEEPER).send_reply(Message::Damaged { shard: id, why });
+    }
+}
+
+async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
     let found = find(core, id);
     match call {
         ShardCall::Write { batch, mapping, refresh, reply } => {

@@ -29,7 +29,12 @@ pub struct AliasView {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AliasChange {
     /// Sets aliases.
-    Add(Box<Alias>),
+    Add {
+        /// What they say.
+        alias: Box<Alias>,
+        /// Each must be there already, of some index.
+        must_exist: bool,
+    },
     /// Takes aliases away.
     Remove {
         /// Some must be there.
@@ -120,7 +125,7 @@ impl<E: Env> Core<E> {
             self.add_actions(gate, request, &indices, &mut actions)?;
             let nothing = actions.len() == before;
             let (kind, missing) = match request.change {
-                AliasChange::Add(_) => ("add", false),
+                AliasChange::Add { .. } => ("add", false),
                 AliasChange::RemoveIndex => ("remove_index", false),
                 AliasChange::Remove { must_exist: Some(true) } if nothing => {
                     return Err(aliases_missing(request.aliases.iter()));
@@ -196,9 +201,12 @@ impl<E: Env> Core<E> {
                     }
                 }
             }
-            AliasChange::Add(alias) => {
+            AliasChange::Add { alias, must_exist } => {
                 for name in &request.aliases {
                     let name = date_math::resolve(name, self.now_ms())?;
+                    if *must_exist && !self.state().aliases.contains_key(&*name) {
+                        return Err(aliases_missing(std::iter::once(&name.to_string())));
+                    }
                     gate.index("indices:admin/aliases", &name)?;
                     check_filter(&name, alias.filter.as_ref())?;
                     for index in indices {

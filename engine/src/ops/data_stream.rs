@@ -96,6 +96,10 @@ impl<E: Env> Core<E> {
         if state.data_streams.contains_key(name) {
             return Ok(Outcome::Refused(cluster::Error::StreamExists { name: name.to_owned() }));
         }
+        if name.chars().any(char::is_uppercase) {
+            let reason = format!("data_stream [{name}] must be lowercase");
+            return Err(Error::illegal_argument(reason));
+        }
         let Some((template, body)) = state.templates.find(name, false) else {
             return Err(Error::illegal_argument(format!(
                 "no matching index template found for data stream [{name}]"

@@ -29,7 +29,7 @@ use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::meaning::{Rescored, State, Target, shards_of};
-use super::slow::{Phase, Told};
+use super::slow::{self, Phase, Told};
 use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
@@ -205,7 +205,7 @@ impl<E: Env> Core<E> {
     ) {
         for (index, number) in shards {
             self.tell_slow(phase, (index, *number), took, || Told {
-                source: call.body.to_vec(),
+                source: slow::search_source(call),
                 total_hits,
                 total_shards: shards.len() as u32,
                 origin: gate.origin().clone(),
@@ -258,6 +258,13 @@ impl<E: Env> Core<E> {
             let target = &targets[winner.target as usize];
             let open = self.open_plan(request, target);
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
+            let made = made.map(|mut made| {
+                if made.explanation.is_some() {
+                    let shard = format!("[{}][{}]", target.index.name, target.number);
+                    made.place = Some((shard, self.shared().config.info.id.clone()));
+                }
+                made
+            });
             let made = made.and_then(|mut hit| {
                 if let State::Planned(plan, columns, _) = &target.state
                     && !columns.inner.is_empty()
@@ -407,13 +414,17 @@ impl<E: Env> Core<E> {
                     memory.join(std::mem::take(&mut partial.memory));
                     partials.push((at, partial));
                 }
-                Err(damage) => targets[at as usize].fail(&mut shards, damaged(&damage)),
+                Err(damage) => {
+                    self.look_after(targets[at as usize].shard());
+                    targets[at as usize].fail(&mut shards, damaged(&damage));
+                }
             }
         }
         // A damaged block may have cost hits: its shard has failed, and what it found is not told.
         for target in &mut targets {
             let State::Planned(plan, ..) = &target.state else { continue };
             if let Some(damage) = fault(&plan.view) {
+                self.look_after(target.shard());
                 target.fail(&mut shards, damaged(&damage));
             } else if let Some(error) = plan.trouble.get() {
                 let error = failure::of_search(error.clone());
@@ -647,7 +658,6 @@ pub(super) fn hit(
             explained = explain::rescored(asked, explained, again);
         }
         hit.explanation = Some(explained.explanation);
-        hit.place = Some((format!("[{}][{}]", target.index.name, target.number), String::new()));
     }
     Ok(hit)
 }

@@ -15,8 +15,9 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::{Index, IndexSettings};
 use env::{Clock, Env, Spawn};
-use json::Writer;
+use json::{Value, Writer, json};
 
+use super::search::SearchCall;
 use crate::core::Core;
 use crate::gate::Origin;
 use crate::node::Entry;
@@ -102,6 +103,37 @@ pub(crate) struct Told {
     pub(crate) docs: usize,
     /// Who asked.
     pub(crate) origin: Origin,
+}
+
+/// What a search asked, as one body: what stood in the path's parameters is worked in, as if the
+/// body had said it.
+pub(crate) fn search_source(call: &SearchCall) -> Vec<u8> {
+    if call.params.is_empty() {
+        return call.body.to_vec();
+    }
+    let mut body = match json::parse(&call.body) {
+        Ok(Value::Object(body)) => body,
+        _ => json::Object::new(),
+    };
+    let mut words = json::Object::new();
+    for (name, value) in &call.params {
+        let value = match json::parse(value.as_bytes()) {
+            Ok(plain @ (Value::Number(_) | Value::Bool(_))) if name != "q" => plain,
+            _ => Value::from(value.as_str()),
+        };
+        match name.as_str() {
+            "q" => words.insert("query", value),
+            "df" => words.insert("default_field", value),
+            "default_operator" | "analyzer" | "lenient" | "analyze_wildcard" => {
+                words.insert(name.as_str(), value)
+            }
+            other => body.insert(other, value),
+        };
+    }
+    if words.get("query").is_some() {
+        body.insert("query", json!({"query_string": (Value::Object(words))}));
+    }
+    json::to_string(&Value::Object(body)).into_bytes()
 }
 
 /// Counts the phase of a search at each of its shards: begun, and ended when this is dropped.
@@ -233,6 +265,28 @@ impl<E: Env> Core<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_of_parameters_has_a_source_too() {
+        let told = |body: &str, params: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let call = SearchCall {
+                body: env::Bytes::from(body.as_bytes().to_vec()),
+                params: params.iter().map(own).collect(),
+                ..SearchCall::default()
+            };
+            String::from_utf8(search_source(&call)).expect("text")
+        };
+        assert_eq!(told("{ }", &[]), "{ }", "a body alone stands as it came");
+        assert_eq!(
+            told("", &[("q", "12"), ("df", "title"), ("size", "5"), ("sort", "year:desc")]),
+            r#"{"size":5,"sort":"year:desc","query":{"query_string":{"query":"12","default_field":"title"}}}"#
+        );
+        assert_eq!(
+            told(r#"{"query":{"match_all":{}},"size":1}"#, &[("size", "0")]),
+            r#"{"query":{"match_all":{}},"size":0}"#
+        );
+    }
 
     #[test]
     fn the_most_urgent_level_that_was_passed_is_told() {

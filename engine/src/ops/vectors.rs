@@ -98,6 +98,10 @@ impl<E: Env> Core<E> {
             }
         };
         let mut request = call.request.clone();
+        if call.artificial.is_some() && request.fields.is_none() {
+            // Nothing is kept of a document that is not stored: all of its text is shown.
+            request.fields = Some(vec!["*".to_owned()]);
+        }
         if limits.each().iter().any(|kind| kind.filter.is_some()) {
             // They would count documents that the caller does not see.
             (request.term_statistics, request.field_statistics) = (false, false);

@@ -3,6 +3,7 @@
 use engine::ops::by_query::{ByQueryReply, Status, Work};
 use json::Writer;
 
+use super::units;
 use crate::fail::{self, Trace};
 
 /// What the work was: some counts are told of some kinds only.
@@ -27,10 +28,10 @@ impl Of {
     }
 }
 
-/// The members of the report.
-pub fn answer(writer: &mut Writer<'_>, reply: &ByQueryReply, of: Of, trace: Trace) {
+/// The members of the report; `human`: times as people read them stand beside.
+pub fn answer(writer: &mut Writer<'_>, reply: &ByQueryReply, of: Of, human: bool, trace: Trace) {
     writer.field_u64("took", reply.took_ms).field_bool("timed_out", reply.timed_out);
-    counts(writer, &reply.status, of);
+    counts(writer, &reply.status, of, human);
     writer.key("failures").begin_array();
     for failure in &reply.failures {
         writer.begin_object().field_str("index", &failure.index).field_str("id", &failure.id);
@@ -42,7 +43,7 @@ pub fn answer(writer: &mut Writer<'_>, reply: &ByQueryReply, of: Of, trace: Trac
 }
 
 /// The counts, with those of the slices.
-pub fn counts(writer: &mut Writer<'_>, status: &Status, of: Of) {
+pub fn counts(writer: &mut Writer<'_>, status: &Status, of: Of, human: bool) {
     if let Some(id) = status.slice_id {
         writer.field_u64("slice_id", u64::from(id));
     }
@@ -62,19 +63,26 @@ pub fn counts(writer: &mut Writer<'_>, status: &Status, of: Of) {
         .begin_object()
         .field_u64("bulk", status.bulk_retries)
         .field_u64("search", 0)
-        .end_object()
+        .end_object();
+    if human {
+        writer.field_str("throttled", &units::millis(status.throttled_ms));
+    }
+    writer
         .field_u64("throttled_millis", status.throttled_ms)
         .key("requests_per_second")
         .f32(status.requests_per_second);
     if let Some(why) = &status.cancelled {
         writer.field_str("canceled", why);
     }
+    if human {
+        writer.field_str("throttled_until", &units::millis(status.throttled_until_ms));
+    }
     writer.field_u64("throttled_until_millis", status.throttled_until_ms);
     if !status.slices.is_empty() {
         writer.key("slices").begin_array();
         for slice in &status.slices {
             writer.begin_object();
-            counts(writer, slice, of);
+            counts(writer, slice, of, human);
             writer.end_object();
         }
         writer.end_array();

@@ -127,6 +127,9 @@ fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
 
 /// The members of a hit.
 pub(super) fn hit_members(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
+    if let Some((shard, node)) = &hit.place {
+        writer.field_str("_shard", shard).field_str("_node", node);
+    }
     writer.field_str("_index", &hit.index);
     if let Some(id) = &hit.id {
         writer.field_str("_id", id);

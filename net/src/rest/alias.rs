@@ -74,7 +74,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let alias = parse(&name, &body)?;
     let request = AliasRequest {
-        change: AliasChange::Add(Box::new(alias)),
+        change: AliasChange::Add { alias: Box::new(alias), must_exist: false },
         indices: list(&index),
         aliases: vec![name],
     };
@@ -161,20 +161,28 @@ fn actions(body: &Node) -> Result<Vec<AliasRequest>> {
             ));
         };
         for item in list {
-            requests.push(action(item).map_err(|(at, error)| {
-                place_error(at, "[aliases] failed to parse field [actions]").caused_by(error)
+            requests.push(action(item).map_err(|(at, error)| match at {
+                Some(at) => {
+                    place_error(at, "[aliases] failed to parse field [actions]").caused_by(error)
+                }
+                None => error,
             })?);
         }
     }
     Ok(requests)
 }
 
-/// One action, or what is wrong with it and where that was noticed.
-fn action(item: &Node) -> std::result::Result<AliasRequest, (Place, Error)> {
+/// One action, or what is wrong with it and where that was noticed; what is noticed when all was read
+/// has no place.
+fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Error)> {
+    // What is lacking is noticed behind the action.
+    let behind = Place { line: item.end.line, column: item.end.column + 1 };
     let members = item.as_object().unwrap_or_default();
     let [member] = members else {
-        let text = "Too many operations declared on operation entry";
-        return Err((item.at, place_error(item.at, text)));
+        let built = "Failed to build [alias_action] after last required field arrived";
+        let error = Error::new(400, "x_content_parse_exception", built);
+        let cause = Error::illegal_argument("Too many operations declared on operation entry");
+        return Err((Some(behind), error.caused_by(cause)));
     };
     let known: &[&str] = match member.key.as_str() {
         "add" => &[
@@ -196,39 +204,89 @@ fn action(item: &Node) -> std::result::Result<AliasRequest, (Place, Error)> {
         ],
         "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
         "remove_index" => &["index", "indices", "must_exist"],
-        _ => return Err((member.value.at, unknown("alias_action", &member.key, member.key_at))),
+        _ => {
+            let error = unknown("alias_action", &member.key, member.key_at);
+            return Err((Some(member.value.at), error));
+        }
     };
     let wrap = |at: Place, error: Error| {
         let text = format!("[alias_action] failed to parse field [{}]", member.key);
-        (at, place_error(at, &text).caused_by(error))
+        (Some(at), place_error(at, &text).caused_by(error))
     };
+    let mut named: Vec<&str> = Vec::new();
     for inner in member.value.as_object().unwrap_or_default() {
         let at = inner.value.at;
         if !known.contains(&inner.key.as_str()) {
             return Err(wrap(at, unknown(&member.key, &inner.key, inner.key_at)));
         }
-        let why = match (inner.key.as_str(), &inner.value) {
-            ("index" | "alias", value) if value.as_str() == Some("") => "can't be empty string",
+        kind_of(&member.key, &inner.key, &inner.value).map_err(|error| wrap(at, error))?;
+        // A list is judged when it is read.
+        let at = inner.value.end;
+        let key = inner.key.as_str();
+        let why = match (key, &inner.value) {
+            ("index" | "alias", value) if value.as_str() == Some("") => {
+                Some(format!("[{key}] can't be empty string"))
+            }
             ("indices" | "aliases", value) => match value.as_array() {
-                Some([]) => "can't be empty",
+                Some([]) => Some(format!("[{key}] can't be empty")),
                 Some(items) if items.iter().any(|item| item.as_str() == Some("")) => {
-                    "can't contain empty string"
+                    Some(format!("[{key}] can't contain empty string"))
                 }
-                _ => continue,
+                _ => None,
             },
-            _ => continue,
+            _ => None,
         };
-        let cause = Error::illegal_argument(format!("[{}] {why}", inner.key));
+        let twins = [("index", "indices"), ("alias", "aliases")];
+        let twice = twins.iter().find(|(one, many)| {
+            let other = if key == *one { many } else { one };
+            (key == *one || key == *many) && named.contains(other)
+        });
+        named.push(key);
+        let twice =
+            twice.map(|(one, many)| format!("Only one of [{one}] and [{many}] is supported"));
+        let Some(why) = why.or(twice) else { continue };
+        let cause = Error::illegal_argument(why);
         let text = format!("[{}] failed to parse field [{}]", member.key, inner.key);
         return Err(wrap(at, place_error(at, &text).caused_by(cause)));
     }
-    // What is lacking is noticed behind the action.
-    let behind = Place { line: item.end.line, column: item.end.column + 1 };
-    parts(&member.key, &member.value.to_value()).map_err(|error| (behind, error))
+    parts(&member.key, &member.value.to_value(), behind)
 }
 
-fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
-    let named = |one: &str, many: &str| -> Result<Vec<String>> {
+/// Is the value of a member of an action of a kind that it may have?
+fn kind_of(action: &str, key: &str, value: &Node) -> Result<()> {
+    let fits = match key {
+        "is_write_index" | "is_hidden" | "must_exist" => match value.as_str() {
+            Some(text) => {
+                let text = format!(
+                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
+                );
+                let known = matches!(value.as_str(), Some("true" | "false"));
+                return known.then_some(()).ok_or_else(|| {
+                    let what = format!("[{action}] failed to parse field [{key}]");
+                    place_error(value.at, &what).caused_by(Error::illegal_argument(text))
+                });
+            }
+            None => value.as_bool().is_some(),
+        },
+        "filter" => value.as_object().is_some(),
+        "index" | "alias" => value.as_str().is_some(),
+        "indices" | "aliases" => value.as_str().is_some() || value.as_array().is_some(),
+        // What else there is are the names of routing.
+        _ => value.as_str().is_some() || value.as_number().is_some(),
+    };
+    fits.then_some(()).ok_or_else(|| {
+        let token = value.token();
+        let what = format!("[{action}] {key} doesn't support values of type: {token}");
+        place_error(value.at, &what)
+    })
+}
+
+fn parts(
+    kind: &str,
+    body: &Value,
+    behind: Place,
+) -> std::result::Result<AliasRequest, (Option<Place>, Error)> {
+    let named = |one: &str, many: &str| -> std::result::Result<Vec<String>, _> {
         let found: Vec<String> = match (body.get(one), body.get(many)) {
             (Some(Value::String(name)), _) => list(name),
             (_, Some(Value::String(name))) => list(name),
@@ -236,9 +294,8 @@ fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
                 items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             _ => {
-                return Err(Error::illegal_argument(format!(
-                    "One of [{one}] or [{many}] is required"
-                )));
+                let reason = format!("One of [{one}] or [{many}] is required");
+                return Err((Some(behind), Error::illegal_argument(reason)));
             }
         };
         Ok(found)
@@ -248,11 +305,16 @@ fn parts(kind: &str, body: &Value) -> Result<AliasRequest> {
         return Ok(AliasRequest { change: AliasChange::RemoveIndex, indices, aliases: Vec::new() });
     }
     let aliases = named("alias", "aliases")?;
-    let must_exist = body.get("must_exist").and_then(Value::as_bool);
+    let must_exist = match body.get("must_exist") {
+        Some(Value::String(text)) => Some(text == "true"),
+        other => other.and_then(Value::as_bool),
+    };
     let change = if kind == "remove" {
         AliasChange::Remove { must_exist }
     } else {
-        AliasChange::Add(Box::new(parse(&aliases[0], body)?))
+        let alias = parse(&aliases[0], body).map_err(|error| (None, error))?;
+        let alias = Box::new(alias);
+        AliasChange::Add { alias, must_exist: must_exist.unwrap_or_default() }
     };
     Ok(AliasRequest { change, indices, aliases })
 }
@@ -284,13 +346,13 @@ mod tests {
     #[test]
     fn actions_read() {
         let requests = read(
-            r#"{"actions":[{"add":{"index":"a,b","alias":"x","routing":1}},
+            r#"{"actions":[{"add":{"index":"a,b","alias":"x","routing":1,"must_exist":"true"}},
                 {"remove":{"indices":["c"],"aliases":["y","z"],"must_exist":true}},
                 {"remove_index":{"index":"d"}}]}"#,
         )
         .expect("reads");
         assert_eq!(requests[0].indices, ["a", "b"]);
-        assert!(matches!(&requests[0].change, AliasChange::Add(alias)
+        assert!(matches!(&requests[0].change, AliasChange::Add { alias, must_exist: true }
             if alias.search_routing.as_deref() == Some("1")));
         assert_eq!(requests[1].aliases, ["y", "z"]);
         assert_eq!(requests[1].change, AliasChange::Remove { must_exist: Some(true) });
@@ -321,6 +383,32 @@ mod tests {
         assert_eq!(
             plain(r#"{"actions":[{"remove":{"index":"a","aliases":[]}}]}"#),
             "[aliases] can't be empty"
+        );
+        for (member, reason) in [
+            (
+                r#""must_exist":1"#,
+                "[1:61] [remove] must_exist doesn't support values of type: VALUE_NUMBER",
+            ),
+            (
+                r#""must_exist":"maybe""#,
+                "Failed to parse value [maybe] as only [true] or [false] are allowed.",
+            ),
+        ] {
+            let body =
+                format!(r#"{{"actions":[{{"remove":{{"index":"a","alias":"x",{member}}}}}]}}"#);
+            assert_eq!(plain(&body), reason);
+        }
+        assert_eq!(
+            plain(r#"{"actions":[{"add":{"index":"a","indices":["b"],"alias":"x"}}]}"#),
+            "Only one of [index] and [indices] is supported"
+        );
+        assert_eq!(
+            read(r#"{"actions":[{"add":{"indices":[]}}]}"#).expect_err("nothing named").reason,
+            "[1:32] [aliases] failed to parse field [actions]"
+        );
+        assert_eq!(
+            plain(r#"{"actions":[{"add":{"index":"a","alias":"x","filter":5}}]}"#),
+            "[1:54] [add] filter doesn't support values of type: VALUE_NUMBER"
         );
         assert_eq!(
             read(r#"{"actions": [{"add": {}}]}"#).expect_err("no index").reason,

@@ -31,7 +31,8 @@ fn write_detail(writer: &mut Writer, detail: &Detail) {
         writer.key("analyzer");
         write_stage(writer, stage, names);
     }
-    if !detail.char_filters.is_empty() {
+    // Of an analyzer made of parts each kind is told, also where there is none.
+    if detail.tokenizer.is_some() {
         writer.key("charfilters").begin_array();
         for (name, texts) in &detail.char_filters {
             writer.begin_object().field_str("name", name).key("filtered_text").begin_array();
@@ -45,13 +46,11 @@ fn write_detail(writer: &mut Writer, detail: &Detail) {
     if let Some(stage) = &detail.tokenizer {
         writer.key("tokenizer");
         write_stage(writer, stage, names);
-        if !detail.filters.is_empty() {
-            writer.key("tokenfilters").begin_array();
-            for stage in &detail.filters {
-                write_stage(writer, stage, names);
-            }
-            writer.end_array();
+        writer.key("tokenfilters").begin_array();
+        for stage in &detail.filters {
+            write_stage(writer, stage, names);
         }
+        writer.end_array();
     }
     writer.end_object();
 }

@@ -321,9 +321,14 @@ fn slices<E: Env>(call: &Call<'_, E>) -> Result<Slices> {
         return Ok(Slices::Auto);
     }
     let bad = |text: &str| {
-        Error::illegal_argument(format!(
+        let error = Error::illegal_argument(format!(
             "[slices] must be a positive integer or the string \"auto\", but was [{text}]"
-        ))
+        ));
+        if text.parse::<i32>().is_ok() {
+            return error;
+        }
+        let reason = format!("For input string: \"{text}\"");
+        error.caused_by(Error::new(400, "number_format_exception", reason))
     };
     match text.parse::<u32>() {
         Ok(count @ 1..=1024) => Ok(Slices::Count(count)),
@@ -515,7 +520,7 @@ async fn run<E: Env>(
         let status = status(&reply);
         return Ok(call.json(status, |writer| {
             writer.begin_object();
-            render::answer(writer, &reply, render::Of::work(&work), call.trace);
+            render::answer(writer, &reply, render::Of::work(&work), call.human, call.trace);
             writer.end_object();
         }));
     }

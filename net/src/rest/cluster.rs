@@ -8,6 +8,7 @@ use engine::{Error, Result};
 use env::Env;
 use json::Writer;
 
+use super::copies::Copies;
 use crate::call::Call;
 use crate::params::{flag, time_ms};
 use crate::render::units;
@@ -188,17 +189,16 @@ fn wait<E: Env>(call: &Call<'_, E>) -> Result<(HealthWait, bool)> {
             )));
         }
     }
-    let active_shards = match params.text("wait_for_active_shards") {
-        None => None,
-        Some("all") => {
-            // All copies there is what green means.
-            let wait = HealthWait { status: Some(Health::Green), ..HealthWait::default() };
-            return finish(call, HealthWait { status: status.or(wait.status), ..wait });
-        }
-        Some(text) => Some(text.parse().map_err(|_| {
-            Error::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))
-        })?),
-    };
+    let active_shards =
+        match params.text("wait_for_active_shards").map(Copies::parse).transpose()? {
+            None | Some(Copies::Setting) => None,
+            Some(Copies::All) => {
+                // All copies there is what green means.
+                let wait = HealthWait { status: Some(Health::Green), ..HealthWait::default() };
+                return finish(call, HealthWait { status: status.or(wait.status), ..wait });
+            }
+            Some(Copies::Count(count)) => Some(count),
+        };
     finish(call, HealthWait { status, active_shards, ..HealthWait::default() })
 }
 

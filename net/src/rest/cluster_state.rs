@@ -361,7 +361,10 @@ fn copies<E: Env>(
                 .begin_object()
                 .field_str("id", &allocation_id(index, number))
                 .end_object()
-                .field_str("relocation_failure_info", "none")
+                .key("relocation_failure_info")
+                .begin_object()
+                .field_u64("failed_attempts", 0)
+                .end_object()
                 .end_object();
         } else if standing.is_none() && which != Which::Assigned {
             unassigned(writer, index, number, true);
@@ -396,6 +399,10 @@ fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, primary: bool
         .field_str("at", &units::date(index.created_ms))
         .field_bool("delayed", false)
         .field_str("allocation_status", "no_attempt")
+        .end_object()
+        .key("relocation_failure_info")
+        .begin_object()
+        .field_u64("failed_attempts", 0)
         .end_object()
         .end_object();
 }

@@ -32,7 +32,7 @@ impl Copies {
         }
     }
 
-    fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         match text {
             "all" => Ok(Self::All),
             text => match text.parse::<i64>() {
@@ -41,7 +41,10 @@ impl Copies {
                 }
                 Ok(_) => Err(Error::illegal_argument("shard count cannot be a negative value")),
                 Err(_) => {
-                    Err(Error::illegal_argument(format!("cannot parse ActiveShardCount[{text}]")))
+                    let reason = format!("For input string: \"{text}\"");
+                    let cause = Error::new(400, "number_format_exception", reason);
+                    let reason = format!("cannot parse ActiveShardCount[{text}]");
+                    Err(Error::illegal_argument(reason).caused_by(cause))
                 }
             },
         }

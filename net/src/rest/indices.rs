@@ -193,7 +193,10 @@ pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             member.or_else(|| text.split(' ').next()).unwrap_or_default().to_owned()
         });
         if let Some(member) = named {
-            let place = crate::fail::place_of(&content, &member);
+            let place = match error.reason.contains("] unknown field [") {
+                true => crate::fail::place_of(&content, &member),
+                false => crate::fail::place_of_value(&content, &member),
+            };
             error.reason = format!("{place} {}", error.reason);
         }
         error

@@ -120,10 +120,20 @@ pub(super) fn counts(writer: &mut Writer<'_>, count: u64) {
 
 /// A metric that is none, in Elasticsearch's words, with the near ones.
 pub(super) fn unknown_metric<E: Env>(call: &Call<'_, E>, metric: &str, known: &[&str]) -> Error {
+    unknown(call, "metric", metric, known)
+}
+
+/// The same, of what else the path may choose.
+pub(super) fn unknown<E: Env>(
+    call: &Call<'_, E>,
+    what: &str,
+    metric: &str,
+    known: &[&str],
+) -> Error {
     let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();
     let near = crate::params::near(metric, known);
     Error::illegal_argument(format!(
-        "request [{path}] contains unrecognized metric: [{metric}]{near}"
+        "request [{path}] contains unrecognized {what}: [{metric}]{near}"
     ))
 }
 

@@ -110,8 +110,8 @@ fn shards(page: &mut Page, stats: &Stats) {
     page.gauge("merges_under_way", "Merges that run.", stats.shard.merge_current);
     page.counter(
         "writes_refused_total",
-        "Operations that were refused.",
-        stats.shard.refused_count,
+        "Operations that were refused: for want of room, or since another version stood there.",
+        stats.shard.refused_count + stats.shard.conflict_count,
     );
     page.counter("merged_docs_total", "Documents merged.", stats.shard.merge_docs);
     page.counter("merged_bytes_total", "Bytes read by merges.", stats.shard.merge_bytes);

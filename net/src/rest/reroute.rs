@@ -95,7 +95,10 @@ fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
                             | "named_object_not_found_exception"
                             | "parse_exception" => {
                                 let text = "[cluster_reroute] failed to parse field [commands]";
-                                parsing(command.at, text).caused_by(error)
+                                let unknown = error.kind == "named_object_not_found_exception";
+                                let body = command.as_object().and_then(|it| it.first());
+                                let body = body.filter(|_| unknown).map(|it| it.value.at);
+                                parsing(body.unwrap_or(command.at), text).caused_by(error)
                             }
                             _ => error,
                         },
@@ -114,7 +117,7 @@ fn commands<E: Env>(call: &Call<'_, E>) -> Result<Vec<Refused>> {
 
 /// Reads one command, and judges it.
 fn read<E: Env>(call: &Call<'_, E>, command: &Node) -> Result<Refused> {
-    let Some([Member { key: name, key_at, value: body }]) = command.as_object() else {
+    let Some([Member { key: name, value: body, .. }]) = command.as_object() else {
         return Err(Error::parse(
             "allocation command is malformed, done parsing a command, but didn't get END_OBJECT",
         ));
@@ -128,7 +131,7 @@ fn read<E: Env>(call: &Call<'_, E>, command: &Node) -> Result<Refused> {
             (&["index", "shard", "node", "accept_data_loss"], false)
         }
         _ => {
-            let text = format!("{key_at} unknown field [{name}]");
+            let text = format!("{} unknown field [{name}]", body.at);
             return Err(Error::new(400, "named_object_not_found_exception", text));
         }
     };
@@ -211,10 +214,10 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
     let accepts = fields.get("accept_data_loss").and_then(Value::as_bool).unwrap_or(false);
     let mut plain = None;
     let why = match (name, stranger, known) {
+        // Nobody can be told how a node would decide that is not there.
         (_, Some(node), _) => {
             let why = format!("failed to resolve [{node}], no matching nodes");
-            plain = Some(Error::illegal_argument(why.clone()));
-            why
+            return Err(Error::illegal_argument(why));
         }
         ("cancel", None, None) => format!("can't cancel {copy}, failed to find it on node {here}"),
         ("cancel", None, Some(_)) if is_started => {

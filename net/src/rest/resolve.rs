@@ -5,6 +5,7 @@ use engine::ops::IndicesOptions;
 use env::Env;
 use json::{Value, Writer};
 
+use super::cluster_state::allocation_id;
 use super::index_stats::node;
 use crate::call::Call;
 use crate::reply::Reply;
@@ -146,6 +147,14 @@ pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .null()
                 .field_u64("shard", u64::from(shard.number))
                 .field_str("index", &shard.index.name)
+                .key("allocation_id")
+                .begin_object()
+                .field_str("id", &allocation_id(&shard.index, shard.number))
+                .end_object()
+                .key("relocation_failure_info")
+                .begin_object()
+                .field_u64("failed_attempts", 0)
+                .end_object()
                 .end_object()
                 .end_array();
         }

@@ -1,9 +1,9 @@
 //! Settings of indices: looking at them, changing them; blocks, opening, closing.
 
-use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::admin::IndexInfo;
 use engine::ops::index_settings::SettingsChange;
+use engine::{Error, Result};
 use env::Env;
 use json::path::glob;
 use json::{Value, Writer};
@@ -59,6 +59,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /{index}/_close`.
 pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    named(call)?;
     super::copies::Copies::read(call)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     let closed = call.core.close_indices(call.gate, call.indices(), options).await?;
@@ -77,6 +78,7 @@ pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /{index}/_open`.
 pub(super) async fn open<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    named(call)?;
     super::copies::Copies::read(call)?;
     let base =
         IndicesOptions { expand_open: false, expand_closed: true, ..IndicesOptions::default() };
@@ -89,6 +91,14 @@ pub(super) async fn open<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .field_bool("shards_acknowledged", whole)
             .end_object();
     }))
+}
+
+/// Who closes or opens says what: nothing named is not everything.
+fn named<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    match call.path.get("index") {
+        Some(_) => Ok(()),
+        None => Err(Error::validation(&["index is missing"])),
+    }
 }
 
 /// `PUT /{index}/_block/{block}`.

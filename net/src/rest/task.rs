@@ -13,7 +13,7 @@ use json::Writer;
 use crate::call::Call;
 use crate::fail;
 use crate::render::by_query::{self, Of};
-use crate::render::document;
+use crate::render::{document, units};
 use crate::reply::Reply;
 
 /// How long `wait_for_completion` waits where no timeout is given.
@@ -116,7 +116,7 @@ pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     if let Some(state) = call.core.task(number).await {
         let node = &call.core.shared().config.info.id;
-        return Ok(call.json(200, |writer| told(writer, node, &state, call.trace)));
+        return Ok(call.json(200, |writer| told(writer, node, &state, call.human, call.trace)));
     }
     match stored(call, text).await {
         Some(source) => Ok(Reply::json(200, source.to_vec())),
@@ -157,7 +157,7 @@ pub(super) async fn store<E: Env>(core: &Rc<Core<E>>, ended: &TaskState) {
     }
     let node = &core.shared().config.info.id;
     let mut source = Vec::with_capacity(1024);
-    told(&mut Writer::new(&mut source), node, ended, fail::Trace::No);
+    told(&mut Writer::new(&mut source), node, ended, false, fail::Trace::No);
     let item = WriteItem {
         action: WriteAction::Index,
         index: INDEX.to_owned(),
@@ -269,9 +269,19 @@ impl Wanted {
     }
 }
 
+/// How much of a task is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// What it does, and how far it is.
+    detailed: bool,
+    /// Times as people read them stand beside.
+    human: bool,
+}
+
 /// Tasks as the caller wants them grouped.
 fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
     let detailed = call.params.flag("detailed", false).unwrap_or_default();
+    let shown = Shown { detailed, human: call.human };
     let node = call.core.shared().config.info.id.as_str();
     call.json(200, |writer| {
         writer.begin_object();
@@ -280,7 +290,7 @@ fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
                 writer.key("tasks").begin_array();
                 for row in rows {
                     writer.begin_object();
-                    task(writer, node, row, detailed);
+                    task(writer, node, row, shown);
                     writer.end_object();
                 }
                 writer.end_array();
@@ -292,19 +302,19 @@ fn listed<E: Env>(call: &Call<'_, E>, rows: &[TaskRow]) -> Reply {
                 };
                 for row in rows.iter().filter(is_root) {
                     writer.key(&format!("{node}:{}", row.number)).begin_object();
-                    task(writer, node, row, detailed);
-                    children(writer, node, row.number, rows, detailed);
+                    task(writer, node, row, shown);
+                    children(writer, node, row.number, rows, shown);
                     writer.end_object();
                 }
                 writer.end_object();
             }
-            _ => nodes(writer, call, rows, detailed),
+            _ => nodes(writer, call, rows, shown),
         }
         writer.end_object();
     })
 }
 
-fn children(writer: &mut Writer<'_>, node: &str, parent: u64, rows: &[TaskRow], detailed: bool) {
+fn children(writer: &mut Writer<'_>, node: &str, parent: u64, rows: &[TaskRow], shown: Shown) {
     let mut own = rows.iter().filter(|row| row.spec.parent == Some(parent)).peekable();
     if own.peek().is_none() {
         return;
@@ -312,15 +322,15 @@ fn children(writer: &mut Writer<'_>, node: &str, parent: u64, rows: &[TaskRow], 
     writer.key("children").begin_array();
     for row in own {
         writer.begin_object();
-        task(writer, node, row, detailed);
+        task(writer, node, row, shown);
         // A part has no parts of its own here, so this ends.
-        children(writer, node, row.number, rows, detailed);
+        children(writer, node, row.number, rows, shown);
         writer.end_object();
     }
     writer.end_array();
 }
 
-fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], detailed: bool) {
+fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], shown: Shown) {
     writer.key("nodes").begin_object();
     if !rows.is_empty() {
         let info = &call.core.shared().config.info;
@@ -341,7 +351,7 @@ fn nodes<E: Env>(writer: &mut Writer<'_>, call: &Call<'_, E>, rows: &[TaskRow], 
         writer.key("tasks").begin_object();
         for row in rows {
             writer.key(&format!("{}:{}", info.id, row.number)).begin_object();
-            task(writer, &info.id, row, detailed);
+            task(writer, &info.id, row, shown);
             writer.end_object();
         }
         writer.end_object().end_object();
@@ -354,7 +364,7 @@ pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRo
     call.json(200, |writer| {
         writer.begin_object();
         match row {
-            Some(row) => nodes(writer, call, &[row], true),
+            Some(row) => nodes(writer, call, &[row], Shown { detailed: true, human: call.human }),
             None => {
                 let cause = match id.number_here(call) {
                     Some(number) => Error::new(
@@ -383,23 +393,28 @@ pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRo
 }
 
 /// The members of a task.
-fn task(writer: &mut Writer<'_>, node: &str, row: &TaskRow, detailed: bool) {
+fn task(writer: &mut Writer<'_>, node: &str, row: &TaskRow, shown: Shown) {
     writer
         .field_str("node", node)
         .field_u64("id", row.number)
         .field_str("type", row.spec.kind)
         .field_str("action", row.spec.action);
-    if detailed {
+    if shown.detailed {
         if let Some(status) = &row.status {
             writer.key("status").begin_object();
-            by_query::counts(writer, status, Of::All);
+            by_query::counts(writer, status, Of::All, shown.human);
             writer.end_object();
         }
         writer.field_str("description", &row.spec.description);
     }
+    if shown.human {
+        writer.field_str("start_time", &units::date(row.start_ms));
+    }
+    writer.key("start_time_in_millis").i64(row.start_ms);
+    if shown.human {
+        writer.field_str("running_time", &units::nanos(row.running_ns));
+    }
     writer
-        .key("start_time_in_millis")
-        .i64(row.start_ms)
         .field_u64("running_time_in_nanos", row.running_ns)
         .field_bool("cancellable", row.spec.cancellable);
     if row.spec.cancellable {
@@ -416,16 +431,17 @@ fn task(writer: &mut Writer<'_>, node: &str, row: &TaskRow, detailed: bool) {
 }
 
 /// One task, and what became of it.
-fn told(writer: &mut Writer<'_>, node: &str, state: &TaskState, trace: fail::Trace) {
+fn told(writer: &mut Writer<'_>, node: &str, state: &TaskState, human: bool, trace: fail::Trace) {
     writer.begin_object().field_bool("completed", state.outcome.is_some());
     writer.key("task").begin_object();
-    task(writer, node, &state.row, true);
+    task(writer, node, &state.row, Shown { detailed: true, human });
     writer.end_object();
     match &state.outcome {
         None => {}
         Some(Ok(Ended::Work(reply))) => {
             writer.key("response").begin_object();
-            by_query::answer(writer, reply, Of::All, trace);
+            // Elasticsearch keeps results with the times as people read them.
+            by_query::answer(writer, reply, Of::All, true, trace);
             writer.end_object();
         }
         Some(Ok(Ended::Shards(shards))) => {

@@ -31,14 +31,14 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Resul
 pub(super) fn get<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Reply> {
     let name = call.segment("name");
     let found = call.core.templates(call.gate, kind, name)?;
+    // Whoever names some, even by a pattern, and none is there: 404, with the empty list.
+    let status = if found.is_empty() && !name.is_empty() { 404 } else { 200 };
     let flat = call.params.flag("flat_settings", false)?;
     let (list, one) = match kind {
         TemplateKind::Index => ("index_templates", "index_template"),
         TemplateKind::Component => ("component_templates", "component_template"),
         TemplateKind::Legacy => {
-            // Only of this kind a name that nothing bears is an empty 404.
-            let missing = found.is_empty() && !name.is_empty() && !name.contains('*');
-            return Ok(call.json(if missing { 404 } else { 200 }, |writer| {
+            return Ok(call.json(status, |writer| {
                 writer.begin_object();
                 for (name, body) in &found {
                     writer.field(name, &shown(body, flat));
@@ -47,7 +47,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Repl
             }));
         }
     };
-    Ok(call.json(200, |writer| {
+    Ok(call.json(status, |writer| {
         writer.begin_object().key(list).begin_array();
         for (name, body) in &found {
             writer.begin_object().field_str("name", name);

@@ -319,7 +319,7 @@ async fn move_alias(context: &Context, alias: &str) {
     }];
     if let Some(target) = &target {
         requests.push(AliasRequest {
-            change: AliasChange::Add(Box::default()),
+            change: AliasChange::Add { alias: Box::default(), must_exist: false },
             indices: vec![target.clone()],
             aliases: vec![alias.clone()],
         });

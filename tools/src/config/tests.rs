@@ -40,6 +40,28 @@ fn the_stronger_source_wins() {
 }
 
 #[test]
+fn what_a_stronger_source_overrides_must_be_right_too() {
+    for (name, strong, weak) in [
+        ("http.port", "9200", "abc"),
+        ("node.processors", "2", "0"),
+        ("node.name", "a", "a/b"),
+        ("http.host", "127.0.0.1", "no such host.invalid"),
+        ("oauth.code.ttl", "30s", "soon"),
+        ("xpack.security.enabled", "true", "yes"),
+    ] {
+        let mut all = sources(&[(name, strong)]);
+        all.add(vec![Given::option(name, weak)]).expect("a known name");
+        let failure = Settings::read(&all, &machine()).expect_err(name);
+        assert_eq!(failure.code, Code::Setting, "{name}");
+        assert!(failure.sentence.contains(&format!("[{weak}]")), "{failure}");
+    }
+    let mut all = sources(&[("oauth.code.ttl", "30s")]);
+    all.add(vec![Given::option("oauth.code.ttl", "40s")]).expect("a known name");
+    let settings = Settings::read(&all, &machine()).expect("both are legal");
+    assert_eq!(settings.oauth.expect("on").settings.code, 30_000, "the stronger is what counts");
+}
+
+#[test]
 fn network_host_sets_both_hosts_unless_one_is_named() {
     let settings = read(&[("network.host", "0.0.0.0"), ("transport.host", "::1")]).expect("legal");
     assert_eq!(settings.http.ip.to_string(), "0.0.0.0");

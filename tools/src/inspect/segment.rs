@@ -11,6 +11,7 @@ use segment::postings::{END, Need};
 use segment::terms::BlockCache;
 use segment::{Check, Live, SectionKind, Segment};
 
+use super::names::Names;
 use super::{Look, Shown, Unreadable};
 
 /// Postings listed of a term.
@@ -33,11 +34,12 @@ pub fn show(path: &Path, bytes: Bytes, look: &Look<'_>) -> Shown {
         Unreadable(format!("[{name}] is no file of a store that is known here: {error}"))
     })?;
     let segment = Segment::open(footer.id, bytes, Check::Lazy).map_err(unreadable)?;
-    if let Some((field, term)) = look.term {
-        return show_term(&segment, field, term);
-    }
     if let Some(id) = look.doc {
         return show_doc(&segment, id);
+    }
+    let names = Names::of(path);
+    if let Some((field, term)) = look.term {
+        return show_term(&segment, &names, field, term);
     }
     Ok(json!({
         "kind": "segment",
@@ -46,26 +48,12 @@ pub fn show(path: &Path, bytes: Bytes, look: &Look<'_>) -> Shown {
         "documents": (segment.doc_count()),
         "merged_from": (segment.merged_count()),
         "checksum": (format!("{:08x}", footer.body_checksum)),
-        "sections": (sections(&segment)),
-        "fields": (fields(&segment)),
+        "sections": (sections(&segment, &names)),
+        "fields": (fields(&segment, &names)),
     }))
 }
 
-/// How a field is called here: the system's by name, an index's own by number.
-fn name(field: FieldNo) -> String {
-    match field {
-        FieldNo::ID => "_id".into(),
-        FieldNo::SEQ_NO => "_seq_no".into(),
-        FieldNo::VERSION => "_version".into(),
-        FieldNo::PRIMARY_TERM => "_primary_term".into(),
-        FieldNo::ROUTING => "_routing".into(),
-        FieldNo::FIELD_NAMES => "_field_names".into(),
-        FieldNo::IGNORED => "_ignored".into(),
-        other => other.to_string(),
-    }
-}
-
-fn sections(segment: &Segment) -> Vec<Value> {
+fn sections(segment: &Segment, names: &Names) -> Vec<Value> {
     let all = segment.len_bytes().max(1) as f64;
     let mut entries = segment.file().entries().to_vec();
     entries.sort_by_key(|entry| entry.offset);
@@ -75,7 +63,7 @@ fn sections(segment: &Segment) -> Vec<Value> {
             let share = entry.len as f64 / all * 100.0;
             let field = match entry.kind {
                 SectionKind::Meta | SectionKind::StoredHead | SectionKind::StoredBody => None,
-                _ => Some(name(entry.field)),
+                _ => Some(names.name(entry.field)),
             };
             json!({
                 "section": (format!("{:?}", entry.kind)),
@@ -88,13 +76,13 @@ fn sections(segment: &Segment) -> Vec<Value> {
         .collect()
 }
 
-fn fields(segment: &Segment) -> Vec<Value> {
+fn fields(segment: &Segment, names: &Names) -> Vec<Value> {
     let size = |kind, field| segment.section(kind, field).map_or(0, |section| section.len());
     segment
         .fields()
         .map(|field| {
             let number = field.number();
-            let mut shown = json!({"field": (name(number))});
+            let mut shown = json!({"field": (names.name(number)), "number": (number.get())});
             let Some(object) = shown.as_object_mut() else { return Value::Null };
             if let Some(terms) = field.terms() {
                 let postings = terms.doc_freq_sum();
@@ -131,12 +119,12 @@ fn fields(segment: &Segment) -> Vec<Value> {
         .collect()
 }
 
-fn show_term(segment: &Segment, field: &str, term: &str) -> Shown {
-    let known = segment.fields().map(|known| known.number());
-    let number = known.into_iter().find(|&number| name(number) == field).ok_or_else(|| {
-        Unreadable(format!(
-            "no field [{field}]; fields go by number, as GET /_mapping does not show them"
-        ))
+fn show_term(segment: &Segment, names: &Names, field: &str, term: &str) -> Shown {
+    let called = |number: &FieldNo| names.name(*number) == field;
+    let number = segment.fields().map(|known| known.number()).find(called).ok_or_else(|| {
+        let why =
+            names.unknown().map_or(String::new(), |why| format!("; fields go by number: {why}"));
+        Unreadable(format!("no field [{field}]{why}"))
     })?;
     let terms =
         segment.terms(number).ok_or_else(|| Unreadable(format!("field [{field}] has no terms")))?;

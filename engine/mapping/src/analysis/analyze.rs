@@ -77,6 +77,14 @@ pub fn analyze(body: &Value, index: Option<&Mapping>, tokens_max: usize) -> Resu
         }
     }
     let texts = texts(body)?;
+    let has =
+        |key: &str| body.get(key).is_some_and(|it| it.as_array().is_none_or(|it| !it.is_empty()));
+    if has("analyzer") && ["tokenizer", "filter", "char_filter"].into_iter().any(has) {
+        return Err(Error::new(
+            ErrorKind::Validation,
+            "Validation Failed: 1: cannot define extra components on a named analyzer;",
+        ));
+    }
     let chain = chain(body, index)?;
     let explains = match body.get("explain") {
         None => false,

@@ -51,7 +51,7 @@ fn one(name: &str, node: &Node, global: Option<&str>) -> Read<Suggestion> {
             "regex" => regex = Some(text(value)?),
             kind @ ("term" | "phrase" | "completion") => body = Some((kind, value)),
             unknown if value.as_object().is_some() => {
-                let place = member.key_at;
+                let place = value.at;
                 let reason = format!("[{}:{}] unknown field [{unknown}]", place.line, place.column);
                 return Err(Fault { error: Error::new(ErrorKind::NamedObject, reason), at: place });
             }

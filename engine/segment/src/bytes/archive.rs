@@ -8,6 +8,17 @@
 //! 1. The bytes of a [`Checked`] do not change while it lives, and start at a multiple of 16.
 //! 2. An archive holds numbers, vectors of numbers and structs of these: no `Rc`, no hash map.
 //!
+//! Layout (little-endian; rkyv 0.8, its defaults)
+//!
+//! The root struct is the last bytes of the archive; everything it refers to stands before it. A
+//! struct's members lie in the order of its definition, each at a multiple of its own size, and the
+//! struct is padded with zeros to a multiple of its largest. A vector is 8 bytes: where its first
+//! item stands, counted from the first of these 8 (4 bytes, signed), then how many there are (4
+//! bytes); its items lie one after the other.
+//!
+//! Example: a struct of a number of 4 bytes, 7, and a vector of numbers of 2 bytes, 1 and 2, is
+//! `01 00 02 00 | 07 00 00 00 | f8 ff ff ff 02 00 00 00`.
+//!
 //! Absent: meaning. The check proves that reading stays inside the bytes; whether an offset read
 //! out of an archive points anywhere sensible is for the reader to test.
 
@@ -121,6 +132,18 @@ mod tests {
 
     fn sample() -> Sample {
         Sample { number: 7, list: vec![1, 2, u64::MAX], bytes: b"term".to_vec() }
+    }
+
+    #[derive(Archive, Serialize)]
+    struct Small {
+        number: u32,
+        list: Vec<u16>,
+    }
+
+    #[test]
+    fn an_archive_lies_as_its_head_says() {
+        let bytes = write(&Small { number: 7, list: vec![1, 2] });
+        assert_eq!(bytes[..], [1, 0, 2, 0, 7, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 2, 0, 0, 0]);
     }
 
     #[test]

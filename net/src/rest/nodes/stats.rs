@@ -104,7 +104,7 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
         }
         Some(list) => Sections::of(list.split(',')).map_err(|unknown| {
             let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-            unknown_metric(call, unknown, &known)
+            super::unknown(call, "index metric", unknown, &known)
         })?,
     };
     let level = call.params.text("level").unwrap_or("node");
