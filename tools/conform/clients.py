@@ -143,10 +143,7 @@ def curator(server):
 
     def act(*steps):
         # JSON is YAML.
-        actions = {at: {"action": action, "options": options, "filters": filters} for at, (action, options, filters) in enumerate(steps, 1)}
-        for step in actions.values():
-            if step["filters"] is None:
-                del step["filters"]
+        actions = {at: {"action": action, "options": options, **where} for at, (action, options, where) in enumerate(steps, 1)}
         (folder / "actions.yml").write_text(json.dumps({"actions": actions}))
         call([folder / "bin" / "curator", "--config", folder / "config.yml", folder / "actions.yml"], folder)
 
@@ -154,28 +151,31 @@ def curator(server):
         return {"filtertype": "pattern", "kind": "prefix", "value": prefix}
 
     age = {"filtertype": "age", "source": "name", "direction": "older", "timestring": "%Y.%m.%d", "unit": "days", "unit_count": 30}
-    act(("delete_indices", {"ignore_empty_list": False}, [named("logs-"), age]))
+    act(("delete_indices", {"ignore_empty_list": False}, {"filters": [named("logs-"), age]}))
     left = [row["index"] for row in server.request("GET", "/_cat/indices/logs-*,kept?format=json&h=index")[2]]
     assert left == ["kept"], left
 
     assert server.request("PUT", "/events-000001", {"aliases": {"events": {"is_write_index": True}}})[0] == 200
     lines = "".join('{"index":{}}\n{"n":%d}\n' % n for n in range(50))
-    assert server.request("POST", "/events/_bulk?refresh=true", lines)[0] == 200
-    first = [named("events-000001")]
+    for _ in range(3):
+        assert server.request("POST", "/events/_bulk?refresh=true", lines)[0] == 200
+    first = {"filters": [named("events-000001")]}
     act(
-        ("rollover", {"name": "events", "conditions": {"max_docs": 10}}, None),
+        ("rollover", {"name": "events", "conditions": {"max_docs": 10}}, {}),
         ("replicas", {"count": 0}, first),
-        ("forcemerge", {"max_num_segments": 1}, first),
+        ("forcemerge", {"max_num_segments": 1, "ignore_empty_list": True}, first),
         ("index_settings", {"index_settings": {"index": {"blocks": {"write": True}}}}, first),
-        ("alias", {"name": "archive", "add": {"filters": first}}, None),
-        ("create_index", {"name": "made", "extra_settings": {"settings": {"number_of_replicas": 0}}}, None),
-        ("close", {}, [named("made")]),
+        ("alias", {"name": "archive"}, {"add": first}),
+        ("create_index", {"name": "made", "extra_settings": {"settings": {"number_of_replicas": 0}}}, {}),
+        ("close", {}, {"filters": [named("made")]}),
     )
     aliases = server.request("GET", "/_alias/events,archive")[2]
     assert sorted(aliases) == ["events-000001", "events-000002"], aliases
     assert "archive" in aliases["events-000001"]["aliases"], aliases
     settings = server.request("GET", "/events-000001/_settings")[2]["events-000001"]["settings"]["index"]
     assert (settings["number_of_replicas"], settings["blocks"]["write"]) == ("0", "true"), settings
+    segments = server.request("GET", "/_cat/segments/events-000001?format=json&h=segment")[2]
+    assert len(segments) == 1, segments
     rows = {row["index"]: row["status"] for row in server.request("GET", "/_cat/indices/made,events-*?format=json&h=index,status")[2]}
     assert rows == {"made": "close", "events-000001": "open", "events-000002": "open"}, rows
 
