@@ -19,8 +19,8 @@ use sim::{Sim, SimEnv};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-async fn fill(core: &Rc<Core<SimEnv>>, index: &str) {
-    let items = (0..50).map(|at| WriteItem {
+async fn fill(core: &Rc<Core<SimEnv>>, index: &str, count: u32) {
+    let items = (0..count).map(|at| WriteItem {
         action: WriteAction::Index,
         index: index.to_owned(),
         id: Some(at.to_string()),
@@ -58,8 +58,8 @@ fn a_round_comes_every_seven_days_and_names_what_is_damaged() {
     let env = sim.env();
     let (sim_files, cores) = sim.run(async {
         let cores = start(&env).await;
-        fill(&cores[0], "good").await;
-        fill(&cores[1], "bad").await;
+        fill(&cores[0], "good", 50).await;
+        fill(&cores[1], "bad", 50).await;
         let bad = cores[0].state().index("bad").expect("made").uuid;
         env.clock().sleep(6 * DAY + DAY / 2).await;
         let told = &cores[0].shared().scrubbing;
@@ -101,7 +101,7 @@ fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
     let env = sim.env();
     let bad = sim.run(async {
         let cores = start(&env).await;
-        fill(&cores[0], "bad").await;
+        fill(&cores[0], "bad", 2_000).await;
         let bad = cores[0].state().index("bad").expect("made").uuid;
         cores[0].stop().await;
         cluster::state::uuid_text(bad)
@@ -109,7 +109,8 @@ fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
     let folder = format!("/data/indices/{bad}/0");
     let name = sim.names(&folder).into_iter().find(|name| name.starts_with("segment-"));
     let path = format!("{folder}/{}", name.expect("it was flushed"));
-    sim.rot(&path, 100, 1);
+    // The second page: ids of documents, which nobody reads before they are asked for.
+    sim.rot(&path, 5_000, 1);
     sim.run(async {
         // Files are read afresh, and only where somebody looks.
         let cores = start(&env).await;
@@ -117,7 +118,7 @@ fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
         assert!(!red(health(&cores[1]).await), "nobody has looked there");
         let call = SearchCall {
             indices: "bad".to_owned(),
-            body: Bytes::from(br#"{"query":{"match":{"text":"word7"}}}"#.to_vec()),
+            body: Bytes::from(br#"{"size":2000}"#.to_vec()),
             ..SearchCall::default()
         };
         cores[1].search(&Everything, &call).await.expect_err("it reads what is damaged");
@@ -145,7 +146,7 @@ fn a_round_keeps_its_pace() {
     let env = sim.env();
     sim.run(async {
         let cores = start(&env).await;
-        fill(&cores[0], "t").await;
+        fill(&cores[0], "t", 50).await;
         let slow = json::json!({"indices.scrub.max_bytes_per_sec": "1kb"});
         cores[0].put_cluster_settings(&Everything, slow, json::Value::Null).await.expect("known");
         let begun = env.clock().monotonic();

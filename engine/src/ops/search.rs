@@ -279,7 +279,12 @@ impl<E: Env> Core<E> {
                     self.pay(&mut memory, "fetched_hits", hit_bytes(&hit))?;
                     hits.push(hit);
                 }
-                Err(error) => shards.note(target, error),
+                Err(error) => {
+                    if error.kind == "corrupt_index_exception" {
+                        self.look_after(target.shard());
+                    }
+                    shards.note(target, error);
+                }
             }
             if let Some(profile) = profile.get_mut(winner.target as usize) {
                 let took = self.env.clock().monotonic().saturating_sub(start);
