@@ -26,8 +26,6 @@ pub struct Blocks {
     last: u32,
     /// Documents of the block; `END` in the places after the last.
     pub docs: [u32; BLOCK],
-    /// The last of each stride of them.
-    lasts: [u32; BLOCK / STRIDE],
     /// Number of documents decoded; 0 where the block is left as bits.
     pub len: usize,
     /// Frequencies of block `freqs_of`.
@@ -97,7 +95,6 @@ impl Blocks {
             block: END,
             last: 0,
             docs: [END; BLOCK],
-            lasts: [END; BLOCK / STRIDE],
             len: 0,
             freqs: [0; BLOCK],
             freqs_of: END,
@@ -125,7 +122,7 @@ impl Blocks {
         if self.block != END && self.len > 0 {
             // Inside the decoded block it is known exactly.
             if from <= self.docs[self.len - 1] && (from >= self.docs[0] || self.block == 0) {
-                let at = place_by(&self.docs, &self.lasts, from);
+                let at = place_of(&self.docs, from);
                 return self.docs[at];
             }
             if self.count == 1 {
@@ -148,7 +145,7 @@ impl Blocks {
         if self.len == 0 {
             return true;
         }
-        let at = place_by(&self.docs, &self.lasts, range.start);
+        let at = place_of(&self.docs, range.start);
         at < self.len && self.docs[at] < range.end
     }
 
@@ -192,7 +189,6 @@ impl Blocks {
     fn stand(&mut self, block: u32) {
         self.block = block;
         self.last = self.postings.block_last(block).get();
-        self.lasts = lasts_of(&self.docs);
         self.bits.len = 0;
     }
 
@@ -202,10 +198,7 @@ impl Blocks {
         self.block = block;
         self.last = self.postings.block_last(block).get();
         match self.postings.look(block, &mut self.bits.words, &mut self.docs) {
-            Entered::Docs(len) => {
-                (self.len, self.bits.len) = (len, 0);
-                self.lasts = lasts_of(&self.docs);
-            }
+            Entered::Docs(len) => (self.len, self.bits.len) = (len, 0),
             Entered::Words(first, len) => {
                 self.len = 0;
                 self.bits.len = len;
@@ -287,7 +280,7 @@ impl Blocks {
             return false;
         }
         // The end of a small term is not known before it is read.
-        self.at = place_by(&self.docs, &self.lasts, target).min(self.len - 1);
+        self.at = place_of(&self.docs, target).min(self.len - 1);
         self.docs[self.at] == target
     }
 
@@ -323,7 +316,7 @@ impl Blocks {
             }
         } else if self.len > 0 {
             for (at, doc) in docs.iter().enumerate() {
-                let place = place_by(&self.docs, &self.lasts, *doc).min(BLOCK - 1);
+                let place = place_of(&self.docs, *doc).min(BLOCK - 1);
                 met.which[count % BLOCK] = at as u8;
                 met.places[count % BLOCK] = place as u8;
                 count += usize::from(self.docs[place] == *doc);
@@ -347,11 +340,11 @@ impl Blocks {
     pub fn places(&self, range: &Range<u32>) -> Range<usize> {
         let docs = &self.docs[..self.len];
         let start = match docs.first() {
-            Some(first) if *first < range.start => place_by(&self.docs, &self.lasts, range.start),
+            Some(first) if *first < range.start => place_of(&self.docs, range.start),
             _ => 0,
         };
         let end = match docs.last() {
-            Some(last) if *last >= range.end => place_by(&self.docs, &self.lasts, range.end),
+            Some(last) if *last >= range.end => place_of(&self.docs, range.end),
             _ => self.len,
         };
         start.min(self.len)..end.min(self.len)
@@ -394,29 +387,12 @@ impl Blocks {
     }
 }
 
-/// Documents that are compared at once.
-const STRIDE: usize = 16;
-
 /// The first place whose document is at or after `target`; `BLOCK` where there is none. Places
 /// after the last document hold the highest number.
 #[inline]
 pub fn place_of(docs: &[u32; BLOCK], target: u32) -> usize {
-    place_by(docs, &lasts_of(docs), target)
-}
-
-/// The last document of each stride.
-#[inline]
-fn lasts_of(docs: &[u32; BLOCK]) -> [u32; BLOCK / STRIDE] {
-    std::array::from_fn(|at| docs[at * STRIDE + STRIDE - 1])
-}
-
-/// As [`place_of`], with the last documents of the strides.
-#[inline]
-fn place_by(docs: &[u32; BLOCK], lasts: &[u32; BLOCK / STRIDE], target: u32) -> usize {
-    // Two comparisons of vectors, without a branch: where the search ends cannot be foretold, and one
-    // wrong guess costs more than both (`bench/benches/places`).
-    let strides: u32 = lasts.iter().map(|last| u32::from(*last < target)).sum();
-    let start = (strides as usize * STRIDE).min(BLOCK - STRIDE);
-    let below: u32 = docs[start..start + STRIDE].iter().map(|doc| u32::from(*doc < target)).sum();
-    start + below as usize
+    // All are compared, a vector at a time: where the search ends cannot be foretold, and one wrong
+    // guess costs more than all comparisons (`bench/benches/postings`).
+    let below: u32 = docs.iter().map(|doc| u32::from(*doc < target)).sum();
+    below as usize
 }

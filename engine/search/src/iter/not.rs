@@ -20,7 +20,7 @@ pub struct Without {
 
 /// Looking a document up costs about as much as reading so many in order, and reading a window about
 /// as much again as so many.
-const LOOK: u64 = 16;
+const LOOK: u64 = 32;
 const READ: u64 = 512;
 
 impl Without {
