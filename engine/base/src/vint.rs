@@ -27,15 +27,6 @@ pub fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Takes one integer off the front of `input`; `None` where it is cut short or above `u64::MAX`.
 #[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
-    // Most numbers are small.
-    if let [byte @ 0..0x80, rest @ ..] = *input {
-        *input = rest;
-        return Some(u64::from(*byte));
-    }
-    read_long(input)
-}
-
-fn read_long(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     let mut shift = 0;
     for (at, &byte) in input.iter().enumerate().take(10) {
