@@ -18,6 +18,9 @@ const LISTS_FROM: u64 = 12;
 /// A filter beside terms leads itself where it matches so many times fewer documents.
 const LEADS_FROM: u64 = 32;
 
+/// A filter that more than one in so many documents pass takes few candidates out.
+const WIDE_FROM: u64 = 8;
+
 /// The terms among `nodes`, as parts of a join; `None` where one is no term, or blocks may have to
 /// be fetched. A term that is nowhere makes the inner `None`.
 pub(super) fn parts(
@@ -56,7 +59,9 @@ pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<
             return None;
         }
         let rule = filter(node, context, lead)?;
-        if rule.cost() * LEADS_FROM < lead {
+        // A wide one is a column, where a look costs as much as one into a term's block.
+        let is_wide = rule.cost() > u64::from(context.segment.doc_count()) / WIDE_FROM;
+        if is_wide || rule.cost() * LEADS_FROM < lead {
             return None;
         }
         rules.push(rule);
