@@ -1,28 +1,31 @@
 //! Makes one segment of several: the documents that are alive, in their order.
 //!
 //! Always true
-//! 1. Inputs follow one another as given, each in its own document order; dead documents, and
-//!    terms that none of the others has, are gone ([`DocMap`]).
+//! 1. Inputs follow one another as given, each in its own document order; where all stand in one
+//!    order, so does the result, and documents that are equal in it keep the order of the inputs.
+//!    Dead documents, and terms that none of the others has, are gone ([`DocMap`]).
 //! 2. What an input holds damaged is never carried over: every byte is read through its checksum,
 //!    and the merge ends with the error.
 //! 3. Beside the result, memory holds blocks of the inputs, four bytes for each term of a column
-//!    of terms, and all points of a field that has several dimensions.
+//!    of terms, and all points of a field that has several dimensions; where the result is sorted,
+//!    eight bytes for each document and key while the order is found, and eight for each document.
 //!
 //! It runs on a worker, reads nothing but the inputs' bytes, and asks its watch after each block.
 //!
-//! Not here: which segments to merge (`shard/merge/policy`), writing the file, and index sorting.
+//! Not here: which segments to merge (`shard/merge/policy`), writing the file.
 
 use std::sync::Arc;
 
 use base::{FieldNo, SegmentId};
 
 use crate::bkd::merge::merge_points;
-use crate::columns::merge::{merge_binary, merge_numeric, merge_ordinals};
+use crate::columns::merge::{merge_binary, merge_numeric, merge_ordinals, merged_ranks};
 use crate::docmap::DocMap;
 use crate::error::{Error, Result};
 use crate::fields::Field;
 use crate::ids::MergedIds;
 use crate::live::Live;
+use crate::order::{self, SortColumn, SortOrder};
 use crate::reader::Segment;
 use crate::steps::{Steps, Watch};
 use crate::stored::merge::merge_stored;
@@ -48,13 +51,22 @@ pub fn merge(
     }
     let total_bytes = inputs.iter().map(|(segment, _)| segment.len_bytes()).sum();
     let segments: Vec<&Segment> = inputs.iter().map(|(segment, _)| segment).collect();
+    let mut steps = Steps::new(total_bytes, watch);
+    let order = order::shared(&segments);
+    let map = match &order {
+        Some(order) => in_order(order, &segments, map, &mut steps)?,
+        None => map,
+    };
     let writer = SegmentWriter::new(id, map.doc_count());
     let mut merge = Merge {
         writer: writer.merged(inputs.len() as u32, TermBlocks::Zstd),
         segments,
         map: &map,
-        steps: Steps::new(total_bytes, watch),
+        steps,
     };
+    if let Some(order) = &order {
+        merge.writer.order(order);
+    }
     merge.ids()?;
     crate::parents::merge(&mut merge.writer, &merge.segments, merge.map);
     for field in merge.fields() {
@@ -70,6 +82,43 @@ pub fn merge(
     }
     let bytes = merge.writer.seal()?;
     Ok((bytes, map))
+}
+
+/// Lays the documents of sorted segments in the order that they share.
+fn in_order(
+    order: &SortOrder,
+    segments: &[&Segment],
+    map: DocMap,
+    steps: &mut Steps<'_>,
+) -> Result<DocMap> {
+    // Terms are compared by their ranks among those of all inputs.
+    let mut ranks: Vec<Vec<Option<Arc<[u32]>>>> = vec![Vec::new(); segments.len()];
+    for key in order.keys() {
+        let mut of_key = vec![None; segments.len()];
+        if key.column == SortColumn::Terms {
+            let columns = segments.iter().enumerate();
+            let columns = columns.filter_map(|(at, it)| Some((at, it.ordinals(key.field)?)));
+            let columns: Vec<_> = columns.collect();
+            let found = merged_ranks(&columns, steps)?;
+            for ((at, _), ranks) in columns.iter().zip(found) {
+                of_key[*at] = Some(ranks.into());
+            }
+        }
+        for (ranks, of_key) in ranks.iter_mut().zip(of_key) {
+            ranks.push(of_key);
+        }
+    }
+    let mut values = Vec::with_capacity(segments.len());
+    for (segment, ranks) in segments.iter().zip(&ranks) {
+        values.push(order.values(segment, |key| ranks[key].clone())?);
+        steps.step(0)?;
+    }
+    map.sorted(&values).ok_or(Error::Malformed {
+        section: SectionKind::Order,
+        field: FieldNo(0),
+        offset: 0,
+        what: "documents stand in the order of the segment",
+    })
 }
 
 /// A merge under way.
@@ -118,8 +167,7 @@ impl<'a> Merge<'a> {
         let mut merged = vec![0; self.map.doc_count() as usize];
         for (number, norms) in parts {
             let map = self.map.input(number);
-            if map.keeps_all() {
-                let docs = map.new_docs();
+            if let Some(docs) = map.new_docs().filter(|_| map.keeps_all()) {
                 norms.copy(0..map.doc_count(), &mut merged[docs.start as usize..docs.end as usize]);
             } else {
                 map.kept().for_each(|(old, new)| merged[new.index()] = norms.get(old));

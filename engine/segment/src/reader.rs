@@ -20,6 +20,7 @@ use crate::fields::{Field, Fields};
 use crate::ids::Ids;
 use crate::meta::Meta;
 use crate::norms::Norms;
+use crate::order::SortOrder;
 use crate::parents::Parents;
 use crate::section::{Check, File, Section};
 use crate::stored::Stored;
@@ -36,6 +37,7 @@ struct Inner {
     ids: Ids,
     stored: Option<Stored>,
     parents: Option<Parents>,
+    order: Option<SortOrder>,
     merged_count: u32,
     /// What its bytes are charged to, until the last who holds the segment drops it.
     charge: OnceLock<Vec<Taken>>,
@@ -67,9 +69,19 @@ impl Segment {
         let ids = Ids::open(&file)?;
         let stored = Stored::open(&file)?;
         let parents = Parents::open(&file)?;
+        let order = SortOrder::open(&file)?;
         let merged_count = facts.get().merged_count.to_native();
         let charge = OnceLock::new();
-        Ok(Self(Arc::new(Inner { file, fields, ids, stored, parents, merged_count, charge })))
+        Ok(Self(Arc::new(Inner {
+            file,
+            fields,
+            ids,
+            stored,
+            parents,
+            order,
+            merged_count,
+            charge,
+        })))
     }
 
     /// Lets the segment hold the memory that its bytes take: views hold it for as long as they
@@ -137,6 +149,11 @@ impl Segment {
     /// Which documents stand for themselves; `None` where all do.
     pub fn parents(&self) -> Option<&Parents> {
         self.0.parents.as_ref()
+    }
+
+    /// The order in which the documents stand; `None` where it is that of their arrival.
+    pub fn order(&self) -> Option<&SortOrder> {
+        self.0.order.as_ref()
     }
 
     /// The terms of a field; `None` where it has none.

@@ -110,6 +110,8 @@ kinds! {
     IdRanks = 5;
     /// Documents that stand for themselves, where others are nested in them (`parents`).
     Parents = 6, resident;
+    /// The order in which the documents stand, where their index is sorted (`order`).
+    Order = 7, resident;
     /// Statistics and block index of a field's terms (`terms/index`).
     TermIndex = 16, resident;
     /// Blocks of terms (`terms/block`).

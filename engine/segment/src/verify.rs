@@ -128,6 +128,9 @@ fn verify_file(id: SegmentId, bytes: Bytes, damages: &mut Damages) -> Result<()>
             tree.verify(damage);
         }
     }
+    if let Some(order) = segment.order() {
+        damages.note(order.verify(&segment));
+    }
     if let Some(stored) = segment.stored() {
         stored.verify(&mut |error| damages.add(error));
     }

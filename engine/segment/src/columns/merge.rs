@@ -2,14 +2,15 @@
 //!
 //! Always true
 //! 1. Values of dropped documents are dropped, and with them the terms that no kept document has.
-//! 2. In memory are one window, and for terms four bytes for each term of an input.
+//! 2. In memory are one window (one of each input where documents stand between one another), and for
+//!    terms four bytes for each term of an input.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use base::{DocId, FieldNo, Ord};
 
-use super::binary::{Binary, BinaryWriter};
+use super::binary::{Binary, BinaryReader, BinaryWriter};
 use super::block::Block;
 use super::dictionary::{DictionaryReader, DictionaryWriter};
 use super::ordinal::Ordinals;
@@ -36,17 +37,94 @@ pub fn merge_numeric(
 ) -> Result<()> {
     let mut body = Vec::new();
     let mut windows = WindowsWriter::new(map.doc_count(), 0);
-    for &(number, column) in inputs {
-        each_kept(column, map.input(number), steps, |doc, value| {
-            windows.push(doc, value, &mut body);
-        })?;
-    }
+    let columns: Vec<_> = inputs.iter().map(|(number, it)| (map.input(*number), *it)).collect();
+    each_of_all(&columns, steps, |_, doc, value| {
+        windows.push(doc, value, &mut body);
+        true
+    })?;
     if !windows.is_empty() {
         let head = windows.finish(&mut body);
         writer.put(SectionKind::NumericBody, field, &body);
         writer.put(SectionKind::NumericHead, field, &head);
     }
     Ok(())
+}
+
+/// Gives the values of the kept documents of all columns, new documents rising, to `each`, with the
+/// number of the column; where that says false, a rank has no term.
+fn each_of_all(
+    columns: &[(&InputMap, &Numeric)],
+    steps: &mut Steps<'_>,
+    mut each: impl FnMut(usize, DocId, i64) -> bool,
+) -> Result<()> {
+    let outside = |at: usize| Err(columns[at].1.malformed(0, OUTSIDE));
+    if columns.iter().all(|(map, _)| map.new_docs().is_some()) {
+        for (at, (map, column)) in columns.iter().enumerate() {
+            let mut all_inside = true;
+            each_kept(column, map, steps, |doc, value| all_inside &= each(at, doc, value))?;
+            if !all_inside {
+                return outside(at);
+            }
+        }
+        return Ok(());
+    }
+    interleave(
+        columns.len(),
+        |at, window, values| {
+            let (map, column) = columns[at];
+            if window >= column.window_count() {
+                return Ok(false);
+            }
+            if let Some(block) = column.block(window)? {
+                each_kept_of(&block, window, map, &mut |doc, value| values.push_back((doc, value)))
+                    .map_err(|what| column.malformed(window, what))?;
+            }
+            steps.step(column.window_bytes(window))?;
+            Ok(true)
+        },
+        |at, doc, value| if each(at, doc, value) { Ok(()) } else { outside(at) },
+    )
+}
+
+/// Takes what inputs give window after window, each with rising documents, in the order of the
+/// documents. `read` appends what a window of an input holds, and says false behind the last.
+fn interleave<T>(
+    input_count: usize,
+    mut read: impl FnMut(usize, u32, &mut VecDeque<(DocId, T)>) -> Result<bool>,
+    mut take: impl FnMut(usize, DocId, T) -> Result<()>,
+) -> Result<()> {
+    let mut windows = vec![0; input_count];
+    let mut waiting: Vec<VecDeque<(DocId, T)>> = (0..input_count).map(|_| VecDeque::new()).collect();
+    let mut heads: BinaryHeap<Reverse<(DocId, usize)>> = BinaryHeap::with_capacity(input_count);
+    let mut refill = |at: usize, waiting: &mut VecDeque<(DocId, T)>| -> Result<Option<DocId>> {
+        while waiting.is_empty() {
+            if !read(at, windows[at], waiting)? {
+                return Ok(None);
+            }
+            windows[at] += 1;
+        }
+        Ok(waiting.front().map(|(doc, _)| *doc))
+    };
+    for (at, waiting) in waiting.iter_mut().enumerate() {
+        heads.extend(refill(at, waiting)?.map(|doc| Reverse((doc, at))));
+    }
+    while let Some(Reverse((_, at))) = heads.pop() {
+        // The values of a document stand side by side, and no other input has that document.
+        if let Some((doc, value)) = waiting[at].pop_front() {
+            take(at, doc, value)?;
+        }
+        heads.extend(refill(at, &mut waiting[at])?.map(|doc| Reverse((doc, at))));
+    }
+    Ok(())
+}
+
+/// For each input, the rank of each of its terms among those of all.
+pub(crate) fn merged_ranks(
+    inputs: &[(usize, &Ordinals)],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Vec<u32>>> {
+    let streams = inputs.iter().map(|(_, column)| TermStream::all(column)).collect();
+    rank_terms(inputs, streams, steps, |_| Ok(()))
 }
 
 /// Gives the values of kept documents, with their new documents, to `each`.
@@ -106,18 +184,15 @@ pub fn merge_ordinals(
     let ranks = merge_terms(inputs, map, steps, |term| dictionary.push(term, &mut body))?;
     let mut head = dictionary.finish(&mut body);
     let mut windows = WindowsWriter::new(map.doc_count(), 0);
-    for (&(number, column), ranks) in inputs.iter().zip(&ranks) {
-        let mut all_inside = true;
-        each_kept(column.ranks(), map.input(number), steps, |doc, rank| {
-            match usize::try_from(rank).ok().and_then(|rank| ranks.get(rank)) {
-                Some(&rank) => windows.push(doc, i64::from(rank), &mut body),
-                None => all_inside = false,
-            }
-        })?;
-        if !all_inside {
-            return Err(column.ranks().malformed(0, OUTSIDE));
+    let columns: Vec<_> =
+        inputs.iter().map(|(number, it)| (map.input(*number), it.ranks())).collect();
+    each_of_all(&columns, steps, |input, doc, rank| {
+        match usize::try_from(rank).ok().and_then(|rank| ranks[input].get(rank)) {
+            Some(&rank) => windows.push(doc, i64::from(rank), &mut body),
+            None => return false,
         }
-    }
+        true
+    })?;
     if !windows.is_empty() {
         head.bytes.extend_from_slice(&windows.finish(&mut body));
         writer.put(SectionKind::OrdinalBody, field, &body);
@@ -132,19 +207,31 @@ fn merge_terms(
     inputs: &[(usize, &Ordinals)],
     map: &DocMap,
     steps: &mut Steps<'_>,
-    mut push: impl FnMut(&[u8]) -> Result<()>,
+    push: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Vec<Vec<u32>>> {
     let mut streams = Vec::with_capacity(inputs.len());
-    let mut heap = BinaryHeap::with_capacity(inputs.len());
-    for (at, &(number, column)) in inputs.iter().enumerate() {
+    for &(number, column) in inputs {
         let used = used_ranks(column, map.input(number), steps)?;
-        let mut stream = TermStream { terms: column.terms(), used, next: 0, rank: 0 };
+        streams.push(TermStream { used, ..TermStream::all(column) });
+    }
+    rank_terms(inputs, streams, steps, push)
+}
+
+/// The terms of all streams, rising, each once: to `push`; and their new ranks.
+fn rank_terms(
+    inputs: &[(usize, &Ordinals)],
+    mut streams: Vec<TermStream>,
+    steps: &mut Steps<'_>,
+    mut push: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Vec<Vec<u32>>> {
+    let mut heap = BinaryHeap::with_capacity(inputs.len());
+    for (at, stream) in streams.iter_mut().enumerate() {
         let mut term = Vec::new();
         if stream.next(&mut term)? {
             heap.push(Reverse((term, at)));
         }
-        streams.push(stream);
     }
+    steps.step(0)?;
     let mut ranks: Vec<Vec<u32>> =
         inputs.iter().map(|(_, column)| vec![0; column.term_count() as usize]).collect();
     let mut next_rank = 0u32;
@@ -203,6 +290,11 @@ struct TermStream {
 }
 
 impl TermStream {
+    /// Those of all documents.
+    fn all(column: &Ordinals) -> Self {
+        Self { terms: column.terms(), used: None, next: 0, rank: 0 }
+    }
+
     /// Puts the next term into `term`; false where there is none.
     fn next(&mut self, term: &mut Vec<u8>) -> Result<bool> {
         while let Some(used) = &self.used
@@ -232,25 +324,59 @@ pub fn merge_binary(
 ) -> Result<()> {
     let mut body = Vec::new();
     let mut merged = BinaryWriter::new(map.doc_count(), writer.term_blocks);
-    for &(number, column) in inputs {
-        let (map, mut reader) = (map.input(number), column.reader());
-        for window in 0..column.window_count() {
-            let mut bits = [0; WINDOW_WORDS];
-            column.presence(window, &mut bits)?;
-            for place in bitmap::ones(&bits) {
-                let old = DocId(window * WINDOW + place);
-                if let Some(doc) = map.new_doc(old)
-                    && let Some(bytes) = reader.get(old)?
-                {
-                    merged.push(doc, bytes, &mut body)?;
-                }
+    if map.sequence().is_some() {
+        let mut readers: Vec<_> = inputs.iter().map(|(_, column)| column.reader()).collect();
+        interleave(
+            inputs.len(),
+            |at, window, values| {
+                let (number, column) = inputs[at];
+                each_string(column, window, map.input(number), &mut readers[at], |doc, bytes| {
+                    values.push_back((doc, bytes.to_vec()));
+                    Ok(())
+                })?;
+                let is_there = window < column.window_count();
+                steps.step(if is_there { column.window_bytes(window) } else { 0 })?;
+                Ok(is_there)
+            },
+            |_, doc, bytes: Vec<u8>| merged.push(doc, &bytes, &mut body),
+        )?;
+    } else {
+        for &(number, column) in inputs {
+            let (map, mut reader) = (map.input(number), column.reader());
+            for window in 0..column.window_count() {
+                let push = |doc, bytes: &[u8]| merged.push(doc, bytes, &mut body);
+                each_string(column, window, map, &mut reader, push)?;
+                steps.step(column.window_bytes(window))?;
             }
-            steps.step(column.window_bytes(window))?;
         }
     }
     if let Some(head) = merged.finish(&mut body) {
         writer.put(SectionKind::BinaryBody, field, &body);
         writer.put(SectionKind::BinaryHead, field, &head);
+    }
+    Ok(())
+}
+
+/// Gives the strings of the kept documents of a window, if there is such a one.
+fn each_string(
+    column: &Binary,
+    window: u32,
+    map: &InputMap,
+    reader: &mut BinaryReader,
+    mut each: impl FnMut(DocId, &[u8]) -> Result<()>,
+) -> Result<()> {
+    if window >= column.window_count() {
+        return Ok(());
+    }
+    let mut bits = [0; WINDOW_WORDS];
+    column.presence(window, &mut bits)?;
+    for place in bitmap::ones(&bits) {
+        let old = DocId(window * WINDOW + place);
+        if let Some(doc) = map.new_doc(old)
+            && let Some(bytes) = reader.get(old)?
+        {
+            each(doc, bytes)?;
+        }
     }
     Ok(())
 }

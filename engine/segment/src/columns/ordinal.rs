@@ -183,7 +183,7 @@ impl Ordinals {
     }
 
     /// The ranks as a column of numbers.
-    pub(super) fn ranks(&self) -> &Numeric {
+    pub(crate) fn ranks(&self) -> &Numeric {
         &self.0.ranks
     }
 

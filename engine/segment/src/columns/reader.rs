@@ -279,18 +279,18 @@ impl Numeric {
     }
 
     /// Number of windows of the segment.
-    pub(super) fn window_count(&self) -> u32 {
+    pub(crate) fn window_count(&self) -> u32 {
         self.zones().len() as u32
     }
 
     /// Length of a window in bytes.
-    pub(super) fn window_bytes(&self, window: u32) -> u64 {
+    pub(crate) fn window_bytes(&self, window: u32) -> u64 {
         let range = self.0.zones.range(window);
         range.end - range.start
     }
 
     /// The error of a window that makes no sense.
-    pub(super) fn malformed(&self, window: u32, what: &'static str) -> Error {
+    pub(crate) fn malformed(&self, window: u32, what: &'static str) -> Error {
         self.0.body.malformed(self.0.zones.range(window).start, what)
     }
 

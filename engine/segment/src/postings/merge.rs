@@ -1,7 +1,5 @@
-//! Merges the postings of one term: those of several segments, one behind the other.
-//!
-//! Inputs follow each other in the new segment (`docmap`), so their documents need no sorting;
-//! they are decoded, renumbered, and written again, because dead ones leave gaps.
+//! Merges the postings of one term in one segment: they are decoded, renumbered, and written again,
+//! because dead ones leave gaps. Documents keep their order within an input (`docmap`).
 
 use base::DocId;
 

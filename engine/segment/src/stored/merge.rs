@@ -3,6 +3,7 @@
 //! Always true
 //! 1. A block all of whose documents are kept is copied as it is, unless it is small; documents of
 //!    the others are packed anew. So a merge without deletes neither decompresses nor compresses.
+//!    Where documents of the inputs stand between one another, all are packed anew.
 //! 2. Small blocks stay rare: before a copy the open block is ended early only where it is at least
 //!    half full, or eight copies follow. Otherwise the blocks of many small segments would survive
 //!    all merges.
@@ -21,6 +22,9 @@ use crate::writer::SegmentWriter;
 /// So many copies make up for a block that is ended early.
 const RUN: usize = 8;
 
+/// Documents packed anew between two looks at the watch.
+const STEP_DOCS: usize = 1024;
+
 /// Writes the documents of all inputs, in the order of `map`. An input without stored documents
 /// has `None`: its documents have no source.
 pub fn merge_stored(
@@ -35,6 +39,10 @@ pub fn merge_stored(
     }
     let head = writer.put_with(SectionKind::StoredBody, FieldNo(0), |file| {
         let mut blocks = BlocksWriter::new(file.len());
+        if let Some(sequence) = map.sequence() {
+            interleave(sequence, inputs, map, &mut blocks, file, steps)?;
+            return Ok::<_, crate::Error>(blocks.finish(file));
+        }
         for (stored, map) in inputs.iter().zip(map.inputs()) {
             match stored {
                 Some(stored) => merge_one(stored, map, &mut blocks, file, steps)?,
@@ -46,6 +54,36 @@ pub fn merge_stored(
     })?;
     writer.put(SectionKind::StoredHead, FieldNo(0), &head);
     Ok(())
+}
+
+/// Adds the kept documents of all inputs in the order of `sequence`.
+fn interleave(
+    sequence: &[u32],
+    inputs: &[Option<&Stored>],
+    map: &DocMap,
+    blocks: &mut BlocksWriter,
+    file: &mut Vec<u8>,
+    steps: &mut Steps<'_>,
+) -> Result<()> {
+    let mut readers: Vec<_> =
+        inputs.iter().map(|stored| stored.map(|stored| (stored, stored.reader()))).collect();
+    let mut kept: Vec<_> = map.inputs().iter().map(|input| input.kept()).collect();
+    for (at, number) in sequence.iter().enumerate() {
+        let number = *number as usize;
+        let next = kept[number].next();
+        let (old, _) = next.expect("each new document is one that an input keeps");
+        match &mut readers[number] {
+            Some((_, reader)) => blocks.push(reader.get(old)?, file)?,
+            None => blocks.push(&[], file)?,
+        }
+        if at % STEP_DOCS == 0 {
+            steps.step(0)?;
+        }
+    }
+    let of_all = readers.iter().flatten().map(|(stored, _)| {
+        (0..stored.block_count()).map(|block| stored.stored_bytes(block)).sum::<u64>()
+    });
+    steps.step(of_all.sum())
 }
 
 /// Adds the kept documents of one input.

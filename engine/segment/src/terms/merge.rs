@@ -4,6 +4,10 @@
 //! 1. Terms none of whose documents is kept are left out.
 //! 2. Damage in an input ends the merge with its error: nothing is lost in silence.
 //! 3. Memory: one block of terms and one of postings for each input.
+//! 4. Where documents of the inputs stand between one another, so do those of each term.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use base::DocId;
 
@@ -27,6 +31,9 @@ pub struct MergedTerms<'a, 's> {
     /// Inputs that have it and were not yet read, the last first.
     waiting: Vec<usize>,
     part: Option<MergedPart<'a>>,
+    /// Where documents of the inputs stand between one another: the parts of all inputs that have
+    /// the term, each at its next document.
+    between: Option<Between<'a>>,
     /// The term's first document, read to know that there is one.
     first: Option<(DocId, u32)>,
     positions: Vec<u32>,
@@ -55,6 +62,7 @@ impl<'a, 's> MergedTerms<'a, 's> {
             has_term: false,
             waiting: Vec::new(),
             part: None,
+            between: None,
             first: None,
             positions: Vec::new(),
             steps,
@@ -67,6 +75,9 @@ impl<'a, 's> MergedTerms<'a, 's> {
             // What one input does not keep, the result cannot.
             merged.options.freqs &= terms.options().freqs;
             merged.options.positions &= terms.options().positions;
+            if map.new_docs().is_none() {
+                merged.between.get_or_insert_default();
+            }
             merged.inputs.push(Input { terms, map, cursor, is_at_end });
         }
         Ok(merged)
@@ -102,6 +113,13 @@ impl<'a, 's> MergedTerms<'a, 's> {
 
     /// The next document of the current term.
     fn read(&mut self) -> Result<Option<(DocId, u32)>> {
+        if self.between.is_some() {
+            while let Some(part) = self.open()? {
+                self.between.get_or_insert_default().add(part);
+            }
+            let between = self.between.get_or_insert_default();
+            return Ok(between.next(&mut self.positions));
+        }
         loop {
             if let Some(part) = &mut self.part {
                 if let Some(found) = part.next(&mut self.positions) {
@@ -109,19 +127,68 @@ impl<'a, 's> MergedTerms<'a, 's> {
                 }
                 self.part = None;
             }
-            let Some(at) = self.waiting.pop() else { return Ok(None) };
-            let input = &mut self.inputs[at];
-            let info = input.cursor.info()?;
-            self.step_bytes += u64::from(info.postings_len) + info.positions_len;
-            let need = match self.options {
-                TermOptions { positions: true, .. } => Need::Positions,
-                TermOptions { freqs: true, .. } => Need::Freqs,
-                _ => Need::Docs,
-            };
-            let postings = input.terms.postings(&info, need);
-            input.is_at_end = !input.cursor.next()?;
-            self.part = Some(MergedPart::new(postings, input.map, need));
+            self.part = self.open()?;
+            if self.part.is_none() {
+                return Ok(None);
+            }
         }
+    }
+
+    /// The documents of the next input that has the current term.
+    fn open(&mut self) -> Result<Option<MergedPart<'a>>> {
+        let Some(at) = self.waiting.pop() else { return Ok(None) };
+        let input = &mut self.inputs[at];
+        let info = input.cursor.info()?;
+        self.step_bytes += u64::from(info.postings_len) + info.positions_len;
+        let need = match self.options {
+            TermOptions { positions: true, .. } => Need::Positions,
+            TermOptions { freqs: true, .. } => Need::Freqs,
+            _ => Need::Docs,
+        };
+        let postings = input.terms.postings(&info, need);
+        input.is_at_end = !input.cursor.next()?;
+        Ok(Some(MergedPart::new(postings, input.map, need)))
+    }
+}
+
+/// The documents of one term in several inputs, in the order of the result.
+#[derive(Default)]
+struct Between<'a> {
+    parts: Vec<Part<'a>>,
+    heads: BinaryHeap<Reverse<(DocId, usize)>>,
+}
+
+/// One input's documents of a term, at one of them.
+struct Part<'a> {
+    rest: MergedPart<'a>,
+    freq: u32,
+    positions: Vec<u32>,
+}
+
+impl<'a> Between<'a> {
+    /// Adds the documents of one more input.
+    fn add(&mut self, mut rest: MergedPart<'a>) {
+        let mut positions = Vec::new();
+        if let Some((doc, freq)) = rest.next(&mut positions) {
+            self.heads.push(Reverse((doc, self.parts.len())));
+            self.parts.push(Part { rest, freq, positions });
+        }
+    }
+
+    /// The next document; its positions go to `positions`.
+    fn next(&mut self, positions: &mut Vec<u32>) -> Option<(DocId, u32)> {
+        let Some(Reverse((doc, at))) = self.heads.pop() else {
+            self.parts.clear();
+            return None;
+        };
+        let part = &mut self.parts[at];
+        std::mem::swap(positions, &mut part.positions);
+        let found = (doc, part.freq);
+        if let Some((doc, freq)) = part.rest.next(&mut part.positions) {
+            part.freq = freq;
+            self.heads.push(Reverse((doc, at)));
+        }
+        Some(found)
     }
 }
 
