@@ -11,10 +11,11 @@ use super::analyzer::{Analyzer, Tokenizer};
 use super::char_filter::CharFilter;
 use super::cutters::{grams, pattern_replacement};
 use super::filter::{
-    self, AsciiFoldingKeeping, CaseOf, CjkBigram, CommonGrams, Decompounder, DelimiterOptions,
-    EdgeNgram, Filter, Fingerprint, FlattenGraph, KeepTypes, KeywordRepeat, Limit, Marker,
-    Multiplexer, Ngram, Normalization, Overrides, PatternCapture, PatternReplace, RemoveDuplicates,
-    Shingle, StopWords, SuggestStop, Synonyms, Unique, WordDelimiter,
+    self, AsciiFoldingKeeping, BUCKETS_MAX, CaseOf, CjkBigram, CommonGrams, Decompounder,
+    DelimiterOptions, EdgeNgram, Filter, Fingerprint, FlattenGraph, KeepTypes, KeywordRepeat,
+    Limit, Marker, MinHash, Multiplexer, Ngram, Normalization, Overrides, PatternCapture,
+    PatternReplace, RemoveDuplicates, Shingle, StopWords, SuggestStop, Synonyms, Unique,
+    WordDelimiter,
 };
 use super::languages::french_elision;
 use super::options::{character, flag, list, no_path, number_or, rules, stop_words, text, words};
@@ -180,6 +181,7 @@ fn fold_of(kind: &str, settings: &Value, place: &Place<'_>) -> Result<Option<Vec
             let size_max = number_or(settings, "max_output_size", 255)? as usize;
             fold(Fingerprint { separator, size_max })
         }
+        "min_hash" => fold(min_hash(settings)?),
         "ngram" | "edge_ngram" => return gram_filters(kind, settings, place.registry).map(Some),
         "shingle" => fold(shingle(settings, place.registry)?),
         "common_grams" => {
@@ -245,6 +247,31 @@ fn fold_of(kind: &str, settings: &Value, place: &Place<'_>) -> Result<Option<Vec
         _ => return Ok(None),
     };
     Ok(Some(vec![one]))
+}
+
+fn min_hash(settings: &Value) -> Result<MinHash> {
+    let hash_count = number_or(settings, "hash_count", 1)?;
+    let bucket_count = number_or(settings, "bucket_count", 512)?;
+    let set_size = number_or(settings, "hash_set_size", 1)?;
+    let named =
+        [("hashCount", hash_count), ("bucketCount", bucket_count), ("hashSetSize", set_size)];
+    if let Some((name, _)) = named.iter().find(|(_, count)| *count == 0) {
+        return Err(Error::illegal_argument(format!("{name} must be greater than zero")));
+    }
+    let buckets = u64::from(hash_count) * u64::from(bucket_count) * u64::from(set_size);
+    if buckets > BUCKETS_MAX as u64 {
+        return Err(Error::illegal_argument(format!(
+            "[hash_count] times [bucket_count] times [hash_set_size] is [{buckets}], at most \
+             [{BUCKETS_MAX}] are allowed"
+        )));
+    }
+    let rotates = flag(settings, "with_rotation", bucket_count > 1)?;
+    Ok(MinHash {
+        hash_count: hash_count as usize,
+        bucket_count: bucket_count as usize,
+        set_size: set_size as usize,
+        rotates,
+    })
 }
 
 fn gram_filters(kind: &str, settings: &Value, registry: &Registry) -> Result<Vec<Filter>> {

@@ -49,10 +49,12 @@ pub enum TokenKind {
     Gram,
     /// `fingerprint`.
     Fingerprint,
+    /// `MIN_HASH`.
+    MinHash,
 }
 
 /// Every kind, for parts that look kinds up by name.
-const KINDS: [TokenKind; 22] = [
+const KINDS: [TokenKind; 23] = [
     TokenKind::Word,
     TokenKind::Alphanum,
     TokenKind::Num,
@@ -75,6 +77,7 @@ const KINDS: [TokenKind; 22] = [
     TokenKind::Shingle,
     TokenKind::Gram,
     TokenKind::Fingerprint,
+    TokenKind::MinHash,
 ];
 
 impl TokenKind {
@@ -103,6 +106,7 @@ impl TokenKind {
             Self::Shingle => "shingle",
             Self::Gram => "gram",
             Self::Fingerprint => "fingerprint",
+            Self::MinHash => "MIN_HASH",
         }
     }
 

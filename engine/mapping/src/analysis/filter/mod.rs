@@ -12,6 +12,7 @@ mod flatten;
 mod grams;
 mod indic;
 mod lowercase;
+mod min_hash;
 mod multi;
 mod ngram;
 mod normalize;
@@ -30,6 +31,7 @@ pub use fingerprint::Fingerprint;
 pub use flatten::FlattenGraph;
 pub use grams::CommonGrams;
 pub use lowercase::{CaseOf, lowercase, uppercase};
+pub use min_hash::{BUCKETS_MAX, MinHash};
 pub use multi::{
     AsciiFoldingKeeping, KeywordRepeat, Limit, Multiplexer, RemoveDuplicates, SuggestStop, Unique,
 };
