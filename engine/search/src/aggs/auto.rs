@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mapping::types::zone::Zone;
 
-use super::collect::{Account, AnyCollector, Around, Batch, Collector, Scores};
+use super::collect::{Account, AnyCollector, Around, Batch, Collector, Multitudes, Scores};
 use super::partial::{Bucket, Buckets, Key, Partial};
 use super::read::Numbers;
 use super::reduce;
@@ -39,6 +39,7 @@ pub struct Late {
     docs: Vec<u32>,
     owners: Vec<u32>,
     scores: Vec<f32>,
+    multitudes: Multitudes,
     span: Option<(i64, i64)>,
 }
 
@@ -54,6 +55,7 @@ impl Late {
             docs: Vec::new(),
             owners: Vec::new(),
             scores: Vec::new(),
+            multitudes: Multitudes::default(),
             span: None,
         }
     }
@@ -65,6 +67,9 @@ impl Collector for Late {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        if self.multitudes.is_plain() {
+            self.multitudes = around.multitudes.clone();
+        }
         let form = self.numbers.form;
         let span = &mut self.span;
         self.numbers.each(batch.docs, |_, raw| {
@@ -88,7 +93,9 @@ impl Collector for Late {
         }
         let Some(inner) = &mut self.inner else { return Ok(true) };
         if let (Some(first), Some(last)) = (self.docs.first(), self.docs.last()) {
-            if !inner.prepare(&(*first..last + 1), turn) {
+            let docs = *first..last + 1;
+            let counted = self.multitudes.prepare(&docs, turn);
+            if !inner.prepare(&docs, turn) || !counted {
                 return Ok(false);
             }
             let mut scores = Scores::default();
@@ -97,7 +104,8 @@ impl Collector for Late {
             known.dedup_by_key(|(doc, _)| *doc);
             let (docs, list): (Vec<u32>, Vec<f32>) = known.into_iter().unzip();
             scores.set(&docs, &list);
-            let mut around = Around { scores: &scores, account };
+            let multitudes = &self.multitudes;
+            let mut around = Around { multitudes, scores: &scores, account };
             inner.collect(Batch { docs: &self.docs, owners: &self.owners }, &mut around);
             self.docs.clear();
             self.owners.clear();

@@ -9,11 +9,14 @@
 
 use std::ops::Range;
 
+use base::{DocId, FieldNo};
 use env::budget::{Lease, Taken};
+use segment::Segment;
+use segment::columns::Numeric;
 
 use super::partial::Partial;
 use crate::error::{Error, Kind};
-use crate::iter::Turn;
+use crate::iter::{Turn, window_of};
 use crate::result::Memory;
 
 /// Documents and the buckets they fall into.
@@ -33,8 +36,47 @@ impl Batch<'_> {
     }
 }
 
+/// For how many each document of a segment counts in buckets (`_doc_count`).
+#[derive(Clone, Debug, Default)]
+pub struct Multitudes(Option<Numeric>);
+
+impl Multitudes {
+    /// Those of a segment.
+    pub fn of(segment: &Segment) -> Self {
+        Self(segment.numeric(FieldNo::DOC_COUNT).cloned())
+    }
+
+    /// Every document counts for one.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// For how many a document counts; one inside of another counts for one.
+    #[inline]
+    pub fn count(&self, doc: u32) -> u64 {
+        let said = self.0.as_ref().and_then(|column| column.first(DocId(doc)));
+        said.map_or(1, |count| count.max(1) as u64)
+    }
+
+    /// Names what [`Multitudes::count`] will read of documents; false where it must wait.
+    pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        let Some(column) = &self.0 else { return true };
+        if turn.resident || docs.is_empty() {
+            return true;
+        }
+        for window in window_of(docs.start)..=window_of(docs.end - 1) {
+            // What cannot be named is damaged; reading finds and records it.
+            let _ = column.need(window, turn.missing);
+        }
+        turn.is_ready()
+    }
+}
+
 /// What stands around a batch.
 pub struct Around<'a> {
+    /// For how many each document counts.
+    pub multitudes: &'a Multitudes,
     /// Scores of the documents at hand; NaN where none were computed.
     pub scores: &'a Scores,
     /// Memory.

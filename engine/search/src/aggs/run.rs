@@ -10,7 +10,7 @@ use env::budget::Lease;
 
 use super::bound::BoundAgg;
 use super::build::{self, Place};
-use super::collect::{Account, Around, Batch, Group, Scores};
+use super::collect::{Account, Around, Batch, Group, Multitudes, Scores};
 use super::partial::Partial;
 use super::reduce;
 use crate::error::Error;
@@ -39,6 +39,7 @@ struct Here {
     reader: Reader,
     pos: u32,
     group: Group,
+    multitudes: Multitudes,
     /// Documents found and not yet collected, from `at` on.
     docs: Vec<u32>,
     at: usize,
@@ -194,6 +195,7 @@ impl Run {
             reader,
             pos: part.docs.start,
             group,
+            multitudes: Multitudes::of(segment),
             docs: Vec::new(),
             at: 0,
             ready: false,
@@ -264,14 +266,20 @@ impl Run {
         let docs = &here.docs[here.at..];
         let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return };
         if !here.ready {
-            if !here.group.prepare(&(*first..last + 1), turn) {
+            let docs = *first..last + 1;
+            let counted = here.multitudes.prepare(&docs, turn);
+            if !here.group.prepare(&docs, turn) || !counted {
                 return;
             }
             here.ready = true;
         }
         let end = (here.at + self.batch).min(here.docs.len());
         let docs = &here.docs[here.at..end];
-        let mut around = Around { scores: &self.scores, account: &mut self.account };
+        let mut around = Around {
+            multitudes: &here.multitudes,
+            scores: &self.scores,
+            account: &mut self.account,
+        };
         here.group.collect(Batch { docs, owners: &[] }, &mut around);
         turn.spend(docs.len() * (BATCH / self.batch) * 4);
         here.at = end;

@@ -152,16 +152,17 @@ impl<K: Keys> Collector for Keyed<K> {
                 if owner >= self.totals.len() {
                     self.totals.resize(owner + 1, 0);
                 }
-                self.totals[owner] += 1;
+                self.totals[owner] += around.multitudes.count(batch.docs[at]);
             }
         }
         let before = self.slots.len();
         let (slots, counts) = (&mut self.slots, &mut self.counts);
-        let mut count = |owner: u32, key: i64| {
+        let multitudes = around.multitudes;
+        let mut count = |owner: u32, key: i64, times: u64| {
             let bucket = slots.of(owner, key);
             match counts.get_mut(bucket as usize) {
-                Some(count) => *count += 1,
-                None => counts.push(1),
+                Some(count) => *count += times,
+                None => counts.push(times),
             }
             bucket
         };
@@ -172,11 +173,15 @@ impl<K: Keys> Collector for Keyed<K> {
             buckets.clear();
             self.keys.each(batch.docs, |at, key| {
                 docs.push(batch.docs[at]);
-                buckets.push(count(batch.owner(at), key));
+                buckets.push(count(batch.owner(at), key, multitudes.count(batch.docs[at])));
             });
             if !docs.is_empty() {
                 self.subs.collect(Batch { docs, owners: buckets }, around);
             }
+        } else if !multitudes.is_plain() {
+            self.keys.each(batch.docs, |at, key| {
+                count(batch.owner(at), key, multitudes.count(batch.docs[at]));
+            });
         } else if batch.owners.is_empty() && (1..=PLAIN_MAX).contains(&span) {
             if self.plain.is_empty() {
                 around.account.grow(span * size_of::<u32>());
@@ -186,12 +191,12 @@ impl<K: Keys> Collector for Keyed<K> {
             self.keys.each(batch.docs, |_, key| match plain.get_mut(key as usize) {
                 Some(count) => *count += 1,
                 None => {
-                    count(0, key);
+                    count(0, key, 1);
                 }
             });
         } else {
             self.keys.each(batch.docs, |at, key| {
-                count(batch.owner(at), key);
+                count(batch.owner(at), key, 1);
             });
         }
         let new = self.slots.len() - before;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::choose::Diversity;
-use crate::aggs::collect::{Account, Around, Batch, Collector, Group, Scores};
+use crate::aggs::collect::{Account, Around, Batch, Collector, Group, Multitudes, Scores};
 use crate::aggs::partial::{Bucket, Partial};
 use crate::iter::Turn;
 
@@ -15,6 +15,7 @@ pub struct Sampler {
     /// Score and document, for each owner.
     owners: Vec<Vec<(f32, u32)>>,
     counts: Vec<u64>,
+    multitudes: Multitudes,
     /// The chosen, once the segment has ended: document, owner, score.
     chosen: Option<Vec<(u32, u32, f32)>>,
     passed: bool,
@@ -29,6 +30,7 @@ impl Sampler {
             subs,
             owners: Vec::new(),
             counts: Vec::new(),
+            multitudes: Multitudes::default(),
             chosen: None,
             passed: false,
         }
@@ -57,6 +59,9 @@ impl Collector for Sampler {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        if self.multitudes.is_plain() {
+            self.multitudes = around.multitudes.clone();
+        }
         for (at, doc) in batch.docs.iter().enumerate() {
             let owner = batch.owner(at) as usize;
             if owner >= self.owners.len() {
@@ -78,25 +83,31 @@ impl Collector for Sampler {
                     None => list.truncate(self.limit),
                 }
                 chosen.extend(list.iter().map(|(score, doc)| (*doc, owner as u32, *score)));
-                self.counts.push(list.len() as u64);
             }
+            self.counts = vec![0; self.owners.len()];
             self.owners.clear();
             chosen.sort_by_key(|(doc, owner, _)| (*doc, *owner));
             self.chosen = Some(chosen);
         }
         let Some(chosen) = &self.chosen else { return Ok(true) };
         if !self.passed {
-            if let (Some(first), Some(last)) = (chosen.first(), chosen.last())
-                && !self.subs.prepare(&(first.0..last.0 + 1), turn)
-            {
-                return Ok(false);
+            if let (Some(first), Some(last)) = (chosen.first(), chosen.last()) {
+                let docs = first.0..last.0 + 1;
+                let counted = self.multitudes.prepare(&docs, turn);
+                if !self.subs.prepare(&docs, turn) || !counted {
+                    return Ok(false);
+                }
+            }
+            for (doc, owner, _) in chosen {
+                self.counts[*owner as usize] += self.multitudes.count(*doc);
             }
             let docs: Vec<u32> = chosen.iter().map(|(doc, _, _)| *doc).collect();
             let owners: Vec<u32> = chosen.iter().map(|(_, owner, _)| *owner).collect();
             let known: Vec<f32> = chosen.iter().map(|(_, _, score)| *score).collect();
             let mut scores = Scores::default();
             scores.set(&docs, &known);
-            let mut around = Around { scores: &scores, account };
+            let multitudes = &self.multitudes;
+            let mut around = Around { multitudes, scores: &scores, account };
             self.subs.collect(Batch { docs: &docs, owners: &owners }, &mut around);
             self.passed = true;
         }

@@ -51,13 +51,13 @@ impl<C: Choose> Collector for Single<C> {
         self.docs.clear();
         self.owners.clear();
         self.choose.choose(batch, around, &mut self.docs, &mut self.owners);
-        for owner in &self.owners {
+        for (owner, doc) in self.owners.iter().zip(&self.docs) {
             let owner = *owner as usize;
             if owner >= self.counts.len() {
                 around.account.grow((owner + 1 - self.counts.len()) * 8);
                 self.counts.resize(owner + 1, 0);
             }
-            self.counts[owner] += 1;
+            self.counts[owner] += around.multitudes.count(*doc);
         }
         if !self.docs.is_empty() {
             let below = Batch { docs: &self.docs, owners: &self.owners };
