@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use env::Env;
+use env::{Env, Spawn};
 use json::Value;
 use mapping::analysis::analyze::{TOKENS_MAX, analyze};
 
@@ -15,12 +15,25 @@ use crate::index::resolve::{One, Purpose, resolve_one};
 pub use mapping::analysis::OwnedToken as Token;
 pub use mapping::analysis::analyze::{Analysis, Detail, Stage};
 
+/// Longer texts are read on a worker.
+const READ_HERE_BYTES_MAX: usize = 16 << 10;
+
+/// Bytes of the texts of a request.
+fn size_of_texts(body: &Value) -> usize {
+    let len = |text: &Value| text.as_str().map_or(0, str::len);
+    match body.get("text") {
+        Some(Value::Array(texts)) => texts.iter().map(len).sum(),
+        Some(text) => len(text),
+        None => 0,
+    }
+}
+
 impl<E: Env> Core<E> {
     /// The tokens of the request's texts.
     ///
     /// # Errors
     /// A missing index, an unknown analyzer, tokenizer, filter or field, no text.
-    pub fn analyze(
+    pub async fn analyze(
         self: &Rc<Self>,
         gate: &dyn Gate,
         index: Option<&str>,
@@ -47,7 +60,19 @@ impl<E: Env> Core<E> {
             .as_deref()
             .and_then(|index| index.settings.int("index.analyze.max_token_count"))
             .map_or(TOKENS_MAX, |limit| limit as usize);
-        analyze(body, index.as_ref().map(|index| &*index.mapping), limit)
-            .map_err(failure::of_mapping)
+        let read = if size_of_texts(body) <= READ_HERE_BYTES_MAX {
+            analyze(body, index.as_ref().map(|index| &*index.mapping), limit)
+        } else {
+            let body = body.clone();
+            let job = move || analyze(&body, index.as_ref().map(|index| &*index.mapping), limit);
+            self.env.spawn().work(job).await.map_err(|_| {
+                Error::new(
+                    429,
+                    "es_rejected_execution_exception",
+                    "too many texts to analyze wait for a worker",
+                )
+            })?
+        };
+        read.map_err(failure::of_mapping)
     }
 }

@@ -23,6 +23,9 @@ use crate::error::{Error, Result};
 /// How often documents are prepared again because the mapping changed under them.
 const ROUNDS_MAX: usize = 3;
 
+/// A larger document is parsed on a worker: 32 KiB of words take about 500 µs.
+const PARSE_HERE_BYTES_MAX: usize = 32 << 10;
+
 /// The items of one shard, on their way.
 pub(super) struct Group {
     pub(super) index: Arc<Index>,
@@ -145,8 +148,9 @@ impl<E: Env> Core<E> {
         sketch: &mut Sketch,
         results: &mut [Option<Result<Written>>],
     ) -> Prepared {
+        let aside = self.parse_aside(items, aims, group, sketch).await;
+        let (mut arena, mut read) = aside.unwrap_or_else(|| (Arena::new(), Map::default()));
         let mut parser = self.parser.take();
-        let mut arena = Arena::new();
         let mut ops = Vec::with_capacity(group.members.len());
         let mut members = Vec::with_capacity(group.members.len());
         for &at in &group.members {
@@ -156,14 +160,15 @@ impl<E: Env> Core<E> {
             } else if let Some(update) = &item.update {
                 Ok(Kind::Update(Box::new(update.operation())))
             } else {
-                parser.set_routed(aim.routing.is_some());
-                sketch.parse(&mut parser, &aim.id, &item.source, &mut arena).map(|doc| {
-                    Kind::Index {
-                        create: item.action == WriteAction::Create
-                            || (item.id.is_none() && item.if_seq_no.is_none()),
-                        source: item.source.clone(),
-                        doc,
-                    }
+                let parsed = read.remove(&at).unwrap_or_else(|| {
+                    parser.set_routed(aim.routing.is_some());
+                    sketch.parse(&mut parser, &aim.id, &item.source, &mut arena)
+                });
+                parsed.map(|doc| Kind::Index {
+                    create: item.action == WriteAction::Create
+                        || (item.id.is_none() && item.if_seq_no.is_none()),
+                    source: item.source.clone(),
+                    doc,
                 })
             };
             match kind {
@@ -184,6 +189,41 @@ impl<E: Env> Core<E> {
         self.parser.replace(parser);
         let batch = WriteBatch { mapping_version: sketch.mapping.version(), arena, ops };
         (batch, Arc::clone(&sketch.mapping), members)
+    }
+
+    /// Parses the documents of a group on a worker, where one of them is so large that a core would be
+    /// held by it: the words of a megabyte take milliseconds. `None` where they are small, or the
+    /// workers have no time: they are parsed here then.
+    async fn parse_aside(
+        self: &Rc<Self>,
+        items: &[WriteItem],
+        aims: &[Option<Aim>],
+        group: &Group,
+        sketch: &mut Sketch,
+    ) -> Option<(Arena, Map<usize, mapping::Result<u32>>)> {
+        let mut docs = Vec::new();
+        for &at in &group.members {
+            let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
+            if item.action != WriteAction::Delete && item.update.is_none() {
+                docs.push((at, aim.id.clone(), aim.routing.is_some(), item.source.clone()));
+            }
+        }
+        if docs.iter().all(|(.., source)| source.len() <= PARSE_HERE_BYTES_MAX) {
+            return None;
+        }
+        let mut own = sketch.clone();
+        let job = move || {
+            let (mut parser, mut arena) = (Parser::new(), Arena::new());
+            let mut read = Map::default();
+            for (at, id, is_routed, source) in docs {
+                parser.set_routed(is_routed);
+                read.insert(at, own.parse(&mut parser, &id, &source, &mut arena));
+            }
+            (own, arena, read)
+        };
+        let (own, arena, read) = self.env.spawn().work(job).await.ok()?;
+        *sketch = own;
+        Some((arena, read))
     }
 
     /// Asks the cluster for the fields that stopped batches; the groups that are to be sent again.
@@ -247,6 +287,7 @@ impl<E: Env> Core<E> {
 }
 
 /// The mapping as it will be when the request's new fields are added.
+#[derive(Clone)]
 struct Sketch {
     mapping: Arc<Mapping>,
     deltas: Vec<Delta>,

@@ -179,14 +179,14 @@ pub(super) fn clear_cache<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET|POST /_analyze`, `/{index}/_analyze`.
-pub(super) fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn analyze<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let content = call.content()?;
     if content.is_empty() {
         return Err(Error::parse("request body or source parameter is required"));
     }
     let body = json::parse(&content).map_err(|error| crate::fail::of_json(&error, &content))?;
     let index = call.path.get("index").or_else(|| call.params.text("index"));
-    let analysis = call.core.analyze(call.gate, index, &body).map_err(|mut error| {
+    let analysis = call.core.analyze(call.gate, index, &body).await.map_err(|mut error| {
         // What is wrong with a member is told with the member's place.
         let named = error.reason.strip_prefix("[analyze_request] ").map(|text| {
             let member = text.split(['[', ']']).nth(1).filter(|_| !text.starts_with("text"));

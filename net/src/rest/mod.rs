@@ -129,7 +129,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Refresh => indices::refresh(call).await,
         Api::Flush => indices::flush(call).await,
         Api::ForceMerge => indices::force_merge(call).await,
-        Api::Analyze => indices::analyze(call),
+        Api::Analyze => indices::analyze(call).await,
         Api::Health => cluster::health(call).await,
         Api::ClusterState => cluster_state::state(call).await,
         Api::ClusterStats => cluster_stats::stats(call).await,
