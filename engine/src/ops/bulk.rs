@@ -27,7 +27,7 @@ use crate::gate::{self, Gate, Limits, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
-use crate::index::route::shard_of;
+use crate::index::route::Route;
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;
@@ -417,12 +417,7 @@ impl<E: Env> Core<E> {
         if routing.is_none() && index.mapping.routing_required() {
             return Err(routing_missing(&index.name, &id));
         }
-        let settings = &index.settings;
-        let number = shard_of(
-            routing.as_deref().unwrap_or(&id),
-            settings.shard_count(),
-            settings.routing_shard_count(),
-        );
+        let number = Route::of(&index.settings).shard(&id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
         let group = *by_shard.entry(shard).or_insert_with(|| {
             groups.push(Group { index: Arc::clone(index), number, members: Vec::new() });

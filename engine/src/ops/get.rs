@@ -19,7 +19,7 @@ use crate::gate::{self, Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::{One, Purpose, resolve_one};
-use crate::index::route::shard_of;
+use crate::index::route::Route;
 
 /// A get on its way.
 struct Aim {
@@ -114,11 +114,7 @@ impl<E: Env> Core<E> {
         if routing.is_none() && index.mapping.routing_required() {
             return Err(routing_missing(&index.name, &request.id));
         }
-        let number = shard_of(
-            routing.as_deref().unwrap_or(&request.id),
-            index.settings.shard_count(),
-            index.settings.routing_shard_count(),
-        );
+        let number = Route::of(&index.settings).shard(&request.id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
         let aim = Aim { index: Arc::clone(index), number, limits };
         self.settled(shard).await.map_err(|down| down.error(&aim.index.name, number))?;

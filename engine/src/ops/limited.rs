@@ -28,7 +28,7 @@ use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits};
 use crate::host::call::ShardCall;
-use crate::index::route::shard_of;
+use crate::index::route::Route;
 
 /// Reduced mappings that one core keeps.
 const VIEWS_MAX: usize = 256;
@@ -248,9 +248,7 @@ impl<E: Env> Core<E> {
         routing: Option<&str>,
         id: &str,
     ) -> Result<(u32, Option<shard::Found>)> {
-        let settings = &index.settings;
-        let (shards, routing_shards) = (settings.shard_count(), settings.routing_shard_count());
-        let number = shard_of(routing.unwrap_or(id), shards, routing_shards);
+        let number = Route::of(&index.settings).shard(id, routing);
         let shard = ShardId { index: index.uuid, number };
         self.settled(shard).await.map_err(|down| down.error(&index.name, number))?;
         let sent = self.send(shard, |reply| ShardCall::Get {

@@ -29,7 +29,7 @@ use crate::host::call::{Called, ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, closed};
-use crate::index::route::shard_of;
+use crate::index::route::Route;
 use crate::node::Entry;
 
 /// Documents of one batch.
@@ -259,14 +259,12 @@ impl<E: Env> Core<E> {
         let Some(index) = state.index_by_uuid(uuid) else {
             return Err(Error::internal("the index went while it was made"));
         };
-        let (shards, routing_shards) =
-            (index.settings.shard_count(), index.settings.routing_shard_count());
+        let (shards, route) = (index.settings.shard_count(), Route::of(&index.settings));
         let mut groups: Vec<(Arena, Vec<Operation>)> = Vec::new();
         groups.resize_with(shards as usize, || (Arena::new(), Vec::new()));
         let mut parser = self.parser.take();
         for doc in docs {
-            let routed = doc.routing.as_deref().unwrap_or(&doc.id);
-            let number = shard_of(routed, shards, routing_shards) as usize;
+            let number = route.shard(&doc.id, doc.routing.as_deref()) as usize;
             let (arena, ops) = &mut groups[number];
             let parsed = parser
                 .parse(&index.mapping, &doc.id, &doc.source, Mode::Strict, arena)

@@ -16,7 +16,7 @@ use crate::gate::{self, Gate};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches, resolve};
-use crate::index::route::shard_of;
+use crate::index::route::Route;
 
 /// What an expression names, by kind, each sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -201,8 +201,8 @@ impl<E: Env> Core<E> {
             let mut numbers: Vec<u32> = if routing.is_empty() {
                 (0..count).collect()
             } else {
-                let all = index.settings.routing_shard_count();
-                routing.iter().map(|value| shard_of(value, count, all)).collect()
+                let route = Route::of(&index.settings);
+                routing.iter().flat_map(|value| route.shards(value)).collect()
             };
             numbers.sort_unstable();
             numbers.dedup();
