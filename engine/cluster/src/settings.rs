@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use base::units;
 use json::{Object, Value};
+use mapping::similarity::{self, Similarity};
 
 use crate::error::{Error, Result};
 use crate::settings_table::{Kind, find};
 
 mod check;
 mod read;
+mod sort;
 mod values;
 
 pub use crate::settings_table::{Known, TABLE};
@@ -52,6 +54,8 @@ impl IndexSettings {
                 "the number of source shards [{shards}] must be a factor of [{routing}]"
             )));
         }
+        sort::read(&made)?;
+        made.similarities()?;
         Ok(made)
     }
 
@@ -126,7 +130,9 @@ impl IndexSettings {
                 fixed.join(", ")
             )));
         }
-        Ok(Self { flat, routing_shards: self.routing_shards })
+        let changed = Self { flat, routing_shards: self.routing_shards };
+        changed.similarities()?;
+        Ok(changed)
     }
 
     /// Routing shards that were taken over from another index.
@@ -318,15 +324,36 @@ impl IndexSettings {
                 .text("index.mapping.source.mode")
                 .and_then(mapping::SourceMode::of_name)
                 .unwrap_or_default(),
-            similarities: self
-                .flat
-                .range("index.similarity.".to_owned()..)
-                .map_while(|(name, _)| name.strip_prefix("index.similarity."))
-                .filter_map(|rest| rest.rsplit_once('.'))
-                .filter(|(_, key)| *key == "type")
-                .map(|(name, _)| name.into())
-                .collect(),
+            sort: sort::read(self)?,
+            similarities: self.similarities()?,
         }))
+    }
+
+    /// The similarities that the index defines, by name.
+    ///
+    /// # Errors
+    /// A definition that is none, in Elasticsearch's words.
+    fn similarities(&self) -> Result<Vec<(Arc<str>, Similarity)>> {
+        const PREFIX: &str = "index.similarity.";
+        let mut definitions: BTreeMap<&str, similarity::Settings<'_>> = BTreeMap::new();
+        for (setting, value) in self.flat.range(PREFIX.to_owned()..) {
+            let Some(path) = setting.strip_prefix(PREFIX) else { break };
+            // A name has no dots, its settings may.
+            let (name, key) = path.split_once('.').ok_or_else(|| {
+                Error::argument(format!("Invalid settings group: [{setting}] has no name and key"))
+            })?;
+            let text = value
+                .as_str()
+                .ok_or_else(|| Error::argument(format!("setting [{setting}] must be a text")))?;
+            definitions.entry(name).or_default().insert(key, text);
+        }
+        definitions
+            .iter()
+            .map(|(name, settings)| {
+                let similarity = Similarity::parse(name, settings).map_err(Error::Mapping)?;
+                Ok(((*name).into(), similarity))
+            })
+            .collect()
     }
 }
 

@@ -19,11 +19,13 @@ pub mod analysis;
 pub mod document;
 pub mod error;
 pub mod settings;
+pub mod similarity;
 pub mod tree;
 pub mod types;
 
 pub use error::{Error, ErrorKind, Result};
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Settings, SortSpec};
+pub use similarity::Similarity;
 pub use tree::{Delta, Dynamic, Mapping, SourceMode};
 pub use types::{
     Bounds, Column, Field, IndexOptions, Keyword, KeywordFlavor, Kind, Number, NumberKind,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::Registry;
+use crate::similarity::Similarity;
 use crate::tree::SourceMode;
 
 /// How large a mapping may grow.
@@ -35,6 +36,19 @@ impl Default for Limits {
     }
 }
 
+/// One key of the order in which an index keeps its documents (`index.sort`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortSpec {
+    /// The field's whole name.
+    pub field: Arc<str>,
+    /// Greatest first.
+    pub descending: bool,
+    /// The greatest of several values counts, else the least.
+    pub greatest: bool,
+    /// Documents without a value stand first, else last.
+    pub missing_first: bool,
+}
+
 /// What a mapping asks of its index's settings.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -50,6 +64,9 @@ pub struct Settings {
     pub no_coerce: bool,
     /// `index.mapping.source.mode`: how documents are kept where the mapping does not say.
     pub source_mode: SourceMode,
+    /// `index.sort`: the keys of the order in which documents are kept, the first decides; none where
+    /// it is that of their arrival.
+    pub sort: Vec<SortSpec>,
     /// Similarities that `index.similarity` defines, by name.
-    pub similarities: Vec<Arc<str>>,
+    pub similarities: Vec<(Arc<str>, Similarity)>,
 }

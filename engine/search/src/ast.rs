@@ -6,11 +6,13 @@
 //!
 //! Not here: reading JSON (`dsl`), meeting an index (`plan`).
 
+mod family;
 mod place;
 mod score;
 mod text;
 mod visit;
 
+pub use family::{Family, Found, ParentId, Relation as FamilyRelation};
 pub use place::{Intervals, Lies, PatternKind, Rule, RuleKind, Span};
 pub use score::{
     Decay, DecayForm, DistanceFeature, Factor, Function, FunctionKind, FunctionScore, GeoPoint,
@@ -106,6 +108,10 @@ pub enum Node {
     FunctionScore(Box<FunctionScore>),
     /// Documents inside a document.
     Nested(Box<Nested>),
+    /// Documents by the others of their families.
+    Family(Box<Family>),
+    /// Children of one parent.
+    ParentId(ParentId),
     /// A score by the value of a feature.
     RankFeature(RankFeature),
     /// A score by how near a date or place is.

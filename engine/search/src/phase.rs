@@ -452,7 +452,7 @@ impl Slice {
                 return;
             }
             if self.is_hopeless(next.start, next.end, part) {
-                self.pos = next.end;
+                self.pos = self.passed(next.end);
                 return;
             }
             *window = Some(Window { end: next.end.min(part.docs.end), ..next });
@@ -500,7 +500,7 @@ impl Slice {
             self.pos = next;
             let end = (window_of(next) + 1).saturating_mul(WINDOW);
             if self.is_hopeless(next, end, part) {
-                self.pos = end;
+                self.pos = self.passed(end);
                 return;
             }
             *window = Some(window_of(next));
@@ -552,6 +552,14 @@ impl Slice {
             self.pass_over();
         }
         hopeless
+    }
+
+    /// Where to go on after documents up to `end` were found hopeless.
+    fn passed(&self, end: u32) -> u32 {
+        match &self.keep {
+            Keep::Sorted(sorter) if sorter.is_complete() => END,
+            _ => end,
+        }
     }
 
     /// Names what the keys of `docs` will be read from.

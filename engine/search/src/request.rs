@@ -89,6 +89,15 @@ pub struct SearchRequest {
     pub has_inner: bool,
     /// Meeting an index may take milliseconds: automata of expressions or of long words are made.
     pub costly: bool,
+    /// Queries of it may ask about families (`has_child`, `has_parent`).
+    pub families: bool,
+    /// All that matches is wanted, however much: the search for families.
+    pub whole: bool,
+    /// Where more shards than this are asked, those that cannot match are passed over
+    /// (`pre_filter_shard_size`).
+    pub shards_unfiltered_max: Option<u32>,
+    /// Answers of so many shards are merged at once (`batched_reduce_size`).
+    pub reduce_at_once: u32,
 }
 
 impl Default for SearchRequest {
@@ -129,11 +138,28 @@ impl Default for SearchRequest {
             rescore: Vec::new(),
             has_inner: false,
             costly: false,
+            families: false,
+            whole: false,
+            shards_unfiltered_max: None,
+            reduce_at_once: REDUCE_AT_ONCE,
         }
     }
 }
 
+/// Elasticsearch's default of `batched_reduce_size`.
+pub const REDUCE_AT_ONCE: u32 = 512;
+
 impl SearchRequest {
+    /// The steps in which Elasticsearch merges the answers of so many shards: each step takes in as
+    /// many as may be merged at once, what the step before made among them.
+    pub fn reduce_phases(&self, shard_count: u32) -> u32 {
+        let at_once = self.reduce_at_once.max(2);
+        if self.size == 0 && self.aggs.is_empty() || shard_count <= at_once {
+            return 1;
+        }
+        1 + (shard_count - at_once).div_ceil(at_once - 1)
+    }
+
     /// Hits a shard must bring so that the page can be cut from them.
     pub fn window(&self) -> usize {
         let page = self.from as usize + self.size as usize;

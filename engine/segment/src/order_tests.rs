@@ -135,9 +135,8 @@ fn documents_that_stand_otherwise_are_found() {
     assert!(damages[0].to_string().contains("order of the segment"), "{}", damages[0]);
     let segment = Segment::open(SegmentId(1), Bytes::from(rotten), Check::Full).expect("opens");
     let sound = open(2, &file(2, Some(&order), &[(2, Some(1), None)]));
-    let merged = merge(&[(segment, None), (sound, None)], SegmentId(3), &mut |_| {
-        ControlFlow::Continue(())
-    });
+    let merged =
+        merge(&[(segment, None), (sound, None)], SegmentId(3), &mut |_| ControlFlow::Continue(()));
     assert!(matches!(merged, Err(Error::Malformed { section: SectionKind::Order, .. })));
 }
 
@@ -161,10 +160,7 @@ fn hostile_keys_are_refused() {
 
 /// One key, by chance.
 fn any_key() -> impl Strategy<Value = SortKey> {
-    let column = prop_oneof![
-        Just((NUMBER, SortColumn::Numbers)),
-        Just((WORD, SortColumn::Terms)),
-    ];
+    let column = prop_oneof![Just((NUMBER, SortColumn::Numbers)), Just((WORD, SortColumn::Terms)),];
     (column, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |((field, column), descending, greatest, missing_first)| SortKey {
             field,

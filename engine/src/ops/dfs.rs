@@ -11,6 +11,7 @@ use env::Env;
 use search::plan::weigh::{Among, Statistics, weigh_among};
 use search::plan::{Bound, Plan};
 use search::score::bm25::FieldStats;
+use search::score::model::TermCount;
 use segment::View;
 use segment::section::Missing;
 
@@ -24,7 +25,7 @@ impl<E: Env> Core<E> {
         targets: &[Target],
     ) -> Result<Vec<Statistics>, segment::Error> {
         let mut fields: Map<String, FieldStats> = Map::default();
-        let mut terms: Map<(String, Box<[u8]>), u64> = Map::default();
+        let mut terms: Map<(String, Box<[u8]>), TermCount> = Map::default();
         let mut told: Vec<Statistics> = Vec::with_capacity(targets.len());
         for target in targets {
             let mut own = Statistics::default();
@@ -36,8 +37,10 @@ impl<E: Env> Core<E> {
                 sum.doc_count += stats.doc_count;
                 sum.term_freq_sum += stats.term_freq_sum;
             }
-            for ((no, term), freq) in &own.terms {
-                *terms.entry((name(target, *no), term.clone())).or_default() += freq;
+            for ((no, term), count) in &own.terms {
+                let sum = terms.entry((name(target, *no), term.clone())).or_default();
+                sum.docs += count.docs;
+                sum.times += count.times;
             }
             told.push(own);
         }

@@ -3,17 +3,19 @@
 //! Both read a query as a search does: the gate is asked, filters of aliases and roles apply.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use env::{Bytes, Env};
+use env::{Bytes, Clock, Env};
 use search::SearchRequest;
 use search::dsl;
-use search::plan::show;
+use search::plan::{Plan, show};
+use search::result::Ranked;
 use search::score::explain::{self, Explained};
 use segment::section::Missing;
 
 use super::document::{GetReply, SourceFilter};
 use super::lookup;
-use super::meaning::State;
+use super::meaning::{State, Target};
 use super::search::{SearchCall, damaged};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
@@ -105,7 +107,9 @@ impl<E: Env> Core<E> {
         if parsed.query.is_none() {
             return Err(Error::validation(&["query is missing"]));
         }
-        let request = SearchRequest { query: parsed.query, size: 1, ..SearchRequest::default() };
+        let families = parsed.families;
+        let request =
+            SearchRequest { query: parsed.query, size: 1, families, ..SearchRequest::default() };
         let routing = call.routing.clone().unwrap_or_else(|| call.id.clone());
         let search = SearchCall {
             indices: call.index.clone(),
@@ -116,6 +120,8 @@ impl<E: Env> Core<E> {
         let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;
+        let begin = self.env.clock().monotonic();
+        let request = &*self.with_families(gate, ACTION, &held, request, begin).await?;
         let targets = self.targets_of(gate, ACTION, &held, request).await?;
         let Some(mut target) = targets.first() else {
             return Err(Error::index_not_found(&call.index, "index_or_alias"));
@@ -247,4 +253,32 @@ fn chain(error: &Error) -> String {
     }
     text.push(';');
     text
+}
+
+impl<E: Env> Core<E> {
+    /// The plan by which scores are explained to a caller with limits.
+    pub(super) fn open_plan(
+        &self,
+        request: &SearchRequest,
+        target: &Target,
+    ) -> Result<Option<Arc<Plan>>> {
+        match (&target.open, &target.state) {
+            (Some(open), State::Planned(plan, ..)) if request.explain => {
+                self.weigh(open, &plan.view).map(Some).map_err(|error| damaged(&error))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Why a hit scores so by one plan, waiting for what is not there.
+pub(super) fn why(plan: &Plan, target: &Target, ranked: &Ranked) -> Explained {
+    let mut missing = Missing::new();
+    let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
+    loop {
+        match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
+            Some(explained) => return explained,
+            None => missing.fetch(),
+        }
+    }
 }

@@ -17,7 +17,6 @@ use search::fetch::{self, Columns};
 use search::plan::uses::Uses;
 use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
-use search::score::bm25::Similarity;
 use segment::View;
 use shard::Touched;
 
@@ -270,10 +269,8 @@ impl Asked {
         let (index, mapping) = (&*self.index, &*self.mapping);
         let settings = &index.settings;
         let default_fields = settings.list("index.query.default_field");
-        let similarities = similarities_of(settings);
         let context = plan::Context {
             boost: self.boost,
-            similarities: &similarities,
             default_fields: &default_fields,
             highlight_max: settings
                 .int("index.highlight.max_analyzed_offset")
@@ -378,11 +375,8 @@ fn wanted_shards(index: &Index, routing: &[String]) -> Vec<u32> {
     if routing.is_empty() {
         return (0..count).collect();
     }
-    let routing_shards = index.settings.routing_shard_count();
-    let mut numbers: Vec<u32> = routing
-        .iter()
-        .map(|routing| crate::index::route::shard_of(routing, count, routing_shards))
-        .collect();
+    let route = crate::index::route::Route::of(&index.settings);
+    let mut numbers: Vec<u32> = routing.iter().flat_map(|routing| route.shards(routing)).collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers
@@ -408,31 +402,4 @@ pub(super) fn check_rescore(request: &SearchRequest, index: &Index) -> Result<()
             one.window
         ))),
     }
-}
-
-/// The similarities that an index names.
-fn similarities_of(settings: &cluster::IndexSettings) -> Vec<(String, Similarity)> {
-    let mut found: Vec<(String, Similarity)> = Vec::new();
-    for (name, value) in settings.iter() {
-        let Some((name, key)) =
-            name.strip_prefix("index.similarity.").and_then(|rest| rest.rsplit_once('.'))
-        else {
-            continue;
-        };
-        let at = match found.iter().position(|(known, _)| known == name) {
-            Some(at) => at,
-            None => {
-                found.push((name.to_owned(), Similarity::default()));
-                found.len() - 1
-            }
-        };
-        let text = value.as_str().unwrap_or_default();
-        match (key, &mut found[at].1) {
-            ("type", slot) if text.eq_ignore_ascii_case("boolean") => *slot = Similarity::Boolean,
-            ("k1", Similarity::Bm25 { k1, .. }) => *k1 = text.parse().unwrap_or(*k1),
-            ("b", Similarity::Bm25 { b, .. }) => *b = text.parse().unwrap_or(*b),
-            _ => {}
-        }
-    }
-    found
 }

@@ -28,7 +28,9 @@ use segment::section::Missing;
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
+use super::explain::why;
 use super::meaning::{Rescored, State, Target, shards_of};
+use super::skip::pass_over;
 use super::slow::{self, Phase, Told};
 use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
@@ -53,6 +55,10 @@ pub struct SearchCall {
     pub routing: Vec<String>,
     /// Goes on later: for how long it is kept.
     pub scroll: Option<KeepAlive>,
+    /// `pre_filter_shard_size`.
+    pub shards_unfiltered_max: Option<u32>,
+    /// `batched_reduce_size`.
+    pub reduce_at_once: Option<u32>,
 }
 
 /// For how long something is kept open.
@@ -75,6 +81,8 @@ pub struct SearchReply {
     pub terminated_early: Option<bool>,
     /// Which shards took part.
     pub shards: Shards,
+    /// In how many steps the answers of the shards count as merged.
+    pub reduce_phases: u32,
     /// Totals and hits.
     pub result: SearchResult,
     /// How long each shard took, where it was asked for.
@@ -106,6 +114,7 @@ pub struct CountReply {
 pub(super) struct Run {
     targets: Vec<Target>,
     shards: Shards,
+    reduce_phases: u32,
     pub(super) merged: Merged,
     /// What aggregations found, where any was asked for.
     pub(super) aggs: Option<Fields>,
@@ -160,6 +169,8 @@ impl<E: Env> Core<E> {
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
         let mut request = self.read_search(call).await?;
+        request.shards_unfiltered_max = call.shards_unfiltered_max;
+        request.reduce_at_once = call.reduce_at_once.unwrap_or(request.reduce_at_once);
         if request.collapse.is_some() && !request.rescore.is_empty() {
             return Err(Error::validation(&[
                 "cannot use `collapse` in conjunction with `rescore`",
@@ -238,7 +249,15 @@ impl<E: Env> Core<E> {
         partial_results: bool,
         begin: Duration,
     ) -> Result<SearchReply> {
-        let Run { targets, mut shards, merged, mut aggs, mut profile, memory: aggs_memory } = run;
+        let Run {
+            targets,
+            mut shards,
+            reduce_phases,
+            merged,
+            mut aggs,
+            mut profile,
+            memory: aggs_memory,
+        } = run;
         let asked: Vec<u32> = {
             let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
             asked.sort_unstable();
@@ -309,6 +328,7 @@ impl<E: Env> Core<E> {
             timed_out: merged.timed_out,
             terminated_early: merged.terminated_early,
             shards,
+            reduce_phases,
             result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
             suggest,
             profile,
@@ -332,9 +352,11 @@ impl<E: Env> Core<E> {
         let deadline = request.timeout_ms.map(|ms| begin + Duration::from_millis(ms));
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, request).await?;
+        let request = &*self.with_families(gate, action, held, request, begin).await?;
         let mut targets = self.targets_of(gate, action, held, request).await?;
+        let skipped = pass_over(request, &mut targets);
         let watched = self.watch(shards_of(&targets).map(Target::shard), Phase::Query);
-        let mut shards = Shards { total: held.len() as u32, ..Shards::default() };
+        let mut shards = Shards { total: held.len() as u32, skipped, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
@@ -455,7 +477,8 @@ impl<E: Env> Core<E> {
         let merged = search::phase::merge(request, partials);
         let aggs = self.reduce(request, found, &targets).await?;
         drop(watched);
-        Ok(Run { targets, shards, merged, aggs, profile, memory })
+        let reduce_phases = request.reduce_phases(targets.len() as u32);
+        Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory })
     }
 
     /// Gives the best hits of one shard second scores; where scores are explained, tells which.
@@ -515,16 +538,6 @@ impl<E: Env> Core<E> {
         let target = Target { index, number, state, open: None, rescored };
         let first = merged.winners.first();
         first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
-    }
-
-    /// The plan by which scores are explained to a caller with limits.
-    fn open_plan(&self, request: &SearchRequest, target: &Target) -> Result<Option<Arc<Plan>>> {
-        match (&target.open, &target.state) {
-            (Some(open), State::Planned(plan, ..)) if request.explain => {
-                self.weigh(open, &plan.view).map(Some).map_err(|error| damaged(&error))
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Statistics of a shard, weights, postings.
@@ -656,27 +669,15 @@ pub(super) fn hit(
     };
     let mut hit = fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)?;
     if request.explain {
-        let mut explained = explained(open.unwrap_or(plan), target, ranked);
+        let mut explained = why(open.unwrap_or(plan), target, ranked);
         for (asked, second) in request.rescore.iter().zip(&target.rescored) {
             let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
-            let again = looked_at.then(|| self::explained(&second.plan, target, ranked));
+            let again = looked_at.then(|| why(&second.plan, target, ranked));
             explained = explain::rescored(asked, explained, again);
         }
         hit.explanation = Some(explained.explanation);
     }
     Ok(hit)
-}
-
-/// Why a hit scores so by one plan, waiting for what is not there.
-fn explained(plan: &Plan, target: &Target, ranked: &Ranked) -> explain::Explained {
-    let mut missing = Missing::new();
-    let (mapping, segment) = (&target.index.mapping, ranked.segment as usize);
-    loop {
-        match explain::explain(plan, mapping, segment, ranked.doc, &mut missing) {
-            Some(explained) => return explained,
-            None => missing.fetch(),
-        }
-    }
 }
 
 /// Makes a hit, waiting for what is not there.

@@ -41,6 +41,9 @@ pub fn members(writer: &mut Writer<'_>, reply: &SearchReply, manner: Manner<'_>)
     if let Some(early) = reply.terminated_early {
         writer.field_bool("terminated_early", early);
     }
+    if reply.reduce_phases != 1 {
+        writer.field_u64("num_reduce_phases", u64::from(reply.reduce_phases));
+    }
     shards(writer, &reply.shards, manner);
     if reply.shards.total == 0 {
         let none = SearchResult { max_score: Some(0.0), ..reply.result.clone() };
@@ -270,6 +273,7 @@ mod tests {
             took_ms: 3,
             timed_out: false,
             terminated_early: None,
+            reduce_phases: 1,
             shards: Shards { total: 1, successful: 1, ..Shards::default() },
             scroll_id: None,
             pit_id: None,

@@ -104,6 +104,7 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         options: call.params.indices_options(IndicesOptions::default())?,
         partial_results: true,
         routing: call.params.list("routing"),
+        shards_unfiltered_max: super::search::count_of(call, "pre_filter_shard_size")?,
         params: ["include_named_queries_score", "search_type"]
             .into_iter()
             .filter_map(|name| Some((name.to_owned(), call.params.text(name)?.to_owned())))

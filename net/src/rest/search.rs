@@ -57,7 +57,15 @@ fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<SearchCall> {
         partial_results: true,
         routing: call.params.list("routing"),
         scroll: super::scroll::keep_alive(call, "scroll")?,
+        shards_unfiltered_max: count_of(call, "pre_filter_shard_size")?,
+        reduce_at_once: count_of(call, "batched_reduce_size")?,
     })
+}
+
+/// A count that was judged before, where it was given.
+pub(super) fn count_of<E: Env>(call: &Call<'_, E>, name: &str) -> Result<Option<u32>> {
+    let count = call.params.int(name)?;
+    Ok(count.map(|count| u32::try_from(count).unwrap_or(u32::MAX)))
 }
 
 /// A total that is a number must be exact, and is made so where nothing was said.

@@ -128,6 +128,8 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
         None => Mapping::parse(&new.mappings, settings.for_mapping()?)
             .map_err(|error| Error::Mapping(error.in_create()))?,
     };
+    mapping.check_sort().map_err(Error::Mapping)?;
+    check_partition(name, &settings, &mapping)?;
     let found = parse_aliases(state, name, &new.aliases)?;
     let touched: Vec<String> = found.keys().map(ToString::to_string).collect();
     let after = state.with_index(Index {
@@ -144,6 +146,35 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     });
     aliases::check(&after, touched.iter().map(String::as_str))?;
     Ok(after)
+}
+
+/// `index.routing_partition_size`: without a routing value nobody would know where a document is, and a
+/// family would not stay together.
+fn check_partition(name: &str, settings: &IndexSettings, mapping: &Mapping) -> Result<()> {
+    let size = settings.int("index.routing_partition_size").unwrap_or(1);
+    if size == 1 {
+        return Ok(());
+    }
+    let shards = settings.routing_shard_count();
+    if size >= u64::from(shards) {
+        return Err(Error::argument(format!(
+            "routing partition size [{size}] should be a positive number less than the number of \
+             routing shards [{shards}] for [{name}]"
+        )));
+    }
+    if !mapping.routing_required() {
+        return Err(Error::argument(format!(
+            "mapping type [_doc] must have routing required for partitioned index [{name}]"
+        )));
+    }
+    let mut fields = mapping.fields();
+    match fields.find(|field| matches!(field.kind, mapping::Kind::Join(_))) {
+        None => Ok(()),
+        Some(field) => Err(Error::argument(format!(
+            "cannot create join field [{}] for the partitioned index [{name}]",
+            field.path
+        ))),
+    }
 }
 
 /// `cluster.max_shards_per_node` beside [`State::counted_shards`].

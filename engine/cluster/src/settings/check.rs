@@ -32,46 +32,13 @@ impl From<Refusal> for Error {
     }
 }
 
-/// One setting of a similarity: only the two kinds that scores know.
-fn check_similarity(name: &str, similarity: &str, key: &str, value: &Value) -> Result<()> {
-    let Some(text) = value.as_str() else { return Ok(()) };
-    let number = || {
-        text.parse::<f32>().map_err(|_| {
-            Error::argument(format!("Failed to parse value [{text}] for setting [{name}]"))
-        })
-    };
-    match key {
-        "type" if ["bm25", "boolean"].contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
-        "type" => {
-            Err(Error::argument(format!("Unknown Similarity type [{text}] for [{similarity}]")))
-        }
-        "k1" => match number()? {
-            k1 if k1 >= 0.0 && k1.is_finite() => Ok(()),
-            k1 => Err(Error::argument(format!(
-                "illegal k1 value: {k1:?}, must be a non-negative finite value"
-            ))),
-        },
-        "b" => match number()? {
-            b if (0.0..=1.0).contains(&b) => Ok(()),
-            b => Err(Error::argument(format!("illegal b value: {b:?}, must be between 0 and 1"))),
-        },
-        // Tokens of one place count once in a length, whatever else is asked for.
-        "discount_overlaps" if text == "true" => Ok(()),
-        _ => Err(unknown(name)),
-    }
-}
-
 pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::Result<(), Refusal> {
     if name.starts_with("index.analysis.") {
         return if change == Change::Open { Err(Refusal::Fixed) } else { Ok(()) };
     }
-    if let Some((similarity, key)) =
-        name.strip_prefix("index.similarity.").and_then(|rest| rest.rsplit_once('.'))
-    {
-        if change == Change::Open {
-            return Err(Refusal::Fixed);
-        }
-        return check_similarity(name, similarity, key, value).map_err(Refusal::Wrong);
+    // Judged together, as each is a part of a definition (`IndexSettings::parse`).
+    if name.strip_prefix("index.similarity.").is_some_and(|rest| rest.contains('.')) {
+        return if change == Change::Open { Err(Refusal::Fixed) } else { Ok(()) };
     }
     if PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
     {

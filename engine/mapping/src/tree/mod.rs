@@ -19,6 +19,7 @@ pub(crate) mod node;
 mod options;
 mod params;
 mod render;
+mod sort;
 mod state;
 mod template;
 mod update;
@@ -112,7 +113,9 @@ impl Mapping {
         let (options, root) = define::mappings(update, &self.inner.settings)?;
         let options = Arc::new(self.inner.options.merge(options)?);
         let root = update::merge(&self.inner.root, &root, update::Reason::Request)?;
-        self.replaced(root, options)
+        let next = self.replaced(root, options)?;
+        next.check_sort()?;
+        Ok(next)
     }
 
     /// This mapping with the fields of a document added. What is there already stays as it is: the
@@ -208,6 +211,13 @@ impl Mapping {
     pub fn lookup(&self, name: &str) -> Option<Arc<Field>> {
         if let Some(field) = self.field(name) {
             return Some(field.clone());
+        }
+        // The ids of the parents of a family.
+        if let Some((join, _)) = name.split_once('#')
+            && let Some(field) = self.field(join)
+            && matches!(field.kind, Kind::Join(_))
+        {
+            return field.parts.iter().find(|part| *part.path == *name).cloned();
         }
         let flat = &self.inner.flat;
         let (path, key) = flat.flattened.iter().find_map(|path| {

@@ -78,6 +78,10 @@ pub struct Sorter {
     segment: u32,
     /// Number of the shard among those asked.
     target: u32,
+    /// The segment at hand keeps its documents in the order of the keys.
+    in_order: bool,
+    /// It does, and one of them was not good enough: those that follow are not, either.
+    finished: bool,
     /// The place after which hits count, in the space of the segment at hand.
     after: Option<Vec<i64>>,
     /// How far the kept hits have been settled or seated.
@@ -113,6 +117,8 @@ impl Sorter {
             children: Vec::new(),
             segment: 0,
             target: 0,
+            in_order: false,
+            finished: false,
             after: None,
             moved: 0,
             max_score: f32::NAN,
@@ -178,6 +184,8 @@ impl Sorter {
                 .as_ref()
                 .map_or(Grouper::Nothing, |collapse| grouper(collapse, &at.segment));
             self.segment = number;
+            self.in_order = at.segment.order().is_some_and(|kept| self.keys.is_prefix_of(kept));
+            self.finished = false;
             self.moved = 0;
             self.after = None;
         }
@@ -244,10 +252,14 @@ impl Sorter {
         }
         self.read_firsts(docs, scores);
         for (at, doc) in docs.iter().enumerate() {
+            if self.finished {
+                break;
+            }
             let first = self.scratch.firsts[at];
             if let Some(worst) = self.worst()
                 && (first > worst[0] || first == worst[0] && worst.len() == 1)
             {
+                self.finished = self.in_order;
                 continue;
             }
             let score = scores.get(at).copied().unwrap_or(f32::NAN);
@@ -276,8 +288,11 @@ impl Sorter {
         best > worst[0] || best == worst[0] && is_only
     }
 
-    /// Every document to come is worse than all that are kept.
+    /// Every document to come in the segment at hand is worse than all that are kept.
     pub fn is_complete(&self) -> bool {
+        if self.finished {
+            return true;
+        }
         let by_place = matches!(self.readers.first(), Some(Reader::Doc { .. }))
             && !self.keys.keys[0].descending;
         by_place && (self.limit == 0 || self.heap.len() == self.limit)
@@ -339,6 +354,7 @@ impl Sorter {
         }
         // Equal keys: the earlier place is the better, and this one is the last.
         if self.worst().is_some_and(|worst| keys >= worst) {
+            self.finished = self.in_order;
             return;
         }
         let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));

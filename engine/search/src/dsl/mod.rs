@@ -12,6 +12,7 @@ mod around;
 mod body;
 mod compound;
 mod context;
+mod family;
 mod function;
 pub mod geo;
 mod highlight;
@@ -55,6 +56,7 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     // Few do, and looking through the text costs less than through the query.
     let text = std::str::from_utf8(body).unwrap_or_default();
     request.has_inner = text.contains("inner_hits");
+    request.families = may_ask_families(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::search(&mut request, params)?;
     body::validate(&request)?;
@@ -69,9 +71,16 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
         None => body::count_all(),
     };
     let text = std::str::from_utf8(body).unwrap_or_default();
+    request.families = may_ask_families(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::count(&mut request, params)?;
     Ok(request)
+}
+
+/// May the text ask about families? `true` too often costs a walk through the query.
+fn may_ask_families(text: &str) -> bool {
+    // What is escaped or wrapped may spell anything.
+    ["has_child", "has_parent", "wrapper", "\\u"].iter().any(|word| text.contains(word))
 }
 
 /// May the text ask for automata that take long to make? `true` too often costs a hop to a worker. A regular

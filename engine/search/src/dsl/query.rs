@@ -4,14 +4,14 @@ use json::spanned::{Kind as Json, Node};
 
 use super::context::{DEPTH_MAX, Fault, Read};
 use super::{
-    alike, compound, function, geo, intervals, leaf, multi, query_string, span, special, suggest,
-    text, words,
+    alike, compound, family, function, geo, intervals, leaf, multi, query_string, span, special,
+    suggest, text, words,
 };
 use crate::ast::Query;
 use crate::error::{Error, Kind};
 
 /// The queries that are known.
-pub const NAMES: [&str; 44] = [
+pub const NAMES: [&str; 47] = [
     "bool",
     "boosting",
     "combined_fields",
@@ -24,6 +24,8 @@ pub const NAMES: [&str; 44] = [
     "geo_bounding_box",
     "geo_distance",
     "geo_polygon",
+    "has_child",
+    "has_parent",
     "ids",
     "intervals",
     "match",
@@ -35,6 +37,7 @@ pub const NAMES: [&str; 44] = [
     "more_like_this",
     "multi_match",
     "nested",
+    "parent_id",
     "pinned",
     "prefix",
     "query_string",
@@ -93,6 +96,8 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
         "geo_bounding_box" => geo::geo_bounding_box(body),
         "geo_distance" => geo::geo_distance(body),
         "geo_polygon" => geo::geo_polygon(body),
+        "has_child" => family::has_child(body, depth),
+        "has_parent" => family::has_parent(body, depth),
         "ids" => leaf::ids(body),
         "intervals" => intervals::intervals(body),
         "match" => text::match_(body),
@@ -104,6 +109,7 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
         "more_like_this" => alike::more_like_this(body),
         "multi_match" => multi::multi_match(body),
         "nested" => special::nested(body, depth),
+        "parent_id" => family::parent_id(body),
         "pinned" => special::pinned(body, depth),
         "prefix" => words::prefix(body),
         "query_string" => query_string::query_string(body),

@@ -39,7 +39,7 @@ pub fn nested(body: &Node, depth: u32) -> Read<Query> {
     Ok(Query { node: Ask::Nested(Box::new(nested)), boost: factor, name })
 }
 
-fn nested_score(value: &Node) -> Read<NestedScore> {
+pub(super) fn nested_score(value: &Node) -> Read<NestedScore> {
     let word = text(value)?;
     Ok(match word.as_str() {
         "none" => NestedScore::None,

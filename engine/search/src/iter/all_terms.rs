@@ -23,7 +23,7 @@ use super::blockmax::needed;
 use super::blocks::{Blocks, Met};
 use super::term::{Bounds, Weight};
 use super::{AnyFilter, END, Hits, NO_MATCH, Scorer, Turn, Window, bound};
-use crate::score::bm25::{self, NO_NORM};
+use crate::score::bm25::NO_NORM;
 
 /// Blocks of the lead that a window without a bar takes together.
 const BLOCKS_A_WINDOW: u32 = 8;
@@ -296,7 +296,7 @@ impl Word {
                 }
             }
         }
-        bm25::scores(score.weight.weight, freqs, out);
+        score.weight.scores(freqs, out);
     }
 
     /// Scores of some documents of the block entered, by their places.
@@ -306,7 +306,7 @@ impl Word {
         let freqs = self.blocks.freqs(block);
         for ((slot, doc), at) in out.iter_mut().zip(docs).zip(places) {
             let freq = freqs[usize::from(*at) % BLOCK] as f32;
-            *slot = bm25::score(score.weight.weight, freq, score.inverse(*doc));
+            *slot = score.weight.score(freq, score.inverse(*doc));
         }
     }
 
@@ -342,7 +342,7 @@ impl Word {
                 continue;
             }
             let freq = self.blocks.freq(usize::from(*place)) as f32;
-            let more = bm25::score(score.weight.weight, freq, score.inverse(doc));
+            let more = score.weight.score(freq, score.inverse(doc));
             (docs[kept], sums[kept]) = (doc, sum + f64::from(more));
             kept += 1;
         }
@@ -454,7 +454,7 @@ impl Scorer for AllTerms {
                 let found = word.blocks.find(*doc);
                 if found && let Some(score) = &word.score {
                     let freq = word.blocks.freq(word.blocks.at) as f32;
-                    sum += f64::from(bm25::score(score.weight.weight, freq, score.inverse(*doc)));
+                    sum += f64::from(score.weight.score(freq, score.inverse(*doc)));
                 }
                 found
             });

@@ -179,7 +179,7 @@ impl MultiPhraseScorer {
             0.0 => NO_MATCH,
             freq => {
                 let norm = self.norms.as_ref().map_or(bm25::NO_NORM, |norms| norms.get(DocId(doc)));
-                bm25::score(self.weight.weight, freq, self.weight.inverse(norm))
+                self.weight.score(freq, self.weight.inverse(norm))
             }
         }
     }

@@ -325,13 +325,13 @@ impl PhraseScorer {
         let inverse = self.inverse(doc);
         if bar > 0.0 {
             let most = self.matcher.freq_max() as f32;
-            if bm25::score(self.weight.weight, most, inverse) < bar {
+            if self.weight.score(most, inverse) < bar {
                 return NO_MATCH;
             }
         }
         match self.matcher.freq() {
             0.0 => NO_MATCH,
-            freq => bm25::score(self.weight.weight, freq, inverse),
+            freq => self.weight.score(freq, inverse),
         }
     }
 }
@@ -389,14 +389,14 @@ impl Scorer for PhraseScorer {
             let inverse = weight.inverse(norm);
             if window.bar > 0.0 {
                 let most = matcher.freq_max() as f32;
-                if bm25::score(weight.weight, most, inverse) < window.bar {
+                if weight.score(most, inverse) < window.bar {
                     return;
                 }
             }
             let freq = matcher.freq();
             if freq > 0.0 {
                 hits.docs.push(doc);
-                hits.scores.push(bm25::score(weight.weight, freq, inverse));
+                hits.scores.push(weight.score(freq, inverse));
             }
         });
     }

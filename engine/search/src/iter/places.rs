@@ -118,7 +118,7 @@ impl Placed {
         };
         let freq: f32 = found.iter().map(|one| 1.0 / (1.0 + one.gaps as f32)).sum();
         let norm = norms.as_ref().map_or(bm25::NO_NORM, |norms| norms.get(DocId(doc)));
-        bm25::score(weight.weight, freq, weight.inverse(norm))
+        weight.score(freq, weight.inverse(norm))
     }
 }
 

@@ -160,7 +160,7 @@ impl Scorer for Summed {
         bits::list(&matched, base, &mut found);
         for doc in found {
             let freq = std::mem::take(&mut self.sums[(doc - base) as usize]);
-            let score = bm25::score(self.weight.weight, freq, self.inverse(doc));
+            let score = self.weight.score(freq, self.inverse(doc));
             if score >= window.bar {
                 hits.docs.push(doc);
                 hits.scores.push(score);
@@ -180,7 +180,7 @@ impl Scorer for Summed {
         for (slot, doc) in scores.iter_mut().zip(docs) {
             *slot = match self.freq(*doc) {
                 0.0 => NO_MATCH,
-                freq => bm25::score(self.weight.weight, freq, self.inverse(*doc)),
+                freq => self.weight.score(freq, self.inverse(*doc)),
             };
         }
     }

@@ -13,6 +13,7 @@ use segment::{Need, Norms, TermInfo, Terms};
 use super::blocks::{Blocks, Met};
 use super::{Bits, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window};
 use crate::score::bm25::{self, Inverses, NO_NORM};
+use crate::score::model::Curve;
 
 /// Blocks that an unpruned window of one term takes together.
 const BLOCKS_A_WINDOW: u32 = 16;
@@ -84,10 +85,12 @@ pub fn window_range(window: u32, doc_count: u32) -> Range<u32> {
 /// What a term's scores are made of, in one shard.
 #[derive(Clone, Debug)]
 pub struct Weight {
-    /// BM25's factor: boost, 2.2 and idf.
+    /// BM25's factor: boost, 2.2 and idf. No score is above it.
     pub weight: f32,
-    /// The inverse of each length.
+    /// The inverse of each length; of each norm the norm itself, where a model scores.
     pub inverses: Arc<Inverses>,
+    /// What scores in place of BM25.
+    pub curve: Option<Arc<Curve>>,
     /// The field keeps lengths.
     pub norms: bool,
     /// What it came from, for explanations.
@@ -116,10 +119,39 @@ impl Weight {
         self.inverses[usize::from(if self.norms { norm } else { NO_NORM })]
     }
 
+    /// The score of a frequency and the inverse of a norm.
+    #[inline]
+    pub fn score(&self, freq: f32, inverse: f32) -> f32 {
+        match &self.curve {
+            None => bm25::score(self.weight, freq, inverse),
+            Some(curve) => curve.score(freq, inverse as u8),
+        }
+    }
+
+    /// The scores of frequencies whose inverses stand in `out`.
+    #[inline]
+    pub fn scores(&self, freqs: &[u32], out: &mut [f32]) {
+        match &self.curve {
+            None => bm25::scores(self.weight, freqs, out),
+            Some(curve) => {
+                for (slot, freq) in out.iter_mut().zip(freqs) {
+                    *slot = curve.score(*freq as f32, *slot as u8);
+                }
+            }
+        }
+    }
+
     /// The best score of some (frequency, norm) pairs. A score rises with the product alone.
     #[inline]
     pub fn bound(&self, impacts: &segment::Impacts) -> f32 {
         let mut most = 0.0f32;
+        if let Some(curve) = &self.curve {
+            for (freq, norm) in impacts.iter() {
+                let norm = if self.norms { norm } else { NO_NORM };
+                most = most.max(curve.bound(freq as f32, norm));
+            }
+            return most;
+        }
         for (freq, norm) in impacts.iter() {
             most = most.max(freq as f32 * self.inverse(norm));
         }
@@ -268,7 +300,7 @@ impl TermScorer {
                 }
             },
         }
-        bm25::scores(self.weight.weight, freqs, out);
+        self.weight.scores(freqs, out);
     }
 
     /// The score of a place that was found.
@@ -280,7 +312,7 @@ impl TermScorer {
             (None, Some(norms)) => self.weight.inverse(norms.get(DocId(doc))),
             (None, None) => self.weight.inverse(NO_NORM),
         };
-        bm25::score(self.weight.weight, freq as f32, inverse)
+        self.weight.score(freq as f32, inverse)
     }
 }
 

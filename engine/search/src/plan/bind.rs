@@ -7,17 +7,16 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use base::hash::Map;
-use mapping::{Field, Mapping};
+use mapping::{Field, Mapping, Similarity};
 
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::{
-    alike, function, join, leaf, minimum, multi, order, places, query_string, rewrite, simple,
-    text, words,
+    alike, family, function, join, leaf, minimum, multi, order, places, query_string, rewrite,
+    simple, text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
-use crate::score::bm25::Similarity;
 
 /// Clauses that one query may hold, all levels together (`indices.query.bool.max_clause_count`,
 /// which Elasticsearch computes from its heap, never below 1024).
@@ -52,8 +51,6 @@ pub struct Context<'a> {
     pub expensive: bool,
     /// Factor of all scores of the index (`indices_boost`).
     pub boost: f32,
-    /// Similarities that the index names (`index.similarity`).
-    pub similarities: &'a [(String, Similarity)],
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_max: u32,
 }
@@ -75,7 +72,6 @@ impl<'a> Context<'a> {
             regexp_max: 1000,
             expensive: true,
             boost: 1.0,
-            similarities: &[],
             highlight_max: 1_000_000,
         }
     }
@@ -161,38 +157,33 @@ pub fn bind(
         scores: request.needs_scores(),
         named,
         named_scores: request.named_scores,
-        similarities: similarities(mapping, context),
+        similarities: similarities(mapping),
         sort_filters,
         aggs: aggs.map(Arc::new),
     }))
 }
 
 /// How the fields score that say so themselves, or all where the index changes the default.
-fn similarities(mapping: &Mapping, context: &Context<'_>) -> Map<FieldNo, Similarity> {
+fn similarities(mapping: &Mapping) -> Map<FieldNo, Similarity> {
+    let fields = mapping.fields().map(|field| (field.no, similarity(mapping, field)));
+    fields.filter(|(_, similarity)| *similarity != Similarity::default()).collect()
+}
+
+/// How a field scores.
+pub(super) fn similarity(mapping: &Mapping, field: &Field) -> Similarity {
     let find = |name: &str| {
-        let known = context.similarities.iter().find(|(known, _)| known == name);
+        let known = mapping.settings().similarities.iter().find(|(known, _)| **known == *name);
         match name {
             "boolean" => Some(Similarity::Boolean),
             _ => known.map(|(_, similarity)| *similarity),
         }
     };
-    let default = find("default");
-    let mut found = Map::default();
-    for field in mapping.fields() {
-        let own = match &field.kind {
-            mapping::Kind::Text(text) => text.similarity.as_deref(),
-            mapping::Kind::Keyword(keyword) => keyword.similarity.as_deref(),
-            _ => None,
-        };
-        let similarity = match own {
-            Some(name) => find(name),
-            None => default,
-        };
-        if let Some(similarity) = similarity.filter(|it| *it != Similarity::default()) {
-            found.insert(field.no, similarity);
-        }
-    }
-    found
+    let own = match &field.kind {
+        mapping::Kind::Text(text) => text.similarity.as_deref(),
+        mapping::Kind::Keyword(keyword) => keyword.similarity.as_deref(),
+        _ => None,
+    };
+    find(own.unwrap_or("default")).unwrap_or_default()
 }
 
 /// What one query means in an index, without any filter around it.
@@ -207,7 +198,7 @@ pub fn bind_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Re
 /// Elasticsearch's `max_result_window`.
 fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
     let window = u64::from(request.from) + u64::from(request.size);
-    if window <= context.result_window {
+    if window <= context.result_window || request.whole {
         return Ok(());
     }
     if request.scrolls {
@@ -309,6 +300,8 @@ impl Binder<'_> {
             Ask::TermsSet(query) => join::terms_set(self, query)?,
             Ask::FunctionScore(query) => return function::function_score(self, query),
             Ask::Nested(query) => return join::nested(self, query),
+            Ask::Family(query) => family::family(self, query)?,
+            Ask::ParentId(query) => family::parent_id(self, query)?,
             Ask::RankFeature(query) => function::rank_feature(self, query)?,
             Ask::DistanceFeature(query) => function::distance_feature(self, query)?,
             Ask::Geo(query) => function::within(self, query)?,

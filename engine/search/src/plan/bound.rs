@@ -36,7 +36,7 @@ pub struct Bound {
     /// Their scores are wanted.
     pub named_scores: bool,
     /// How fields score that do not score by the usual BM25.
-    pub similarities: base::hash::Map<FieldNo, crate::score::bm25::Similarity>,
+    pub similarities: base::hash::Map<FieldNo, mapping::Similarity>,
     /// Which documents inside count for keys of the order.
     pub sort_filters: Vec<Clause>,
     /// Aggregations; absent where none was asked for.

@@ -6,7 +6,9 @@
 //! | `bound`   | a query that has met its index                          |
 //! | `bind`    | how it meets it; `text` and `leaf` for its leaves       |
 //! | `order`   | sort keys that have met it                              |
+//! | `sorted`  | whether a sorted segment has them already               |
 //! | `rewrite` | compounds made simple without changing a score          |
+//! | `skip`    | whether a shard can match at all                        |
 //! | `weigh`   | statistics of a shard, weights, and the terms' postings |
 
 mod alike;
@@ -15,6 +17,7 @@ pub mod bound;
 mod counts;
 pub mod distance;
 pub mod expand;
+pub mod family;
 mod fields;
 pub mod function;
 pub mod gather;
@@ -30,6 +33,8 @@ mod query_string;
 mod rewrite;
 pub mod show;
 mod simple;
+pub mod skip;
+mod sorted;
 mod syntax;
 mod text;
 pub mod uses;

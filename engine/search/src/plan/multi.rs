@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use mapping::analysis::Analyzer;
-use mapping::{Field, Kind as Type};
+use mapping::{Field, Kind as Type, Similarity};
 
 use crate::ast::{self, FuzzyOptions, MultiKind, Operator, ZeroTerms};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::plan::bound::{Clause, Node, Phrase};
 use crate::plan::expand::{Blended, Combined};
 use crate::plan::fields::{self, Weighted};
 use crate::plan::text::{self, Form, Joined, Maker, Places, Search};
-use crate::plan::{graph, leaf, words};
+use crate::plan::{bind, graph, leaf, words};
 
 /// How a text is looked for in several fields.
 #[derive(Clone, Debug)]
@@ -273,6 +273,11 @@ pub fn combined_fields(binder: &mut Binder<'_>, query: &ast::CombinedFields) -> 
             )));
         };
         leaf::check_indexed(field)?;
+        if !matches!(bind::similarity(binder.mapping, field), Similarity::Bm25 { .. }) {
+            return Err(Error::illegal(
+                "[combined_fields] queries can only be used with the [BM25] similarity",
+            ));
+        }
         match &analyzer {
             Some(known) if known.name() != text.search_analyzer.name() => {
                 return Err(Error::illegal(

@@ -386,18 +386,21 @@ fn numeric(
     let first = (sort.missing == Missing::First) != descending;
     let missing = match &sort.missing {
         Missing::Value(value) => number(form, read.as_deref(), value)?,
-        _ => match (form, first) {
-            (NumberForm::Long, true) => i64::MIN,
-            (NumberForm::Long, false) => i64::MAX,
-            (NumberForm::Double, true) => sortable::from_f64(f64::NEG_INFINITY),
-            (NumberForm::Double, false) => sortable::from_f64(f64::INFINITY),
-            (NumberForm::Float, true) => sortable::from_f32(f32::NEG_INFINITY),
-            (NumberForm::Float, false) => sortable::from_f32(f32::INFINITY),
-            (_, true) => i64::MIN,
-            (_, false) => i64::MAX,
-        },
+        _ => missing_end(form, first),
     };
     Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print, nanos: false }))
+}
+
+/// What stands for no value: less than all numbers of the form, or more.
+pub(super) fn missing_end(form: NumberForm, least: bool) -> i64 {
+    match (form, least) {
+        (NumberForm::Double, true) => sortable::from_f64(f64::NEG_INFINITY),
+        (NumberForm::Double, false) => sortable::from_f64(f64::INFINITY),
+        (NumberForm::Float, true) => sortable::from_f32(f32::NEG_INFINITY),
+        (NumberForm::Float, false) => sortable::from_f32(f32::INFINITY),
+        (_, true) => i64::MIN,
+        (_, false) => i64::MAX,
+    }
 }
 
 /// A key of dates that count nanoseconds.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use base::hash::Map;
+use mapping::Similarity;
 use segment::bkd::{Bounds, DocBits};
 use segment::{BlockCache, Missing, TermInfo, View};
 
@@ -20,7 +21,8 @@ use crate::plan::expand::{Combined, MultiPhrase};
 use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
 use crate::plan::gather::{Gather, Gathered};
 use crate::plan::places::Places;
-use crate::score::bm25::{self, FieldStats, NO_NORM, Similarity};
+use crate::score::bm25::{self, FieldStats, NO_NORM};
+use crate::score::model::TermCount;
 
 /// Terms up to this number are looked up one by one and stay apart.
 pub const TERMS_APART_MAX: usize = 16;
@@ -304,8 +306,8 @@ pub fn weigh(
 pub struct Statistics {
     /// Of fields.
     pub fields: Map<FieldNo, FieldStats>,
-    /// Documents that hold terms.
-    pub terms: Map<(FieldNo, Box<[u8]>), u64>,
+    /// How common terms are.
+    pub terms: Map<(FieldNo, Box<[u8]>), TermCount>,
 }
 
 /// Whose counts decide (`dfs_query_then_fetch`).
@@ -536,11 +538,9 @@ impl Weigher<'_> {
         let weight = scored.then(|| {
             let stats = self.stats(phrase.field);
             let terms = phrase.terms.iter().zip(&found);
-            let freqs: Vec<u64> =
+            let counts =
                 terms.map(|((term, _), infos)| self.freq(phrase.field, term, infos)).collect();
-            let freqs = freqs.into_iter().filter(|freq| *freq > 0);
-            let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(phrase.field, boost, idf, stats, phrase.norms)
+            self.phrase_weight(phrase.field, boost, counts, stats, phrase.norms)
         });
         let infos = (0..self.view.segments.len())
             .map(|segment| found.iter().map(|infos| infos[segment]).collect())
@@ -625,11 +625,10 @@ impl Weigher<'_> {
         }
         // Other shards may count with this one: by the terms that Elasticsearch writes.
         let term: &[u8] = if value == 0 { b"F" } else { b"T" };
-        let freq = self.freq_among(field, term, freq);
+        let count = self.freq_among(field, term, TermCount { docs: freq, times: freq });
         let stats = self.stats_among(field, stats);
-        let idf = bm25::idf(stats.doc_count, freq);
-        let weight = self.weight(field, boost, idf, stats, false);
-        let score = bm25::score(weight.weight, 1.0, weight.inverse(NO_NORM));
+        let weight = self.term_weight(field, boost, count, stats, false);
+        let score = weight.score(1.0, weight.inverse(NO_NORM));
         Ok(Node::Numbers { numbers, score })
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use base::FieldNo;
-use segment::TermInfo;
 
+use super::counts::count_of;
 use super::weigh::{Node, Weigher};
 use crate::error::{Error, Kind};
 use crate::iter::term::Weight;
@@ -15,12 +15,8 @@ use crate::plan::function::{Feature, RankForm};
 use crate::plan::gather::{Found, key_of};
 use crate::plan::minimum;
 use crate::plan::places::{Leaf, Places};
-use crate::score::bm25::{self, FieldStats};
-
-/// Documents that hold a term, dead ones included.
-fn doc_freq(infos: &[Option<TermInfo>]) -> u64 {
-    infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum()
-}
+use crate::score::bm25::FieldStats;
+use crate::score::model::TermCount;
 
 impl Weigher<'_> {
     /// As common as the commonest of them (`SynonymQuery`).
@@ -31,10 +27,11 @@ impl Weigher<'_> {
         scored: bool,
     ) -> segment::Result<Node> {
         let mut infos = vec![Vec::new(); self.view.segments.len()];
-        let mut most = 0;
+        let mut most = TermCount::default();
         for term in &synonym.terms {
             let found = self.find(synonym.field, term)?;
-            most = most.max(self.freq(synonym.field, term, &found));
+            let count = self.freq(synonym.field, term, &found);
+            most = TermCount { docs: most.docs.max(count.docs), times: most.times + count.times };
             for (infos, info) in infos.iter_mut().zip(found) {
                 infos.extend(info);
             }
@@ -75,9 +72,7 @@ impl Weigher<'_> {
         }
         let weight = scored.then(|| {
             let stats = self.stats(phrase.field);
-            let freqs = freqs.into_iter().filter(|freq| *freq > 0);
-            let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(phrase.field, boost, idf, stats, phrase.norms)
+            self.phrase_weight(phrase.field, boost, freqs, stats, phrase.norms)
         });
         let phrase = Arc::new(MultiPhrase { places, prefix: None, ..(**phrase).clone() });
         Ok(Node::MultiPhrase { phrase, infos, weight })
@@ -102,9 +97,9 @@ impl Weigher<'_> {
             let filter = Box::new(one_of(terms.collect()));
             return if scored { Node::Constant { filter, score: boost } } else { *filter };
         }
-        let freqs: Vec<u64> =
+        let freqs: Vec<TermCount> =
             found.iter().map(|it| self.freq(expand.field, &it.term, &it.infos)).collect();
-        let most = freqs.iter().copied().max().unwrap_or(0);
+        let most = freqs.iter().map(|count| count.docs).max().unwrap_or(0);
         let mut nodes = Vec::with_capacity(found.len());
         for (Found { term, boost: factor, infos }, own_freq) in found.into_iter().zip(freqs) {
             let own = factor * boost;
@@ -116,7 +111,7 @@ impl Weigher<'_> {
             }
             let weight = scored.then(|| {
                 let freq = match expand.rewrite {
-                    Rewrite::TopBlended(_) => most,
+                    Rewrite::TopBlended(_) => TermCount { docs: most, ..own_freq },
                     _ => own_freq,
                 };
                 let stats = self.stats(expand.field);
@@ -142,30 +137,31 @@ impl Weigher<'_> {
             found.push((term, *factor, freq, infos));
         }
         let max_doc = u64::from(self.view.max_doc());
-        let most = found.iter().map(|(_, _, freq, _)| *freq).max().unwrap_or(0);
+        let most = found.iter().map(|(_, _, freq, _)| freq.docs).max().unwrap_or(0);
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|at| std::cmp::Reverse(found[*at].2));
-        let mut adjusted: Vec<u64> = found.iter().map(|(_, _, freq, _)| *freq).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(found[*at].2.docs));
+        let mut adjusted: Vec<u64> = found.iter().map(|(_, _, freq, _)| freq.docs).collect();
         let (mut actual, mut before) = (most.min(max_doc), most);
         for at in order {
             let (term, _, freq, _) = &found[at];
-            if *freq == 0 {
+            if freq.docs == 0 {
                 break;
             }
-            if before > *freq {
+            if before > freq.docs {
                 actual += 1;
             }
             adjusted[at] = actual.min(self.stats(term.field).doc_count);
-            before = *freq;
+            before = freq.docs;
         }
         let mut clauses = Vec::with_capacity(found.len());
-        for ((term, factor, _, infos), freq) in found.into_iter().zip(adjusted) {
+        for ((term, factor, count, infos), docs) in found.into_iter().zip(adjusted) {
             if infos.iter().all(Option::is_none) {
                 continue;
             }
             let weight = scored.then(|| {
                 let stats = self.stats(term.field);
-                self.term_weight(term.field, factor * boost, freq, stats, term.norms)
+                let count = TermCount { docs, times: count.times.max(docs) };
+                self.term_weight(term.field, factor * boost, count, stats, term.norms)
             });
             let (field, term) = (term.field, term.term.clone());
             clauses.push(Node::Term { field, term, infos, weight });
@@ -186,7 +182,7 @@ impl Weigher<'_> {
         scored: bool,
     ) -> segment::Result<Node> {
         let mut infos = vec![Vec::new(); self.view.segments.len()];
-        let (mut freq, mut stats) = (0, FieldStats::default());
+        let (mut count, mut stats) = (TermCount::default(), FieldStats::default());
         for (at, (field, factor, _)) in combined.fields.iter().enumerate() {
             let own = self.stats(*field);
             stats.doc_count = stats.doc_count.max(own.doc_count);
@@ -194,14 +190,16 @@ impl Weigher<'_> {
             stats.term_freq_sum = sum as u64;
             for term in &combined.terms {
                 let found = self.find(*field, term)?;
-                freq = freq.max(self.freq(*field, term, &found));
+                let own = self.freq(*field, term, &found);
+                count.docs = count.docs.max(own.docs);
+                count.times += own.times;
                 for (infos, info) in infos.iter_mut().zip(found) {
                     infos.extend(info.map(|info| (at, info)));
                 }
             }
         }
         let weight: Option<Weight> =
-            scored.then(|| self.term_weight(FieldNo::ID, boost, freq, stats, true));
+            scored.then(|| self.term_weight(FieldNo::ID, boost, count, stats, true));
         Ok(Node::Combined { combined: Arc::clone(combined), infos, weight })
     }
 }
@@ -211,7 +209,7 @@ impl Weigher<'_> {
     pub(super) fn places(&mut self, places: &Arc<Places>, score: f32) -> segment::Result<Node> {
         let count = places.leaves.len();
         let mut infos = vec![vec![Vec::new(); count]; self.view.segments.len()];
-        let mut freqs: std::collections::BTreeMap<Box<[u8]>, u64> = Default::default();
+        let mut freqs: std::collections::BTreeMap<Box<[u8]>, TermCount> = Default::default();
         for (at, leaf) in places.leaves.iter().enumerate() {
             let (field, found) = match leaf {
                 Leaf::Term(field, term) => {
@@ -235,9 +233,7 @@ impl Weigher<'_> {
         }
         let weight = places.spans.map(|(field, norms)| {
             let stats = self.stats(field);
-            let freqs = freqs.into_values().filter(|freq| *freq > 0);
-            let idf = bm25::idf_sum(stats.doc_count, freqs);
-            self.weight(field, score, idf, stats, norms)
+            self.phrase_weight(field, score, freqs.into_values().collect(), stats, norms)
         });
         Ok(Node::Places { places: Arc::clone(places), infos, weight, score })
     }
@@ -272,28 +268,29 @@ impl Weigher<'_> {
             let mut nodes = Vec::new();
             for (field, norms, words) in group {
                 let mut best = Vec::new();
-                for (term, count) in words {
+                for (term, times) in words {
                     let infos = self.find(*field, term)?;
-                    let freq = doc_freq(&infos);
+                    let count = count_of(&infos);
+                    let freq = count.docs;
                     if freq == 0 || freq < alike.least_docs || freq > alike.most_docs {
                         continue;
                     }
                     let idf = ((doc_count + 1) as f64 / (freq + 1) as f64).ln() as f32 + 1.0;
-                    best.push((*count as f32 * idf, term, infos, freq));
+                    best.push((*times as f32 * idf, term, infos, count));
                 }
                 best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
                 best.truncate(alike.most_terms);
                 let top = best.first().map_or(1.0, |best| best.0);
-                for (worth, term, infos, freq) in best {
+                for (worth, term, infos, count) in best {
                     let own = match alike.boost {
                         0.0 => boost,
                         factor => boost * factor * worth / top,
                     };
                     let weight = scored.then(|| {
                         // Words are chosen by the shard, and weighed by all that count together.
-                        let freq = self.freq_among(*field, term, freq);
+                        let count = self.freq_among(*field, term, count);
                         let stats = self.stats(*field);
-                        self.term_weight(*field, own, freq, stats, *norms)
+                        self.term_weight(*field, own, count, stats, *norms)
                     });
                     nodes.push(Node::Term { field: *field, term: term.clone(), infos, weight });
                 }

@@ -16,10 +16,15 @@
 //!
 //! A field without norms takes norm 1 (length 1). The norm byte is `SmallFloat.intToByte4`.
 
+use mapping::Similarity;
+
 /// Saturation of the term frequency.
 pub const K1: f32 = 1.2;
 /// Weight of the length.
 pub const B: f32 = 0.75;
+
+/// Above every score of a model; such bounds may be added without becoming infinite.
+const NO_BOUND: f32 = 1e30;
 
 /// The norm of a field that keeps none.
 pub const NO_NORM: u8 = 1;
@@ -93,47 +98,27 @@ pub type Inverses = [f32; 256];
 
 /// The inverse of each norm, for a field of this mean length.
 pub fn inverses(average: f32) -> Inverses {
-    Similarity::default().inverses(average)
+    inverses_of(Similarity::default(), average)
 }
 
-/// How a field scores.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Similarity {
-    /// BM25 with its saturation and its weight of the length.
-    Bm25 {
-        /// Saturation of the term frequency.
-        k1: f32,
-        /// Weight of the length.
-        b: f32,
-    },
-    /// A term that is there counts its boost.
-    Boolean,
-}
-
-impl Default for Similarity {
-    fn default() -> Self {
-        Self::Bm25 { k1: K1, b: B }
+/// The inverse of each norm, for a field of this mean length. Boolean scores are those of a frequency
+/// without bound: what is there counts whole. A model takes the norm itself.
+pub fn inverses_of(similarity: Similarity, average: f32) -> Inverses {
+    match similarity {
+        Similarity::Bm25 { k1, b } => {
+            LENGTHS.map(|length| 1.0 / (k1 * ((1.0 - b) + b * length / average)))
+        }
+        Similarity::Boolean => [f32::INFINITY; 256],
+        Similarity::Model(_) => std::array::from_fn(|norm| norm as f32),
     }
 }
 
-impl Similarity {
-    /// The inverse of each norm, for a field of this mean length. Boolean scores are those of a
-    /// frequency without bound: what is there counts whole.
-    pub fn inverses(self, average: f32) -> Inverses {
-        match self {
-            Self::Bm25 { k1, b } => {
-                LENGTHS.map(|length| 1.0 / (k1 * ((1.0 - b) + b * length / average)))
-            }
-            Self::Boolean => [f32::INFINITY; 256],
-        }
-    }
-
-    /// The factor of one term or phrase.
-    pub fn weight(self, boost: f32, idf: f32) -> f32 {
-        match self {
-            Self::Bm25 { k1, .. } => (boost * (1.0 + k1)) * idf,
-            Self::Boolean => boost,
-        }
+/// The factor of one term or phrase: no score is above it.
+pub fn weight_of(similarity: Similarity, boost: f32, idf: f32) -> f32 {
+    match similarity {
+        Similarity::Bm25 { k1, .. } => (boost * (1.0 + k1)) * idf,
+        Similarity::Boolean => boost,
+        Similarity::Model(_) => NO_BOUND,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::plan::show;
 use crate::plan::weigh::{Node, Plan};
 use crate::request::Rescore;
 use crate::result::{Explanation, Number};
-use crate::score::bm25;
+use crate::score::{bm25, explain_model};
 
 /// Explains the score of a document of a segment of the plan's view. `None`: blocks are missing.
 pub fn explain(
@@ -267,6 +267,10 @@ impl Explainer<'_> {
 
     /// The frequency that makes a score: the formula the other way, to the next quarter.
     fn freq_of(&self, field: Option<base::FieldNo>, weight: &Weight, score: f32) -> f32 {
+        if let Some(curve) = &weight.curve {
+            let norm = if weight.norms { self.norm(field) } else { bm25::NO_NORM };
+            return explain_model::freq_of(curve, norm, score);
+        }
         let inverse = f64::from(weight.inverse(self.norm(field)));
         let (w, s) = (f64::from(weight.weight), f64::from(score));
         let freq = (w / (w - s) - 1.0) / inverse;
@@ -290,7 +294,12 @@ impl Explainer<'_> {
     ) -> Explained {
         let norm = if weight.norms { self.norm(field) } else { bm25::NO_NORM };
         let inverse = weight.inverse(norm);
-        let score = bm25::score(weight.weight, freq, inverse);
+        let score = weight.score(freq, inverse);
+        let doc = self.doc;
+        let text = format!("weight({text} in {doc}) [PerFieldSimilarity], result of:");
+        if let Some(curve) = &weight.curve {
+            return yes(score, text, vec![explain_model::explained(curve, freq, norm, &from)]);
+        }
         let length = match norm {
             0..=39 => "dl, length of field",
             _ => "dl, length of field (approximate)",
@@ -311,8 +320,6 @@ impl Explainer<'_> {
         let mut inner =
             float(score, &format!("score(freq={printed}), computed as boost * idf * tf from:"));
         inner.details = vec![float(weight.origin.boost * (1.0 + bm25::K1), "boost"), idf, tf];
-        let doc = self.doc;
-        let text = format!("weight({text} in {doc}) [PerFieldSimilarity], result of:");
         yes(score, text, vec![inner])
     }
 

@@ -2,3 +2,5 @@
 
 pub mod bm25;
 pub mod explain;
+mod explain_model;
+pub mod model;

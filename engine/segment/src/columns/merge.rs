@@ -94,7 +94,8 @@ fn interleave<T>(
     mut take: impl FnMut(usize, DocId, T) -> Result<()>,
 ) -> Result<()> {
     let mut windows = vec![0; input_count];
-    let mut waiting: Vec<VecDeque<(DocId, T)>> = (0..input_count).map(|_| VecDeque::new()).collect();
+    let mut waiting: Vec<VecDeque<(DocId, T)>> =
+        (0..input_count).map(|_| VecDeque::new()).collect();
     let mut heads: BinaryHeap<Reverse<(DocId, usize)>> = BinaryHeap::with_capacity(input_count);
     let mut refill = |at: usize, waiting: &mut VecDeque<(DocId, T)>| -> Result<Option<DocId>> {
         while waiting.is_empty() {

@@ -11,6 +11,7 @@
 pub(crate) mod arena;
 pub(crate) mod columns;
 pub(crate) mod seal;
+mod sort;
 pub(crate) mod stored;
 pub(crate) mod table;
 pub(crate) mod terms;

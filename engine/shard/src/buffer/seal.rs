@@ -1,20 +1,24 @@
 //! Sealing: a frozen buffer becomes the bytes of a segment.
 //!
 //! Always true
-//! 1. Dead documents are left out; the living keep their order.
+//! 1. Dead documents are left out; the living keep their order, or stand in that of the index where
+//!    it is sorted: documents that are equal in it keep the order of their arrival.
 //! 2. The same buffer gives the same bytes, whatever core or worker does it.
 //!
 //! Not here: which worker (`refresh`), documents that die while this runs (they are carried over
 //! at the switch, through [`Renumbered`]).
 
+use std::ops::Range;
+
 use base::{DocId, FieldNo, Ord, SegmentId};
 use mapping::{IndexOptions, Kind, Mapping};
 use segment::bkd::{Points, Shape};
 use segment::norms::encode_len;
-use segment::{Posting, Result, SegmentWriter, TermOptions, TermSource};
+use segment::{Posting, Result, SegmentWriter, SortOrder, TermOptions, TermSource};
 
 use super::Buffer;
 use super::columns::{Numbers, Places, Strings};
+use super::sort;
 use super::terms::{FieldTerms, Words};
 
 /// A sealed buffer.
@@ -31,15 +35,26 @@ pub(crate) struct Sealed {
 pub(crate) struct Renumbered {
     /// The new number of each old document, `u32::MAX` for a dead one; `None`: all keep theirs.
     map: Option<Vec<u32>>,
+    /// The old number of each new document, where they were sorted.
+    sorted: Option<Vec<u32>>,
     live_count: u32,
 }
 
 impl Renumbered {
-    fn of(buffer: &Buffer) -> Self {
+    fn of(buffer: &Buffer, order: Option<&SortOrder>) -> Self {
         let docs = buffer.docs();
         let live_count = docs.live_count() as u32;
+        if let Some(order) = order {
+            let living = (0..docs.len() as u32).filter(|doc| !docs.is_dead(*doc)).collect();
+            let sorted = sort::sorted(buffer, order, living);
+            let mut map = vec![u32::MAX; docs.len()];
+            for (new, old) in (0u32..).zip(&sorted) {
+                map[*old as usize] = new;
+            }
+            return Self { map: Some(map), sorted: Some(sorted), live_count };
+        }
         if docs.live_count() == docs.len() {
-            return Self { map: None, live_count };
+            return Self { map: None, sorted: None, live_count };
         }
         let mut next = 0;
         let map = (0..docs.len() as u32).map(|doc| {
@@ -49,7 +64,7 @@ impl Renumbered {
             next += 1;
             next - 1
         });
-        Self { map: Some(map.collect()), live_count }
+        Self { map: Some(map.collect()), sorted: None, live_count }
     }
 
     /// The new number of a document; `None` where it was dead.
@@ -60,15 +75,36 @@ impl Renumbered {
             Some(map) => Some(map[doc as usize]).filter(|new| *new != u32::MAX).map(DocId),
         }
     }
+
+    /// The living of `len` documents, old and new, the new ones rising.
+    fn living(&self, len: usize) -> Box<dyn Iterator<Item = (u32, DocId)> + '_> {
+        match &self.sorted {
+            Some(sorted) => Box::new(sorted.iter().copied().zip((0..).map(DocId))),
+            None => Box::new((0..len as u32).filter_map(|doc| Some((doc, self.new_doc(doc)?)))),
+        }
+    }
+
+    /// Puts what stands by old documents in the order of the new ones.
+    fn restore_order<T>(&self, docs: &mut [(DocId, T)]) {
+        if self.sorted.is_some() {
+            docs.sort_by_key(|(doc, _)| *doc);
+        }
+    }
 }
 
 /// Makes segment `id` of a buffer.
 pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<Sealed> {
-    let renumbered = Renumbered::of(buffer);
+    let order = sort::order_of(mapping);
+    // A sorted index has no nested documents; were there any, they would have to stay together.
+    let order = order.filter(|_| !buffer.docs().has_nested());
+    let renumbered = Renumbered::of(buffer, order.as_ref());
     if renumbered.live_count == 0 {
         return Ok(Sealed { file: None, renumbered });
     }
     let mut writer = SegmentWriter::new(id, renumbered.live_count);
+    if let Some(order) = &order {
+        writer.order(order);
+    }
     documents(buffer, &renumbered, &mut writer)?;
     let mut terms: Vec<&(FieldNo, FieldTerms)> = buffer.terms.iter().collect();
     terms.sort_unstable_by_key(|(field, _)| *field);
@@ -97,7 +133,7 @@ pub(crate) fn seal(buffer: &Buffer, id: SegmentId, mapping: &Mapping) -> Result<
 /// Ids, stamps and sources.
 fn documents(buffer: &Buffer, renumbered: &Renumbered, writer: &mut SegmentWriter) -> Result<()> {
     let docs = buffer.docs();
-    let living = || (0..docs.len() as u32).filter_map(|doc| Some((doc, renumbered.new_doc(doc)?)));
+    let living = || renumbered.living(docs.len());
     let owners = living().filter(|(doc, _)| !docs.is_nested(*doc));
     let mut ids: Vec<(&[u8], DocId)> = owners.map(|(doc, new)| (docs.id(doc), new)).collect();
     ids.sort_unstable();
@@ -151,6 +187,7 @@ fn bytes(
             _ => docs.push((doc, bytes.to_vec())),
         }
     }
+    renumbered.restore_order(&mut docs);
     if let Some(len) = spans {
         for (_, bytes) in docs.iter_mut().filter(|(_, bytes)| bytes.len() > len) {
             let mut spans: Vec<&[u8]> = bytes.chunks_exact(len).collect();
@@ -256,6 +293,7 @@ fn ordinals(
     if docs.is_empty() {
         return Ok(());
     }
+    renumbered.restore_order(&mut docs);
     let used: Vec<u32> =
         sorted.iter().copied().filter(|number| ranks[*number as usize] != UNUSED).collect();
     for (rank, number) in used.iter().enumerate() {
@@ -272,6 +310,7 @@ fn ordinals(
 fn values(field: FieldNo, numbers: &Numbers, renumbered: &Renumbered, writer: &mut SegmentWriter) {
     let mut docs: Vec<(DocId, i64)> = Vec::with_capacity(numbers.len());
     docs.extend(numbers.iter().filter_map(|(doc, value)| Some((renumbered.new_doc(doc)?, value))));
+    renumbered.restore_order(&mut docs);
     if numbers.indexed {
         let mut points = Points::new(Shape::LONG);
         for (doc, value) in &docs {
@@ -307,8 +346,8 @@ struct Source<'a> {
     current: Option<u32>,
     /// Whether `next_term` has yet to give `current`.
     is_waiting: bool,
-    /// Postings of `current`: document, frequency, where its positions end.
-    postings: Vec<(DocId, u32, usize)>,
+    /// Postings of `current`: document, frequency, where its positions stand.
+    postings: Vec<(DocId, u32, Range<usize>)>,
     positions: Vec<u32>,
     /// Posting that `next_posting` gives next.
     at: usize,
@@ -364,6 +403,7 @@ impl<'a> Source<'a> {
         let are_features = self.are_features;
         self.terms.postings(self.words, number, &mut self.scratch, |doc, here| {
             if let Some(doc) = renumbered.new_doc(doc) {
+                let start = positions.len();
                 if keeps_positions {
                     positions.extend_from_slice(here);
                 }
@@ -371,9 +411,12 @@ impl<'a> Source<'a> {
                     Some(freq) if are_features => *freq,
                     _ => here.len().max(1) as u32,
                 };
-                postings.push((doc, freq, positions.len()));
+                postings.push((doc, freq, start..positions.len()));
             }
         });
+        if renumbered.sorted.is_some() {
+            postings.sort_unstable_by_key(|(doc, _, _)| *doc);
+        }
         !self.postings.is_empty()
     }
 }
@@ -388,11 +431,10 @@ impl TermSource for Source<'_> {
     }
 
     fn next_posting(&mut self) -> Result<Option<Posting<'_>>> {
-        let Some((doc, freq, end)) = self.postings.get(self.at).copied() else { return Ok(None) };
-        let start = self.at.checked_sub(1).map_or(0, |before| self.postings[before].2);
+        let Some((doc, freq, places)) = self.postings.get(self.at) else { return Ok(None) };
         self.at += 1;
-        let freq = if self.options.freqs { freq } else { 1 };
-        Ok(Some(Posting { doc, freq, positions: &self.positions[start..end] }))
+        let freq = if self.options.freqs { *freq } else { 1 };
+        Ok(Some(Posting { doc: *doc, freq, positions: &self.positions[places.clone()] }))
     }
 }
 

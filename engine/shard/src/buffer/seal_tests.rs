@@ -150,3 +150,110 @@ fn every_type_is_sealed_merged_and_dies_in_blocks() {
     assert_eq!(merged.doc_count(), left.len() as u32 + inside, "dead blocks are gone whole");
     check(&View::new(3, [(merged, None)]).expect("a view"), &mapping, &left);
 }
+
+#[test]
+fn a_sorted_index_is_laid_in_its_order_and_merges_in_it() {
+    let spec = |field: &str, descending, missing_first| mapping::SortSpec {
+        field: field.into(),
+        descending,
+        greatest: descending,
+        missing_first,
+    };
+    let sort = vec![spec("tag", false, true), spec("n", true, false)];
+    let settings = mapping::Settings { sort, ..mapping::Settings::default() };
+    let mappings = json!({"properties": {
+        "tag": {"type": "keyword"},
+        "n": {"type": "long"},
+        "t": {"type": "text", "fielddata": true},
+        "span": {"type": "integer_range"},
+        "place": {"type": "geo_point"},
+    }});
+    let mapping = Mapping::parse(&mappings, Arc::new(settings)).expect("a mapping");
+    let no = |path: &str| mapping.field(path).expect("mapped").no;
+    let (mut parser, mut arena) = (Parser::new(), Arena::new());
+    let mut buffer = |from: u32| {
+        let mut buffer = Buffer::default();
+        for number in from..from + 60 {
+            let mut source = json!({
+                "t": format!("w{} same same", number % 7),
+                "span": {"gte": i64::from(number), "lte": i64::from(number)},
+                "place": {"lat": f64::from(number % 90), "lon": 1.0},
+            });
+            if let Some(object) = source.as_object_mut() {
+                if number % 4 != 0 {
+                    object.insert("tag", format!("t{}", number * 7 % 5));
+                }
+                if number % 3 != 0 {
+                    let values = [i64::from(number * 11 % 13), i64::from(number % 2)];
+                    object.insert(
+                        "n",
+                        values.into_iter().map(json::Value::from).collect::<json::Value>(),
+                    );
+                }
+            }
+            let text = json::to_string(&source);
+            arena.clear();
+            let parsed = parser.parse(&mapping, "x", text.as_bytes(), Mode::Strict, &mut arena);
+            let Ok(Parsed::Ready(doc)) = parsed else { panic!("{parsed:?}") };
+            let stamp = Stamp { seq_no: SeqNo(number.into()), term: PrimaryTerm(1), version: 1 };
+            let id = format!("{number:05}");
+            let bytes = Bytes::from(text.into_bytes());
+            let doc = buffer.add(id.as_bytes(), None, bytes, stamp, arena.entries(doc));
+            if number % 9 == 5 {
+                buffer.remove(doc);
+            }
+        }
+        buffer
+    };
+    // As plainly as can be: tag, none first; then the greatest number downwards, none last; then age.
+    let key = |number: u32| {
+        let tag = (number % 4 != 0).then(|| number * 7 % 5);
+        let n = (number % 3 != 0).then(|| (number * 11 % 13).max(number % 2));
+        (tag, n.map_or(i64::MAX, |n| -i64::from(n)), number)
+    };
+    let expected = |numbers: std::ops::Range<u32>| {
+        let mut living: Vec<u32> = numbers.filter(|number| number % 9 != 5).collect();
+        living.sort_by_key(|number| key(*number));
+        living
+    };
+    let check = |segment: &Segment, expected: &[u32]| {
+        let mut sources = segment.stored().expect("sources").reader();
+        let mut blocks = segment::BlockCache::new(4);
+        assert_eq!(segment.doc_count() as usize, expected.len());
+        for (number, at) in expected.iter().zip(0..) {
+            let doc = DocId(at);
+            let id = format!("{number:05}");
+            assert_eq!(segment.ids().id_of(doc).expect("sound"), Some(id.as_bytes()));
+            let text = sources.get(doc).expect("sound").to_vec();
+            let text = String::from_utf8(text).expect("JSON");
+            assert!(text.contains(&format!("w{} same", number % 7)), "{number}: {text}");
+            let seq_no = segment.numeric(FieldNo::SEQ_NO).and_then(|it| it.first(doc));
+            assert_eq!(seq_no, Some(i64::from(*number)));
+            let bytes = segment.binary(no("span")).expect("a column").reader();
+            let bytes = { bytes }.get(doc).expect("sound").expect("a span").to_vec();
+            let span = Span::read(&bytes, RangeKind::Integer).next().expect("one");
+            let end = mapping::types::range::sortable_of(span.from);
+            assert_eq!(end, i64::from(*number));
+            let terms = segment.terms(no("t")).expect("terms");
+            let word = format!("w{}", number % 7);
+            let info = terms.find(word.as_bytes(), &mut blocks).expect("sound").expect("there");
+            let mut postings = terms.postings(&info, segment::Need::Positions);
+            while postings.next() < doc {}
+            assert_eq!(postings.doc(), doc, "{word} of {number}");
+            let mut positions = Vec::new();
+            postings.positions(&mut positions);
+            assert_eq!(positions, [0]);
+        }
+    };
+    let one = sealed(1, &buffer(0), &mapping);
+    let two = sealed(2, &buffer(60), &mapping);
+    assert_eq!(one.order(), sort::order_of(&mapping).as_ref());
+    check(&one, &expected(0..60));
+    check(&two, &expected(60..120));
+    let mut go_on = |_| ControlFlow::Continue(());
+    let inputs = [(one, None), (two, None)];
+    let (file, _) = segment::merge::merge(&inputs, SegmentId(3), &mut go_on).expect("merged");
+    let merged = open(3, file);
+    assert_eq!(merged.order(), inputs[0].0.order());
+    check(&merged, &expected(0..120));
+}

@@ -53,6 +53,9 @@ pub fn item(
             let mut doc = document(chance, mapping);
             if let Some(doc) = doc.as_object_mut() {
                 doc.insert("uid", *uid);
+                if chance.one_in(12) {
+                    doc.insert("_doc_count", 1 + chance.below(9));
+                }
             }
             json!({"index": id, "doc": doc})
         }

@@ -62,7 +62,42 @@ pub fn mapping(chance: &mut Chance) -> Value {
         }
         fields.insert("nest", json!({"type": "nested", "properties": inner}));
     }
-    json!({"dynamic": false, "properties": fields})
+    let mut mapping = json!({"dynamic": false, "properties": fields});
+    if let (true, Some(mapping)) = (chance.one_in(3), mapping.as_object_mut()) {
+        mapping.insert("_meta", json!({"sort": (order(chance))}));
+    }
+    mapping
+}
+
+/// Keys by which the index is sorted, where their fields are there and nothing is nested: a case that is
+/// made smaller loses some.
+fn order(chance: &mut Chance) -> Value {
+    let count = 1 + chance.below(3);
+    let keys = (0..count).map(|_| {
+        let field = chance.pick(&[
+            "k1",
+            "k2",
+            "k3",
+            "one",
+            "least",
+            "f_long",
+            "f_double",
+            "f_half_float",
+            "f_scaled_float",
+            "f_unsigned_long",
+            "f_boolean",
+            "f_date",
+            "f_date_nanos",
+            "f_ip",
+        ]);
+        json!({
+            "field": field,
+            "order": (chance.pick(&["asc", "desc"])),
+            "mode": (chance.pick(&["min", "max"])),
+            "missing": (chance.pick(&["_last", "_first"]))
+        })
+    });
+    keys.collect()
 }
 
 fn text(chance: &mut Chance, rich: bool) -> Value {

@@ -12,9 +12,14 @@ use super::statistics::Statistics;
 use super::world::World;
 use super::{Read, skip, time};
 
+/// For how many documents these stand: each for as many as it says.
+fn count(rows: &[Row<'_>]) -> usize {
+    rows.iter().map(|row| row.at.multitude as usize).sum()
+}
+
 /// One bucket: its count, and what its aggregations come to.
 pub fn one(world: &World, subs: Option<&Value>, rows: &[Row<'_>], mut head: Object) -> Read<Value> {
-    head.insert("doc_count", rows.len());
+    head.insert("doc_count", count(rows));
     if let Some(subs) = subs
         && let Value::Object(inner) = aggregate::all(world, subs, rows)?
     {
@@ -128,13 +133,13 @@ pub fn terms(world: &World, body: &Value, subs: Option<&Value>, rows: &[Row<'_>]
     if by_key && least > 1 && groups.len() > size {
         return skip("rare terms by key");
     }
-    let total: usize = groups.iter().map(|(_, rows)| rows.len()).sum();
-    groups.retain(|(_, rows)| rows.len() >= least);
+    let total: usize = groups.iter().map(|(_, rows)| self::count(rows)).sum();
+    groups.retain(|(_, rows)| self::count(rows) >= least);
     let mut made = Vec::new();
     for (value, rows) in groups {
         let mut head = Object::new();
         key(field, &value, &mut head)?;
-        let count = rows.len();
+        let count = self::count(&rows);
         made.push((value, count, one(world, subs, &rows, head)?));
     }
     let default = json!([{"_count": "desc"}]);
@@ -215,7 +220,7 @@ fn filled(
                 return skip("too many buckets");
             }
         }
-        if rows.len() >= least {
+        if count(rows) >= least {
             buckets.push(one(world, subs, rows, head(*key)?)?);
         }
         at = next(*key)?;

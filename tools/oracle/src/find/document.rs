@@ -62,14 +62,22 @@ pub struct Said {
 }
 
 /// A document, or a nested object of one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Block {
     /// Its id; of nested objects too.
     pub id: String,
+    /// For how many documents it counts in buckets (`_doc_count`).
+    pub multitude: u64,
     /// What it says, by field.
     pub said: BTreeMap<String, Said>,
     /// Nested objects, by the whole name of their field.
     pub nested: BTreeMap<String, Vec<Block>>,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { id: String::new(), multitude: 1, said: BTreeMap::new(), nested: BTreeMap::new() }
+    }
 }
 
 impl Block {
@@ -95,7 +103,8 @@ impl Block {
 
 /// Reads a document.
 pub fn read(schema: &Schema, id: &str, source: &Value) -> Read<Block> {
-    let mut block = Block { id: id.to_owned(), ..Block::default() };
+    let multitude = source.get("_doc_count").and_then(Value::as_u64).unwrap_or(1);
+    let mut block = Block { id: id.to_owned(), multitude, ..Block::default() };
     walk(schema, &mut block, "", source)?;
     // A field that always says the same says it of every document.
     for field in schema.fields.values().filter(|field| field.kind == "constant_keyword") {

@@ -67,6 +67,38 @@ fn told(what: &str, answer: &Answer) -> String {
     format!("{what}: {} {text}", answer.status)
 }
 
+/// Sorts the index by the keys that `_meta` names, as far as they can be.
+fn sort(body: &mut Value) {
+    let properties = body.at(&["mappings", "properties"]).and_then(Value::as_object);
+    let Some(properties) = properties else { return };
+    let is_nested = |field: &Value| field.get("type").and_then(Value::as_str) == Some("nested");
+    if properties.iter().any(|(_, field)| is_nested(field)) {
+        return;
+    }
+    let keys = body.at(&["mappings", "_meta", "sort"]).and_then(Value::as_array).unwrap_or(&[]);
+    let can_sort = |key: &&Value| {
+        let field = key.get("field").and_then(Value::as_str).and_then(|name| properties.get(name));
+        field.is_some_and(|field| field.get("doc_values") != Some(&Value::Bool(false)))
+    };
+    let keys: Vec<&Value> = keys.iter().filter(can_sort).collect();
+    if keys.is_empty() {
+        return;
+    }
+    let each =
+        |name: &str| -> Value { keys.iter().filter_map(|key| key.get(name).cloned()).collect() };
+    let order = json!({
+        "field": (each("field")),
+        "order": (each("order")),
+        "mode": (each("mode")),
+        "missing": (each("missing"))
+    });
+    if let Some(settings) = body.as_object_mut().and_then(|body| body.get_mut("settings"))
+        && let Some(settings) = settings.as_object_mut()
+    {
+        settings.insert("sort", order);
+    }
+}
+
 impl Run {
     async fn create(&mut self, shards: usize, mapping: &Value) -> Done {
         let mut mapping = mapping.clone();
@@ -83,6 +115,8 @@ impl Run {
             },
             "mappings": mapping
         });
+        let mut body = body;
+        sort(&mut body);
         let answer = self.client.call("PUT", "/a", &json::to_string(&body)).await;
         if answer.status == 200 { Ok(()) } else { Err(told("the index", &answer)) }
     }

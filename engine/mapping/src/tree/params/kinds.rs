@@ -329,7 +329,7 @@ pub(super) fn similarity(
 ) -> Result<Option<Arc<str>>> {
     let wanted = java_text(value);
     let known = matches!(wanted.as_str(), "BM25" | "boolean" | "default")
-        || settings.similarities.iter().any(|known| **known == *wanted);
+        || settings.similarities.iter().any(|(known, _)| **known == *wanted);
     if !known {
         return Err(Error::mapper_parsing(format!(
             "Unknown Similarity type [{wanted}] for field [{name}]"

@@ -24,6 +24,8 @@ mod single;
 mod terms;
 mod values;
 
+pub(super) use values::long;
+
 use json::spanned::Node;
 
 use super::context::{Fault, Read, members};
