@@ -16,9 +16,9 @@ use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
 use search::result::Ranked;
 
-use super::around::{InsidePlans, inside_hits};
+use super::around::{InsidePlans, hit_bytes, inside_hits};
 use super::meaning::{State, Target};
-use super::search::{damaged, fetched, hit_bytes};
+use super::search::{damaged, fetched};
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};

@@ -26,7 +26,7 @@ use segment::View;
 use segment::section::Missing;
 
 use super::aggregate;
-use super::around::{InsidePlans, inside_hits};
+use super::around::{InsidePlans, hit_bytes, inside_hits};
 use super::context::HeldShard;
 use super::explain::why;
 use super::meaning::{Rescored, State, Target, shards_of};
@@ -150,9 +150,6 @@ const READ_HERE_BYTES_MAX: usize = 64 << 10;
 
 /// So much that a search finds is not counted: it is gone again at once.
 const RANKS_BYTES_FREE: usize = 64 << 10;
-
-/// Bytes of a hit beside its texts.
-const HIT_BYTES: usize = 512;
 
 /// What the gate is asked for a search.
 pub(super) const SEARCH: &str = "indices:data/read/search";
@@ -635,19 +632,6 @@ impl<E: Env> Core<E> {
         }
         Ok(Some(gather.finish()))
     }
-}
-
-/// Bytes that a hit takes, about.
-pub(super) fn hit_bytes(hit: &Hit) -> usize {
-    let texts = |all: &[(String, Vec<String>)]| -> usize {
-        all.iter().flat_map(|(_, values)| values).map(|value| 24 + value.len()).sum()
-    };
-    let inner = hit.inner_hits.iter().flat_map(|(_, inner)| &inner.hits);
-    HIT_BYTES
-        + hit.source.as_ref().map_or(0, |source| source.len())
-        + texts(&hit.fields)
-        + texts(&hit.highlight)
-        + inner.map(hit_bytes).sum::<usize>()
 }
 
 /// Reads a search without doing it.
