@@ -151,7 +151,7 @@ func stock(ca []byte) {
 	if total != 60*59/2+10 {
 		log.Fatalf("%v counted", total)
 	}
-	_, err = client.Get("nowhere", "1").Do(ctx)
+	_, err = client.Search().Index("nowhere").Do(ctx)
 	if failed, ok := err.(*types.ElasticsearchError); !ok || failed.ErrorCause.Type != "index_not_found_exception" {
 		log.Fatal(err)
 	}
