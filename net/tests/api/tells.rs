@@ -68,3 +68,48 @@ fn a_body_that_nobody_reads_is_refused() {
         client.good("POST", "/a/_refresh", "").await;
     });
 }
+
+#[test]
+fn conflicts_are_counted_and_finished_tasks_tell_times_for_people() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"n":1}"#).await;
+        for _ in 0..2 {
+            assert_eq!(client.call("PUT", "/a/_create/1", r#"{"n":1}"#).await.status, 409);
+        }
+        let told = client.good("GET", "/a/_stats/indexing", "").await;
+        let indexing = at(&told, &["_all", "total", "indexing"]);
+        for name in ["index_failed", "index_failed_due_to_version_conflict"] {
+            assert_eq!(at(indexing, &[name]).as_u64(), Some(2), "{name}");
+        }
+        let path = "/a/_update_by_query?wait_for_completion=false";
+        let begun = client.good("POST", path, "").await;
+        let task = at(&begun, &["task"]).as_str().expect("an id").to_owned();
+        let path = format!("/_tasks/{task}?wait_for_completion=true");
+        let ended = client.good("GET", &path, "").await;
+        assert_eq!(at(&ended, &["response", "throttled"]).as_str(), Some("0s"));
+        assert_eq!(at(&ended, &["response", "throttled_until"]).as_str(), Some("0s"));
+        assert!(at(&ended, &["task", "status"]).get("throttled").is_none());
+    });
+}
+
+#[test]
+fn what_is_explained_and_searched_tells_its_place() {
+    with_node(|mut client| async move {
+        let body = r#"{"mappings":{"properties":{"t":{"type":"text"}}}}"#;
+        client.good("PUT", "/a", body).await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"one"}"#).await;
+        let found = client.good("POST", "/a/_search", r#"{"explain":true}"#).await;
+        let hit = &at(&found, &["hits", "hits"]).as_array().expect("hits")[0];
+        assert_eq!(at(hit, &["_shard"]).as_str(), Some("[a][0]"));
+        assert!(at(hit, &["_node"]).as_str().is_some_and(|node| !node.is_empty()));
+        let shards = client.good("GET", "/a/_search_shards", "").await;
+        let shard = &at(&shards, &["shards"]).as_array().expect("shards")[0];
+        let shard = &shard.as_array().expect("copies")[0];
+        assert!(at(shard, &["allocation_id", "id"]).as_str().is_some());
+        assert_eq!(at(shard, &["relocation_failure_info", "failed_attempts"]).as_u64(), Some(0));
+        // Of a document that is not stored all text is shown.
+        let vectors = client.good("POST", "/a/_termvectors", r#"{"doc":{"t":"two two"}}"#).await;
+        let freq = at(&vectors, &["term_vectors", "t", "terms", "two", "term_freq"]);
+        assert_eq!(freq.as_u64(), Some(2));
+    });
+}
