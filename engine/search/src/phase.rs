@@ -38,7 +38,7 @@ pub use merge::{best_of_shard, merge};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
 pub use parts::{Part, Parts};
 pub use rescore::rescore;
-use tally::Tally;
+use tally::{Tally, counts_fast};
 
 /// Work of one step: about 300 µs of documents looked at.
 pub const STEP_WORK: u32 = 50_000;
@@ -637,44 +637,6 @@ fn is_wide(node: &Node, context: Context<'_>) -> bool {
         && filter.iter().all(|node| {
             matches!(node, Node::Numbers { .. }) && build::cost(node, context) > doc_count / FEW
         })
-}
-
-/// The matches of a node are counted much faster than they are scored.
-fn counts_fast(node: &Node) -> bool {
-    match node {
-        Node::All { .. }
-        | Node::Term { .. }
-        | Node::FewTerms { .. }
-        | Node::Numbers { .. }
-        | Node::Box { .. }
-        | Node::Exists { .. } => true,
-        Node::DisMax { clauses, .. } => clauses.iter().all(counts_fast),
-        Node::Bool { must, filter, should, minimum, .. } => {
-            match must.len() + filter.len() {
-                0 => should.iter().all(counts_fast),
-                // Optional clauses beside a required one are not counted at all.
-                1 => *minimum == 0 && must.iter().chain(filter).all(counts_fast),
-                _ => false,
-            }
-        }
-        Node::None
-        | Node::Phrase { .. }
-        | Node::Synonym { .. }
-        | Node::MultiPhrase { .. }
-        | Node::Combined { .. }
-        | Node::Function { .. }
-        | Node::Feature { .. }
-        | Node::Near { .. }
-        | Node::Inside { .. }
-        | Node::Covering { .. }
-        | Node::Places { .. }
-        | Node::Nested { .. }
-        | Node::Terms { .. }
-        | Node::Pattern { .. }
-        | Node::Ids { .. }
-        | Node::Constant { .. }
-        | Node::Boosting { .. } => false,
-    }
 }
 
 /// Clears the bits of documents outside of the part.

@@ -7,7 +7,7 @@ use segment::Segment;
 use segment::columns::{self, DictionaryReader};
 
 use crate::iter::build;
-use crate::iter::{Turn, WINDOW, bits, window_of};
+use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
 use crate::plan::order::{Inside, Key, MissingTerm, Numeric, Ordinals, Source};
 use crate::plan::weigh::Plan;
@@ -20,6 +20,27 @@ pub(super) enum Reader {
     Numeric { column: Option<columns::Numeric>, key: Numeric },
     Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
     Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
+}
+
+/// Reused room.
+pub(super) struct Scratch {
+    pub(super) values: Box<[i64; WINDOW as usize]>,
+    pub(super) present: Bits,
+    pub(super) firsts: Vec<i64>,
+    pub(super) keys: Vec<i64>,
+    pub(super) several: Vec<i64>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            values: Box::new([0; WINDOW as usize]),
+            present: bits::NONE,
+            firsts: Vec::new(),
+            keys: Vec::new(),
+            several: Vec::new(),
+        }
+    }
 }
 
 /// Which documents inside of another count for a key.

@@ -20,9 +20,10 @@ use mapping::types::sortable;
 
 use super::group::{Group, Grouper, grouper};
 use super::read::{
-    self, Children, Reader, directed, first_bounds, inside, missing_value, number, rank, reader,
+    self, Children, Reader, Scratch, directed, first_bounds, inside, missing_value, number, rank,
+    reader,
 };
-use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
+use crate::iter::{Turn, WINDOW, bits, window_of};
 use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
 use crate::plan::weigh::Plan;
 use crate::request::Mode;
@@ -94,15 +95,6 @@ pub struct Sorter {
     scratch: Scratch,
 }
 
-/// Reused room.
-struct Scratch {
-    values: Box<[i64; WINDOW as usize]>,
-    present: Bits,
-    firsts: Vec<i64>,
-    keys: Vec<i64>,
-    several: Vec<i64>,
-}
-
 /// Neither the smallest nor the greatest: those stand for missing terms.
 const RANK_MAX: i64 = i64::MAX - 1;
 
@@ -124,13 +116,7 @@ impl Sorter {
             max_score: f32::NAN,
             grouper: Grouper::Nothing,
             groups: Set::default(),
-            scratch: Scratch {
-                values: Box::new([0; WINDOW as usize]),
-                present: bits::NONE,
-                firsts: Vec::new(),
-                keys: Vec::new(),
-                several: Vec::new(),
-            },
+            scratch: Scratch::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Part, Slice, keep_alive, keep_in_part};
 use crate::iter::build::{self, Context, Rest, Split};
 use crate::iter::{Turn, WINDOW, bits, window_of};
-use crate::plan::weigh::Plan;
+use crate::plan::weigh::{Node, Plan};
 
 /// A count of matches, window after window.
 pub(super) struct Tally {
@@ -96,5 +96,43 @@ impl Slice {
             false => self.count += more as u64,
         }
         true
+    }
+}
+
+/// The matches of a node are counted much faster than they are scored.
+pub(super) fn counts_fast(node: &Node) -> bool {
+    match node {
+        Node::All { .. }
+        | Node::Term { .. }
+        | Node::FewTerms { .. }
+        | Node::Numbers { .. }
+        | Node::Box { .. }
+        | Node::Exists { .. } => true,
+        Node::DisMax { clauses, .. } => clauses.iter().all(counts_fast),
+        Node::Bool { must, filter, should, minimum, .. } => {
+            match must.len() + filter.len() {
+                0 => should.iter().all(counts_fast),
+                // Optional clauses beside a required one are not counted at all.
+                1 => *minimum == 0 && must.iter().chain(filter).all(counts_fast),
+                _ => false,
+            }
+        }
+        Node::None
+        | Node::Phrase { .. }
+        | Node::Synonym { .. }
+        | Node::MultiPhrase { .. }
+        | Node::Combined { .. }
+        | Node::Function { .. }
+        | Node::Feature { .. }
+        | Node::Near { .. }
+        | Node::Inside { .. }
+        | Node::Covering { .. }
+        | Node::Places { .. }
+        | Node::Nested { .. }
+        | Node::Terms { .. }
+        | Node::Pattern { .. }
+        | Node::Ids { .. }
+        | Node::Constant { .. }
+        | Node::Boosting { .. } => false,
     }
 }
