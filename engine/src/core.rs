@@ -81,6 +81,8 @@ pub struct Core<E: Env> {
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
     pub(crate) tasks: RefCell<Tasks>,
     pub(crate) contexts: RefCell<Contexts>,
+    /// Scripts that were compiled.
+    pub(crate) scripts: RefCell<crate::ops::script::Scripts>,
     pub(crate) others: Others<E>,
     failure: RefCell<Option<Reply<String>>>,
     failed: RefCell<Option<Answer<String>>>,
@@ -118,6 +120,7 @@ impl<E: Env> Core<E> {
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             tasks: RefCell::default(),
             contexts: RefCell::default(),
+            scripts: RefCell::default(),
             others: RefCell::default(),
             env,
             id,

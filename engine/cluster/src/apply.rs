@@ -72,6 +72,18 @@ fn changed(state: &State, command: &Command) -> Result<State> {
         Command::DeleteTemplates { kind, names } => templates::delete(state, *kind, names),
         Command::PutDataStream { stream, create } => streams::put(state, stream, *create),
         Command::DeleteDataStreams { names } => Ok(streams::delete(state, names)),
+        Command::PutScript { id, script } => {
+            let mut scripts = (*state.scripts).clone();
+            scripts.insert(Arc::from(id.as_str()), Arc::new(script.clone()));
+            Ok(State { scripts: Arc::new(scripts), version: state.version + 1, ..state.clone() })
+        }
+        Command::DeleteScript { id } => {
+            let mut scripts = (*state.scripts).clone();
+            if scripts.remove(id.as_str()).is_none() {
+                return Ok(state.clone());
+            }
+            Ok(State { scripts: Arc::new(scripts), version: state.version + 1, ..state.clone() })
+        }
         Command::PutClusterSettings { persistent, transient } => {
             put_cluster_settings(state, persistent, transient)
         }

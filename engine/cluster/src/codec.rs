@@ -142,6 +142,10 @@ fn command_json(command: &Command) -> Value {
                 ("preserve", (*preserve).into()),
             ]),
         ),
+        Command::PutScript { id, script } => {
+            ("put_script", object([("id", id.into()), ("script", script.clone())]))
+        }
+        Command::DeleteScript { id } => ("delete_script", object([("id", id.into())])),
         Command::PutClusterSettings { persistent, transient } => (
             "put_cluster_settings",
             object([("persistent", persistent.clone()), ("transient", transient.clone())]),
@@ -305,6 +309,11 @@ fn read_command(value: &Value) -> Result<Command> {
             settings: part(body, "settings")?.clone(),
             preserve: flag(body, "preserve")?,
         },
+        "put_script" => Command::PutScript {
+            id: text(body, "id")?.to_owned(),
+            script: part(body, "script")?.clone(),
+        },
+        "delete_script" => Command::DeleteScript { id: text(body, "id")?.to_owned() },
         "put_cluster_settings" => Command::PutClusterSettings {
             persistent: part(body, "persistent")?.clone(),
             transient: part(body, "transient")?.clone(),
@@ -375,7 +384,7 @@ fn state_json(state: &State) -> Value {
         .collect();
     let templates = &state.templates;
     let streams = state.data_streams.values().map(|stream| stream.to_json()).collect();
-    object([
+    let mut whole = object([
         ("version", state.version.into()),
         ("uuid", uuid_text(state.uuid).into()),
         ("indices", Value::Array(indices)),
@@ -385,7 +394,12 @@ fn state_json(state: &State) -> Value {
         ("data_streams", Value::Array(streams)),
         ("settings", state.settings.to_json()),
         ("voting_exclusions", pairs_json(&state.voting_exclusions)),
-    ])
+    ]);
+    if let (false, Value::Object(members)) = (state.scripts.is_empty(), &mut whole) {
+        let scripts = state.scripts.iter().map(|(id, script)| (id.to_string(), (**script).clone()));
+        members.insert("scripts", Value::Object(scripts.collect()));
+    }
+    whole
 }
 
 fn map_json<T>(map: &BTreeMap<Arc<str>, Arc<T>>, show: fn(&T) -> Value) -> Value {
@@ -422,6 +436,13 @@ fn read_state(value: &Value) -> Result<State> {
         let stream = read_stream(item)?;
         data_streams.insert(Arc::clone(&stream.name), Arc::new(stream));
     }
+    let mut scripts = BTreeMap::new();
+    // States from before scripts have none.
+    if let Some(stored) = value.get("scripts").and_then(Value::as_object) {
+        for (id, script) in stored.iter() {
+            scripts.insert(Arc::from(id), Arc::new(script.clone()));
+        }
+    }
     let empty = State {
         uuid: uuid(value, "uuid")?,
         templates: Arc::new(Templates {
@@ -430,6 +451,7 @@ fn read_state(value: &Value) -> Result<State> {
             legacy: read_map(value, "legacy_templates", LegacyTemplate::parse)?,
         }),
         data_streams: Arc::new(data_streams),
+        scripts: Arc::new(scripts),
         settings: Arc::new(ClusterSettings::from_json(part(value, "settings")?)),
         voting_exclusions: pairs(value, "voting_exclusions")?.into(),
         ..State::default()

@@ -107,6 +107,18 @@ pub enum Command {
         /// Names; those that are gone already are passed over.
         names: Vec<String>,
     },
+    /// Stores a script, or replaces it.
+    PutScript {
+        /// Its id.
+        id: String,
+        /// Language and source: an object.
+        script: Value,
+    },
+    /// Forgets a stored script; one that is gone already is passed over.
+    DeleteScript {
+        /// Its id.
+        id: String,
+    },
     /// Changes settings of the cluster; a null takes one back.
     PutClusterSettings {
         /// Those that outlive a restart.

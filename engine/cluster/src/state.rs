@@ -27,6 +27,8 @@ pub struct State {
     pub templates: Arc<Templates>,
     /// Data streams by name.
     pub data_streams: Arc<BTreeMap<Arc<str>, Arc<DataStream>>>,
+    /// Stored scripts by id: language and source.
+    pub scripts: Arc<BTreeMap<Arc<str>, Arc<Value>>>,
     /// Settings of the whole cluster.
     pub settings: Arc<ClusterSettings>,
     /// Nodes that shall have no vote, by id and name (`_absent_` for what is not known).

@@ -18,6 +18,7 @@
 pub mod analysis;
 pub mod document;
 pub mod error;
+pub mod script;
 pub mod settings;
 pub mod similarity;
 pub mod tree;

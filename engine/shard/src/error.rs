@@ -137,6 +137,8 @@ pub enum WriteError {
     NoSource,
     /// What an update makes of its document does not fit the mapping.
     Document(Box<mapping::Error>),
+    /// An update's script failed.
+    Script(Box<script::Error>),
     /// What an update makes of its document needs these fields first. Operations after it were not
     /// tried.
     NeedsFields(Box<Delta>),
@@ -202,6 +204,7 @@ impl fmt::Display for WriteError {
             Self::Missing => f.write_str("document missing"),
             Self::NoSource => f.write_str("document source missing"),
             Self::Document(error) => error.fmt(f),
+            Self::Script(error) => error.fmt(f),
             Self::NeedsFields(_) => f.write_str("the mapping lacks fields of the document"),
             Self::NotTried => f.write_str("an operation before it waits for fields"),
             Self::Rejected { needed_bytes } => {

@@ -38,6 +38,7 @@ pub mod operation;
 pub mod reader;
 mod recover;
 mod refresh;
+pub mod scripted;
 mod scrub;
 mod shard;
 mod state;
@@ -51,8 +52,8 @@ pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
 pub use error::{Conflict, Error, Result, WriteError};
 pub use merge::Aim;
 pub use operation::{
-    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Update, WriteBatch,
-    Written,
+    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Scripted, Update,
+    WriteBatch, Written,
 };
 pub use reader::{Opening, Reader, Touched, Uses};
 pub use shard::{Setup, Shard};

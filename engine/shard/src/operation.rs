@@ -5,6 +5,8 @@
 //!
 //! Not here: the log form (`frame`), judging (`decide`), doing (`apply`).
 
+use std::sync::Arc;
+
 use base::{PrimaryTerm, SeqNo};
 use env::Bytes;
 use json::Value;
@@ -69,6 +71,23 @@ pub struct Update {
     pub detect_noop: bool,
     /// The answer brings the document's text.
     pub wants_source: bool,
+    /// Says what becomes of the document, in place of `change`.
+    pub script: Option<Arc<Scripted>>,
+}
+
+/// A script that changes documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scripted {
+    /// The script.
+    pub program: Arc<script::Program>,
+    /// Its parameters: an object.
+    pub params: Value,
+    /// Name of the index, as the script sees it.
+    pub index: String,
+    /// Milliseconds since 1970, as the script sees them.
+    pub now_ms: i64,
+    /// It also says what becomes of `upsert`.
+    pub upserts: bool,
 }
 
 /// What must hold for an operation to be done.

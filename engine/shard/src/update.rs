@@ -8,7 +8,9 @@
 //!
 //! Always true: what is logged is the whole document. A replay knows no updates.
 
+use base::{PrimaryTerm, SeqNo};
 use env::{Bytes, Env};
+use json::Value;
 use mapping::document::{Mode, Parsed};
 
 use base::planted::{Fault, planted};
@@ -17,7 +19,8 @@ use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
 use crate::error::{Conflict, WriteError};
 use crate::frame::FrameWriter;
-use crate::operation::{Kind, Operation, Outcome, Update, Written};
+use crate::operation::{Kind, Operation, Outcome, Scripted, Update, Written};
+use crate::scripted;
 use crate::shard::Inner;
 use crate::versions::{Decision, Standing, Text};
 use crate::write::Job;
@@ -28,7 +31,7 @@ const BYTES_A_BYTE: usize = 6;
 
 impl<E: Env> Inner<E> {
     /// Decides one update; `None`: it changes nothing, and its answer is noted.
-    pub(crate) fn decide_update(
+    pub(crate) async fn decide_update(
         &self,
         op: Operation,
         at: usize,
@@ -41,26 +44,56 @@ impl<E: Env> Inner<E> {
         };
         let (standing, text) = self.current(&id)?;
         let wants_source = update.wants_source;
-        let (source, routing) = match (standing, text) {
+        let (change, routing) = match (standing, text) {
             (Standing::Present(stamp), _) if update.only_absent => {
                 return Err(WriteError::Conflict(Conflict::Exists { version: stamp.version }));
             }
-            (Standing::Present(stamp), Some(text)) => {
+            (Standing::Present(_), Some(text)) => {
                 decide::judge(Wish::Index, check, standing).map_err(WriteError::Conflict)?;
-                let Some(source) = changed(*update, &text.source)? else {
-                    job.answers.borrow_mut()[at] = Some(Ok(Written {
-                        seq_no: stamp.seq_no,
-                        primary_term: stamp.term,
-                        version: stamp.version,
-                        outcome: Outcome::Noop,
-                        source: wants_source.then_some(text.source),
-                    }));
-                    updated.noops.push(at);
-                    return Ok(None);
+                let routing = text.routing.map(String::from).or(routing);
+                let change = match &update.script {
+                    None => changed(*update, &text.source)?,
+                    Some(scripted) => {
+                        let source = stored(&text.source)?;
+                        let mut ctx = meta(scripted, &id, routing.as_deref());
+                        if let Some(stamp) = standing.stamp() {
+                            ctx.insert("_version", json::Number::from(stamp.version));
+                        }
+                        self.scripted(scripted, ctx, "index", source).await?
+                    }
                 };
-                (source, text.routing.map(String::from).or(routing))
+                (change.unless(text.source), routing)
             }
-            _ => (update.upsert.ok_or(WriteError::Missing)?, routing),
+            _ => {
+                let upsert = update.upsert.ok_or(WriteError::Missing)?;
+                let change = match update.script.filter(|scripted| scripted.upserts) {
+                    None => Change::Put(upsert),
+                    Some(scripted) => {
+                        let ctx = meta(&scripted, &id, routing.as_deref());
+                        self.scripted(&scripted, ctx, "create", stored(&upsert)?).await?
+                    }
+                };
+                (change.unless(Bytes::empty()), routing)
+            }
+        };
+        let source = match change {
+            Change::Put(source) => source,
+            Change::Delete => {
+                let op = Operation { id, routing, kind: Kind::Delete, check };
+                return self.decide_one(op, at, Place::Part).map(Some);
+            }
+            Change::Nothing(source) => {
+                let stamp = standing.stamp().filter(|_| !source.is_empty());
+                job.answers.borrow_mut()[at] = Some(Ok(Written {
+                    seq_no: stamp.map_or(SeqNo(0), |stamp| stamp.seq_no),
+                    primary_term: stamp.map_or(PrimaryTerm(0), |stamp| stamp.term),
+                    version: stamp.map_or(0, |stamp| stamp.version),
+                    outcome: Outcome::Noop,
+                    source: wants_source.then_some(source),
+                }));
+                updated.noops.push(at);
+                return Ok(None);
+            }
         };
         let needed_bytes = BYTES_A_BYTE * source.len();
         let Some(taken) = self.lease.take(needed_bytes) else {
@@ -84,6 +117,24 @@ impl<E: Env> Inner<E> {
         }
         let kind = Kind::Index { create: false, source, doc };
         self.decide_one(Operation { id, routing, kind, check }, at, Place::Part).map(Some)
+    }
+
+    /// What a script makes of a document.
+    async fn scripted(
+        &self,
+        scripted: &Scripted,
+        ctx: json::Object,
+        op: &str,
+        source: Value,
+    ) -> Result<Change, WriteError> {
+        let left = scripted::run(&self.env, &scripted.program, &scripted.params, ctx, op, source);
+        let left = left.await.map_err(|error| WriteError::Script(Box::new(error)))?;
+        Ok(match left.op.as_str() {
+            "delete" if op == "index" => Change::Delete,
+            done if done == op => Change::Put(Bytes::from(json::to_vec(&left.source))),
+            // What Elasticsearch does not know, it passes over with a word in its log.
+            _ => Change::Nothing(Bytes::empty()),
+        })
     }
 
     /// How a document stands for the next decision, with its text where it is there.
@@ -114,19 +165,57 @@ impl<E: Env> Inner<E> {
     }
 }
 
-/// What an update makes of a text; `None` where nothing changes.
-fn changed(update: Update, source: &[u8]) -> Result<Option<Bytes>, WriteError> {
+/// What becomes of a document.
+enum Change {
+    /// It gets this text.
+    Put(Bytes),
+    /// It goes.
+    Delete,
+    /// It stays as it is: its text.
+    Nothing(Bytes),
+}
+
+impl Change {
+    /// Where nothing changes, the text is this.
+    fn unless(self, source: Bytes) -> Self {
+        match self {
+            Self::Nothing(_) => Self::Nothing(source),
+            other => other,
+        }
+    }
+}
+
+/// What a script sees of a document beside its source.
+fn meta(scripted: &Scripted, id: &str, routing: Option<&str>) -> json::Object {
+    let mut ctx = json::Object::new();
+    ctx.insert("_index", scripted.index.as_str());
+    ctx.insert("_id", id);
+    ctx.insert("_type", "_doc");
+    if let Some(routing) = routing {
+        ctx.insert("_routing", routing);
+    }
+    ctx.insert("_now", json::Number::from(scripted.now_ms));
+    ctx
+}
+
+/// A stored text, read.
+fn stored(source: &[u8]) -> Result<Value, WriteError> {
     if source.is_empty() {
         return Err(WriteError::NoSource);
     }
     // Only what was read as JSON is stored.
-    let mut whole = json::parse(source).map_err(|error| WriteError::Failed {
+    json::parse(source).map_err(|error| WriteError::Failed {
         error: crate::Error::Corrupt { file: "a document".into(), what: error.to_string() },
         durable_unknown: false,
-    })?;
+    })
+}
+
+/// What an update makes of a text.
+fn changed(update: Update, source: &[u8]) -> Result<Change, WriteError> {
+    let mut whole = stored(source)?;
     let is_changed = json::patch::merge(&mut whole, &update.change);
     if !is_changed && update.detect_noop {
-        return Ok(None);
+        return Ok(Change::Nothing(Bytes::empty()));
     }
-    Ok(Some(Bytes::from(json::to_vec(&whole))))
+    Ok(Change::Put(Bytes::from(json::to_vec(&whole))))
 }

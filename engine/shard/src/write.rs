@@ -199,7 +199,7 @@ impl<E: Env> Inner<E> {
             seen += 1;
             let decision = match op.kind {
                 _ if job.is_stopped.get() => Err(WriteError::NotTried),
-                Kind::Update(_) => self.decide_update(op, at, job, &mut frame, &mut updated),
+                Kind::Update(_) => self.decide_update(op, at, job, &mut frame, &mut updated).await,
                 Kind::Index { .. } | Kind::Delete => {
                     self.decide_one(op, at, Place::Batch).map(Some)
                 }

@@ -15,6 +15,7 @@ fn change(id: &str, change: &str) -> Operation {
         only_absent: false,
         detect_noop: true,
         wants_source: true,
+        script: None,
     };
     Operation {
         id: id.to_owned(),

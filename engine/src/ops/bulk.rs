@@ -385,7 +385,6 @@ impl<E: Env> Core<E> {
         by_shard: &mut Map<ShardId, usize>,
     ) -> Result<Aim> {
         document::validate(item)?;
-        item.update.as_deref().map_or(Ok(()), document::refuse_script)?;
         let makes =
             item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
         let key = (item.index.as_str(), item.require_alias, makes);

@@ -13,11 +13,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use base::ShardId;
 use env::{Bytes, Clock, Env};
+use script::{Context, Program};
 use search::dsl;
 use search::request::{SearchRequest, Tiebreak, TrackTotal};
 use search::result::Hit;
@@ -27,6 +29,7 @@ use super::bulk::{BulkOutcome, BulkRequest};
 use super::context::HeldShard;
 use super::document::{VersionType, WriteAction, WriteItem, WriteResult};
 use super::failure;
+use super::script::Script;
 use super::search::{SEARCH, SearchCall};
 use super::sliced::{By, sliced};
 use crate::core::Core;
@@ -35,6 +38,8 @@ use crate::gate::{self, Gate};
 use crate::host::call::ShardCall;
 use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::task::TaskControl;
+
+mod scripted;
 
 /// Slices that `auto` makes at most.
 const SLICES_AUTO_MAX: u32 = 20;
@@ -112,6 +117,8 @@ pub struct ByQueryCall {
     pub requests_per_second: f32,
     /// Refreshes what was written at the end.
     pub refresh: bool,
+    /// Says what becomes of each document.
+    pub script: Option<Script>,
     /// Why nothing can be written: too few copies are there. Each document is told so.
     pub refused: Option<Error>,
 }
@@ -133,6 +140,8 @@ pub struct Status {
     pub batches: u64,
     /// Documents that had changed since they were found.
     pub version_conflicts: u64,
+    /// Documents that a script left as they are.
+    pub noops: u64,
     /// Writes tried again.
     pub bulk_retries: u64,
     /// For how long it has waited because of its speed.
@@ -220,6 +229,7 @@ impl Status {
             all.deleted += slice.deleted;
             all.batches += slice.batches;
             all.version_conflicts += slice.version_conflicts;
+            all.noops += slice.noops;
             all.bulk_retries += slice.bulk_retries;
             all.throttled_ms += slice.throttled_ms;
             all.throttled_until_ms = all.throttled_until_ms.max(slice.throttled_until_ms);
@@ -242,6 +252,7 @@ struct Part<'a> {
     progress: Rc<Progress>,
     docs_max: Option<u64>,
     begin: Duration,
+    program: Option<Arc<Program>>,
 }
 
 /// What a slice ended with.
@@ -266,6 +277,16 @@ impl<E: Env> Core<E> {
     ) -> Result<ByQueryReply> {
         let begin = self.env.clock().monotonic();
         let (request, held) = self.begin_by_query(gate, call).await?;
+        let program = match &call.script {
+            None => None,
+            Some(script) => {
+                let context = match call.work {
+                    Work::Reindex(_) => &Context::REINDEX,
+                    _ => &Context::UPDATE_BY_QUERY,
+                };
+                Some(self.compiled(script, context)?)
+            }
+        };
         let count = match call.slices {
             Slices::Count(count) => count,
             Slices::Auto => auto_slices(&held),
@@ -296,7 +317,18 @@ impl<E: Env> Core<E> {
                 docs / u64::from(count) + u64::from(u64::from(id) < docs % u64::from(count))
             });
             let request = request.clone();
-            parts.push(Part { call, gate, control, request, held: own, progress, docs_max, begin });
+            let program = program.clone();
+            parts.push(Part {
+                call,
+                gate,
+                control,
+                request,
+                held: own,
+                progress,
+                docs_max,
+                begin,
+                program,
+            });
         }
         if count > 1 {
             control.set_sliced();
@@ -424,8 +456,13 @@ impl<E: Env> Core<E> {
             }
             let (count, is_last) = (hits.len() as u64, (hits.len() as u64) < size);
             part.progress.count(|status| status.batches += 1);
-            let items: Vec<WriteItem> =
-                hits.into_iter().filter_map(|hit| item(&part.call.work, hit)).collect();
+            let mut items: Vec<WriteItem> = Vec::with_capacity(hits.len());
+            for hit in hits {
+                match &part.program {
+                    None => items.extend(item(&part.call.work, hit)),
+                    Some(program) => items.extend(self.scripted_item(part, program, hit).await?),
+                }
+            }
             self.write_batch(part, items, &mut done).await;
             left = left.map(|left| left.saturating_sub(count));
             if !done.failures.is_empty() || done.timed_out || is_last || left == Some(0) {

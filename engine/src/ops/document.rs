@@ -1,9 +1,13 @@
 //! One document: write, get, multi-get.
 
+use std::sync::Arc;
+
 use env::Bytes;
 use json::Value;
+use shard::Scripted;
 
 use super::Refresh;
+use super::script::Script;
 use crate::error::{Error, Result};
 
 /// `version_type`.
@@ -73,15 +77,17 @@ pub struct Update {
     pub writes_noop: bool,
     /// What of the new document to answer.
     pub source: Option<SourceFilter>,
-    /// It names a script; in which language.
-    pub script: Option<String>,
+    /// Says what becomes of the document, in place of `doc`.
+    pub script: Option<Script>,
+    /// The script also says what becomes of `upsert`.
+    pub scripted_upsert: bool,
     /// How often to try again. An update never meets a conflict of its own making here.
     pub retry_on_conflict: i64,
 }
 
 impl Update {
     /// As the shard takes it.
-    pub(crate) fn operation(&self) -> shard::Update {
+    pub(crate) fn operation(&self, script: Option<Arc<Scripted>>) -> shard::Update {
         let upsert = if self.doc_as_upsert { &self.doc } else { &self.upsert };
         shard::Update {
             change: self.doc.clone().unwrap_or_else(Value::object),
@@ -89,6 +95,7 @@ impl Update {
             only_absent: self.only_absent,
             detect_noop: !self.writes_noop,
             wants_source: self.source.is_some(),
+            script,
         }
     }
 
@@ -338,18 +345,6 @@ fn validate_update(item: &WriteItem, update: &Update, problems: &mut Vec<String>
     }
     if update.doc.is_none() && update.doc_as_upsert {
         problems.push("doc must be specified if doc_as_upsert is enabled".to_owned());
-    }
-}
-
-/// Refuses what runs a script: there is no language to run it in.
-///
-/// # Errors
-/// Where the update names one.
-pub fn refuse_script(update: &Update) -> Result<()> {
-    match &update.script {
-        None => Ok(()),
-        Some(lang) => Err(Error::illegal_argument("failed to execute script")
-            .caused_by(Error::illegal_argument(format!("script_lang not supported [{lang}]")))),
     }
 }
 

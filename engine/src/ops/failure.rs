@@ -64,6 +64,39 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
     }
 }
 
+/// A script that could not be read, or failed.
+pub(crate) fn of_script(error: &script::Error) -> Error {
+    let reason = match error.stage {
+        script::Stage::Compile => "compile error",
+        script::Stage::Runtime => "runtime error",
+    };
+    let stack = error.stack.iter().map(String::as_str).collect::<json::Value>();
+    let mut made = Error::new(400, "script_exception", reason)
+        .with("script_stack", stack)
+        .with("script", error.source.as_str())
+        .with("lang", error.lang);
+    if let Some(position) = error.position {
+        let mut place = json::Object::new();
+        place.insert("offset", position.offset as u64);
+        place.insert("start", position.start as u64);
+        place.insert("end", position.end as u64);
+        made = made.with("position", json::Value::Object(place));
+    }
+    let cause = &error.cause;
+    let message = cause.message.clone().unwrap_or_default();
+    made.caused_by(Error::new(400, cause.kind.clone(), message))
+}
+
+/// A script of an update that failed: whichever way, in these words.
+pub(crate) fn of_update_script(cause: Error) -> Error {
+    let outer = Error::illegal_argument("failed to execute script");
+    let root = outer.clone();
+    let mut outer = outer.caused_by(cause);
+    // Java's own exception is the root, as Elasticsearch has it.
+    outer.root_causes = vec![root];
+    outer
+}
+
 /// An operation that a shard did not do.
 pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) -> Error {
     match error {
@@ -79,6 +112,7 @@ pub(crate) fn of_write(index: &Index, number: u32, id: &str, error: WriteError) 
         )
         .at_shard(&index.uuid_text(), number, &index.name),
         WriteError::Document(error) => of_mapping(*error),
+        WriteError::Script(error) => of_update_script(of_script(&error)),
         // The caller sends the rest of its batch again; these never reach a user.
         WriteError::NeedsFields(_) | WriteError::NotTried => {
             Error::internal("an update that waits for fields")

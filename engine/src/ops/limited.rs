@@ -346,7 +346,8 @@ pub(super) fn sight(gate: &dyn Gate, index: &str, via: &[String]) -> Result<Limi
 /// The 403 for an update that wants to answer what it found.
 pub(super) fn without_sight(item: &mut WriteItem) -> Result<()> {
     match &mut item.update {
-        Some(update) if update.source.is_some() => Err(no_update()),
+        // A script sees the document, and can tell of it: by failing, at the least.
+        Some(update) if update.source.is_some() || update.script.is_some() => Err(no_update()),
         Some(update) => {
             update.writes_noop = true;
             Ok(())

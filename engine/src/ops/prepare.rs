@@ -13,9 +13,10 @@ use cluster::{Command, Index, Outcome as ClusterOutcome};
 use env::{Env, Spawn};
 use mapping::document::{Arena, Mode, Parsed, Parser};
 use mapping::{Delta, Mapping};
-use shard::{Check, Kind, Operation, WriteBatch};
+use script::Context;
+use shard::{Check, Kind, Operation, Scripted, WriteBatch};
 
-use super::document::{VersionType, WriteAction, WriteItem, Written};
+use super::document::{Update, VersionType, WriteAction, WriteItem, Written};
 use super::failure;
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -158,7 +159,13 @@ impl<E: Env> Core<E> {
             let kind = if item.action == WriteAction::Delete {
                 Ok(Kind::Delete)
             } else if let Some(update) = &item.update {
-                Ok(Kind::Update(Box::new(update.operation())))
+                match self.scripted(update, group) {
+                    Ok(script) => Ok(Kind::Update(Box::new(update.operation(script)))),
+                    Err(error) => {
+                        results[at] = Some(Err(failure::of_update_script(error)));
+                        continue;
+                    }
+                }
             } else {
                 let parsed = read.remove(&at).unwrap_or_else(|| {
                     parser.set_routed(aim.routing.is_some());
@@ -224,6 +231,19 @@ impl<E: Env> Core<E> {
         let (own, arena, read) = self.env.spawn().work(job).await.ok()?;
         *sketch = own;
         Some((arena, read))
+    }
+
+    /// The script of an update, ready for the shard.
+    fn scripted(&self, update: &Update, group: &Group) -> Result<Option<Arc<Scripted>>> {
+        let Some(script) = &update.script else { return Ok(None) };
+        let program = self.compiled(script, &Context::UPDATE)?;
+        Ok(Some(Arc::new(Scripted {
+            program,
+            params: script.params.clone(),
+            index: group.index.name.to_string(),
+            now_ms: self.now_ms(),
+            upserts: update.scripted_upsert,
+        })))
     }
 
     /// Asks the cluster for the fields that stopped batches; the groups that are to be sent again.

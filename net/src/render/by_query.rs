@@ -58,7 +58,7 @@ pub fn counts(writer: &mut Writer<'_>, status: &Status, of: Of, human: bool) {
         .field_u64("deleted", status.deleted)
         .field_u64("batches", status.batches)
         .field_u64("version_conflicts", status.version_conflicts)
-        .field_u64("noops", 0)
+        .field_u64("noops", status.noops)
         .key("retries")
         .begin_object()
         .field_u64("bulk", status.bulk_retries)

@@ -3,6 +3,7 @@
 use engine::ops::IndicesOptions;
 use engine::ops::by_query::{ByQueryCall, ByQueryReply, Destination, Routing, Slices, Work};
 use engine::ops::document::VersionType;
+use engine::ops::script::Script;
 use engine::ops::search::SearchCall;
 use engine::task::{Running, TaskSpec};
 use engine::{Error, Result};
@@ -96,7 +97,7 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                     value.as_str().ok_or_else(|| wrong_kind(value, "reindex", "conflicts"))?;
                 asked.proceed = conflicts(word).map_err(inside)?;
             }
-            "script" => return Err(script(&value.to_value())),
+            "script" => asked.script = Some(Script::parse(&value.to_value()).map_err(inside)?),
             other => {
                 return Err(Error::new(
                     400,
@@ -215,6 +216,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
         requests_per_second: speed(call)?.unwrap_or(f32::INFINITY),
         refresh: call.params.flag("refresh", false)?,
         refused: None,
+        script: None,
     };
     if let Some(size) = call.params.int("scroll_size")? {
         asked.batch = u32::try_from(size).map_err(|_| {
@@ -251,7 +253,7 @@ fn take_common(body: &mut Value, asked: &mut ByQueryCall, ours: &[&str]) -> Resu
             "conflicts" if ours.contains(&key) => {
                 asked.proceed = conflicts(value.as_str().unwrap_or_default())?;
             }
-            "script" if ours.contains(&key) => return Err(script(value)),
+            "script" if ours.contains(&key) => asked.script = Some(Script::parse(value)?),
             _ => {
                 rest.insert(key, value.clone());
             }
@@ -358,12 +360,6 @@ fn speed<E: Env>(call: &Call<'_, E>) -> Result<Option<f32>> {
             format!("For input string: \"{text}\""),
         ))),
     }
-}
-
-/// There is no language to run a script in.
-fn script(script: &Value) -> Error {
-    let lang = script.get("lang").and_then(Value::as_str).unwrap_or("painless");
-    Error::illegal_argument(format!("script_lang not supported [{lang}]"))
 }
 
 fn object_error(node: &Node, parser: &str, what: &str) -> Error {

@@ -28,6 +28,7 @@ mod prometheus;
 mod reroute;
 mod resize;
 mod resolve;
+mod script;
 mod scroll;
 mod search;
 pub mod security;
@@ -66,6 +67,15 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::DeleteDocument => document::delete(call).await,
         Api::MultiGet => multi_get::multi_get(call).await,
         Api::Search => search::search(call).await,
+        Api::SearchTemplate => script::search(call).await,
+        Api::RenderTemplate => script::render(call),
+        Api::MultiSearchTemplate => script::multi_search(call).await,
+        Api::PutScript => script::put(call).await,
+        Api::GetScript => script::get(call),
+        Api::DeleteScript => script::delete(call).await,
+        Api::ExecuteScript => script::execute(call).await,
+        Api::ScriptLanguages => script::languages(call),
+        Api::ScriptContexts => script::contexts(call),
         Api::MultiSearch => multi_search::multi_search(call).await,
         Api::Scroll => scroll::next(call).await,
         Api::ClearScroll => scroll::clear(call).await,

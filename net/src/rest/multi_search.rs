@@ -21,6 +21,15 @@ const CONCURRENT: usize = 8;
 
 /// `GET|POST /_msearch`, `/{index}/_msearch`.
 pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    multi_search_by(call, |line| Ok(Bytes::from(line.to_vec()))).await
+}
+
+/// Several searches, each line made one by `make`; a line that it refuses for what the request lacks
+/// fails all of them, any other its own search alone.
+pub(super) async fn multi_search_by<E: Env>(
+    call: &Call<'_, E>,
+    make: impl Fn(&[u8]) -> Result<Bytes>,
+) -> Result<Reply> {
     let begin = call.core.env().clock().monotonic();
     let content = call.content()?;
     if content.is_empty() {
@@ -38,7 +47,18 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.is_empty() {
         return Err(Error::validation(&["no requests added"]));
     }
+    let mut failed: Vec<Option<Error>> = Vec::with_capacity(asked.len());
     for search in &mut asked {
+        match make(&search.body) {
+            Ok(body) => search.body = body,
+            Err(error) if error.kind == "action_request_validation_exception" => return Err(error),
+            Err(error) => {
+                search.body = Bytes::empty();
+                failed.push(Some(error));
+                continue;
+            }
+        }
+        failed.push(None);
         if total_as_int {
             super::search::exact_total(search)?;
         }
@@ -52,6 +72,11 @@ pub(super) async fn multi_search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     for some in asked.chunks(concurrent) {
         let under_way = some.iter().map(|one| Box::pin(call.core.search(call.gate, one))).collect();
         replies.extend(env::join_all(under_way).await);
+    }
+    for (reply, failed) in replies.iter_mut().zip(failed) {
+        if let Some(error) = failed {
+            *reply = Err(error);
+        }
     }
     let took = call.core.env().clock().monotonic().saturating_sub(begin);
     let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());

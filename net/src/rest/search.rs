@@ -13,8 +13,13 @@ use crate::reply::Reply;
 
 /// `GET|POST /_search`, `/{index}/_search`.
 pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    let request = request(call, &SEARCH_PARAMS)?;
+    run(call, request).await
+}
+
+/// Runs a search that was read.
+pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> Result<Reply> {
     check(call)?;
-    let mut request = request(call, &SEARCH_PARAMS)?;
     request.partial_results = call.params.flag("allow_partial_search_results", true)?;
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     if total_as_int {
@@ -42,7 +47,8 @@ pub(super) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(call.json(200, |writer| render::count(writer, &reply, manner)))
 }
 
-fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<SearchCall> {
+/// What the address says of a search; its body as it was sent.
+pub(super) fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<SearchCall> {
     let params = call
         .params
         .iter()

@@ -1,6 +1,7 @@
 //! `_update`: its body, alone and in a bulk request.
 
 use engine::ops::document::{SourceFilter, Update, VersionType, WriteAction, WriteItem};
+use engine::ops::script::Script;
 use engine::{Error, Result};
 use env::{Bytes, Env};
 use json::Value;
@@ -43,7 +44,7 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if let Some(lang) = call.params.text("lang")
         && let Some(script) = &mut update.script
     {
-        lang.clone_into(script);
+        lang.clone_into(&mut script.lang);
     }
     if ["_source", "_source_includes", "_source_excludes"]
         .iter()
@@ -134,13 +135,11 @@ fn careful(node: &Node, update: &mut Update, item: &mut WriteItem) -> Result<()>
                 match key {
                     "doc_as_upsert" => update.doc_as_upsert = flag,
                     "detect_noop" => update.writes_noop = !flag,
-                    // Says something of a script only, and those are refused.
-                    _ => {}
+                    _ => update.scripted_upsert = flag,
                 }
             }
             "script" => {
-                let lang = value.get("lang").and_then(Node::as_str).unwrap_or("painless");
-                update.script = Some(lang.to_owned());
+                update.script = Some(Script::parse(&value.to_value()).map_err(inside)?);
             }
             "_source" => {
                 update.source = wanted(source_of_body(&value.to_value()).map_err(inside)?);
@@ -205,7 +204,7 @@ mod tests {
         assert_eq!((item.if_seq_no, item.if_primary_term), (Some(3), Some(1)));
         assert!(update.doc.is_some());
         let (update, _) = parse(r#"{"script":{"source":"x","lang":"foo"}}"#).expect("good");
-        assert_eq!(update.script.as_deref(), Some("foo"));
+        assert_eq!(update.script.map(|script| script.lang).as_deref(), Some("foo"));
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub(super) const SOURCE: &[Known] =
 /// Waits for a master: there is none to wait for.
 pub(super) const MASTER: &[Known] = &[time("master_timeout").idle(), time("timeout").idle()];
 
+/// A stored script.
+pub(super) const PUT_SCRIPT: &[Known] = &[text("context")];
+
 pub(super) const WRITE: &[Known] = &[
     own("refresh"),
     text("routing"),

@@ -10,6 +10,7 @@ const FLOORS: &[(&str, &str, u8)] = &[
     ("base", "engine/base", 0),
     ("env", "engine/env", 1),
     ("json", "engine/json", 1),
+    ("script", "engine/script", 1),
     ("segment", "engine/segment", 2),
     ("mapping", "engine/mapping", 2),
     ("wal", "engine/wal", 2),

@@ -19,7 +19,6 @@ use super::filter::{
 };
 use super::languages::french_elision;
 use super::options::{character, flag, list, no_path, number_or, rules, stop_words, text, words};
-use super::regex::Pattern;
 use super::registry::Registry;
 use super::stem::{Snowball, Stemmer};
 use super::token::TokenKind;
@@ -218,8 +217,10 @@ fn fold_of(kind: &str, settings: &Value, place: &Place<'_>) -> Result<Option<Vec
                     "required setting 'patterns' is missing for token filter",
                 ));
             }
-            let patterns =
-                patterns.iter().map(|pattern| Pattern::java(pattern, "")).collect::<Result<_>>()?;
+            let patterns = patterns
+                .iter()
+                .map(|pattern| crate::analysis::regex::pattern(pattern, ""))
+                .collect::<Result<_>>()?;
             let preserve_original = flag(settings, "preserve_original", true)?;
             fold(PatternCapture { patterns, preserve_original })
         }
@@ -321,7 +322,9 @@ fn marker(settings: &Value) -> Result<Marker> {
         (Some(_), Some(_)) => Err(Error::illegal_argument(
             "cannot specify both `keywords_pattern` and `keywords` or `keywords_path`",
         )),
-        (Some(pattern), None) => Ok(Marker::Pattern(Pattern::java(&pattern, "")?)),
+        (Some(pattern), None) => {
+            Ok(Marker::Pattern(crate::analysis::regex::pattern(&pattern, "")?))
+        }
         (None, Some(_)) => {
             Ok(Marker::Words(StopWords::new(list(settings, "keywords"), ignore_case)))
         }

@@ -31,7 +31,7 @@ pub(super) fn tokenizer_of(
         "pattern" => {
             let pattern = text(settings, "pattern").unwrap_or_else(|| r"\W+".to_owned());
             let flags = text(settings, "flags").unwrap_or_default();
-            let pattern = Arc::new(Pattern::java(&pattern, &flags)?);
+            let pattern = Arc::new(crate::analysis::regex::pattern(&pattern, &flags)?);
             let group = match text(settings, "group") {
                 None => None,
                 Some(group) if group == "-1" => None,
@@ -47,7 +47,7 @@ pub(super) fn tokenizer_of(
         }
         "simple_pattern" | "simple_pattern_split" => {
             let pattern = text(settings, "pattern").unwrap_or_default();
-            let pattern = Arc::new(Pattern::java(&pattern, "")?);
+            let pattern = Arc::new(crate::analysis::regex::pattern(&pattern, "")?);
             let group = (kind == "simple_pattern").then_some(0);
             (Tokenizer::Cut(Cut::Pattern(pattern, group)), Vec::new())
         }
@@ -201,8 +201,8 @@ pub(super) fn pattern_replacement(settings: &Value, part: &str) -> Result<(Patte
         )));
     };
     let flags = text(settings, "flags").unwrap_or_default();
-    let pattern = Pattern::java(&pattern, &flags)?;
+    let pattern = crate::analysis::regex::pattern(&pattern, &flags)?;
     let replacement = text(settings, "replacement").unwrap_or_default();
-    let replacement = Replacement::java(&replacement, &pattern)?;
+    let replacement = crate::analysis::regex::replacement(&replacement, &pattern)?;
     Ok((pattern, replacement))
 }

@@ -10,7 +10,6 @@ use super::filter::{
     CaseOf, CjkBigram, Filter, Fingerprint, Marker, Normalization, Overrides, StopWords,
 };
 use super::options::{character, flag, list, number_or, stop_list, stop_words, text};
-use super::regex::Pattern;
 use super::stem::{Snowball, Stemmer};
 use super::token::TokenKind;
 use super::tokenizer::{Cut, MAX_TOKEN_LENGTH};
@@ -85,7 +84,7 @@ pub(super) fn built_in(kind: &str, name: &str, settings: &Value) -> Result<Optio
         "pattern" => {
             let pattern = text(settings, "pattern").unwrap_or_else(|| r"\W+".to_owned());
             let flags = text(settings, "flags").unwrap_or_default();
-            let pattern = Arc::new(Pattern::java(&pattern, &flags)?);
+            let pattern = Arc::new(crate::analysis::regex::pattern(&pattern, &flags)?);
             let lower = flag(settings, "lowercase", true)?;
             let filters = if lower { vec![Filter::Lowercase] } else { Vec::new() };
             (Tokenizer::Cut(Cut::Pattern(pattern, None)), chain(filters, stop("_none_")?))

@@ -11,7 +11,6 @@ use json::{Object as Json, Value};
 use super::define::java_text;
 use super::dynamic::Detected;
 use super::params;
-use crate::analysis::regex::Pattern;
 use crate::{Error, Result, Settings};
 
 /// One template.
@@ -123,7 +122,7 @@ impl Template {
             let lists =
                 [&template.names, &template.names_not, &template.paths, &template.paths_not];
             for pattern in lists.into_iter().flatten() {
-                Pattern::java(pattern, "").map_err(|cause| {
+                crate::analysis::regex::pattern(pattern, "").map_err(|cause| {
                     Error::illegal_argument(format!(
                         "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic \
                          template [{name}]."
@@ -196,7 +195,8 @@ impl Template {
         let name = path.rsplit('.').next().unwrap_or_default();
         let is_match = |pattern: &str, text: &str| match self.is_regex {
             // Compiled anew: new fields are rare, and templates are compared by their text.
-            true => Pattern::java(pattern, "").is_ok_and(|regex| regex.matches_whole(text)),
+            true => crate::analysis::regex::pattern(pattern, "")
+                .is_ok_and(|regex| regex.matches_whole(text)),
             false => matches(pattern, text),
         };
         let any = |patterns: &[String], text: &str| patterns.iter().any(|p| is_match(p, text));

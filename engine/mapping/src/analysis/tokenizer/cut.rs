@@ -65,7 +65,7 @@ fn is_digit(c: char) -> bool {
 /// A mark of punctuation: general categories Pc, Pd, Ps, Pe, Po, Pi, Pf.
 fn is_punctuation(c: char) -> bool {
     static SET: std::sync::LazyLock<Option<Pattern>> =
-        std::sync::LazyLock::new(|| Pattern::java(r"\p{P}", "").ok());
+        std::sync::LazyLock::new(|| crate::analysis::regex::pattern(r"\p{P}", "").ok());
     if c.is_ascii() {
         return c.is_ascii_punctuation() && !is_symbol(c);
     }
@@ -75,8 +75,9 @@ fn is_punctuation(c: char) -> bool {
 
 /// A symbol: general categories Sc, Sm, So, Sk.
 fn is_symbol(c: char) -> bool {
-    static SET: std::sync::LazyLock<Option<Pattern>> =
-        std::sync::LazyLock::new(|| Pattern::java(r"[\p{Sc}\p{Sm}\p{So}\p{Sk}]", "").ok());
+    static SET: std::sync::LazyLock<Option<Pattern>> = std::sync::LazyLock::new(|| {
+        crate::analysis::regex::pattern(r"[\p{Sc}\p{Sm}\p{So}\p{Sk}]", "").ok()
+    });
     if c.is_ascii() {
         return matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~');
     }

@@ -21,7 +21,7 @@ static WHOLE: LazyLock<Option<Pattern>> = LazyLock::new(|| {
         "(?:[hH][tT][tT][pP][sS]?|[fF][tT][pP]|[fF][iI][lL][eE])://(?:[A-Za-z0-9._%-]+(?::[^@/\\s]*)?@)?(?:{label})(?:\\.{label})*{tail}"
     );
     let bare = format!("(?:{label}\\.)+{domain}(?![A-Za-z0-9@-]){tail}");
-    Pattern::java(&format!("({mail})|((?:{scheme})|(?:{bare}))"), "").ok()
+    crate::analysis::regex::pattern(&format!("({mail})|((?:{scheme})|(?:{bare}))"), "").ok()
 });
 
 /// Gives every token of `text`, in order, to `sink`.

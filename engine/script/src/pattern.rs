@@ -1,0 +1,481 @@
+//! Java's regular expressions, as far as scripts and settings use them, on an engine that is linear in time for
+//! all that is regular, and bounded in steps for the rest (look-around, back references).
+//!
+//! A pattern is rewritten where the two languages differ: `\w \d \s` and their opposites mean ASCII
+//! in Java, `\Q…\E` quotes, `\h \v \R` and POSIX classes (`\p{Alpha}`) have other names.
+//!
+//! Not here: `\G`, `\X`, canonical equivalence (`CANON_EQ`), and ends of lines other than `\n`. A
+//! search that takes more steps than [`STEPS_MAX`] finds nothing more, where Java would go on.
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use crate::error::Fault;
+
+type Result<T> = std::result::Result<T, Fault>;
+
+/// Steps of one search by backtracking, where a pattern needs it.
+const STEPS_MAX: usize = 100_000;
+
+/// Longest pattern, in bytes.
+const PATTERN_MAX: usize = 64 * 1024;
+
+/// A pattern, compiled.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    regex: Regex,
+    /// Anchored at both ends.
+    whole: Regex,
+}
+
+/// Where a group matched, in bytes.
+pub type Span = (usize, usize);
+
+impl Pattern {
+    /// Compiles a pattern of Java's; `flags` as `CASE_INSENSITIVE|COMMENTS`.
+    ///
+    /// # Errors
+    /// A pattern that is wrong, too long, or beyond what is here; a flag that Java does not have.
+    pub fn java(pattern: &str, flags: &str) -> Result<Self> {
+        if pattern.len() > PATTERN_MAX {
+            return Err(Fault::illegal(format!(
+                "pattern of {} bytes is longer than {PATTERN_MAX}",
+                pattern.len()
+            )));
+        }
+        let mut inline = String::new();
+        let mut literal = false;
+        let mut unicode = false;
+        for flag in flags.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
+            match flag.to_ascii_uppercase().as_str() {
+                "CASE_INSENSITIVE" => inline.push('i'),
+                "MULTILINE" => inline.push('m'),
+                "DOTALL" => inline.push('s'),
+                "COMMENTS" => inline.push('x'),
+                "UNICODE_CASE" | "UNIX_LINES" | "CANON_EQ" => {}
+                "LITERAL" => literal = true,
+                "UNICODE_CHAR_CLASS" | "UNICODE_CHARACTER_CLASS" => unicode = true,
+                _ => return Err(Fault::illegal(format!("Unknown regex flag [{flag}]"))),
+            }
+        }
+        let body = if literal {
+            fancy_regex::escape(pattern).into_owned()
+        } else {
+            rewrite(pattern, unicode)
+        };
+        let body = if inline.is_empty() { body } else { format!("(?{inline}){body}") };
+        let compile = |text: &str| {
+            RegexBuilder::new(text)
+                .backtrack_limit(STEPS_MAX)
+                .delegate_size_limit(4 << 20)
+                .delegate_dfa_size_limit(4 << 20)
+                .build()
+                .map_err(|error| {
+                    Fault::illegal(format!("cannot use the pattern [{pattern}]: {error}"))
+                })
+        };
+        Ok(Self { regex: compile(&body)?, whole: compile(&format!(r"\A(?:{body})\z"))? })
+    }
+
+    /// Does it match the whole text?
+    pub fn matches_whole(&self, text: &str) -> bool {
+        self.whole.is_match(text).unwrap_or(false)
+    }
+
+    /// The groups of the first match at or after a place.
+    fn find_at(&self, text: &str, from: usize) -> Option<Vec<Option<Span>>> {
+        if from > text.len() {
+            return None;
+        }
+        let captures = self.regex.captures_from_pos(text, from).ok()??;
+        let groups = 0..captures.len();
+        Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
+    }
+
+    /// The groups, where all of the text matches.
+    fn groups_of_whole(&self, text: &str) -> Option<Vec<Option<Span>>> {
+        let captures = self.whole.captures(text).ok()??;
+        let groups = 0..captures.len();
+        Some(groups.map(|at| captures.get(at).map(|found| (found.start(), found.end()))).collect())
+    }
+
+    /// The pattern as the engine has it.
+    pub fn as_str(&self) -> &str {
+        self.regex.as_str()
+    }
+
+    /// Does it match somewhere?
+    pub fn matches_somewhere(&self, text: &str) -> bool {
+        self.regex.is_match(text).unwrap_or(false)
+    }
+
+    /// Gives each match to `found`, until that says `false`: the spans of all groups, the whole first.
+    pub fn each(&self, text: &str, mut found: impl FnMut(&[Option<Span>]) -> bool) {
+        let mut spans = Vec::new();
+        for captures in self.regex.captures_iter(text) {
+            let Ok(captures) = captures else { return };
+            spans.clear();
+            spans.extend(
+                (0..captures.len())
+                    .map(|group| captures.get(group).map(|found| (found.start(), found.end()))),
+            );
+            if !found(&spans) {
+                return;
+            }
+        }
+    }
+
+    /// Groups of the pattern, without the whole.
+    pub fn group_count(&self) -> usize {
+        self.regex.captures_len() - 1
+    }
+
+    /// The text with what matches replaced; `None` where nothing does.
+    pub fn replace(&self, text: &str, with: &Replacement, all: bool) -> Option<String> {
+        let mut done: Option<String> = None;
+        let mut at = 0;
+        self.each(text, |spans| {
+            let Some((start, end)) = spans[0] else { return false };
+            let out = done.get_or_insert_with(String::new);
+            out.push_str(&text[at..start]);
+            with.write(text, spans, out);
+            at = end;
+            all
+        });
+        let mut done = done?;
+        done.push_str(&text[at..]);
+        Some(done)
+    }
+}
+
+/// A pattern on its way through a text (`Matcher`).
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The text.
+    pub text: String,
+    /// The groups of the last match, in bytes.
+    pub spans: Option<Vec<Option<Span>>>,
+    /// Where the next search begins.
+    pub next: usize,
+}
+
+impl Matcher {
+    /// At the begin of a text.
+    pub fn new(pattern: Pattern, text: &str) -> Self {
+        Self { pattern, text: text.to_owned(), spans: None, next: 0 }
+    }
+
+    /// Memory of its text, in bytes.
+    pub fn len_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The next match.
+    pub fn find(&mut self) -> bool {
+        self.spans = self.pattern.find_at(&self.text, self.next);
+        match self.spans.as_ref().and_then(|spans| spans[0]) {
+            Some((start, end)) => {
+                // An empty match is not found twice.
+                let step = self.text[end..].chars().next().map_or(1, char::len_utf8);
+                self.next = if start == end { end + step } else { end };
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Does all of the text match?
+    pub fn matches(&mut self) -> bool {
+        self.spans = self.pattern.groups_of_whole(&self.text);
+        self.spans.is_some()
+    }
+
+    /// Does the text begin with a match?
+    pub fn looking_at(&mut self) -> bool {
+        let spans = self.pattern.find_at(&self.text, 0);
+        self.spans = spans.filter(|spans| spans[0].is_some_and(|(start, _)| start == 0));
+        self.spans.is_some()
+    }
+
+    /// The group of a name.
+    pub fn group_named(&self, name: &str) -> Option<usize> {
+        self.pattern.regex.capture_names().position(|known| known == Some(name))
+    }
+}
+
+/// What stands in place of a match: text and groups, as `$1` and `${name}` name them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    parts: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Group(usize),
+}
+
+impl Replacement {
+    /// Reads a replacement of Java's: `$1`, `${name}`, `\$`.
+    ///
+    /// # Errors
+    /// A group that the pattern does not have.
+    pub fn java(text: &str, pattern: &Pattern) -> Result<Self> {
+        let groups = pattern.group_count();
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut chars = text.chars().peekable();
+        let flush = |plain: &mut String, parts: &mut Vec<Piece>| {
+            if !plain.is_empty() {
+                parts.push(Piece::Text(std::mem::take(plain)));
+            }
+        };
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => plain.extend(chars.next()),
+                '$' if chars.peek() == Some(&'{') => {
+                    chars.next();
+                    let name: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                    let at = pattern.regex.capture_names().position(|known| known == Some(&*name));
+                    let Some(at) = at else {
+                        return Err(Fault::illegal(format!("No group with name {{{name}}}")));
+                    };
+                    flush(&mut plain, &mut parts);
+                    parts.push(Piece::Group(at));
+                }
+                '$' => {
+                    let Some(mut group) = chars.peek().and_then(|c| c.to_digit(10)) else {
+                        return Err(Fault::illegal("Illegal group reference"));
+                    };
+                    chars.next();
+                    if group as usize > groups {
+                        return Err(Fault::illegal(format!("No group {group}")));
+                    }
+                    while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
+                        let longer = group * 10 + digit;
+                        if longer as usize > groups {
+                            break;
+                        }
+                        group = longer;
+                        chars.next();
+                    }
+                    flush(&mut plain, &mut parts);
+                    parts.push(Piece::Group(group as usize));
+                }
+                c => plain.push(c),
+            }
+        }
+        flush(&mut plain, &mut parts);
+        Ok(Self { parts })
+    }
+
+    /// Writes it for one match.
+    pub fn write(&self, text: &str, spans: &[Option<Span>], out: &mut String) {
+        for part in &self.parts {
+            match part {
+                Piece::Text(plain) => out.push_str(plain),
+                Piece::Group(group) => {
+                    if let Some((start, end)) = spans.get(*group).copied().flatten() {
+                        out.push_str(&text[start..end]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What stands for a class of Java's: outside of brackets, and inside.
+fn class(letter: char, unicode: bool) -> Option<(&'static str, &'static str)> {
+    Some(match letter {
+        'w' | 'W' | 'd' | 'D' | 's' | 'S' if unicode => return None,
+        'w' => ("[0-9A-Za-z_]", "0-9A-Za-z_"),
+        'W' => ("[^0-9A-Za-z_]", "[^0-9A-Za-z_]"),
+        'd' => ("[0-9]", "0-9"),
+        'D' => ("[^0-9]", "[^0-9]"),
+        's' => (r"[ \t\n\x0B\f\r]", r" \t\n\x0B\f\r"),
+        'S' => (r"[^ \t\n\x0B\f\r]", r"[^ \t\n\x0B\f\r]"),
+        'h' => (
+            r"[ \t\u00A0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]",
+            r" \t\u00A0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000",
+        ),
+        'v' => (r"[\n\x0B\f\r\u0085\u2028\u2029]", r"\n\x0B\f\r\u0085\u2028\u2029"),
+        'R' => (r"(?:\r\n|[\n\x0B\f\r\u0085\u2028\u2029])", ""),
+        'Z' => (r"(?=\n?\z)", ""),
+        'e' => (r"\x1b", r"\x1b"),
+        _ => return None,
+    })
+}
+
+/// What stands for a named class of Java's that the engine calls otherwise.
+fn named(name: &str, unicode: bool) -> Option<&'static str> {
+    Some(match name {
+        "Lower" if !unicode => "a-z",
+        "Upper" if !unicode => "A-Z",
+        "ASCII" => r"\x00-\x7f",
+        "Alpha" if !unicode => "A-Za-z",
+        "Digit" if !unicode => "0-9",
+        "Alnum" if !unicode => "0-9A-Za-z",
+        "Punct" if !unicode => r##"!-/:-@\[-`{-~"##,
+        "Graph" if !unicode => "!-~",
+        "Print" if !unicode => " -~",
+        "Blank" if !unicode => r" \t",
+        "Cntrl" if !unicode => r"\x00-\x1f\x7f",
+        "XDigit" if !unicode => "0-9A-Fa-f",
+        "Space" if !unicode => r" \t\n\x0B\f\r",
+        "javaLowerCase" | "Lower" => r"\p{Lowercase}",
+        "javaUpperCase" | "Upper" => r"\p{Uppercase}",
+        "javaWhitespace" | "Space" => r"\s",
+        "javaLetter" => r"\p{L}",
+        "javaDigit" | "Digit" => r"\p{Nd}",
+        "javaLetterOrDigit" => r"\p{L}\p{Nd}",
+        "javaAlphabetic" | "Alpha" => r"\p{Alphabetic}",
+        "Alnum" => r"\p{Alphabetic}\p{Nd}",
+        "Punct" => r"\p{P}",
+        _ => return None,
+    })
+}
+
+/// Rewrites Java's pattern for the engine.
+fn rewrite(pattern: &str, unicode: bool) -> String {
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut chars = pattern.chars().peekable();
+    let mut depth = 0u32;
+    // Just behind a `[` or `[^`: Java takes a `]` there as the end only after something.
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                let Some(escaped) = chars.next() else {
+                    out.push('\\');
+                    break;
+                };
+                escape(escaped, &mut chars, depth > 0, unicode, &mut out);
+            }
+            '[' => {
+                depth += 1;
+                out.push('[');
+                if chars.peek() == Some(&'^') {
+                    chars.next();
+                    out.push('^');
+                }
+            }
+            ']' if depth > 0 => {
+                depth -= 1;
+                out.push(']');
+            }
+            '&' if depth > 0 && chars.peek() == Some(&'&') => {
+                chars.next();
+                out.push_str("&&");
+            }
+            // Doubled signs mean set operations to the engine, and themselves to Java.
+            '-' | '~' if depth > 0 && chars.peek() == Some(&c) => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn escape(
+    escaped: char,
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    inside: bool,
+    unicode: bool,
+    out: &mut String,
+) {
+    if let Some((alone, among)) = class(escaped, unicode) {
+        out.push_str(if inside { among } else { alone });
+        return;
+    }
+    match escaped {
+        'Q' => {
+            let mut quoted = String::new();
+            while let Some(c) = chars.next() {
+                if c == '\\' && chars.peek() == Some(&'E') {
+                    chars.next();
+                    break;
+                }
+                quoted.push(c);
+            }
+            out.push_str(&fancy_regex::escape(&quoted));
+        }
+        'p' | 'P' => {
+            let mut name = String::new();
+            if chars.peek() == Some(&'{') {
+                chars.next();
+                name.extend(chars.by_ref().take_while(|c| *c != '}'));
+            } else {
+                name.extend(chars.next());
+            }
+            let negated = escaped == 'P';
+            if let Some(set) = named(&name, unicode) {
+                match (inside, negated) {
+                    (true, false) => out.push_str(set),
+                    (_, true) => out.extend(["[^", set, "]"]),
+                    (false, false) => out.extend(["[", set, "]"]),
+                }
+                return;
+            }
+            // `IsLatin`, `IsAlphabetic`, `InGreek`, `script=Latin`, `L`.
+            let bare = name.strip_prefix("Is").unwrap_or(&name);
+            out.push('\\');
+            out.push(escaped);
+            out.extend(["{", bare, "}"]);
+        }
+        // Characters that need no escape: the engine knows fewer escaped ones than Java.
+        c if !c.is_ascii_alphanumeric() && !c.is_ascii() => out.push(c),
+        '/' | '"' | '\'' | '<' | '>' | '=' | '!' | '@' | '%' | ',' | ';' | ':' | '`' | '_' => {
+            out.push(escaped);
+        }
+        c => {
+            out.push('\\');
+            out.push(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replaced(pattern: &str, with: &str, text: &str) -> String {
+        let pattern = Pattern::java(pattern, "").expect("a pattern");
+        let with = Replacement::java(with, &pattern).expect("a replacement");
+        pattern.replace(text, &with, true).unwrap_or_else(|| text.to_owned())
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_to_java() {
+        for (pattern, with, text, want) in [
+            (r"(\d+)-(?=\d)", "$1_", "123-456-789", "123_456_789"),
+            (r"\W+", "_", "é a", "_a"),
+            (r"(?<=\p{Lower})(?=\p{Upper})", " ", "fooBarBaz", "foo Bar Baz"),
+            (r"(?<x>a)(b)", "${x}$2$10\\$", "ab", "aba0$"),
+            (r"\Qa.b\E", "", "a.b axb", " axb"),
+            (r"[a-z&&[^bc]]", "-", "abcd", "-bc-"),
+            (r"(a)\1", "x", "aa a", "x a"),
+            (r"[\w.]+", "x", "a.b é", "x é"),
+            (r"\p{L}+", "x", "äb1", "x1"),
+        ] {
+            assert_eq!(replaced(pattern, with, text), want, "{pattern}");
+        }
+        assert!(Pattern::java("(", "").is_err());
+        assert!(Pattern::java("a", "NONE").is_err());
+        let insensitive = Pattern::java("A.c", "CASE_INSENSITIVE|DOTALL").expect("flags");
+        assert!(insensitive.matches_whole("a\nC"));
+        assert!(!insensitive.matches_whole("xa\nC"));
+        let one = Pattern::java("(a)", "").expect("a pattern");
+        assert_eq!(
+            Replacement::java("$2", &one).expect_err("refused").message.as_deref(),
+            Some("No group 2")
+        );
+    }
+
+    #[test]
+    fn a_runaway_pattern_ends() {
+        let pattern = Pattern::java(r"(a+)+(?=b)c", "").expect("a pattern");
+        assert!(!pattern.matches_whole(&"a".repeat(200)));
+    }
+}
