@@ -153,6 +153,7 @@ impl Api {
                 | Create
                 | CreateIndex
                 | DeleteByQuery
+                | ExecuteScript
                 | Explain
                 | FieldCaps
                 | Index
@@ -160,20 +161,24 @@ impl Api {
                 | ModifyDataStreams
                 | MultiGet
                 | MultiSearch
+                | MultiSearchTemplate
                 | MultiTermVectors
                 | OpenPointInTime
                 | PutAlias
                 | PutClusterSettings
                 | PutMapping
+                | PutScript
                 | PutSettings
                 | PutTemplate(_)
                 | Reindex
                 | ReloadSecureSettings
+                | RenderTemplate
                 | Reroute
                 | Resize(_)
                 | Rollover
                 | Scroll
                 | Search
+                | SearchTemplate
                 | Security(_)
                 | SimulateIndex
                 | SimulateTemplate
@@ -188,7 +193,7 @@ impl Api {
 
     /// Its body is a sequence of values, in JSON a line each.
     pub const fn takes_lines(self) -> bool {
-        matches!(self, Self::Bulk | Self::MultiSearch)
+        matches!(self, Self::Bulk | Self::MultiSearch | Self::MultiSearchTemplate)
     }
 }
 

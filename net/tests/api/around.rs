@@ -54,7 +54,7 @@ fn updates_change_what_stands_there_without_a_refresh() {
             .collect();
         assert_eq!(
             statuses,
-            [200, 200, 404, 400, 200, 201].map(Some),
+            [200, 200, 404, 200, 200, 201].map(Some),
             "{}",
             json::to_string(&done)
         );

@@ -8,6 +8,7 @@ mod drift;
 mod indices;
 mod meaning;
 mod place;
+mod scripts;
 mod searches;
 mod security;
 mod tells;

@@ -328,6 +328,7 @@ async fn by_query(context: &Context) {
         requests_per_second: f32::INFINITY,
         refresh: false,
         refused: None,
+        script: None,
     };
     let task = core.begin_task(TaskSpec::default());
     let done = core.by_query(&Everything, &call, task.control()).await;

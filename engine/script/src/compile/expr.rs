@@ -241,7 +241,7 @@ impl Compiler {
     }
 
     /// An expression that must give something.
-    fn value(&mut self, expr: &Expr) -> Read<Type> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Read<Type> {
         let found = self.expr(expr)?;
         if found == Type::Void {
             return Err(Fault::cast("Cannot cast from [void] to [def].").or_at(expr.at));
@@ -274,7 +274,7 @@ impl Compiler {
     }
 
     /// Is the script itself under way, or a lambda in it? Its functions see nothing of the context.
-    fn sees_context(&self) -> bool {
+    pub(super) fn sees_context(&self) -> bool {
         self.states[0].function.name.is_empty()
     }
 
@@ -286,7 +286,7 @@ impl Compiler {
     }
 
     /// The class that a path like `java.lang.Math` or `Math` names.
-    fn class_of(&mut self, expr: &Expr) -> Option<Type> {
+    pub(super) fn class_of(&mut self, expr: &Expr) -> Option<Type> {
         fn path(expr: &Expr) -> Option<String> {
             match &expr.kind {
                 ExprKind::Name(name) => Some(name.clone()),
@@ -479,170 +479,6 @@ impl Compiler {
         self.op(Op::Reference(class, name), at);
         Ok(Type::Def)
     }
-
-    fn assign(
-        &mut self,
-        at: u32,
-        place: &Expr,
-        op: Option<Binary>,
-        value: &Expr,
-        is_wanted: bool,
-    ) -> Read<Type> {
-        match &place.kind {
-            ExprKind::Name(name) => {
-                let (slot, kind) = self.writable(name, at)?;
-                match op {
-                    None => {
-                        let found = self.value(value)?;
-                        self.convert(found, kind, false, value.at)?;
-                    }
-                    Some(op) => {
-                        self.op(Op::Load(slot), at);
-                        let found = self.value(value)?;
-                        let result = binary(op, kind, found).map_err(|fault| fault.or_at(at))?;
-                        self.op(Op::Compound(op), at);
-                        self.convert(result, kind, true, at)?;
-                    }
-                }
-                if is_wanted {
-                    self.op(Op::Dup, at);
-                }
-                self.op(Op::Store(slot), at);
-                Ok(kind)
-            }
-            ExprKind::Member(base, name, _) => {
-                if self.class_of(base).is_some() {
-                    return Err(Fault::illegal(format!(
-                        "invalid assignment: cannot assign a value to read-only field [{name}]"
-                    ))
-                    .or_at(at));
-                }
-                self.expr(base)?;
-                let name = self.text(name);
-                let found = match op {
-                    None => self.value(value)?,
-                    Some(op) => {
-                        self.op(Op::Dup, at);
-                        self.op(Op::Member(name), place.at);
-                        self.value(value)?;
-                        self.op(Op::Compound(op), at);
-                        Type::Def
-                    }
-                };
-                if is_wanted {
-                    self.op(Op::DupUnder, at);
-                }
-                self.op(Op::StoreMember(name), place.at);
-                Ok(found)
-            }
-            ExprKind::Index(base, index) => {
-                let of = self.expr(base)?;
-                self.expr(index)?;
-                let element = of.element();
-                match op {
-                    None => {
-                        let found = self.value(value)?;
-                        self.convert(found, element, false, value.at)?;
-                    }
-                    Some(op) => {
-                        self.op(Op::Dup2, at);
-                        self.op(Op::Index, place.at);
-                        self.value(value)?;
-                        self.op(Op::Compound(op), at);
-                    }
-                }
-                if is_wanted {
-                    self.op(Op::DupUnder2, at);
-                }
-                self.op(Op::StoreIndex, place.at);
-                Ok(element)
-            }
-            _ => Err(Fault::illegal("invalid assignment: cannot assign a value here").or_at(at)),
-        }
-    }
-
-    fn writable(&mut self, name: &str, at: u32) -> Read<(u16, Type)> {
-        let Some((slot, kind, is_captured)) = self.find(name) else {
-            return Err(Fault::illegal(format!("cannot resolve symbol [{name}]")).or_at(at));
-        };
-        let is_own = self.program.context.variables.contains(&name)
-            && self.states.len() == 1
-            && usize::from(slot) < self.program.context.variables.len()
-            && self.sees_context();
-        if is_captured || is_own {
-            return Err(Fault::illegal(format!("Variable [{name}] is read-only.")).or_at(at));
-        }
-        Ok((slot, kind))
-    }
-
-    fn step(
-        &mut self,
-        at: u32,
-        place: &Expr,
-        by: i32,
-        gives_old: bool,
-        is_wanted: bool,
-    ) -> Read<Type> {
-        let (op, one) = if by > 0 { (Binary::Add, 1) } else { (Binary::Sub, 1) };
-        let one = Op::Const(Value::Int(one));
-        match &place.kind {
-            ExprKind::Name(name) => {
-                let (slot, kind) = self.writable(name, at)?;
-                if !kind.is_numeric() && kind.is_primitive() || kind == Type::TEXT {
-                    let reason = format!(
-                        "Cannot apply [{}] operation to type [{}].",
-                        op.sign(),
-                        kind.java()
-                    );
-                    return Err(Fault::cast(reason).or_at(at));
-                }
-                self.op(Op::Load(slot), at);
-                if is_wanted && gives_old {
-                    self.op(Op::Dup, at);
-                }
-                self.op(one, at);
-                self.op(Op::Compound(op), at);
-                if is_wanted && !gives_old {
-                    self.op(Op::Dup, at);
-                }
-                self.op(Op::Store(slot), at);
-                Ok(kind)
-            }
-            ExprKind::Member(base, name, false) => {
-                self.expr(base)?;
-                let name = self.text(name);
-                self.op(Op::Dup, at);
-                self.op(Op::Member(name), place.at);
-                if is_wanted && gives_old {
-                    self.op(Op::DupUnder, at);
-                }
-                self.op(one, at);
-                self.op(Op::Compound(op), at);
-                if is_wanted && !gives_old {
-                    self.op(Op::DupUnder, at);
-                }
-                self.op(Op::StoreMember(name), place.at);
-                Ok(Type::Def)
-            }
-            ExprKind::Index(base, index) => {
-                self.expr(base)?;
-                self.expr(index)?;
-                self.op(Op::Dup2, at);
-                self.op(Op::Index, place.at);
-                if is_wanted && gives_old {
-                    self.op(Op::DupUnder2, at);
-                }
-                self.op(one, at);
-                self.op(Op::Compound(op), at);
-                if is_wanted && !gives_old {
-                    self.op(Op::DupUnder2, at);
-                }
-                self.op(Op::StoreIndex, place.at);
-                Ok(Type::Def)
-            }
-            _ => Err(Fault::illegal("invalid assignment: cannot assign a value here").or_at(at)),
-        }
-    }
 }
 
 /// A pattern with Painless's flags.
@@ -666,7 +502,7 @@ fn pattern(text: &str, flags: &str) -> Read<Pattern> {
 }
 
 /// What a binary operation gives.
-fn binary(op: Binary, a: Type, b: Type) -> Read<Type> {
+pub(super) fn binary(op: Binary, a: Type, b: Type) -> Read<Type> {
     let refused = || {
         let (a, b) = (a.java(), b.java());
         Err(Fault::cast(format!(

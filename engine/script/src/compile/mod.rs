@@ -4,6 +4,7 @@
 //! exception can be caught with an empty one.
 
 mod expr;
+mod place;
 
 use crate::ast::{self, Script, Statement, StatementKind};
 use crate::context::{Context, Returns};
