@@ -102,8 +102,15 @@ pub fn binary(heap: &mut Heap, op: Binary, a: Value, b: Value) -> Result<Value, 
 
 fn general(heap: &mut Heap, op: Binary, a: Value, b: Value) -> Result<Value, Fault> {
     match op {
-        Binary::Eq => return Ok(Value::Bool(crate::compare::same(heap, a, b))),
-        Binary::Ne => return Ok(Value::Bool(!crate::compare::same(heap, a, b))),
+        Binary::Eq | Binary::Ne => {
+            if let (Value::Text(_, len), Value::Text(..)) = (a, b) {
+                heap.spend(len as usize);
+            } else if let Some(Object::List(items) | Object::Array(_, items)) = heap.as_object(a) {
+                let bytes = 64 * items.len();
+                heap.spend(bytes);
+            }
+            return Ok(Value::Bool(crate::compare::same(heap, a, b) == (op == Binary::Eq)));
+        }
         Binary::Is | Binary::IsNot => {
             let same = match (a, b) {
                 (Value::Object(a), Value::Object(b)) => a == b,

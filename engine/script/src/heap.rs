@@ -110,6 +110,8 @@ pub struct Heap {
     text: String,
     objects: Vec<Object>,
     used_bytes: usize,
+    /// Work that operations did beyond their one step, not yet reckoned.
+    work: u64,
     frozen_objects: usize,
     frozen_text: usize,
     frozen_bytes: usize,
@@ -141,6 +143,7 @@ impl Heap {
     /// When it has taken too many.
     pub fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
         self.used_bytes = self.used_bytes.saturating_add(bytes);
+        self.spend(bytes);
         if self.used_bytes > HEAP_BYTES_MAX {
             return Err(Fault::limit(
                 "circuit_breaking_exception",
@@ -148,6 +151,18 @@ impl Heap {
             ));
         }
         Ok(())
+    }
+
+    /// Counts work that an operation does on so many bytes: a long text looked through is many steps.
+    #[inline]
+    pub fn spend(&mut self, bytes: usize) {
+        self.work += (bytes / 64) as u64;
+    }
+
+    /// The work done since this was asked last, in steps.
+    #[inline]
+    pub(crate) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work)
     }
 
     /// A string.

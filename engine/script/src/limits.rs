@@ -12,6 +12,9 @@ pub const LOOP_ROUNDS_MAX: u32 = 1_000_000;
 /// Steps of one run, so that a recursion without loops ends too.
 pub const STEPS_MAX: u64 = 200_000_000;
 
+/// Steps that functions called by the library take in one run: they cannot stop in between.
+pub const NESTED_STEPS_MAX: u64 = 1_000_000;
+
 /// Calls of functions under way.
 pub const CALLS_MAX: usize = 1_000;
 

@@ -8,7 +8,7 @@ use crate::arith;
 use crate::error::{Error, Fault};
 use crate::heap::{Heap, Object, Ref, Value};
 use crate::library;
-use crate::limits::{CALLS_MAX, LOOP_ROUNDS_MAX, NESTED_MAX, STEPS_MAX};
+use crate::limits::{CALLS_MAX, LOOP_ROUNDS_MAX, NESTED_MAX, NESTED_STEPS_MAX, STEPS_MAX};
 use crate::op::{Function, Op, Program};
 use crate::show;
 use crate::types::Type;
@@ -84,6 +84,7 @@ pub struct Machine {
     frames: Vec<Frame>,
     steps: u64,
     nested: u8,
+    nested_steps: u64,
 }
 
 impl Machine {
@@ -97,7 +98,7 @@ impl Machine {
     pub fn start(&mut self, program: &Program, variables: &[Value]) {
         self.stack.clear();
         self.frames.clear();
-        (self.steps, self.nested) = (0, 0);
+        (self.steps, self.nested, self.nested_steps) = (0, 0, 0);
         self.stack.extend_from_slice(variables);
         self.enter(program, 0, variables.len());
     }
@@ -473,15 +474,22 @@ impl Machine {
                 Op::Return => return Ok(Next::Returned(self.pop())),
             }
             self.frames[place].at = at as u32;
-            self.steps += 1;
+            let cost = 1 + self.heap.take_work();
+            self.steps += cost;
             if let Some(left) = fuel {
-                **left -= 1;
+                **left -= cost as i64;
                 if **left <= 0 {
                     self.check_steps()?;
                     return Ok(Next::Paused);
                 }
-            } else if self.steps & 0xFFF == 0 {
-                self.check_steps()?;
+            } else {
+                self.nested_steps += cost;
+                if self.nested_steps > NESTED_STEPS_MAX {
+                    return Err(Fault::limit(
+                        "painless_error",
+                        "the functions that the script hands to the library take too many steps",
+                    ));
+                }
             }
         }
     }

@@ -253,6 +253,10 @@ fn memory_and_depth_are_bounded() {
     assert!(
         run("def l = []; while (true) { l.add(new int[100000]) }").starts_with("circuit_breaking")
     );
+    let long = "def s = 'x'.repeat(1000000); int n = 0; while (s.contains('y') == false) { n++ } n";
+    assert!(run(long).contains("too many steps"), "{}", run(long));
+    let nested = "[1, 2, 3, 4].each(x -> { for (int i = 0; i < 300000; i++) { } }); 1";
+    assert!(run(nested).contains("too many steps"), "{}", run(nested));
     assert!(run("def a = []; a.add(a); a.toString()").starts_with("stack_overflow_error"));
 }
 

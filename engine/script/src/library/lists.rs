@@ -37,6 +37,12 @@ pub(super) fn method(
     name: &str,
     arguments: &[Value],
 ) -> Done<Option<Value>> {
+    if let Object::List(list) = heap.get(at)
+        && !matches!(name, "size" | "get" | "add" | "set" | "isEmpty")
+    {
+        let bytes = 64 * list.len();
+        heap.spend(bytes);
+    }
     let Object::List(list) = heap.get(at) else { return Ok(None) };
     match (name, arguments) {
         ("size" | "getLength", []) => some(Value::Int(list.len() as i32)),

@@ -45,6 +45,9 @@ pub(super) fn map(
     name: &str,
     arguments: &[Value],
 ) -> Done<Option<Value>> {
+    if !matches!(name, "get" | "put" | "containsKey" | "size" | "isEmpty" | "getOrDefault") {
+        heap.spend(64 * inner(heap, at).map_or(0, Map::len));
+    }
     let Some(map) = inner(heap, at) else { return Ok(None) };
     match (name, arguments) {
         ("get", [key]) => some(map.get(heap, *key).unwrap_or_default()),
@@ -170,6 +173,9 @@ pub(super) fn set(
     name: &str,
     arguments: &[Value],
 ) -> Done<Option<Value>> {
+    if !matches!(name, "contains" | "add" | "size" | "isEmpty") {
+        heap.spend(64 * inner(heap, at).map_or(0, Map::len));
+    }
     let Some(map) = inner(heap, at) else { return Ok(None) };
     match (name, arguments) {
         ("contains", [value]) => some(Value::Bool(map.get(heap, *value).is_some())),

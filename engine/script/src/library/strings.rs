@@ -107,6 +107,9 @@ pub(super) fn method(
     name: &str,
     arguments: &[Value],
 ) -> Done<Option<Value>> {
+    if !matches!(name, "isEmpty" | "charAt") {
+        heap.spend(of.1 as usize);
+    }
     let whole = heap.text(of.0, of.1);
     // What makes no new text needs no copy.
     match (name, arguments) {
@@ -300,8 +303,12 @@ pub(super) fn builder(
     name: &str,
     arguments: &[Value],
 ) -> Done<Option<Value>> {
-    let whole = |heap: &Heap| match heap.get(at) {
-        Object::Builder(text) => text.clone(),
+    let whole = |heap: &mut Heap| match heap.get(at) {
+        Object::Builder(text) => {
+            let copy = text.clone();
+            heap.spend(copy.len());
+            copy
+        }
         _ => String::new(),
     };
     let same = Ok(Some(Value::Object(at)));
@@ -414,6 +421,11 @@ pub(super) fn pattern(
             ("test", [whole]) => bool(pattern.matches_somewhere(&text(heap, *whole)?)),
             _ => Ok(None),
         };
+    }
+    if let Object::Matcher(matcher) = heap.get(at) {
+        // A pattern may go through its text many times.
+        let bytes = 8 * matcher.len_bytes();
+        heap.spend(bytes);
     }
     let Object::Matcher(matcher) = heap.get_mut(at)? else { return Ok(None) };
     match (name, arguments) {
