@@ -27,6 +27,19 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
     ),
     (&["/{index}/_doc"], "an index without an id: judged as one with an id"),
     (
+        &[
+            "/_search/template",
+            "/{index}/_search/template",
+            "/_msearch/template",
+            "/{index}/_msearch/template",
+        ],
+        "the searches above, their bodies made of a template and the caller's values",
+    ),
+    (
+        &["/_render/template", "/_render/template/{id}"],
+        "a template filled with the caller's own values, nothing searched",
+    ),
+    (
         &["/{index}/_termvectors"],
         "an artificial document: nothing stored is read but statistics, which are left out",
     ),
