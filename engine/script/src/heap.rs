@@ -156,7 +156,7 @@ impl Heap {
     /// Counts work that an operation does on so many bytes: a long text looked through is many steps.
     #[inline]
     pub fn spend(&mut self, bytes: usize) {
-        self.work += (bytes / 64) as u64;
+        self.work += (bytes / 8) as u64;
     }
 
     /// The work done since this was asked last, in steps.

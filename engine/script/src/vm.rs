@@ -136,11 +136,16 @@ impl Machine {
         host: &mut dyn Host,
     ) -> Result<Value, Error> {
         self.start(program, variables);
-        let mut fuel = i64::MAX;
-        match self.resume(program, host, &mut fuel) {
-            Ok(Run::Done(value)) => Ok(value),
-            Ok(Run::Paused) => Ok(Value::Null),
-            Err(fault) => Err(Error::runtime(&program.source, &program.statements, fault)),
+        loop {
+            // Steps are counted between pieces.
+            let mut fuel = 1 << 16;
+            match self.resume(program, host, &mut fuel) {
+                Ok(Run::Done(value)) => return Ok(value),
+                Ok(Run::Paused) => {}
+                Err(fault) => {
+                    return Err(Error::runtime(&program.source, &program.statements, fault));
+                }
+            }
         }
     }
 
