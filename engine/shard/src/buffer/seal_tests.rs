@@ -207,8 +207,8 @@ fn a_sorted_index_is_laid_in_its_order_and_merges_in_it() {
     };
     // As plainly as can be: tag, none first; then the greatest number downwards, none last; then age.
     let key = |number: u32| {
-        let tag = (number % 4 != 0).then(|| number * 7 % 5);
-        let n = (number % 3 != 0).then(|| (number * 11 % 13).max(number % 2));
+        let tag = (!number.is_multiple_of(4)).then(|| number * 7 % 5);
+        let n = (!number.is_multiple_of(3)).then(|| (number * 11 % 13).max(number % 2));
         (tag, n.map_or(i64::MAX, |n| -i64::from(n)), number)
     };
     let expected = |numbers: std::ops::Range<u32>| {

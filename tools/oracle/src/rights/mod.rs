@@ -13,4 +13,5 @@ pub mod judge;
 pub mod marks;
 pub mod reads;
 pub mod run;
+pub mod searches;
 pub mod writes;
