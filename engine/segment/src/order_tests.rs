@@ -99,7 +99,7 @@ fn in_order(keys: &[SortKey], mut docs: Vec<Doc>) -> Vec<Doc> {
                     SortColumn::Terms => doc.2.map(i64::from),
                 };
                 let (one, other) = (value(one), value(other));
-                let by_value = match (one, other) {
+                match (one, other) {
                     (Some(one), Some(other)) if key.descending => other.cmp(&one),
                     (Some(one), Some(other)) => one.cmp(&other),
                     (None, None) => std::cmp::Ordering::Equal,
@@ -107,8 +107,7 @@ fn in_order(keys: &[SortKey], mut docs: Vec<Doc>) -> Vec<Doc> {
                     (None, Some(_)) => std::cmp::Ordering::Greater,
                     (Some(_), None) if key.missing_first => std::cmp::Ordering::Greater,
                     (Some(_), None) => std::cmp::Ordering::Less,
-                };
-                by_value
+                }
             })
             .reduce(std::cmp::Ordering::then)
             .expect("a key at least")
