@@ -32,7 +32,6 @@ BOOL = "Failed to parse value [foo] as only [true] or [false] are allowed."
 FORMAT = "[strict_date_optional_time||epoch_millis]"
 SNAPSHOTS = "LATER snapshots"
 SCRIPTS = "LATER scripts"
-JOINS = "LATER joins"
 
 
 def search(query, *answer):
@@ -458,7 +457,7 @@ QUERIES = [
     search({"nested": {"path": "zz", "query": {"match_all": {}}}}, QSE, "failed to create query: [nested] failed to find nested object under path [zz]"),
     search({"nested": {"path": "o", "query": {"match_all": {}}}}, QSE, "failed to create query: [nested] nested object under path [o] is not of nested type"),
     search({"nested": {"query": {"match_all": {}}}}, "INNER " + IAE, "[nested] requires 'path' field"),
-    search({"has_child": {"type": "x", "query": {"match_all": {}}}}, JOINS, "[has_child] no join field has been configured"),
+    search({"has_child": {"type": "x", "query": {"match_all": {}}}}, QSE, "[has_child] no join field has been configured"),
     search({"geo_bounding_box": {"g": {"top_left": "foo", "bottom_right": "bar"}}}, "INNER " + PARSE, "unsupported symbol [o] in geohash [foo]"),
     search({"geo_distance": {"distance": "1xx", "g": [1, 2]}}, "INNER " + NFE, 'For input string: "1xx"'),
     search({"geo_distance": {"distance": "1km", "zz": [1, 2]}}, QSE, "failed to find geo field [zz]"),
@@ -594,8 +593,8 @@ OTHERS = [
     ("PUT", "/_snapshot/r/S1", None, SNAPSHOTS),
     ("PUT", "/_snapshot/r", {"type": "fs", "settings": {"location": "/x"}}, SNAPSHOTS),
     ("POST", "/_snapshot/r/s/_restore", None, SNAPSHOTS),
-    ("GET", "/_scripts/x", None, SCRIPTS),
-    ("DELETE", "/_scripts/x", None, SCRIPTS),
+    ("GET", "/_scripts/x", None, 404, "BODY", "\"found\":false"),
+    ("DELETE", "/_scripts/x", None, 404, RESOURCE, "stored script [x] does not exist and cannot be deleted"),
 ]
 
 #: All of them, by chapter.
