@@ -96,14 +96,16 @@ def main():
         server.start(timeout=300)
         replayed = time.monotonic() - begun
         used = processor_s(server.process.pid)
-        print(f"replayed in {replayed:.2f} s ({options.docs / replayed:,.0f} a second), {used:.2f} s of processors")
         status, _, answer = server.request("POST", f"/{INDEX}/_refresh")
         status, _, answer = server.request("GET", f"/{INDEX}/_count")
         assert answer["count"] == options.docs, answer
         status, _, answer = server.request("GET", f"/{INDEX}/_recovery")
-        for shard in answer[INDEX]["shards"]:
-            print(f"shard {shard['id']}: {shard['translog']['recovered']} operations")
-    is_fast = replayed <= took
+        # What the memory for buffers did not hold is in segments by now: it is not read from the log again.
+        recovered = [shard["translog"]["recovered"] for shard in answer[INDEX]["shards"]]
+        rate = sum(recovered) / replayed
+        each = " + ".join(map(str, recovered))
+        print(f"replayed {each} operations in {replayed:.2f} s ({rate:,.0f} a second), {used:.2f} s of processors")
+    is_fast = rate >= options.docs / took
     print(f"{int(is_fast)} passed, {int(not is_fast)} failed")
     return int(not is_fast)
 
