@@ -8,7 +8,7 @@ use std::time::Duration;
 use cluster::TemplateKind;
 use engine::ops::alias::{AliasChange, AliasRequest};
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::index_settings::SettingsChange;
 use engine::ops::resize::Resize;
 use engine::ops::search::SearchCall;
@@ -23,17 +23,8 @@ use common::start;
 async fn fill(core: &Rc<Core<SimEnv>>, index: &str, docs: usize) {
     let items = (0..docs)
         .map(|at| WriteItem {
-            action: WriteAction::Index,
-            index: index.to_owned(),
-            id: Some(at.to_string()),
-            routing: None,
-            if_seq_no: None,
-            if_primary_term: None,
-            version: None,
-            version_type: VersionType::Internal,
-            require_alias: false,
             source: Bytes::from(format!(r#"{{"n":{at}}}"#).into_bytes()),
-            update: None,
+            ..WriteItem::new(WriteAction::Index, index, at.to_string())
         })
         .collect();
     let reply = core.bulk(&Everything, BulkRequest { items, refresh: Refresh::Now }).await;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use engine::ops::Refresh;
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::search::SearchCall;
 use engine::{Everything, Result};
 use env::Bytes;
@@ -19,17 +19,9 @@ const FAMILIES: [u32; 9] = [0, 1, 2, 3, 0, 4, 1, 2, 5];
 
 fn item(id: &str, source: String) -> WriteItem {
     WriteItem {
-        action: WriteAction::Index,
-        index: "family".to_owned(),
-        id: Some(id.to_owned()),
         routing: Some("r".to_owned()),
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(source.into_bytes()),
-        update: None,
+        ..WriteItem::new(WriteAction::Index, "family", id)
     }
 }
 

@@ -16,17 +16,8 @@ use common::start;
 
 fn item(action: WriteAction, index: &str, id: &str, source: &str) -> WriteItem {
     WriteItem {
-        action,
-        index: index.to_owned(),
-        id: Some(id.to_owned()),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(source.as_bytes().to_vec()),
-        update: None,
+        ..WriteItem::new(action, index, id)
     }
 }
 

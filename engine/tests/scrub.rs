@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::start;
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::observe::{Health, HealthWait};
 use engine::ops::search::SearchCall;
 use engine::ops::stats::Closed;
@@ -21,17 +21,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 async fn fill(core: &Rc<Core<SimEnv>>, index: &str, count: u32) {
     let items = (0..count).map(|at| WriteItem {
-        action: WriteAction::Index,
-        index: index.to_owned(),
-        id: Some(at.to_string()),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(format!(r#"{{"text":"word{at}"}}"#).into_bytes()),
-        update: None,
+        ..WriteItem::new(WriteAction::Index, index, at.to_string())
     });
     let request = BulkRequest { items: items.collect(), refresh: Refresh::No };
     let reply = core.bulk(&Everything, request).await;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use base::checksum::checksum;
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Core, Everything};
@@ -20,17 +20,8 @@ use common::start;
 
 fn item(action: WriteAction, index: &str, id: u32, source: String) -> WriteItem {
     WriteItem {
-        action,
-        index: index.to_owned(),
-        id: Some(id.to_string()),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(source.into_bytes()),
-        update: None,
+        ..WriteItem::new(action, index, id.to_string())
     }
 }
 

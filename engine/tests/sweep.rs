@@ -69,19 +69,9 @@ async fn start(env: &FaultyEnv<RuntimeEnv>, data: &Path) -> Result<Node, String>
 }
 
 fn item(id: u64, value: u64) -> WriteItem {
-    WriteItem {
-        action: if value == 0 { WriteAction::Delete } else { WriteAction::Index },
-        index: "docs".to_owned(),
-        id: Some(id.to_string()),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
-        source: Bytes::from(format!(r#"{{"value":{value}}}"#).into_bytes()),
-        update: None,
-    }
+    let action = if value == 0 { WriteAction::Delete } else { WriteAction::Index };
+    let source = Bytes::from(format!(r#"{{"value":{value}}}"#).into_bytes());
+    WriteItem { source, ..WriteItem::new(action, "docs", id.to_string()) }
 }
 
 /// Writes values, and notes what may be there afterwards.

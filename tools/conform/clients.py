@@ -73,7 +73,9 @@ def golang(server):
         (folder / "go.mod").unlink(missing_ok=True)
         install([go, "mod", "init", "story"], folder)
         install([go, "get", "github.com/elastic/go-elasticsearch/v8@v8.19.0"], folder)
-    install([go, "build", "-o", "story", "story.go"], folder)
+    # What is missing is fetched first, so that a story that does not compile fails.
+    install([go, "mod", "tidy"], folder)
+    call([go, "build", "-o", "story", "story.go"], folder)
     call([folder / "story", server.url, PASSWORD, server.ca], folder)
 
 

@@ -1,4 +1,5 @@
-//! The words that all crates share: identifiers, variable-length integers, checksums, hashing.
+//! The words that all crates share: identifiers, variable-length integers, checksums, hashing,
+//! Java's numbers as text.
 //!
 //! Nothing here does I/O, allocates in a hot path, or knows a crate above.
 
@@ -8,6 +9,7 @@ pub mod calendar;
 pub mod checksum;
 pub mod hash;
 pub mod id;
+pub mod java;
 pub mod planted;
 pub mod units;
 pub mod vint;

@@ -3,6 +3,7 @@
 //! Whole numbers are `int` where they fit, else `long`; others are `double`. Objects keep the order of
 //! their keys. On the way back, dates are printed as `strict_date_optional_time` prints them.
 
+use base::java::{double_to_string, float_to_string};
 use json::{Number, Object as Members, Value as Json};
 use script::map::{Map, Order};
 use script::{Fault, Heap, Object, Value};
@@ -87,11 +88,10 @@ fn write(heap: &Heap, value: Value, depth: u16, left: &mut usize) -> Result<Json
         Value::Byte(_) | Value::Short(_) | Value::Int(_) | Value::Long(_) => {
             Json::Number(Number::from(script::arith::long(value)))
         }
-        Value::Float(number) => {
-            Number::from_f32(number).map_or_else(|| Json::String(number.to_string()), Json::Number)
-        }
+        Value::Float(number) => Number::from_f32(number)
+            .map_or_else(|| Json::String(float_to_string(number)), Json::Number),
         Value::Double(number) => Number::from_f64(number)
-            .map_or_else(|| Json::String(script::java::double(number)), Json::Number),
+            .map_or_else(|| Json::String(double_to_string(number)), Json::Number),
         Value::Char(_) | Value::Text(..) => Json::String(text(value)?),
         Value::Doc | Value::Field(_) => return Err(no_form(heap, value)),
         Value::Object(at) => match heap.get(at) {

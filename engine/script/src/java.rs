@@ -1,66 +1,4 @@
-//! Text as Java has it: numbers printed, strings counted in UTF-16 units.
-
-/// `Double.toString`.
-pub fn double(value: f64) -> String {
-    shortest(
-        value.is_nan(),
-        value.is_infinite(),
-        value < 0.0,
-        value == 0.0 && value.is_sign_negative(),
-        value == 0.0,
-        &format!("{:e}", value.abs()),
-    )
-}
-
-/// `Float.toString`.
-pub fn float(value: f32) -> String {
-    shortest(
-        value.is_nan(),
-        value.is_infinite(),
-        value < 0.0,
-        value == 0.0 && value.is_sign_negative(),
-        value == 0.0,
-        &format!("{:e}", value.abs()),
-    )
-}
-
-/// Digits and exponent, as Rust prints the shortest, laid out as Java does: plain from 10^-3 below
-/// 10^7, else with an exponent; a point always.
-fn shortest(
-    nan: bool,
-    infinite: bool,
-    negative: bool,
-    minus_zero: bool,
-    zero: bool,
-    text: &str,
-) -> String {
-    if nan {
-        return "NaN".to_owned();
-    }
-    let sign = if negative || minus_zero { "-" } else { "" };
-    if infinite {
-        return format!("{sign}Infinity");
-    }
-    if zero {
-        return format!("{sign}0.0");
-    }
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|digit| *digit != '.').collect();
-    if !(-3..7).contains(&exponent) {
-        let rest = if digits.len() > 1 { &digits[1..] } else { "0" };
-        return format!("{sign}{}.{rest}E{exponent}", &digits[..1]);
-    }
-    if exponent < 0 {
-        let zeros = "0".repeat((-exponent - 1) as usize);
-        return format!("{sign}0.{zeros}{digits}");
-    }
-    let whole = exponent as usize + 1;
-    if digits.len() <= whole {
-        return format!("{sign}{digits}{}.0", "0".repeat(whole - digits.len()));
-    }
-    format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
-}
+//! Text as Java has it: strings counted in UTF-16 units. Numbers are printed by [`base::java`].
 
 /// Length in UTF-16 units.
 pub fn len(text: &str) -> usize {
@@ -121,25 +59,6 @@ pub fn parse_double(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn doubles_print_as_javas() {
-        for (value, text) in [
-            (0.1, "0.1"),
-            (1.0, "1.0"),
-            (-0.0, "-0.0"),
-            (100.0, "100.0"),
-            (1e7, "1.0E7"),
-            (9_999_999.0, "9999999.0"),
-            (0.001, "0.001"),
-            (0.000_12, "1.2E-4"),
-            (1.5e300, "1.5E300"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(double(value), text);
-        }
-        assert_eq!(float(3.4), "3.4");
-    }
 
     #[test]
     fn strings_count_in_utf16() {

@@ -1,8 +1,9 @@
 //! Values as text (`toString`), and the Java names of their classes.
 
+use base::java::{double_to_string, float_to_string};
+
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Value};
-use crate::java;
 use crate::limits::VALUE_DEPTH_MAX;
 
 /// `String.valueOf`.
@@ -36,8 +37,8 @@ pub fn write(heap: &Heap, value: Value, depth: u16, out: &mut String) -> Result<
         }
         Value::Int(value) => write!(out, "{value}"),
         Value::Long(value) => write!(out, "{value}"),
-        Value::Float(value) => out.write_str(&java::float(value)),
-        Value::Double(value) => out.write_str(&java::double(value)),
+        Value::Float(value) => out.write_str(&float_to_string(value)),
+        Value::Double(value) => out.write_str(&double_to_string(value)),
         Value::Text(at, len) => out.write_str(heap.text(at, len)),
         Value::Doc => out.write_str("org.elasticsearch.search.lookup.LeafDocLookup"),
         Value::Field(_) => out.write_str("org.elasticsearch.index.fielddata.ScriptDocValues"),
@@ -88,7 +89,7 @@ fn object(heap: &Heap, at: crate::heap::Ref, depth: u16, out: &mut String) -> Re
             Ok(())
         }
         Object::Place(lat, lon) => {
-            out.push_str(&format!("{}, {}", java::double(*lat), java::double(*lon)));
+            out.push_str(&format!("{}, {}", double_to_string(*lat), double_to_string(*lon)));
             Ok(())
         }
         Object::Pattern(pattern) => {

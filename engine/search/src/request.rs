@@ -351,6 +351,22 @@ pub struct Sort {
     pub nested: Option<NestedSort>,
 }
 
+impl Sort {
+    /// A key that says nothing more: documents without a value come last.
+    pub fn new(by: SortBy, order: Order) -> Self {
+        Self {
+            by,
+            order,
+            mode: None,
+            missing: Missing::Last,
+            unmapped_type: None,
+            format: None,
+            numeric_type: None,
+            nested: None,
+        }
+    }
+}
+
 /// `nested` of a sort.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedSort {

@@ -62,6 +62,25 @@ pub struct WriteItem {
     pub update: Option<Box<Update>>,
 }
 
+impl WriteItem {
+    /// A write of a document without conditions, by its id, of no source yet.
+    pub fn new(action: WriteAction, index: impl Into<String>, id: impl Into<String>) -> Self {
+        Self {
+            action,
+            index: index.into(),
+            id: Some(id.into()),
+            routing: None,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: VersionType::Internal,
+            require_alias: false,
+            source: Bytes::empty(),
+            update: None,
+        }
+    }
+}
+
 /// The body of an update.
 #[derive(Clone, Debug, Default)]
 pub struct Update {

@@ -15,7 +15,7 @@ use env::Env;
 use search::SearchRequest;
 use search::ast::{Bool, Family, Found, NestedScore, Node, Query, Scalar, Term};
 use search::plan::family::{Tie, tie};
-use search::request::{Missing, Order, Sort, SortBy, TrackTotal};
+use search::request::{Order, Sort, SortBy, TrackTotal};
 use search::result::Key;
 
 use super::context::HeldShard;
@@ -101,16 +101,7 @@ fn inner(family: &Family, tie: &Tie) -> SearchRequest {
     });
     let both =
         Bool { must: vec![family.query.clone()], filter: names.collect(), ..Bool::default() };
-    let sort = Sort {
-        by: SortBy::Field(tie.parents.clone()),
-        order: Order::Ascending,
-        mode: None,
-        missing: Missing::Last,
-        unmapped_type: None,
-        format: None,
-        numeric_type: None,
-        nested: None,
-    };
+    let sort = Sort::new(SortBy::Field(tie.parents.clone()), Order::Ascending);
     SearchRequest {
         query: Some(Query::new(Node::Bool(both))),
         size: u32::MAX,

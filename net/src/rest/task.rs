@@ -159,17 +159,8 @@ pub(super) async fn store<E: Env>(core: &Rc<Core<E>>, ended: &TaskState) {
     let mut source = Vec::with_capacity(1024);
     told(&mut Writer::new(&mut source), node, ended, false, fail::Trace::No);
     let item = WriteItem {
-        action: WriteAction::Index,
-        index: INDEX.to_owned(),
-        id: Some(format!("{node}:{}", ended.row.number)),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(source),
-        update: None,
+        ..WriteItem::new(WriteAction::Index, INDEX, format!("{node}:{}", ended.row.number))
     };
     let _ = core.write(&Everything, item, Refresh::Now).await;
 }

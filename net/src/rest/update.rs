@@ -1,9 +1,9 @@
 //! `_update`: its body, alone and in a bulk request.
 
-use engine::ops::document::{SourceFilter, Update, VersionType, WriteAction, WriteItem};
+use engine::ops::document::{SourceFilter, Update, WriteAction, WriteItem};
 use engine::ops::script::Script;
 use engine::{Error, Result};
-use env::{Bytes, Env};
+use env::Env;
 use json::Value;
 use json::spanned::{self, Node};
 
@@ -22,17 +22,12 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     check_write_params(call, call.indices())?;
     let copies = Copies::read(call)?;
     let mut item = WriteItem {
-        action: WriteAction::Update,
-        index: call.indices().to_owned(),
-        id: Some(call.segment("id").to_owned()),
         routing: routing(call),
         if_seq_no: condition(call, "if_seq_no", "sequence numbers")?,
         if_primary_term: condition(call, "if_primary_term", "primary term")?,
         version: call.params.long("version")?,
-        version_type: VersionType::Internal,
         require_alias: call.params.flag("require_alias", false)?,
-        source: Bytes::empty(),
-        update: None,
+        ..WriteItem::new(WriteAction::Update, call.indices(), call.segment("id"))
     };
     let mut update = Update::default();
     if !call.body.is_empty() {
@@ -172,19 +167,7 @@ mod tests {
     use super::*;
 
     fn item() -> WriteItem {
-        WriteItem {
-            action: WriteAction::Update,
-            index: "a".into(),
-            id: Some("1".into()),
-            routing: None,
-            if_seq_no: None,
-            if_primary_term: None,
-            version: None,
-            version_type: VersionType::Internal,
-            require_alias: false,
-            source: Bytes::empty(),
-            update: None,
-        }
+        WriteItem::new(WriteAction::Update, "a", "1")
     }
 
     fn parse(body: &str) -> Result<(Update, WriteItem)> {

@@ -80,13 +80,17 @@ pub(super) const READ: &[Known] = &[
 
 pub(super) const BULK: &[Known] = &[flag("list_executed_pipelines").idle()];
 
-pub(super) const SEARCH: &[Known] = &[
+/// A query in the words of `query_string`.
+pub(super) const WORDS: &[Known] = &[
     text("q"),
     text("df"),
     text("default_operator"),
     text("analyzer"),
     flag("lenient"),
     flag("analyze_wildcard"),
+];
+
+pub(super) const SEARCH: &[Known] = &[
     flag("explain").unoffered(),
     flag("include_named_queries_score"),
     Known::new("from", Int).unoffered(),
@@ -149,12 +153,6 @@ pub(super) const MOMENT: &[Known] = &[
 ];
 
 pub(super) const BY_QUERY: &[Known] = &[
-    text("q"),
-    text("df"),
-    text("default_operator"),
-    text("analyzer"),
-    flag("lenient"),
-    flag("analyze_wildcard"),
     flag("version").idle(),
     own("conflicts"),
     flag("refresh"),
@@ -227,37 +225,13 @@ pub(super) const VECTORS: &[Known] = &[
 
 pub(super) const MANY_VECTORS: &[Known] = &[text("ids")];
 
-pub(super) const EXPLAIN: &[Known] = &[
-    text("q"),
-    text("df"),
-    text("default_operator"),
-    text("analyzer"),
-    flag("lenient"),
-    flag("analyze_wildcard"),
-    text("routing"),
-    text("stored_fields"),
-    own("preference").idle(),
-];
+pub(super) const EXPLAIN: &[Known] =
+    &[text("routing"), text("stored_fields"), own("preference").idle()];
 
-pub(super) const VALIDATE: &[Known] = &[
-    text("q"),
-    text("df"),
-    text("default_operator"),
-    text("analyzer"),
-    flag("lenient"),
-    flag("analyze_wildcard"),
-    flag("explain"),
-    flag("rewrite").idle(),
-    flag("all_shards"),
-];
+pub(super) const VALIDATE: &[Known] =
+    &[flag("explain"), flag("rewrite").idle(), flag("all_shards")];
 
 pub(super) const COUNT: &[Known] = &[
-    text("q"),
-    text("df"),
-    text("default_operator"),
-    text("analyzer"),
-    flag("lenient"),
-    flag("analyze_wildcard"),
     own("min_score"),
     Known::new("terminate_after", Int),
     text("routing"),

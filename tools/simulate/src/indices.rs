@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::Everything;
 use engine::ops::alias::{AliasChange, AliasRequest};
-use engine::ops::document::{GetRequest, VersionType, WriteAction, WriteItem};
+use engine::ops::document::{GetRequest, WriteAction, WriteItem};
 use engine::ops::{IndicesOptions, Refresh};
 use env::{Bytes, Env, Spawn, join_all};
 use json::Value;
@@ -225,17 +225,8 @@ async fn use_passing(context: &Context) {
         };
         register(&|register| register.begin(Some(tag)));
         let item = WriteItem {
-            action: WriteAction::Index,
-            index: name.clone(),
-            id: Some("only".to_owned()),
-            routing: None,
-            if_seq_no: None,
-            if_primary_term: None,
-            version: None,
-            version_type: VersionType::Internal,
-            require_alias: false,
             source: Bytes::from(format!(r#"{{"tag":{tag}}}"#).into_bytes()),
-            update: None,
+            ..WriteItem::new(WriteAction::Index, name.clone(), "only")
         };
         match context.core().write(&Everything, item, Refresh::No).await {
             Ok(_) => register(&|register| register.done(Some(tag))),

@@ -62,15 +62,6 @@ async fn start(env: &SimEnv) -> Result<(Node, Store<SimEnv>), String> {
 
 async fn write(node: &Node, index: &str, ids: std::ops::Range<u64>, action: WriteAction) {
     let items = ids.map(|id| WriteItem {
-        action,
-        index: index.to_owned(),
-        id: Some(id.to_string()),
-        routing: None,
-        if_seq_no: None,
-        if_primary_term: None,
-        version: None,
-        version_type: VersionType::Internal,
-        require_alias: false,
         source: Bytes::from(
             format!(
                 r#"{{"number":{id},"tag":"t{}","text":"word{id} common text of {index}"}}"#,
@@ -78,7 +69,7 @@ async fn write(node: &Node, index: &str, ids: std::ops::Range<u64>, action: Writ
             )
             .into_bytes(),
         ),
-        update: None,
+        ..WriteItem::new(action, index, id.to_string())
     });
     let request = BulkRequest { items: items.collect(), refresh: Refresh::No };
     let reply = node.bulk(&Everything, request).await;

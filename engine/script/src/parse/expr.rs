@@ -149,10 +149,8 @@ impl Parser {
         }
     }
 
-    /// `java.util.List`, `int[]`
-    fn class_name(&mut self) -> Read<String> {
-        let Kind::Word(mut name) = self.peek().clone() else { return Err(self.near()) };
-        self.advance();
+    /// The `.part`s of a name.
+    pub(super) fn parts(&mut self, name: &mut String) {
         while let (Kind::Sign("."), Kind::Word(part)) =
             (self.peek().clone(), self.peek_at(1).clone())
         {
@@ -160,10 +158,22 @@ impl Parser {
             name.push_str(&part);
             self.at += 2;
         }
+    }
+
+    /// The `[]`s of a type.
+    pub(super) fn dimensions(&mut self, name: &mut String) {
         while self.is("[") && matches!(self.peek_at(1), Kind::Sign("]")) {
             name.push_str("[]");
             self.at += 2;
         }
+    }
+
+    /// `java.util.List`, `int[]`
+    fn class_name(&mut self) -> Read<String> {
+        let Kind::Word(mut name) = self.peek().clone() else { return Err(self.near()) };
+        self.advance();
+        self.parts(&mut name);
+        self.dimensions(&mut name);
         Ok(name)
     }
 
@@ -472,13 +482,7 @@ impl Parser {
         self.advance();
         let Kind::Word(mut name) = self.peek().clone() else { return Err(self.near()) };
         self.advance();
-        while let (Kind::Sign("."), Kind::Word(part)) =
-            (self.peek().clone(), self.peek_at(1).clone())
-        {
-            name.push('.');
-            name.push_str(&part);
-            self.at += 2;
-        }
+        self.parts(&mut name);
         if self.is("(") {
             let arguments = self.arguments()?;
             let depth = arguments.iter().map(|expr| expr.depth).max();

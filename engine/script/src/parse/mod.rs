@@ -199,19 +199,10 @@ impl Parser {
         self.advance();
         let mut name = first;
         if !Type::named(&name).is_some_and(Type::is_primitive) && name != "def" {
-            while let (Kind::Sign("."), Kind::Word(part)) =
-                (self.peek().clone(), self.peek_at(1).clone())
-            {
-                // `a.b c` declares; `a.b` alone does not, and is looked at again as an expression.
-                name.push('.');
-                name.push_str(&part);
-                self.at += 2;
-            }
+            // `a.b c` declares; `a.b` alone does not, and is looked at again as an expression.
+            self.parts(&mut name);
         }
-        while self.is("[") && matches!(self.peek_at(1), Kind::Sign("]")) {
-            name.push_str("[]");
-            self.at += 2;
-        }
+        self.dimensions(&mut name);
         match self.peek() {
             Kind::Word(_) => Some(name),
             _ => {

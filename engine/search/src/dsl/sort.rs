@@ -47,16 +47,7 @@ pub fn by_name(name: &str) -> Sort {
         "_shard_doc" => (SortBy::ShardDoc, Order::Ascending),
         _ => (SortBy::Field(name.to_owned()), Order::Ascending),
     };
-    Sort {
-        by,
-        order,
-        mode: None,
-        missing: Missing::Last,
-        unmapped_type: None,
-        format: None,
-        numeric_type: None,
-        nested: None,
-    }
+    Sort::new(by, order)
 }
 
 fn compound(node: &Node, sorts: &mut Vec<Sort>) -> Read<()> {

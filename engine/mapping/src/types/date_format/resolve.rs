@@ -1,5 +1,7 @@
 //! What was read of a date, and the moment it names.
 
+use script::date::MONTHS;
+
 use super::Round;
 use super::pattern::{Field, Names};
 use crate::types::calendar::{self, DAY_SECONDS, Moment, YEAR_MAX};
@@ -146,21 +148,6 @@ impl Fields {
 }
 
 const DAY_NANOS: i64 = DAY_SECONDS * 1_000_000_000;
-
-const MONTHS: [&str; 12] = [
-    "JANUARY",
-    "FEBRUARY",
-    "MARCH",
-    "APRIL",
-    "MAY",
-    "JUNE",
-    "JULY",
-    "AUGUST",
-    "SEPTEMBER",
-    "OCTOBER",
-    "NOVEMBER",
-    "DECEMBER",
-];
 
 fn keep(slot: &mut Option<i64>, value: i64, least: i64, most: i64) -> Option<()> {
     if value < least || value > most || slot.is_some_and(|before| before != value) {

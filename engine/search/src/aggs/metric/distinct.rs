@@ -5,7 +5,7 @@
 //! beyond it each hash goes to one of 2^p registers (Flajolet and others; the estimate is Ertl's
 //! improved one, which needs no tables of bias).
 
-use base::hash::Set;
+use base::hash::{Set, murmur3_128};
 
 /// Least and greatest bits of a register's number.
 const BITS: std::ops::RangeInclusive<u32> = 4..=18;
@@ -162,43 +162,7 @@ pub fn hash_long(value: i64) -> u64 {
 
 /// Hash of bytes: the first half of murmur3's 128 bits, x64.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    const C1: u64 = 0x87c3_7b91_1142_53d5;
-    const C2: u64 = 0x4cf5_ad43_2745_937f;
-    let (mut h1, mut h2) = (0u64, 0u64);
-    let word = |part: &[u8]| {
-        let mut word = [0; 8];
-        word[..part.len()].copy_from_slice(part);
-        u64::from_le_bytes(word)
-    };
-    let mix1 = |k: u64| k.wrapping_mul(C1).rotate_left(31).wrapping_mul(C2);
-    let mix2 = |k: u64| k.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1);
-    let mut chunks = bytes.chunks_exact(16);
-    for chunk in &mut chunks {
-        h1 ^= mix1(word(&chunk[..8]));
-        h1 = h1.rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
-        h2 ^= mix2(word(&chunk[8..]));
-        h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
-    }
-    let rest = chunks.remainder();
-    if rest.len() > 8 {
-        h2 ^= mix2(word(&rest[8..]));
-    }
-    if !rest.is_empty() {
-        h1 ^= mix1(word(&rest[..rest.len().min(8)]));
-    }
-    h1 ^= bytes.len() as u64;
-    h2 ^= bytes.len() as u64;
-    h1 = h1.wrapping_add(h2);
-    h2 = h2.wrapping_add(h1);
-    h1 = final_mix(h1);
-    h2 = final_mix(h2);
-    h1.wrapping_add(h2)
-}
-
-fn final_mix(mut k: u64) -> u64 {
-    k = (k ^ (k >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    k = (k ^ (k >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    k ^ (k >> 33)
+    murmur3_128(bytes).0
 }
 
 #[cfg(test)]
