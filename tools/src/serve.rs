@@ -29,7 +29,7 @@ use engine::ops::observe::NodeInfo;
 use env::mailbox;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
-use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
+use runtime::system::{Limit, StopSignals, raise_limit};
 use runtime::tls::ServerTls;
 use runtime::{Probe, RuntimeRandom, suspect};
 
@@ -66,7 +66,6 @@ pub fn run(options: &Serve) -> Result<()> {
     // Before the first thread: each inherits the mask.
     let signals = StopSignals::block()
         .map_err(|error| Failure::new(Code::Machine, format!("holding signals back: {error}")))?;
-    tame_allocator();
     logging::start(options.log_format);
     let machine = machine::read();
     let settings = Settings::read(&options.sources()?, &machine)?;
@@ -187,6 +186,12 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// What of the memory that was given may be taken by what is counted, in bytes: three quarters. The
+/// rest is for what is too small to be counted, and for what the allocator wastes.
+fn counted_bytes(memory_bytes: u64) -> usize {
+    usize::try_from(memory_bytes / 4 * 3).unwrap_or(usize::MAX)
+}
+
 /// A thread that turns signals into events; the second one ends the process at once.
 fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
     let events = node.sender.clone();
@@ -238,7 +243,7 @@ impl Node {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
             info,
-            memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
+            memory_bytes: counted_bytes(settings.memory_bytes),
             warn: |sentence| tracing::warn!("{sentence}"),
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
             ..engine::Config::new(cores, folder.path())

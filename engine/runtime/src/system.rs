@@ -68,34 +68,6 @@ pub fn lower_priority(niceness: i32) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) }).map(drop)
 }
 
-/// From here on an allocation is a memory map of its own, given back when it is freed.
-const MAPPED_BYTES_MIN: libc::c_int = 4 << 20;
-
-/// So much free memory at the end of an arena is kept for the next allocation.
-const KEPT_BYTES_MAX: libc::c_int = 8 << 20;
-
-/// Keeps the C library's allocator from holding on to large pieces.
-///
-/// glibc raises its own limit with each large piece that is freed, up to 32 MiB, and from then on
-/// cuts such pieces out of arenas that it rarely gives back: after a few password checks of 19 MiB
-/// each, 119 MiB stayed resident where 3 were in use. Fixed limits give it back at once; buffers
-/// below 4 MiB, which come and go with every bulk request, stay as cheap as they were.
-pub fn tame_allocator() {
-    #[cfg(target_env = "gnu")]
-    {
-        // SAFETY: `mallopt` takes two numbers, and may be called at any time.
-        let set = unsafe {
-            libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN) == 1
-                && libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT_BYTES_MAX) == 1
-        };
-        if !set {
-            log::debug!("the allocator keeps its own limits");
-        }
-    }
-    #[cfg(not(target_env = "gnu"))]
-    let _ = (MAPPED_BYTES_MIN, KEPT_BYTES_MAX);
-}
-
 /// Processor time that the calling thread has used; 0 where the system does not tell.
 pub fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::gate::Gate;
 
 /// Bytes of a hit beside its texts.
-const HIT_BYTES: usize = 512;
+pub(super) const HIT_BYTES: usize = 512;
 
 impl<E: Env> Core<E> {
     /// Looks up the hits that stand for the same value as each of `hits`, in the views that these
