@@ -29,7 +29,7 @@ use engine::ops::observe::NodeInfo;
 use env::mailbox;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
-use runtime::system::{Limit, StopSignals, raise_limit};
+use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
 use runtime::tls::ServerTls;
 use runtime::{Probe, RuntimeRandom, suspect};
 
@@ -66,6 +66,7 @@ pub fn run(options: &Serve) -> Result<()> {
     // Before the first thread: each inherits the mask.
     let signals = StopSignals::block()
         .map_err(|error| Failure::new(Code::Machine, format!("holding signals back: {error}")))?;
+    tame_allocator();
     logging::start(options.log_format);
     let machine = machine::read();
     let settings = Settings::read(&options.sources()?, &machine)?;

@@ -68,6 +68,23 @@ pub fn lower_priority(niceness: i32) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) }).map(drop)
 }
 
+/// The allocator's name for the setting below: its place in `mi_option_e`, for which the binding has
+/// no constant.
+const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+
+/// So long the allocator keeps what was freed, in milliseconds; whole regions ten times as long.
+const KEPT_MS: libc::c_long = 20;
+
+/// Makes the allocator (mimalloc, where a program chose it) give memory back soon.
+///
+/// Left alone it waits for a second: with 1,500 searches at work that were refused for want of
+/// memory, 909 MB were resident where 512 were allowed, and 547 with this. Bulk indexing takes as
+/// long as before.
+pub fn tame_allocator() {
+    // SAFETY: sets one number, which the allocator reads whenever it likes.
+    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, KEPT_MS) };
+}
+
 /// Processor time that the calling thread has used; 0 where the system does not tell.
 pub fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
