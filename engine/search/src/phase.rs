@@ -96,7 +96,9 @@ pub struct Slice {
     scored: bool,
     /// Matches counted.
     count: u64,
-    /// Matches known beside those counted, so that skipping may begin.
+    /// Matches counted before the part at hand.
+    begun: u64,
+    /// At least so many match in the part at hand, so that skipping may begin before they are counted.
     known: u64,
     threshold: u64,
     skipped: bool,
@@ -143,6 +145,7 @@ impl Slice {
             keep,
             scored,
             count: 0,
+            begun: 0,
             known: 0,
             threshold,
             skipped: false,
@@ -332,6 +335,7 @@ impl Slice {
             .map_or(0, |live| u64::from(live.deleted_count()));
         let doc_count = context.segment.doc_count();
         let whole = part.docs == (0..doc_count);
+        (self.begun, self.known) = (self.count, 0);
         if self.scored {
             let Some(scorer) = build::scorer(&plan.root, context) else { return false };
             self.known = scorer.count_min().saturating_sub(deleted);
@@ -392,7 +396,7 @@ impl Slice {
     fn may_skip(&self) -> bool {
         self.threshold != u64::MAX
             && (self.count > self.threshold
-                || self.count.saturating_add(self.known) > self.threshold
+                || self.begun.saturating_add(self.known) > self.threshold
                 || self.threshold == 0 && self.plan.bound.total == TrackTotal::No)
     }
 
