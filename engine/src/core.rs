@@ -14,6 +14,7 @@ use env::reply::{self, Answer, Reply};
 use env::turns::Turns;
 use env::{Clock, Disk, Env, Random, Spawn};
 use mapping::document::Parser;
+use search::kept::KeptFilters;
 use segment::BlockCache;
 
 use crate::error::{Error, Result};
@@ -24,6 +25,7 @@ use crate::host::serve::{self, Shards};
 use crate::index::route::home_of;
 use crate::node::{Config, Directory, Entry, Inbox, Shared, prepare};
 use crate::ops::context::Contexts;
+use crate::ops::kept::limit;
 use crate::ops::limited::ViewKey;
 use crate::task::Tasks;
 
@@ -76,6 +78,8 @@ pub struct Core<E: Env> {
     /// Searches of the shards whose home this is, by the groups that they named.
     pub(crate) groups: RefCell<base::hash::Map<ShardId, crate::ops::groups::Groups>>,
     pub(crate) blocks: RefCell<BlockCache>,
+    /// Filters whose documents are kept.
+    pub(crate) kept: RefCell<KeptFilters>,
     /// Mappings as callers with limits see them.
     pub(crate) views: RefCell<Map<ViewKey, Arc<mapping::Mapping>>>,
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
@@ -104,11 +108,14 @@ impl<E: Env> Core<E> {
     ) -> std::result::Result<Rc<Self>, consensus::Error> {
         let reserve = open_reserve(&env, id, &shared).await?;
         let (reply, answer) = reply::channel();
+        let lease = shared.budget.lease();
+        let room = limit(shared.budget.total_bytes(), shared.config.cores);
         let core = Rc::new(Self {
             reserve: RefCell::new(Some(reserve)),
             failure: RefCell::new(Some(reply)),
             failed: RefCell::new(Some(answer)),
-            lease: shared.budget.lease(),
+            kept: RefCell::new(KeptFilters::new(room, lease.clone())),
+            lease,
             turns: Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores)),
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),

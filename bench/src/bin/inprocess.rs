@@ -77,8 +77,15 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
     let (name, file) = (args.at(1)?, args.at(2)?);
     let id_field = args.option("--id-field", "id");
     let batch: usize = args.option("--batch", "5000").parse()?;
-    let body = std::fs::read(args.option("--mapping", ""))?;
-    node.create_index(&Everything, name, &json::parse(&body)?).await?;
+    let mut body = json::parse(&std::fs::read(args.option("--mapping", ""))?)?;
+    if let Some(body) = body.as_object_mut() {
+        // Filters are looked for anew by each query, as by the peers, which keep none either.
+        let settings = body.get_or_insert_with("settings", || Value::Object(json::Object::new()));
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert("index.queries.cache.enabled", false);
+        }
+    }
+    node.create_index(&Everything, name, &body).await?;
     let text = Bytes::from(std::fs::read(file)?);
     let mut lines = Vec::new();
     let mut start = 0;

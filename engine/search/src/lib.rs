@@ -30,6 +30,7 @@ pub mod error;
 pub mod fetch;
 pub mod highlight;
 pub mod iter;
+pub mod kept;
 pub mod phase;
 pub mod plan;
 pub mod request;

@@ -639,7 +639,8 @@ fn is_wide(node: &Node, context: Context<'_>) -> bool {
         && some.len() > 1
         && some.iter().all(counts_fast)
         && filter.iter().all(|node| {
-            matches!(node, Node::Numbers { .. }) && build::cost(node, context) > doc_count / FEW
+            matches!(node, Node::Numbers { .. } | Node::Kept { .. })
+                && build::cost(node, context) > doc_count / FEW
         })
 }
 

@@ -25,6 +25,7 @@ pub mod field_uses;
 pub mod get;
 pub mod groups;
 pub mod index_settings;
+pub(crate) mod kept;
 pub(crate) mod limited;
 mod lookup;
 mod meaning;

@@ -394,6 +394,7 @@ impl<E: Env> Core<E> {
                     };
                     match weighed {
                         Ok(plan) => {
+                            let plan = self.with_kept(plan, &target.index).await;
                             plans.push((at as u32, Arc::clone(&plan)));
                             second.push((at as u32, Arc::clone(view), Arc::clone(&meaning.second)));
                             let (columns, tops) =

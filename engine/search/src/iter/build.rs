@@ -18,6 +18,7 @@ use super::blockmax::BlockMax;
 use super::blocks::Blocks;
 use super::column::{InRanges, Present, Ranked};
 use super::function::{Column, Compute, Covering, Distance, Feature, Functions, Part};
+use super::kept::KeptDocs;
 use super::multi_phrase::{MultiPhraseFilter, MultiPhraseScorer};
 use super::nested::{Nested, NestedFilter, Parents};
 use super::not::{ScoredWithout, Without};
@@ -121,6 +122,12 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
             let cost = points.estimate(&bounds);
             Box::new(Set::points(points, &[bounds], segment, cost))
         }
+        Node::Kept { inner, docs } => match &docs[context.number] {
+            None => filter(inner, context, lead)?,
+            Some(docs) if docs.count() == 0 => return None,
+            Some(docs) if docs.count() == u64::from(doc_count) => Box::new(All::new(doc_count)),
+            Some(docs) => Box::new(KeptDocs::new(Arc::clone(docs))),
+        },
         Node::Exists { ways, .. } => exists_filter(context, ways)?,
         Node::Ids { ids, .. } => Box::new(Ids::new(segment.clone(), Arc::clone(ids))),
         Node::Constant { filter: inner, .. } => filter(inner, context, lead)?,
@@ -425,6 +432,10 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
             Some(points) => box_of(points, low, high).map_or(0, |bounds| points.estimate(&bounds)),
             None => 0,
         },
+        Node::Kept { inner, docs } => match &docs[context.number] {
+            Some(docs) => docs.count(),
+            None => cost(inner, context),
+        },
         Node::Ids { ids, .. } => ids.len() as u64,
         Node::Constant { filter, .. } => cost(filter, context),
         Node::DisMax { clauses, .. } => sum(clauses),
@@ -571,6 +582,7 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Ids { score, .. }
         | Node::Inside { score, .. }
         | Node::Constant { score, .. } => *score,
+        Node::Kept { inner, .. } => constant_score(inner),
         Node::None
         | Node::Term { .. }
         | Node::Phrase { .. }

@@ -36,6 +36,7 @@ pub mod blocks;
 pub mod build;
 pub mod column;
 pub mod function;
+pub mod kept;
 pub mod multi_phrase;
 pub mod nested;
 pub mod not;

@@ -107,6 +107,7 @@ pub(super) fn counts_fast(node: &Node) -> bool {
         | Node::FewTerms { .. }
         | Node::Numbers { .. }
         | Node::Box { .. }
+        | Node::Kept { .. }
         | Node::Exists { .. } => true,
         Node::DisMax { clauses, .. } => clauses.iter().all(counts_fast),
         Node::Bool { must, filter, should, minimum, .. } => {

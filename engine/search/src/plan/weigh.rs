@@ -16,6 +16,7 @@ use segment::{BlockCache, Missing, TermInfo, View};
 use crate::ast::NestedScore;
 use crate::iter::function::Trouble;
 use crate::iter::term::Weight;
+use crate::kept::Docs;
 use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
 use crate::plan::expand::{Combined, MultiPhrase};
 use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
@@ -233,6 +234,13 @@ pub enum Node {
         high: Arc<[u8]>,
         /// Score of each document.
         score: f32,
+    },
+    /// A rule whose documents were found before.
+    Kept {
+        /// The rule.
+        inner: Box<Node>,
+        /// Its documents, by segment; absent: they are looked for.
+        docs: Vec<Option<Arc<Docs>>>,
     },
     /// The field is there.
     Exists {

@@ -55,12 +55,14 @@ pub(super) fn parts(
 pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<Vec<AnyFilter>> {
     let mut rules = Vec::with_capacity(nodes.len());
     for node in nodes {
-        if !matches!(node, Node::Numbers { .. } | Node::Box { .. }) {
+        if !matches!(node, Node::Numbers { .. } | Node::Box { .. } | Node::Kept { .. }) {
             return None;
         }
         let rule = filter(node, context, lead)?;
-        // A wide one is a column, where a look costs as much as one into a term's block.
-        let is_wide = rule.cost() > u64::from(context.segment.doc_count()) / WIDE_FROM;
+        // A wide one is a column, where a look costs as much as one into a term's block; one that was
+        // kept is a bit.
+        let is_wide = rule.cost() > u64::from(context.segment.doc_count()) / WIDE_FROM
+            && !is_kept(node, context);
         if is_wide || rule.cost() * LEADS_FROM < lead {
             return None;
         }
@@ -75,6 +77,11 @@ pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
         let infos = infos[context.number].as_deref()?;
         let is_resident = context.segment.file().is_resident();
         let lister =
+/// Its documents are there as bits.
+fn is_kept(node: &Node, context: Context<'_>) -> bool {
+    matches!(node, Node::Kept { docs, .. } if docs[context.number].is_some())
+}
+
             if is_resident { PhraseLister::new(context.segment, phrase, infos) } else { None };
         return Some(Box::new(lister?));
     }
