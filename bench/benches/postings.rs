@@ -8,10 +8,12 @@ use std::hint::black_box;
 use base::{DocId, FieldNo, SegmentId};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use env::Bytes;
+use search::iter::Turn;
+use search::iter::union::Union;
 use segment::postings::{BLOCK, END};
 use segment::{
-    BlockCache, Check, Need, Posting, Postings, Result, Segment, SegmentWriter, TermOptions,
-    TermSource,
+    BlockCache, Check, Missing, Need, Posting, Postings, Result, Segment, SegmentWriter,
+    TermOptions, TermSource,
 };
 
 const FIELD: FieldNo = FieldNo::USER_FIRST;
@@ -156,5 +158,39 @@ fn reading(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, reading);
+/// How many documents hold one of the three commonest terms: by windows of filters, and as it is done.
+fn counting(criterion: &mut Criterion) {
+    let segment = segment();
+    let three = || RARITIES[..3].iter().map(|rarity| postings(&segment, *rarity, Need::Docs));
+    let mut group = criterion.benchmark_group("documents of three terms");
+    group.bench_function("by windows of 4,096", |bencher| {
+        bencher.iter(|| {
+            let mut terms: Vec<Postings> = three().collect();
+            let mut count = 0;
+            for start in (0..DOC_COUNT).step_by(4096) {
+                let mut bits = [0u64; 64];
+                for postings in &mut terms {
+                    postings.fill_bits(start..(start + 4096).min(DOC_COUNT), &mut bits);
+                }
+                count += bits.iter().map(|word| word.count_ones()).sum::<u32>();
+            }
+            count
+        });
+    });
+    group.bench_function("by windows of 65,536", |bencher| {
+        bencher.iter(|| {
+            let mut missing = Missing::new();
+            let mut turn = Turn::new(&mut missing, 1, true);
+            let mut union = Union::new(three().collect(), DOC_COUNT);
+            let mut count = 0;
+            while let Some(more) = union.step(&mut turn) {
+                count += more;
+            }
+            count
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, reading, counting);
 criterion_main!(benches);

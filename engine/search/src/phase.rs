@@ -346,8 +346,17 @@ impl Slice {
             }
             return true;
         }
+        let counts = matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0;
+        if counts
+            && whole
+            && deleted == 0
+            && let Some(count) = build::known_count(&plan.root, context)
+        {
+            self.count += count;
+            return false;
+        }
         let mut filter = build::any_filter(&plan.root, context);
-        if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
+        if counts {
             let is_all = matches!(plan.root, Node::All { .. });
             let counted = match is_all {
                 true => Some(u64::from(doc_count) - deleted),
@@ -367,7 +376,7 @@ impl Slice {
             }
         }
         self.known = filter.count_min().saturating_sub(deleted);
-        if matches!(self.keep, Keep::Count) && plan.bound.terminate_after == 0 {
+        if counts {
             if self.may_skip() {
                 // The total will be told as "at least" anyway.
                 self.pass_over();

@@ -38,7 +38,7 @@ mod inside;
 mod lists;
 
 use inside::inside_filter;
-pub use lists::{Rest, Split, lister, split_count};
+pub use lists::{Rest, Split, known_count, lister, split_count};
 
 /// A segment and its place in the view.
 #[derive(Clone, Copy)]

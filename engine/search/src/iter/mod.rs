@@ -47,6 +47,7 @@ pub mod set;
 pub mod sloppy;
 pub mod summed;
 pub mod term;
+pub mod union;
 
 /// Documents of a window of bits; windows begin at its multiples.
 pub const WINDOW: u32 = 4096;

@@ -22,6 +22,10 @@ impl Slice {
         context: Context<'_>,
         all: bool,
     ) -> Option<Tally> {
+        if all && let Some(count) = build::known_count(&plan.root, context) {
+            self.count += count;
+            return None;
+        }
         let mut filter = build::any_filter(&plan.root, context);
         let pos = self.pos;
         if all {
@@ -38,7 +42,8 @@ impl Slice {
 
     /// A count that needs to read less than all matches, where there is one.
     pub(super) fn split(&mut self, plan: &Plan, context: Context<'_>) -> Option<Tally> {
-        let Split { known, rest, less } = build::split_count(&plan.root, context)?;
+        let Split { known, rest, less } =
+            build::split_count(&plan.root, context, self.threshold == u64::MAX)?;
         if less && self.threshold != u64::MAX {
             // What is known would pass for matches.
             return None;
@@ -77,6 +82,10 @@ impl Slice {
                 tally.pos = (number + 1).saturating_mul(WINDOW);
                 bits::count(&found) as usize
             }
+            Rest::Union(union) => match union.step(turn) {
+                Some(more) => more as usize,
+                None => return false,
+            },
             Rest::Lists(scorer) => {
                 let window = scorer.window(tally.pos, 0.0, turn);
                 if window.start >= part.docs.end {

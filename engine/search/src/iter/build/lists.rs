@@ -1,6 +1,7 @@
 //! Plans of plain terms, which are read without windows or counted without being read whole.
 
-use segment::TermInfo;
+use base::FieldNo;
+use segment::{Need, Postings, TermInfo};
 
 use super::{Context, filter, filters, one_of, term_filter};
 use crate::iter::all_terms::{AllTerms, Part};
@@ -8,6 +9,7 @@ use crate::iter::and::AllOf;
 use crate::iter::not::{ScoredWithout, Without};
 use crate::iter::phrase::PhraseLister;
 use crate::iter::term::TermFilter;
+use crate::iter::union::Union;
 use crate::iter::{AnyFilter, AnyScorer};
 use crate::plan::weigh::Node;
 
@@ -20,6 +22,10 @@ const LEADS_FROM: u64 = 32;
 
 /// A filter that more than one in so many documents pass takes few candidates out.
 const WIDE_FROM: u64 = 8;
+
+/// The commonest of several terms is looked up for the documents of the others where those are fewer
+/// than one in so many.
+const FEW_FROM: u64 = 200;
 
 /// The terms among `nodes`, as parts of a join; `None` where one is no term, or blocks may have to
 /// be fetched. A term that is nowhere makes the inner `None`.
@@ -71,17 +77,17 @@ pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<
     Some(rules)
 }
 
+/// Its documents are there as bits.
+fn is_kept(node: &Node, context: Context<'_>) -> bool {
+    matches!(node, Node::Kept { docs, .. } if docs[context.number].is_some())
+}
+
 /// Lists of the documents of `node`, without scores, where those are faster than windows of bits.
 pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     if let Node::Phrase { phrase, infos, .. } = node {
         let infos = infos[context.number].as_deref()?;
         let is_resident = context.segment.file().is_resident();
         let lister =
-/// Its documents are there as bits.
-fn is_kept(node: &Node, context: Context<'_>) -> bool {
-    matches!(node, Node::Kept { docs, .. } if docs[context.number].is_some())
-}
-
             if is_resident { PhraseLister::new(context.segment, phrase, infos) } else { None };
         return Some(Box::new(lister?));
     }
@@ -107,6 +113,27 @@ fn is_kept(node: &Node, context: Context<'_>) -> bool {
     })
 }
 
+/// How many documents of a segment `node` matches, dead ones included, where the plan tells: then
+/// nothing need be built.
+pub fn known_count(node: &Node, context: Context<'_>) -> Option<u64> {
+    match node {
+        Node::None => Some(0),
+        Node::All { .. } => Some(u64::from(context.doc_count())),
+        Node::Term { infos, .. } => {
+            Some(infos[context.number].map_or(0, |info| u64::from(info.doc_freq)))
+        }
+        Node::Kept { docs, .. } => docs[context.number].as_ref().map(|docs| docs.count()),
+        Node::Constant { filter, .. } => known_count(filter, context),
+        // Optional clauses beside a required one do not count.
+        Node::Bool { must, filter, must_not, minimum: 0, .. }
+            if must.len() + filter.len() == 1 && must_not.is_empty() =>
+        {
+            known_count(must.first().or(filter.first())?, context)
+        }
+        _ => None,
+    }
+}
+
 /// Matches of a query of terms as a number, less or more what is still to be counted.
 pub struct Split {
     /// Known without looking.
@@ -123,12 +150,15 @@ pub enum Rest {
     Lists(AnyScorer),
     /// By windows.
     Windows(AnyFilter),
+    /// Documents of terms, by large windows.
+    Union(Box<Union>),
 }
 
 /// How the matches of `node` in a whole segment are counted with less reading, where the numbers of
 /// documents of its terms help: `a OR b` is both less those of `a AND b`; `a AND NOT b` is `a` less
-/// `a AND b`; of more terms that are joined by OR the commonest is looked up for the others' alone.
-pub fn split_count(node: &Node, context: Context<'_>) -> Option<Split> {
+/// `a AND b`; of more terms that are joined by OR the commonest is looked up for the others' alone, where
+/// these are few or (`exact` is false) the number of the commonest may be enough.
+pub fn split_count(node: &Node, context: Context<'_>, exact: bool) -> Option<Split> {
     let Node::Bool { must, filter, should, must_not, minimum } = node else { return None };
     if !context.segment.file().is_resident() {
         return None;
@@ -158,6 +188,11 @@ pub fn split_count(node: &Node, context: Context<'_>) -> Option<Split> {
     }
     let freq = |info: &TermInfo| info.doc_freq;
     let (at, _) = found.iter().enumerate().max_by_key(|(_, (_, info))| freq(info))?;
+    let rest: u64 = found.iter().map(|(_, info)| u64::from(freq(info))).sum();
+    let rest = rest - u64::from(freq(&found[at].1));
+    if exact && rest * FEW_FROM > u64::from(context.segment.doc_count()) {
+        return Some(Split { known: 0, rest: union(&found, context), less: false });
+    }
     let (field, commonest) = found.swap_remove(at);
     let others = found.iter().filter_map(|(field, info)| term_filter(context, *field, info));
     let others = one_of(others.collect())?;
@@ -165,6 +200,15 @@ pub fn split_count(node: &Node, context: Context<'_>) -> Option<Split> {
     let without = Without::new(others, term_filter(context, field, &commonest)?, doc_count);
     let rest = Rest::Windows(Box::new(without));
     Some(Split { known: u64::from(commonest.doc_freq), rest, less: false })
+}
+
+/// What has to be read to know how many documents hold one of some terms.
+fn union(found: &[(FieldNo, TermInfo)], context: Context<'_>) -> Rest {
+    let postings = |(field, info): &(FieldNo, TermInfo)| -> Option<Postings> {
+        Some(context.segment.terms(*field)?.postings(info, Need::Docs))
+    };
+    let terms = found.iter().filter_map(postings).collect();
+    Rest::Union(Box::new(Union::new(terms, context.doc_count())))
 }
 
 /// In how many documents a term is.
