@@ -269,13 +269,17 @@ impl Part {
 /// A look-up costs about so many documents read in order.
 const PROBE: u64 = 8;
 
+/// A filter leads a scorer of so many times its matches: looking them up costs a scorer less than scoring
+/// so many more that the filter then takes out.
+const LEAD: u64 = 3;
+
 /// Puts the clause that leads first. Filters lead only where they match far less than the best
 /// scorer: a scorer passes over what cannot reach the bar, and the filter is asked about the rest.
 fn lead_first(parts: &mut [Part]) {
     let Some(scorer) = parts.iter().position(|part| matches!(part, Part::Scorer(_))) else {
         return;
     };
-    if scorer > 0 && parts[0].cost().saturating_mul(PROBE) > parts[scorer].cost() {
+    if scorer > 0 && parts[0].cost().saturating_mul(LEAD) > parts[scorer].cost() {
         parts[..=scorer].rotate_right(1);
     }
 }
@@ -319,6 +323,15 @@ impl Conjunction {
     /// Sum of the bounds of the clauses from `from` on.
     fn rest_from(&self, from: usize) -> f64 {
         self.maxes[from..].iter().map(|max| f64::from(*max)).sum()
+    }
+
+    /// What clause `at` must give, where all others give what they can.
+    fn above(&self, at: usize, bar: f32) -> f32 {
+        if bar <= 0.0 {
+            return 0.0;
+        }
+        let (before, after) = (&self.maxes[..at], &self.maxes[at + 1..]);
+        needed(bar, before.iter().chain(after).map(|max| f64::from(*max)).sum())
     }
 
     /// The next range of the lead's.
@@ -432,8 +445,12 @@ impl Scorer for Conjunction {
                 let rest = self.rest_from(at);
                 self.probe.prune(rest, window.bar);
             }
+            let above = self.above(at, window.bar);
             let ready = match &mut self.parts[at] {
-                Part::Scorer(scorer) => self.probe.score(scorer, turn),
+                Part::Scorer(scorer) => {
+                    scorer.probe_above(above);
+                    self.probe.score(scorer, turn)
+                }
                 Part::Filter(filter) => self.probe.filter(filter, turn),
             };
             if !ready {
@@ -463,7 +480,10 @@ impl Scorer for Conjunction {
         self.probe.begin(docs);
         while self.probe.stage < self.parts.len() {
             let ready = match &mut self.parts[self.probe.stage] {
-                Part::Scorer(scorer) => self.probe.score(scorer, turn),
+                Part::Scorer(scorer) => {
+                    scorer.probe_above(0.0);
+                    self.probe.score(scorer, turn)
+                }
                 Part::Filter(filter) => self.probe.filter(filter, turn),
             };
             if !ready {

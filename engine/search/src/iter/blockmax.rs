@@ -57,11 +57,18 @@ pub struct BlockMax {
     table: Box<[f64; WINDOW as usize]>,
     hits: Hits,
     scores: Vec<f32>,
+    /// Documents probed that score less are of no use.
+    probe_bar: f32,
+    /// The place of each candidate among the documents probed.
+    places: Vec<u32>,
+    /// Clauses may be asked about some of the documents that they were prepared for.
+    probes_some: bool,
 }
 
 impl BlockMax {
     /// At least one clause.
     pub fn new(scorers: Vec<AnyScorer>) -> Self {
+        let probes_some = scorers.iter().all(|scorer| scorer.probes_some());
         let clauses: Vec<Clause> =
             scorers.into_iter().map(|scorer| Clause { scorer, max: 0.0, whole: -1.0 }).collect();
         Self {
@@ -75,6 +82,46 @@ impl BlockMax {
             table: Box::new([0.0; WINDOW as usize]),
             hits: Hits::default(),
             scores: Vec::new(),
+            probe_bar: 0.0,
+            places: Vec::new(),
+            probes_some,
+        }
+    }
+
+    /// Scores of the documents that reach the bar: the clause that may give most is asked first, and the
+    /// next ones only about documents that they can still lift.
+    fn probe_best(&mut self, docs: &[u32], scores: &mut [f32]) {
+        scores.fill(NO_MATCH);
+        let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return };
+        let bar = self.probe_bar;
+        if self.bound_clauses(&(*first..last.saturating_add(1))) < bar {
+            return;
+        }
+        self.docs.clear();
+        self.docs.extend_from_slice(docs);
+        self.places.clear();
+        self.places.extend(0..docs.len() as u32);
+        self.sums.clear();
+        self.sums.resize(docs.len(), 0.0);
+        for at in (0..self.clauses.len()).rev() {
+            self.scores.clear();
+            self.scores.resize(self.docs.len(), NO_MATCH);
+            self.clauses[at].scorer.probe(&self.docs, &mut self.scores);
+            let rest = self.rest(at);
+            let mut kept = 0;
+            for from in 0..self.docs.len() {
+                let sum = self.sums[from] + f64::from(self.scores[from].max(0.0));
+                self.docs[kept] = self.docs[from];
+                self.places[kept] = self.places[from];
+                self.sums[kept] = sum;
+                kept += usize::from(bound(sum + rest) >= bar);
+            }
+            self.docs.truncate(kept);
+            self.places.truncate(kept);
+            self.sums.truncate(kept);
+        }
+        for (place, sum) in self.places.iter().zip(&self.sums) {
+            scores[*place as usize] = *sum as f32;
         }
     }
 
@@ -410,7 +457,14 @@ impl Scorer for BlockMax {
         ready
     }
 
+    fn probe_above(&mut self, bar: f32) {
+        self.probe_bar = bar;
+    }
+
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+        if self.probe_bar > 0.0 && self.probes_some {
+            return self.probe_best(docs, scores);
+        }
         self.sums.clear();
         self.sums.resize(docs.len(), -1.0);
         for clause in &mut self.clauses {

@@ -202,6 +202,15 @@ pub trait Scorer: Send {
     /// Gives the score of each of the documents prepared, or [`NO_MATCH`].
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]);
 
+    /// Of the documents that the next probe asks about those that score less than `bar` are of no use:
+    /// they may be told not to match. Holds until it is said again; at first all are wanted.
+    fn probe_above(&mut self, _bar: f32) {}
+
+    /// Some of the documents that a probe was prepared for may be left out of it.
+    fn probes_some(&self) -> bool {
+        false
+    }
+
     /// From now on matches that score less than `bar` are wanted for the sake of their number
     /// alone: `fill` still gives each, but any score below `bar` will do. It only rises.
     fn count_below(&mut self, _bar: f32) {}

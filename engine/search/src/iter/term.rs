@@ -389,6 +389,10 @@ impl Scorer for TermScorer {
         self.blocks.prepare_probe(docs, turn)
     }
 
+    fn probes_some(&self) -> bool {
+        true
+    }
+
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
         // One counter's clone buys the slice for the whole loop.
         let norms = self.norms.clone();
