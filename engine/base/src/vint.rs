@@ -43,6 +43,19 @@ pub fn read(input: &mut &[u8]) -> Option<u64> {
     None
 }
 
+/// As [`read`], for values that mostly have one byte: only the first is read in line. Lengths are such,
+/// distances are not.
+#[inline(always)]
+pub fn read_short(input: &mut &[u8]) -> Option<u64> {
+    match *input {
+        [byte @ 0..0x80, rest @ ..] => {
+            *input = rest;
+            Some(u64::from(*byte))
+        }
+        _ => read(input),
+    }
+}
+
 /// As [`read`], for values that must fit in 32 bits.
 #[inline]
 pub fn read_u32(input: &mut &[u8]) -> Option<u32> {
@@ -52,7 +65,7 @@ pub fn read_u32(input: &mut &[u8]) -> Option<u32> {
 /// Takes a length and that many bytes off the front of `input`.
 #[inline]
 pub fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = usize::try_from(read(input)?).ok()?;
+    let len = usize::try_from(read_short(input)?).ok()?;
     let (bytes, rest) = input.split_at_checked(len)?;
     *input = rest;
     Some(bytes)
@@ -83,8 +96,11 @@ mod tests {
                 write(&mut bytes, value);
             }
             let mut rest = bytes.as_slice();
+            let mut short = rest;
             for &value in &values {
                 prop_assert_eq!(read(&mut rest), Some(value));
+                prop_assert_eq!(read_short(&mut short), Some(value));
+                prop_assert_eq!(rest, short);
             }
             prop_assert!(rest.is_empty());
         }

@@ -35,6 +35,7 @@ pub struct Impacts {
 
 impl Impacts {
     /// The pairs that lie in `bytes`, at most eight.
+    #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut impacts = Self { bytes: [0; 2 * GROUP_PAIRS], count: (bytes.len() / 2) as u8 };
         debug_assert!(bytes.len() <= impacts.bytes.len());

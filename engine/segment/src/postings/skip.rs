@@ -53,10 +53,12 @@ impl Shape {
         self.blocks.div_ceil(GROUP as usize)
     }
 
+    #[inline]
     fn impacts_at(&self) -> usize {
         8 * self.blocks
     }
 
+    #[inline]
     fn groups_at(&self) -> usize {
         self.impacts_at() + if self.options.freqs { 2 * BLOCK_PAIRS * self.blocks } else { 0 }
     }
@@ -119,12 +121,14 @@ impl Skips {
     }
 
     /// Impacts of a block; without frequencies any document is like any other.
+    #[inline]
     pub(crate) fn impacts(&self, block: u32) -> Option<Impacts> {
         let at = self.shape.impacts_at() + 2 * BLOCK_PAIRS * block as usize;
         self.shape.options.freqs.then(|| Impacts::read(&self.bytes[at..at + 2 * BLOCK_PAIRS]))
     }
 
     /// Impacts of a group.
+    #[inline]
     pub(crate) fn group_impacts(&self, group: u32) -> Option<Impacts> {
         let at = self.shape.groups_at() + 2 * GROUP_PAIRS * group as usize;
         self.shape.options.freqs.then(|| Impacts::read(&self.bytes[at..at + 2 * GROUP_PAIRS]))

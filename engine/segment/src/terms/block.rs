@@ -262,7 +262,8 @@ pub(crate) struct Ceil<'a> {
 fn ceil_in_group<'a>(mut bytes: &'a [u8], count: usize, target: &[u8]) -> Result<Ceil<'a>, Damage> {
     let mut matched = 0;
     for place in 0..count {
-        let shared = if place == 0 { 0 } else { vint::read(&mut bytes).ok_or(SHORT)? as usize };
+        let shared =
+            if place == 0 { 0 } else { vint::read_short(&mut bytes).ok_or(SHORT)? as usize };
         let added = vint::read_bytes(&mut bytes).ok_or(SHORT)?;
         if shared > matched {
             continue;
@@ -286,7 +287,8 @@ fn ceil_in_group<'a>(mut bytes: &'a [u8], count: usize, target: &[u8]) -> Result
 fn place_in_group(mut bytes: &[u8], count: usize, target: &[u8]) -> Result<Option<usize>, Damage> {
     let mut matched = 0;
     for place in 0..count {
-        let shared = if place == 0 { 0 } else { vint::read(&mut bytes).ok_or(SHORT)? as usize };
+        let shared =
+            if place == 0 { 0 } else { vint::read_short(&mut bytes).ok_or(SHORT)? as usize };
         let added = vint::read_bytes(&mut bytes).ok_or(SHORT)?;
         if shared > matched {
             continue;

@@ -145,7 +145,7 @@ impl TermCursor {
             && !(self.place + passed + 1).is_multiple_of(GROUP)
         {
             let mut after = rest;
-            let shared = vint::read(&mut after);
+            let shared = vint::read_short(&mut after);
             if shared.is_none_or(|shared| shared < len as u64)
                 || vint::read_bytes(&mut after).is_none()
             {
@@ -260,7 +260,7 @@ impl TermCursor {
         let mut rest = &self.held.bytes()[self.terms_at..];
         let len = rest.len();
         let is_first = self.place.is_multiple_of(GROUP);
-        let shared = if is_first { Some(0) } else { vint::read(&mut rest) };
+        let shared = if is_first { Some(0) } else { vint::read_short(&mut rest) };
         let added = vint::read_bytes(&mut rest);
         let (Some(shared), Some(added)) = (shared, added) else {
             return Err(self.terms.damaged(at, "block of terms cut short"));
