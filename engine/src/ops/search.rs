@@ -275,7 +275,7 @@ impl<E: Env> Core<E> {
         let mut hits = Vec::with_capacity(merged.winners.len());
         let mut inside = InsidePlans::default();
         for winner in &merged.winners {
-            let start = self.env.clock().monotonic();
+            let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
             let open = self.open_plan(request, target);
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
@@ -307,7 +307,7 @@ impl<E: Env> Core<E> {
                     shards.note(target, error);
                 }
             }
-            if let Some(profile) = profile.get_mut(winner.target as usize) {
+            if let (Some(start), Some(profile)) = (start, profile.get_mut(winner.target as usize)) {
                 let took = self.env.clock().monotonic().saturating_sub(start);
                 *profile.fetch.get_or_insert_default() += took;
             }

@@ -33,8 +33,8 @@ impl<E: Env> Core<E> {
         deadline: Option<Duration>,
     ) -> Result<Vec<Part>> {
         let cores = usize::from(self.shared.config.cores);
-        let cost: u64 = plans.iter().map(|(_, plan)| plan.cost()).sum();
-        let wide = cores > 1 && cost > CUT_COST;
+        // Where there is nobody to share with, what it costs need not be known.
+        let wide = cores > 1 && plans.iter().map(|(_, plan)| plan.cost()).sum::<u64>() > CUT_COST;
         let mut hands: Vec<Vec<(u32, Slice)>> = (0..cores).map(|_| Vec::new()).collect();
         let here = usize::from(self.id.get());
         for (at, (target, plan)) in plans.iter().enumerate() {
