@@ -31,7 +31,9 @@ pub fn is_of_use(request: &SearchRequest) -> bool {
 /// May some document of the view match?
 pub fn may_match(bound: &Bound, mapping: &Mapping, view: &View) -> bool {
     let asked = Asked { mapping, view };
-    asked.may(&bound.query.node)
+    // What narrows the hits alone (`post_filter`) takes nothing from aggregations.
+    let wide = bound.aggs.as_ref().and_then(|aggs| aggs.query.as_ref());
+    asked.may(&wide.unwrap_or(&bound.query).node)
 }
 
 struct Asked<'a> {
