@@ -23,6 +23,7 @@ pub use json::fields::Fields;
 use json::{Value, json};
 use ring::digest;
 
+use crate::pattern::Pattern;
 use crate::privilege::{Kind, fits, granting};
 use crate::record::role::{IndexGrant, Role};
 use crate::template;
@@ -229,7 +230,7 @@ impl Access {
         self.layers.iter().all(|layer| {
             layer.roles.iter().flat_map(|role| &role.indices).any(|grant| {
                 (!restricted || grant.restricted)
-                    && grant.names.iter().any(|known| fits(known, pattern))
+                    && grant.names.iter().any(|known| known.covers(pattern))
                     && (grant.dots || !pattern.starts_with('.'))
                     && grant.actions.cover(Kind::Index, privilege)
             })
@@ -242,7 +243,7 @@ impl Access {
         self.layers.iter().all(|layer| {
             layer.roles.iter().flat_map(|role| &role.descriptor.applications).any(|entry| {
                 fits(&entry.application, application)
-                    && entry.resources.iter().any(|known| fits(known, resource))
+                    && Pattern::list(&entry.resources).iter().any(|known| known.covers(resource))
                     && entry.privileges.iter().any(|known| {
                         known == privilege
                             || known == "*"
@@ -407,7 +408,7 @@ mod tests {
 
     #[test]
     fn superuser_may_do_everything_and_sees_everything() {
-        let role = Arc::new(builtin::role("superuser").expect("built in"));
+        let role = builtin::role("superuser").expect("built in");
         let layer = Layer { roles: Arc::from([role]), strict: false };
         let access = Access::new("user [elastic]".into(), vec![layer], Arc::default());
         assert_eq!(access.cluster("cluster:admin/settings/update"), Ok(()));

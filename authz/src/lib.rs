@@ -21,6 +21,7 @@ pub mod map;
 pub mod oauth;
 pub mod pages;
 pub mod password;
+pub mod pattern;
 pub mod principal;
 pub mod privilege;
 pub mod record;

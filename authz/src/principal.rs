@@ -253,7 +253,7 @@ pub fn service_role(account: &str) -> Role {
     let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let descriptor = match account {
         "elastic/kibana" => {
-            crate::record::builtin::role("kibana_system").map(|role| role.descriptor)
+            crate::record::builtin::role("kibana_system").map(|role| role.descriptor.clone())
         }
         "elastic/fleet-server" => Some(Descriptor {
             cluster: owned(&["monitor", "manage_own_api_key", "read_fleet_secrets"]),

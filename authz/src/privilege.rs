@@ -247,9 +247,9 @@ pub fn granting(kind: Kind, action: &str) -> Vec<&'static str> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any characters, also none.
+/// Whether `text` fits `pattern`, in which `*` stands for any characters, also none, and `?` for one.
 pub fn fits(pattern: &str, text: &str) -> bool {
-    json::path::glob(pattern.as_bytes(), text.as_bytes())
+    json::path::wildcard(pattern, text)
 }
 
 /// May some text fit both patterns? (Both end in `*` or are plain, as those of the tables are.)

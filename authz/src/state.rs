@@ -108,10 +108,7 @@ impl State {
 
     /// The role of this name, built in or not.
     pub fn role(&self, name: &str) -> Option<Arc<Role>> {
-        match builtin::role(name) {
-            Some(role) => Some(Arc::new(role)),
-            None => self.roles.get(name).cloned(),
-        }
+        builtin::role(name).or_else(|| self.roles.get(name).cloned())
     }
 
     /// The roles that exist among those named.

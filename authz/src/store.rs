@@ -8,6 +8,7 @@
 //!    earlier first start was cut short.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use base::planted::{Fault, planted};
@@ -40,11 +41,6 @@ const COMMAND_BYTES: usize = 1 << 10;
 pub struct Ask {
     command: Command,
     reply: Reply<Result<Outcome>>,
-}
-
-/// The mailbox through which the other cores reach the keeper.
-pub fn mailbox() -> (Sender<Ask>, Receiver<Ask>) {
-    env::mailbox::channel(WAITING_BYTES)
 }
 
 /// Authz state on the core that keeps it.
@@ -94,6 +90,26 @@ impl<E: Env> Store<E> {
         }
         store.bootstrap(hash(&store.env, password).await?).await?;
         Ok((store, first))
+    }
+
+    /// Opens the state as [`open`](Self::open) does and lets it serve on this core: the store, the way
+    /// of any core to it, and how `elastic` came into being.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub async fn start(
+        env: &E,
+        dir: &Path,
+        preset: Option<Secret>,
+        keys: Keys,
+    ) -> Result<(Rc<Self>, Keeper, First)> {
+        let (store, first) = Self::open(env.clone(), dir, preset).await?;
+        let store = Rc::new(store);
+        let (sender, receiver) = env::mailbox::channel(WAITING_BYTES);
+        let keeper = Keeper::new(store.published(), sender, keys);
+        let serving = Rc::clone(&store);
+        env.spawn().spawn(async move { serving.serve(receiver).await });
+        Ok((store, keeper, first))
     }
 
     async fn bootstrap(&self, password: PasswordHash) -> Result<()> {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use authz::authenticate::REMEMBERED;
 use authz::password::PasswordHash;
-use authz::store::{First, mailbox};
+use authz::store::First;
 use authz::token::Keys;
 use authz::{AuthError, Authenticator, FileRealm, Keeper, Secret, Store, file_realm};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use env::{Clock, Env, Spawn};
+use env::{Clock, Env};
 use sim::{Sim, SimEnv};
 
 const DIR: &str = "/data/authz";
@@ -33,13 +33,9 @@ struct Open {
 }
 
 async fn open(env: &SimEnv, preset: Option<&str>) -> (Open, First) {
-    let (store, first) =
-        Store::open(env.clone(), Path::new(DIR), preset.map(secret)).await.expect("opens");
-    let store = Rc::new(store);
-    let (sender, receiver) = mailbox();
-    let keeper = Keeper::new(store.published(), sender, Keys::new(b"pepper"));
-    let serving = Rc::clone(&store);
-    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let (dir, keys) = (Path::new(DIR), Keys::new(b"pepper"));
+    let (store, keeper, first) =
+        Store::start(env, dir, preset.map(secret), keys).await.expect("opens");
     let door = Authenticator::new(env.clone(), keeper.clone(), FileRealm::new(USERS));
     (Open { store, keeper, door }, first)
 }

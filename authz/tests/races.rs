@@ -10,7 +10,6 @@ use authz::password::PasswordHash;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use authz::record::grant::{Code, Device, Pending};
 use authz::record::user::{Realm, User};
-use authz::store::mailbox;
 use authz::token::Keys;
 use authz::{Command, Error, Keeper, Secret, Store};
 use env::{Env, Spawn};
@@ -20,12 +19,8 @@ const DIR: &str = "/data/authz";
 
 async fn open(env: &SimEnv) -> (Rc<Store<SimEnv>>, Keeper) {
     let preset = Some(Secret::new("correct horse".into()));
-    let (store, _) = Store::open(env.clone(), Path::new(DIR), preset).await.expect("opens");
-    let store = Rc::new(store);
-    let (sender, receiver) = mailbox();
-    let keeper = Keeper::new(store.published(), sender, Keys::new(b"pepper"));
-    let serving = Rc::clone(&store);
-    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let keys = Keys::new(b"pepper");
+    let (store, keeper, _) = Store::start(env, Path::new(DIR), preset, keys).await.expect("opens");
     (store, keeper)
 }
 

@@ -5,10 +5,10 @@
 
 use std::hint::black_box;
 
+use automaton::{Dfa, Look, Walk, levenshtein};
 use base::{DocId, FieldNo, SegmentId};
 use criterion::{Criterion, criterion_group, criterion_main};
 use env::Bytes;
-use search::automaton::{Dfa, Look, Walk, levenshtein};
 use segment::writer::TermBlocks;
 use segment::{
     BlockCache, Check, Posting, Result, Segment, SegmentWriter, TermOptions, TermSource,

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use mapping::{Mapping, Settings};
-use search::automaton::{levenshtein, regexp};
+use automaton::{levenshtein, regexp};
 use search::plan::bind::{Context, bind_query};
 
 static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {

@@ -20,9 +20,10 @@
 //! 1. Answers leave in the order of their requests.
 //! 2. Safe requests may run beside each other; any other runs alone, after all before it.
 //! 3. Nothing is read while answers are owed, so what a connection holds is bounded by one buffer,
-//!    one body, and [`Limits::running_max`] requests with their answers.
+//!    one body, and [`Limits::running_max`] requests with their answers; where answers are large,
+//!    by fewer ([`Row::room`]).
 //! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
-//! 5. A message that is framed badly ends the connection. A request that is refused for its caller
+//! 5. A message that is framed badly, or does not come in time, ends the connection. A request that is refused for its caller
 //!    or for want of room is answered before its body is read, which is then thrown away.
 
 mod door;
@@ -177,7 +178,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             if let Some(refusal) = self.refused {
                 return Need::Refuse(refusal);
             }
-            if self.row.len() >= self.door.limits.running_max {
+            if self.row.len() >= self.row.room(self.door.limits.running_max) {
                 return Need::Answers;
             }
             let request = match self.held.take() {
@@ -333,6 +334,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             None => *self.head_began.get_or_insert(now) + limits.head,
         };
         let in_flight = self.incoming.is_some();
+        let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
         let Self { stream, door, timer, incoming, input, number, .. } = self;
         let spare = match incoming {
             Some(incoming) => incoming.body.spare(crate::limits::BUFFER_BYTES_MAX),
@@ -353,6 +355,11 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             });
             until(door.env.clock(), timer, deadline, pin!(stoppable)).await
         };
+        if read.is_none() && has_begun {
+            self.incoming = None;
+            self.refused = Some(Refusal::Fault(Fault::TooSlow));
+            return Ok(());
+        }
         let Some(Some(count @ 1..)) = read else { return Err(Gone) };
         match &mut self.incoming {
             Some(incoming) if direct => incoming.body.filled(count),
@@ -361,8 +368,11 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         Ok(())
     }
 
-    /// Throws away what still comes.
+    /// Says that no more comes, and throws away what still does.
     async fn linger(&mut self) {
+        if self.stream.finish().await.is_err() {
+            return;
+        }
         let deadline = self.door.env.clock().monotonic() + self.door.limits.linger;
         let mut trash = vec![0; 16 * 1024];
         loop {

@@ -144,6 +144,32 @@ def sees_only_acme(client, who):
     check(client.search(index="*")["hits"]["total"]["value"] == 2, f"{who}: wildcards shrink")
 
 
+def by_expression(admin, client):
+    """A role whose indices are named by an expression of Lucene's, and by one that is none."""
+    for index in ("log-1", "log-x"):
+        admin.index(index=index, id="1", document={"a": 1}, refresh=True)
+    admin.security.put_role(
+        name="logs", indices=[{"names": ["/log-[0-9]+/"], "privileges": ["read"]}], run_as=["a?n"]
+    )
+    admin.security.put_user(username="leo", password="a long sentence", roles=["logs"])
+    leo = client(basic_auth=("leo", "a long sentence"))
+    check(leo.search(index="log-1")["hits"]["total"]["value"] == 1, "an expression names an index")
+    refused(lambda: leo.search(index="log-x"), AuthorizationException, "and not its neighbour")
+    found = leo.search(index="log-*")["hits"]["hits"]
+    check([hit["_index"] for hit in found] == ["log-1"], "a star reaches what the expression names")
+    for names, held in ((["log-7"], True), (["log-*"], False), (["log-x"], False)):
+        asked = leo.security.has_privileges(index=[{"names": names, "privileges": ["read"]}])
+        check(asked["has_all_requested"] is held, f"has_privileges tells it of {names}")
+    error = refused(
+        lambda: admin.security.put_role(
+            name="broken", indices=[{"names": ["/log-[/"], "privileges": ["read"]}]
+        ),
+        ApiError,
+        "an expression that is none is refused",
+    )
+    check(error.status_code == 400, "by 400")
+
+
 def main():
     with nodes.Server() as server:
         def client(**credential):
@@ -196,6 +222,7 @@ def main():
         admin.security.enable_user(username="ann")
         admin.security.delete_user(username="ann")
         refused(by_token.info, AuthenticationException, "a deleted user's tokens are dead")
+        by_expression(admin, client)
         refused(
             lambda: admin.security.put_role(name="x", cluster=["nonsense"]),
             ApiError,

@@ -63,6 +63,9 @@ impl Folder {
                 ),
             )
         };
+        if path.as_os_str().is_empty() {
+            return Err(failed(std::io::Error::other("it has no name")));
+        }
         for folder in [path.to_owned(), path.join("node"), path.join("certs")] {
             make_private(&folder).map_err(failed)?;
         }

@@ -20,8 +20,14 @@ mod users;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 
 use crate::command::{Command, CommandLine};
+
+/// Gives memory back soon after it was freed, whatever is still held beside it: what is resident
+/// follows what is counted. The C library's allocator kept three times as much.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let command = match CommandLine::try_parse() {

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use authz::password::{self, CHARACTERS_MIN, PasswordHash};
 use authz::record::role::SUPERUSER;
-use authz::{FileRealm, Keeper, Secret, Store, file_realm};
+use authz::{FileRealm, Secret, Store, file_realm};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use env::{Env, Random, Spawn};
+use env::{Env, Random};
 use http::Method;
 use http::client::Response;
 use json::{Value, json};
@@ -166,12 +166,8 @@ async fn change<E: Env>(
     user: String,
     password: Secret,
 ) -> authz::Result<()> {
-    let (store, _) = Store::open(env.clone(), &dir, Some(password.clone())).await?;
-    let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender, authz::token::Keys::new(&[]));
-    let store = std::rc::Rc::new(store);
-    let serving = std::rc::Rc::clone(&store);
-    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let keys = authz::token::Keys::new(&[]);
+    let (store, keeper, _) = Store::start(env, &dir, Some(password.clone()), keys).await?;
     let mut changed = keeper.set_password(env, &user, password, None).await;
     if changed.is_ok() {
         // Whoever had the old password keeps nothing.

@@ -187,6 +187,12 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// What of the memory that was given may be taken by what is counted, in bytes: three quarters. The
+/// rest is for what is too small to be counted, and for what the allocator wastes.
+fn counted_bytes(memory_bytes: u64) -> usize {
+    usize::try_from(memory_bytes / 4 * 3).unwrap_or(usize::MAX)
+}
+
 /// A thread that turns signals into events; the second one ends the process at once.
 fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
     let events = node.sender.clone();
@@ -238,7 +244,7 @@ impl Node {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
             info,
-            memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
+            memory_bytes: counted_bytes(settings.memory_bytes),
             warn: |sentence| tracing::warn!("{sentence}"),
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
             ..engine::Config::new(cores, folder.path())

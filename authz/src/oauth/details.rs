@@ -172,7 +172,7 @@ pub fn role(entries: &[Value]) -> Role {
         });
         for action in actions {
             let (query, fields) = (query.clone(), fields.clone());
-            role.indices.push(scope::grant(indices.clone(), action, query, fields));
+            role.indices.push(scope::grant(&indices, action, query, fields));
         }
     }
     role

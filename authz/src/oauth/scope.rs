@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::Malformed;
 use crate::form::word;
+use crate::pattern::Pattern;
 use crate::privilege::{Actions, fits};
 use json::fields::FieldRule;
 
@@ -190,7 +191,7 @@ pub fn role(scopes: &[Scope]) -> Role {
     for scope in scopes {
         match scope {
             Scope::Index { pattern, action } => {
-                role.indices.push(grant(vec![pattern.clone()], *action, None, None));
+                role.indices.push(grant(std::slice::from_ref(pattern), *action, None, None));
             }
             Scope::Monitor => {
                 // Node information stays the operator's, and mappings are asked of the indices.
@@ -214,12 +215,19 @@ pub fn role(scopes: &[Scope]) -> Role {
 
 /// A grant on indices.
 pub fn grant(
-    names: Vec<String>,
+    names: &[String],
     action: Action,
     query: Option<Arc<json::Value>>,
     fields: Option<FieldRule>,
 ) -> IndexGrant {
-    IndexGrant { names, actions: action.actions(), fields, query, restricted: false, dots: false }
+    IndexGrant {
+        names: Pattern::list(names),
+        actions: action.actions(),
+        fields,
+        query,
+        restricted: false,
+        dots: false,
+    }
 }
 
 /// The narrowest scope that would allow an action on an index: what a denial names. None where no scope

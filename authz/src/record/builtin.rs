@@ -1,5 +1,7 @@
 //! Roles and users that are there from the first start.
 
+use std::sync::{Arc, LazyLock};
+
 use json::json;
 
 use super::role::{ApplicationEntry, Descriptor, IndexEntry, Role, SUPERUSER};
@@ -64,7 +66,15 @@ fn application(name: &str, privileges: &[&str]) -> ApplicationEntry {
 }
 
 /// The built-in role of this name.
-pub fn role(name: &str) -> Option<Role> {
+pub fn role(name: &str) -> Option<Arc<Role>> {
+    /// Made once: patterns are read, privileges are looked up.
+    static ALL: LazyLock<Vec<Arc<Role>>> =
+        LazyLock::new(|| ROLES.iter().filter_map(|name| made(name)).map(Arc::new).collect());
+    let at = ROLES.binary_search(&name).ok()?;
+    ALL.get(at).cloned()
+}
+
+fn made(name: &str) -> Option<Role> {
     let plain = IndexEntry::plain;
     let kibana = "kibana-.kibana";
     let (cluster, indices, applications, description): (&[&str], _, _, &str) = match name {
@@ -240,7 +250,7 @@ pub fn role(name: &str) -> Option<Role> {
         ),
         _ => return None,
     };
-    let mut role = Role::new(
+    let role = Role::new(
         name,
         Descriptor {
             cluster: owned(cluster),
@@ -252,14 +262,6 @@ pub fn role(name: &str) -> Option<Role> {
             ..Descriptor::default()
         },
     );
-    // The pattern of Elasticsearch's viewer and editor says: all names that begin with neither a dot
-    // nor `ilm-history-`. Our patterns know no such thing, so it is said in our own words.
-    for grant in &mut role.indices {
-        if grant.names == ["/~(([.]|ilm-history-).*)/"] {
-            grant.names = owned(&["*"]);
-            grant.dots = false;
-        }
-    }
     Some(role)
 }
 

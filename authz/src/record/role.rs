@@ -6,7 +6,8 @@ use json::fields::FieldRule;
 use json::{Object, Value};
 
 use crate::form::{Form, record};
-use crate::privilege::{Actions, Kind, fits};
+use crate::pattern::Pattern;
+use crate::privilege::{Actions, Kind};
 
 /// The role that may do everything.
 pub const SUPERUSER: &str = "superuser";
@@ -108,13 +109,15 @@ pub struct Role {
     pub own_keys: bool,
     /// Grants on indices.
     pub indices: Vec<IndexGrant>,
+    /// Whom its bearers may act as.
+    run_as: Vec<Pattern>,
 }
 
 /// Actions on some indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexGrant {
     /// Patterns of index names.
-    pub names: Vec<String>,
+    pub names: Vec<Pattern>,
     /// Which actions.
     pub actions: Actions,
     /// Fields that may be seen; `None` is all.
@@ -148,9 +151,9 @@ impl IndexGrant {
         }
         // What a data stream's name is granted, its backing indices are.
         let stream = stream_of(index);
-        self.names.iter().any(|pattern| {
-            fits(pattern, index) || stream.is_some_and(|stream| fits(pattern, stream))
-        })
+        self.names
+            .iter()
+            .any(|pattern| pattern.fits(index) || stream.is_some_and(|stream| pattern.fits(stream)))
     }
 
     /// Is the action on this index meant?
@@ -177,7 +180,7 @@ impl Role {
                     && rule.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| one == "*"))
             });
             Some(IndexGrant {
-                names: entry.names.clone(),
+                names: Pattern::list(&entry.names),
                 actions: Actions::of(Kind::Index, &entry.privileges),
                 fields: fields.filter(|_| !is_everything),
                 query,
@@ -192,12 +195,13 @@ impl Role {
             .iter()
             .any(|name| matches!(name.as_str(), "manage_own_api_key" | "all"))
             || cluster.cover(Kind::Cluster, "manage_api_key");
-        Self { name: name.into(), cluster, own_keys, indices, descriptor }
+        let run_as = Pattern::list(&descriptor.run_as);
+        Self { name: name.into(), cluster, own_keys, indices, run_as, descriptor }
     }
 
     /// May its bearers act as this user?
     pub fn may_run_as(&self, user: &str) -> bool {
-        self.descriptor.run_as.iter().any(|pattern| fits(pattern, user))
+        self.run_as.iter().any(|pattern| pattern.fits(user))
     }
 }
 

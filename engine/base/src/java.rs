@@ -19,6 +19,12 @@ pub fn float_to_string(value: f32) -> String {
     ascii(out)
 }
 
+/// `Math.round`: to the nearest whole number, halves up; exact also where adding a half is not.
+pub fn round(value: f64) -> i64 {
+    let floor = value.floor();
+    (if value - floor >= 0.5 { floor + 1.0 } else { floor }) as i64
+}
+
 /// Appends Java's `Double.toString` (`NaN`, `Infinity` and `-Infinity` without quotes).
 pub fn write_f64(out: &mut Vec<u8>, value: f64) {
     if !value.is_finite() {
@@ -165,6 +171,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn halves_round_up_and_nothing_else_does() {
+        // As JDK 21 does; adding a half first would give 1 and 4503599627370498.
+        for (value, rounded) in [
+            (0.5, 1),
+            (-0.5, 0),
+            (-1.5, -1),
+            (2.4, 2),
+            (0.499_999_999_999_999_94, 0),
+            (4_503_599_627_370_497.0, 4_503_599_627_370_497),
+            (-4_503_599_627_370_497.0, -4_503_599_627_370_497),
+            (f64::NAN, 0),
+            (f64::INFINITY, i64::MAX),
+        ] {
+            assert_eq!(round(value), rounded, "{value}");
+        }
+    }
 
     #[test]
     fn doubles_print_as_java_prints_them() {

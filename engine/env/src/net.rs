@@ -11,6 +11,9 @@ pub trait Stream: 'static {
     /// Writes all bytes and flushes them.
     async fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
 
+    /// Tells the other side that no more comes, and stays open for what it still sends.
+    async fn finish(&mut self) -> Result<()>;
+
     /// Tells the other side that no more comes, and closes.
     async fn close(&mut self) -> Result<()>;
 

@@ -5,7 +5,7 @@
 //! 2. What lies below an excepted path is excepted: sub-fields, members of objects.
 //! 3. A source reduced to permitted fields holds no value, and no name, of another field.
 
-use crate::path::glob;
+use crate::path::wildcard;
 use crate::{Object, Value};
 
 /// Fields granted, and those taken out again.
@@ -24,7 +24,7 @@ impl FieldRule {
             return true;
         }
         let granted =
-            self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| fits(one, path)));
+            self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| wildcard(one, path)));
         granted && !self.except.iter().any(|one| is_at_or_below(one, path))
     }
 }
@@ -90,13 +90,9 @@ impl Fields {
     }
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
-    glob(pattern.as_bytes(), text.as_bytes())
-}
-
 /// Does `path`, or an object around it, fit the pattern?
 fn is_at_or_below(pattern: &str, path: &str) -> bool {
-    fits(pattern, path) || path.match_indices('.').any(|(at, _)| fits(pattern, &path[..at]))
+    wildcard(pattern, path) || path.match_indices('.').any(|(at, _)| wildcard(pattern, &path[..at]))
 }
 
 #[cfg(test)]

@@ -266,6 +266,56 @@ pub fn glob(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
+/// Does `text` match a pattern in which `*` stands for any text, `?` for one character, and `\`
+/// takes the character behind it as it stands?
+pub fn wildcard(pattern: &str, text: &str) -> bool {
+    if !pattern.contains(['?', '\\']) {
+        return glob(pattern.as_bytes(), text.as_bytes());
+    }
+    #[derive(PartialEq)]
+    enum Part {
+        Any,
+        One,
+        Char(char),
+    }
+    let mut parts = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        parts.push(match c {
+            '*' => Part::Any,
+            '?' => Part::One,
+            '\\' => Part::Char(rest.next().unwrap_or(c)),
+            c => Part::Char(c),
+        });
+    }
+    let (mut at, mut left) = (0, text.chars());
+    let mut star = None;
+    loop {
+        let before = left.clone();
+        let next = left.next();
+        match (parts.get(at), next) {
+            (Some(Part::Any), _) => {
+                star = Some((at, before.clone()));
+                at += 1;
+                left = before;
+            }
+            (None, None) => return true,
+            (Some(Part::One), Some(_)) => at += 1,
+            (Some(Part::Char(own)), Some(c)) if *own == c => at += 1,
+            _ => {
+                // The last star takes one character more.
+                let Some((place, mut from)) = star.take() else { return false };
+                if from.next().is_none() {
+                    return false;
+                }
+                at = place + 1;
+                left = from.clone();
+                star = Some((place, from));
+            }
+        }
+    }
+}
+
 fn cut(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

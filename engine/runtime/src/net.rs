@@ -312,15 +312,18 @@ impl Stream for PlainStream {
         self.stream.write_all(bytes).await.map_err(|error| self.failed(&error))
     }
 
-    async fn close(&mut self) -> Result<()> {
+    async fn finish(&mut self) -> Result<()> {
         match self.stream.shutdown(Shutdown::Write).await.map_err(io::Error::from) {
-            Ok(()) => {
-                self.linger().await;
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             Err(error) => Err(self.failed(&error)),
         }
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.finish().await?;
+        self.linger().await;
+        Ok(())
     }
 
     fn peer(&self) -> &str {
@@ -349,6 +352,13 @@ impl Stream for Connection {
         match self {
             Self::Plain(stream) => stream.write_all(bytes).await,
             Self::Tls(stream) => stream.write_all(bytes).await,
+        }
+    }
+
+    async fn finish(&mut self) -> Result<()> {
+        match self {
+            Self::Plain(stream) => stream.finish().await,
+            Self::Tls(stream) => stream.finish().await,
         }
     }
 

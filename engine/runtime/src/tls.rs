@@ -101,6 +101,8 @@ pub struct TlsStream {
     end: usize,
     /// Encrypted bytes to send.
     outgoing: Vec<u8>,
+    /// The other side was told that no more comes.
+    is_finished: bool,
 }
 
 impl TlsStream {
@@ -116,6 +118,7 @@ impl TlsStream {
             start: 0,
             end: 0,
             outgoing: Vec::new(),
+            is_finished: false,
         };
         match within(HANDSHAKE, stream.shake_hands()).await {
             Some(shaken) => shaken.map(|()| stream),
@@ -223,11 +226,20 @@ impl Stream for TlsStream {
         self.flush().await
     }
 
-    async fn close(&mut self) -> Result<()> {
+    async fn finish(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.is_finished, true) {
+            return Ok(());
+        }
         self.tls.send_close_notify();
         let flushed = self.flush().await;
+        let finished = self.socket.finish().await;
+        flushed.and(finished)
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let finished = self.finish().await;
         let closed = self.socket.close().await;
-        flushed.and(closed)
+        finished.and(closed)
     }
 
     fn peer(&self) -> &str {

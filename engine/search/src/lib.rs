@@ -24,7 +24,6 @@
 
 pub mod aggs;
 pub mod ast;
-pub mod automaton;
 pub mod collect;
 pub mod dsl;
 pub mod error;

@@ -5,9 +5,10 @@ mod support;
 
 use std::sync::Arc;
 
+use automaton::levenshtein;
+use search::SearchRequest;
 use search::dsl::parse_search;
 use search::request::TrackTotal;
-use search::{SearchRequest, automaton::levenshtein};
 use segment::View;
 use support::corpus::{Corpus, TAGS};
 use support::run::{How, search};

@@ -131,6 +131,10 @@ impl Stream for SimStream {
         Ok(())
     }
 
+    async fn finish(&mut self) -> Result<()> {
+        self.close().await
+    }
+
     async fn close(&mut self) -> Result<()> {
         let mut pipe = self.outgoing.borrow_mut();
         pipe.ended = true;

@@ -13,11 +13,14 @@ const PIECE_BYTES: usize = 24;
 /// What shared bytes take beside themselves: counts, and the list that owns them.
 const SHARED_BYTES: usize = 64;
 
-/// Bytes that a hit takes, its place in a list with them.
+/// Bytes of a hit's place in a list, which it takes whatever it owns.
+pub(super) const HIT_BYTES: usize = size_of::<Hit>();
+
+/// Bytes that a hit takes, its place in a list with them: never less than [`HIT_BYTES`].
 pub(super) fn hit_bytes(hit: &Hit) -> usize {
     let inner = hit.inner_hits.iter().map(|(name, found)| text(name) + result(found));
     let place = hit.place.iter().map(|(shard, node)| text(shard) + text(node));
-    size_of::<Hit>()
+    HIT_BYTES
         + text(&hit.index)
         + hit.id.as_ref().map_or(0, text)
         + hit.routing.as_ref().map_or(0, text)

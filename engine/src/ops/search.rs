@@ -29,7 +29,7 @@ use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::explain::why;
-use super::footprint::hit_bytes;
+use super::footprint::{HIT_BYTES, hit_bytes};
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::skip::pass_over;
 use super::slow::{self, Phase, Told};
@@ -123,6 +123,8 @@ pub(super) struct Run {
     pub(super) profile: Vec<ShardProfile>,
     /// The memory that aggregations take.
     memory: Memory,
+    /// The memory that what was found takes, until its hits are brought.
+    ranks: Option<Taken>,
 }
 
 /// How long the parts of a search took in one shard.
@@ -150,7 +152,7 @@ pub struct ShardProfile {
 const READ_HERE_BYTES_MAX: usize = 64 << 10;
 
 /// So much that a search finds is not counted: it is gone again at once.
-const RANKS_BYTES_FREE: usize = 64 << 10;
+const RANKS_BYTES_FREE: usize = 16 << 10;
 
 /// What the gate is asked for a search.
 pub(super) const SEARCH: &str = "indices:data/read/search";
@@ -255,6 +257,7 @@ impl<E: Env> Core<E> {
             mut aggs,
             mut profile,
             memory: aggs_memory,
+            ranks,
         } = run;
         let asked: Vec<u32> = {
             let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
@@ -267,9 +270,11 @@ impl<E: Env> Core<E> {
         winners.dedup();
         winners.iter().for_each(|shard| self.count_fetch(*shard));
         let watched = self.watch(winners, Phase::Fetch);
+        // All of them at once, before the first: many searches at work each had their part.
+        let mut memory = None;
+        self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
         let mut hits = Vec::with_capacity(merged.winners.len());
         let mut inside = InsidePlans::default();
-        let mut memory = None;
         for winner in &merged.winners {
             let start = self.env.clock().monotonic();
             let target = &targets[winner.target as usize];
@@ -293,7 +298,7 @@ impl<E: Env> Core<E> {
             });
             match made {
                 Ok(hit) => {
-                    self.pay(&mut memory, "fetched_hits", hit_bytes(&hit))?;
+                    self.pay(&mut memory, "fetched_hits", hit_bytes(&hit) - HIT_BYTES)?;
                     hits.push(hit);
                 }
                 Err(error) => {
@@ -312,6 +317,7 @@ impl<E: Env> Core<E> {
         if let Some(aggs) = &mut aggs {
             self.fetch_tops(aggs, &targets, &mut shards, &mut memory).await?;
         }
+        drop(ranks);
         drop(watched);
         let watched = (!request.suggest.is_empty())
             .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
@@ -415,7 +421,7 @@ impl<E: Env> Core<E> {
                 .caused_by(failure::of_search(error))
         })?;
         let mut found = Vec::new();
-        let _room = self.room_for_ranks(&plans)?;
+        let ranks = self.room_for_ranks(&plans)?;
         if request.profile {
             // One shard after the other, so that each is measured alone.
             for one in &plans {
@@ -476,7 +482,7 @@ impl<E: Env> Core<E> {
         let aggs = self.reduce(request, found, &targets).await?;
         drop(watched);
         let reduce_phases = request.reduce_phases(targets.len() as u32);
-        Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory })
+        Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
     }
 
     /// Gives the best hits of one shard second scores; where scores are explained, tells which.

@@ -13,6 +13,8 @@ pub enum Fault {
     BodyTooLong(usize),
     /// An `Expect` that nobody can meet.
     Expectation,
+    /// The rest of a message that has begun did not come in time.
+    TooSlow,
     /// What the grammar of HTTP/1.1 does not allow, or allows to be read in two ways.
     Malformed(&'static str),
 }
@@ -24,6 +26,7 @@ impl Fault {
             Self::LineTooLong(_) | Self::HeadTooLong(_) | Self::Malformed(_) => 400,
             Self::BodyTooLong(_) => 413,
             Self::Expectation => 417,
+            Self::TooSlow => 408,
         }
     }
 }
@@ -35,6 +38,7 @@ impl fmt::Display for Fault {
             Self::HeadTooLong(max) => write!(f, "HTTP header is larger than {max} bytes."),
             Self::BodyTooLong(max) => write!(f, "the body is larger than {max} bytes"),
             Self::Expectation => f.write_str("the expectation cannot be met"),
+            Self::TooSlow => f.write_str("the rest of the message did not come in time"),
             Self::Malformed(what) => f.write_str(what),
         }
     }

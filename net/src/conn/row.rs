@@ -9,6 +9,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use crate::limits::WRITE_BYTES;
 use crate::reply::Reply;
 
 /// How an answer is to be written, known from its request.
@@ -35,6 +36,8 @@ pub(crate) struct Row {
     /// Number of the first place.
     first: Cell<u64>,
     waker: RefCell<Option<Waker>>,
+    /// The largest answer of late, in bytes: it halves with each that is smaller.
+    largest: Cell<usize>,
 }
 
 impl Row {
@@ -44,6 +47,16 @@ impl Row {
 
     pub(crate) fn len(&self) -> usize {
         self.places.borrow().len()
+    }
+
+    /// How many requests may stand in the row: at most `max`, and where answers are large so many as
+    /// give about one piece to write together, so that who does not read makes little wait.
+    pub(crate) fn room(&self, max: usize) -> usize {
+        (4 * WRITE_BYTES / self.largest.get().max(1)).clamp(1, max)
+    }
+
+    fn note(&self, reply: &Reply) {
+        self.largest.set(reply.body.len().max(self.largest.get() / 2));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,6 +70,7 @@ impl Row {
 
     /// A place for an answer that is there.
     pub(crate) fn push_ready(&self, manner: Manner, safe: bool, reply: Reply) {
+        self.note(&reply);
         self.places.borrow_mut().push_back(Place { manner, safe, reply: Some(reply) });
     }
 
@@ -69,6 +83,7 @@ impl Row {
 
     /// Puts an answer at its place.
     pub(crate) fn finish(&self, number: u64, reply: Reply) {
+        self.note(&reply);
         let at = usize::try_from(number - self.first.get()).expect("the row is short");
         let mut places = self.places.borrow_mut();
         let Some(place) = places.get_mut(at) else { return };

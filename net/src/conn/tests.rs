@@ -297,6 +297,8 @@ fn faults_are_refused_and_close() {
         let (found, closed) = place.talk(&[bytes, &get("/x")].concat(), &[Method::Get; 2]);
         assert_eq!((found.len(), closed), (1, true), "{bytes:?}");
     }
+    // The clients are gone: those who lingered for them notice.
+    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(5)).await });
     assert_eq!(place.door.open_count(), 0);
 }
 
@@ -419,7 +421,11 @@ fn time_is_bounded() {
         let mut stream = place.connect();
         place.sim.run(async {
             stream.write_all(bytes).await.expect("open");
-            assert_eq!(stream.read(&mut [0; 10]).await, Ok(0), "closed");
+            // Who began to say something is told why nobody listens any more.
+            let (found, closed) = answers(&mut stream, &[Method::Post]).await;
+            let told: Vec<u16> = found.iter().map(|answer| answer.status).collect();
+            let expected: &[u16] = if bytes.is_empty() { &[] } else { &[408] };
+            assert_eq!((told.as_slice(), closed), (expected, true), "{bytes:?}");
         });
         assert!((least..most).contains(&seconds(&place)), "{bytes:?} {}", seconds(&place));
     }
@@ -436,6 +442,21 @@ fn time_is_bounded() {
         panic!("a hundred seconds for a head");
     });
     assert!(seconds(&place) < 40);
+}
+
+#[test]
+fn where_answers_are_large_few_requests_run_ahead() {
+    let place = place(13);
+    let mut stream = place.connect();
+    place.sim.run(async {
+        stream.write_all(&get("/large")).await.expect("open");
+        answers(&mut stream, &[Method::Get]).await;
+        let many: Vec<u8> = (0..40).flat_map(|_| get("/large")).collect();
+        stream.write_all(&many).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_secs(5)).await;
+    });
+    // One is being written, and nothing else has begun, though all have come.
+    assert_eq!(place.seen.borrow().iter().filter(|line| line.starts_with("begin")).count(), 2);
 }
 
 #[test]

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use authz::oauth::scope::{self, Scope};
-use authz::privilege::fits;
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
 use authz::token::text::Kind;
@@ -373,9 +372,7 @@ fn within_reach(
     let reaches = |one: &Scope| match one {
         Scope::Index { pattern, action } => {
             roles.iter().flat_map(|role| &role.indices).any(|grant| {
-                let names =
-                    grant.names.iter().any(|name| fits(name, pattern) || fits(pattern, name));
-                names
+                grant.names.iter().any(|name| name.overlaps(pattern))
                     && PROBES
                         .iter()
                         .any(|probe| action.actions().hold(probe) && grant.actions.hold(probe))

@@ -78,10 +78,9 @@ async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
 async fn security(env: &SimEnv) -> Security<SimEnv> {
     let preset = Some(authz::Secret::new("secret".into()));
     let dir = PathBuf::from("/data/authz");
-    let (store, _) = authz::Store::open(env.clone(), &dir, preset).await.expect("the state opens");
-    let (sender, asks) = authz::store::mailbox();
-    let keeper = authz::Keeper::new(store.published(), sender, authz::token::Keys::new(b"pepper"));
-    env.spawn().spawn(async move { store.serve(asks).await });
+    let keys = authz::token::Keys::new(b"pepper");
+    let started = authz::Store::start(env, &dir, preset, keys).await;
+    let (_, keeper, _) = started.expect("the state opens");
     let file = authz::FileRealm::new("/data/node/users");
     let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
     let oauth = Some(net::oauth::Oauth::new(net::oauth::Settings::new(ISSUER)));

@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 use std::task::Poll;
 use std::time::Duration;
 
-use authz::store::mailbox;
 use authz::token::Keys;
 use authz::{Keeper, Secret, Store};
 use engine::{Config, Core, start_all};
@@ -94,13 +93,8 @@ impl Node {
 
 async fn wake_authz(env: &SimEnv) -> Result<(Rc<Store<SimEnv>>, Keeper), String> {
     let preset = Some(Secret::new("correct horse".into()));
-    let opened = Store::open(env.clone(), Path::new(AUTHZ), preset).await;
-    let (store, _) = opened.map_err(|error| format!("authz state: {error}"))?;
-    let store = Rc::new(store);
-    let (sender, receiver) = mailbox();
-    let keeper = Keeper::new(store.published(), sender, Keys::new(b"pepper"));
-    let serving = Rc::clone(&store);
-    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let started = Store::start(env, Path::new(AUTHZ), preset, Keys::new(b"pepper")).await;
+    let (store, keeper, _) = started.map_err(|error| format!("authz state: {error}"))?;
     Ok((store, keeper))
 }
 

@@ -188,16 +188,11 @@ async fn wake_authz(
     if !security {
         return Ok((None, None, First::No));
     }
-    let (store, first) =
-        Store::open(env.clone(), &dir, preset).await.map_err(|error| authz_failed(&error))?;
-    let store = Rc::new(store);
-    let (sender, receiver) = authz::store::mailbox();
-    let keeper = Keeper::new(store.published(), sender, keys).with_audit(audit);
-    let serving = Rc::clone(&store);
-    env.spawn().spawn(async move { serving.serve(receiver).await });
+    let started = Store::start(env, &dir, preset, keys).await;
+    let (store, keeper, first) = started.map_err(|error| authz_failed(&error))?;
     let watched = Rc::clone(&store);
     watch_log(env, async move { watched.failed().await.to_string() });
-    Ok((Some(store), Some(keeper), first))
+    Ok((Some(store), Some(keeper.with_audit(audit)), first))
 }
 
 fn authz_failed(error: &authz::Error) -> Failure {

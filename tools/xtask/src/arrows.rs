@@ -11,6 +11,7 @@ const FLOORS: &[(&str, &str, u8)] = &[
     ("env", "engine/env", 1),
     ("json", "engine/json", 1),
     ("script", "engine/script", 1),
+    ("automaton", "engine/automaton", 1),
     ("segment", "engine/segment", 2),
     ("mapping", "engine/mapping", 2),
     ("wal", "engine/wal", 2),

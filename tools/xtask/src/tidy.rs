@@ -15,6 +15,7 @@ const CORE: &[&str] = &[
     "engine/base",
     "engine/env",
     "engine/json",
+    "engine/automaton",
     "engine/wal",
     "engine/mapping",
     "engine/segment",

@@ -108,3 +108,26 @@ fn bad_text_leaves_the_output_alone() {
     assert!(Filter::response(&["a"]).apply(b"{\"a\":1", &mut out).is_err());
     assert_eq!(out, b"x");
 }
+
+#[test]
+fn wildcards_know_one_character_and_escapes() {
+    for (pattern, text, fits) in [
+        ("a?c", "abc", true),
+        ("a?c", "ac", false),
+        ("a?c", "aéc", true),
+        ("*?", "", false),
+        ("*?", "x", true),
+        ("*a?", "aaab", true),
+        ("*a?", "aba", false),
+        ("?*b*?", "xbby", true),
+        (r"\?", "?", true),
+        (r"\?", "x", false),
+        (r"a\**", "a*b", true),
+        (r"a\**", "ab", false),
+        (r"a\", r"a\", true),
+        ("", "", true),
+        ("?", "", false),
+    ] {
+        assert_eq!(wildcard(pattern, text), fits, "{pattern} {text}");
+    }
+}

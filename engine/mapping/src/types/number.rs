@@ -175,7 +175,7 @@ impl NumberKind {
         Err(self.only_finite(&json::number::double_to_string(value)))
     }
 
-    fn finite_float(self, value: f32) -> Result<i64> {
+    pub(super) fn finite_float(self, value: f32) -> Result<i64> {
         if self == Self::HalfFloat {
             let bits = half::from_f32(value);
             if half::to_f32(bits).is_finite() {

@@ -54,7 +54,7 @@ impl Number {
 
     /// What is kept of a double: Java's `Math.round`.
     fn scaled(&self, value: f64) -> i64 {
-        (value * self.scale + 0.5).floor() as i64
+        base::java::round(value * self.scale)
     }
 
     /// A kept value as JSON: a sort key, a value of a column.

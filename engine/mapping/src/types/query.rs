@@ -120,6 +120,29 @@ impl Field {
         })
     }
 
+    /// What one value of a `terms` query means: as for [`Field::parse_query_value`], but a whole
+    /// number that the field's type cannot hold is refused. (`short` and `byte` are asked as
+    /// `integer` is, in Elasticsearch too.)
+    ///
+    /// # Errors
+    /// As there; `Value [2147483648] is out of range for an integer`.
+    pub fn parse_terms_value(&self, value: &Value, now_ms: i64) -> Result<QueryValue> {
+        if let Kind::Number(number) = &self.kind {
+            let kind = match number.number {
+                NumberKind::Byte | NumberKind::Short => NumberKind::Integer,
+                kind => kind,
+            };
+            let scalar = scalar(value)?;
+            if matches!(kind, NumberKind::Integer | NumberKind::Long)
+                && !has_decimals(scalar)?
+                && let Err(Fault::Range(error)) = integer_of(kind, scalar)
+            {
+                return Err(error);
+            }
+        }
+        self.parse_query_value(value, now_ms)
+    }
+
     /// The term that a request means: a key of `search_after`, a value to include, what stands for
     /// a missing one. The way back from [`Field::show_term`].
     ///
@@ -330,7 +353,7 @@ fn float_of(kind: NumberKind, scalar: Scalar<'_>) -> Result<i64> {
             Scalar::Text(text) => java_float(text)?,
             other => double_of(other)? as f32,
         };
-        return Ok(kind.sortable_of(f64::from(float)));
+        return kind.finite_float(float);
     }
     Ok(sortable::from_f64(double_of(scalar)?))
 }

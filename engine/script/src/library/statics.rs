@@ -152,11 +152,6 @@ fn floors(a: Value, b: Value, remainder: bool) -> Done<Value> {
     Ok(arith::to_primitive(Value::Long(found), to))
 }
 
-/// `Math.round` of a double.
-fn round(value: f64) -> i64 {
-    (value + 0.5).floor() as i64
-}
-
 fn parse_whole(heap: &Heap, value: Value, radix: u32, least: i64, most: i64) -> Done<i64> {
     if matches!(value, Value::Null) {
         return Err(Fault::new("number_format_exception", "Cannot parse null string: null"));
@@ -266,8 +261,8 @@ table! {
     "Math"."floor"(1) = floor;
     "Math"."rint"(1) = |_, a| Ok(Value::Double(number(a[0])?.round_ties_even()));
     "Math"."round"(1) = |_, a| Ok(match a[0] {
-        Value::Float(a) => Value::Int(round(f64::from(a)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
-        Value::Double(a) => Value::Long(round(a)),
+        Value::Float(a) => Value::Int(base::java::round(f64::from(a)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
+        Value::Double(a) => Value::Long(base::java::round(a)),
         // Java chooses `round(float)` for whole numbers.
         Value::Long(_) => Value::Int(arith::long(a[0]).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
         other => { number(other)?; Value::Int(arith::int(other)) }

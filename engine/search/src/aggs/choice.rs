@@ -6,9 +6,9 @@ use super::metric::distinct::hash_long;
 use super::source::{Form, Source, address, number_of};
 use super::spec::{IncludeExclude, TermSet, Values};
 use crate::ast::Scalar;
-use crate::automaton::{Dfa, regexp};
 use crate::error::{Error, Result};
 use crate::plan::Context;
+use automaton::{Dfa, regexp};
 
 /// Seed of the hash by which terms are parted.
 const PARTITION_SEED: u32 = 31;

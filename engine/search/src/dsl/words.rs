@@ -12,7 +12,7 @@ use super::text::fuzziness;
 use crate::ast::{
     Fuzziness, FuzzyOptions, FuzzyTerm, Node as Ask, Pattern, Query, Regexp, TermsSet,
 };
-use crate::automaton::regexp;
+use automaton::regexp;
 
 /// `prefix`.
 pub fn prefix(body: &Node) -> Read<Query> {

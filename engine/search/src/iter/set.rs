@@ -11,8 +11,8 @@ use segment::{Need, Postings, Segment, TermCursor, Terms};
 
 use super::area::Area;
 use super::{Bits, END, Filter, Turn, WINDOW, term::window_range};
-use crate::automaton::Next;
 use crate::plan::bound::Pattern;
+use automaton::Next;
 
 /// Leaves of a tree of points that a step reads: about 512 documents each.
 const LEAVES_A_STEP: usize = 32;

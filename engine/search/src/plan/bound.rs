@@ -8,11 +8,11 @@
 use base::FieldNo;
 use std::sync::Arc;
 
-use crate::automaton::{Dfa, Next};
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::function;
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
+use automaton::{Dfa, Next};
 
 /// A request that has met one index.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use base::FieldNo;
 
-use crate::automaton::{Dfa, TooComplex, levenshtein};
 use crate::error::{Error, Result};
 use crate::plan::bound::{Pattern, Term};
+use automaton::{Dfa, TooComplex, levenshtein};
 
 /// Terms of one place that count as one (`SynonymQuery`).
 #[derive(Clone, Debug, PartialEq)]

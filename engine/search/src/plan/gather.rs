@@ -13,11 +13,11 @@ use std::sync::Arc;
 use base::FieldNo;
 use segment::{Missing, TermCursor, TermInfo, View};
 
-use crate::automaton::{Dfa, Look, Next, Walk};
 use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
 use crate::plan::places::Leaf;
+use automaton::{Dfa, Look, Next, Walk};
 
 /// A term found, with what is known of it in each segment.
 #[derive(Clone, Debug)]

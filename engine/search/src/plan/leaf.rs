@@ -182,7 +182,7 @@ pub fn terms(binder: &mut Binder<'_>, query: &ast::Terms) -> Result<Node> {
     let mut ranges = Vec::new();
     let mut others: Vec<Node> = Vec::new();
     for value in &query.values {
-        match field.parse_query_value(&value_of(value), binder.context.now_ms)? {
+        match field.parse_terms_value(&value_of(value), binder.context.now_ms)? {
             QueryValue::Nothing => {}
             QueryValue::Term(term) => terms.push(term.into()),
             QueryValue::Number(value) => ranges.push((value, value)),

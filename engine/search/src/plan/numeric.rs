@@ -33,6 +33,8 @@ pub struct Numeric {
     pub print: Option<Arc<DateFormat>>,
     /// Dates count nanoseconds.
     pub nanos: bool,
+    /// Compared as 32 bits: no value is the least or greatest of these, as since Elasticsearch 8.19.
+    pub narrow: bool,
 }
 
 /// What a sortable number stands for.
@@ -137,7 +139,7 @@ impl Numeric {
                 if self.form.is_whole() {
                     let sum = values.iter().fold(0i64, |sum, v| sum.wrapping_add(self.cast(*v)));
                     return match self.mode {
-                        Mode::Avg if count > 1 => (sum as f64 / count as f64 + 0.5).floor() as i64,
+                        Mode::Avg if count > 1 => base::java::round(sum as f64 / count as f64),
                         _ => sum,
                     };
                 }
@@ -151,7 +153,7 @@ impl Numeric {
                 }
                 let below = self.cast(values[count / 2 - 1]);
                 if self.form.is_whole() {
-                    return ((below as f64 + middle as f64) / 2.0 + 0.5).floor() as i64;
+                    return base::java::round(below.wrapping_add(middle) as f64 / 2.0);
                 }
                 self.sortable((self.double(below) + self.double(middle)) / 2.0)
             }

@@ -327,8 +327,33 @@ fn field(
                 Type::Number(number) => form(number.number),
                 _ => NumberForm::Long,
             };
-            numeric(Some(field.no), form, (None, None), sort, descending)
+            let source = numeric(Some(field.no), form, (None, None), sort, descending)?;
+            Ok(match kind {
+                Type::Number(number) if is_narrow(number.number) => {
+                    narrowed(source, sort, descending)
+                }
+                _ => source,
+            })
         }
+    }
+}
+
+fn is_narrow(kind: NumberKind) -> bool {
+    matches!(kind, NumberKind::Integer | NumberKind::Short | NumberKind::Byte)
+}
+
+/// A key of at most 32 bits, unless another type was asked for.
+fn narrowed(source: Source, sort: &Sort, descending: bool) -> Source {
+    match source {
+        Source::Numeric(mut numeric) if sort.numeric_type.is_none() => {
+            numeric.narrow = true;
+            if !matches!(sort.missing, Missing::Value(_)) {
+                let first = (sort.missing == Missing::First) != descending;
+                numeric.missing = missing_end(numeric.form, true, first);
+            }
+            Source::Numeric(numeric)
+        }
+        source => source,
     }
 }
 
@@ -358,8 +383,12 @@ fn form(kind: NumberKind) -> NumberForm {
 fn unmapped(kind: &str, sort: &Sort, descending: bool) -> Result<Source> {
     match kind {
         "keyword" => ordinals(None, sort, descending),
-        "long" | "integer" | "short" | "byte" | "boolean" | "date" => {
+        "long" | "boolean" | "date" => {
             numeric(None, NumberForm::Long, (None, None), sort, descending)
+        }
+        "integer" | "short" | "byte" => {
+            numeric(None, NumberForm::Long, (None, None), sort, descending)
+                .map(|source| narrowed(source, sort, descending))
         }
         "double" => numeric(None, NumberForm::Double, (None, None), sort, descending),
         "float" => numeric(None, NumberForm::Float, (None, None), sort, descending),
@@ -386,14 +415,17 @@ fn numeric(
     let first = (sort.missing == Missing::First) != descending;
     let missing = match &sort.missing {
         Missing::Value(value) => number(form, read.as_deref(), value)?,
-        _ => missing_end(form, first),
+        _ => missing_end(form, false, first),
     };
-    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print, nanos: false }))
+    let (nanos, narrow) = (false, false);
+    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print, nanos, narrow }))
 }
 
-/// What stands for no value: less than all numbers of the form, or more.
-pub(super) fn missing_end(form: NumberForm, least: bool) -> i64 {
+/// What stands for no value: not more than any number of the form, or not less. `narrow`: of 32 bits.
+pub(super) fn missing_end(form: NumberForm, narrow: bool, least: bool) -> i64 {
     match (form, least) {
+        (_, true) if narrow => i64::from(i32::MIN),
+        (_, false) if narrow => i64::from(i32::MAX),
         (NumberForm::Double, true) => sortable::from_f64(f64::NEG_INFINITY),
         (NumberForm::Double, false) => sortable::from_f64(f64::INFINITY),
         (NumberForm::Float, true) => sortable::from_f32(f32::NEG_INFINITY),

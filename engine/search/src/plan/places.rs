@@ -6,13 +6,13 @@ use base::FieldNo;
 use mapping::{Field, IndexOptions, Kind as Type};
 
 use crate::ast::{self, Lies, PatternKind, Rule, RuleKind, Span};
-use crate::automaton::{levenshtein, regexp};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Rewrite};
 use crate::plan::wildcard::Wildcard;
 use crate::plan::{graph, leaf, text};
+use automaton::{levenshtein, regexp};
 
 /// Words that a pattern of `intervals` may become.
 const EXPANSIONS: u32 = 128;
@@ -235,12 +235,7 @@ fn described(
     })
 }
 
-fn expression(
-    text: &str,
-    flags: u32,
-    any_case: bool,
-    limit: usize,
-) -> Result<crate::automaton::Dfa> {
+fn expression(text: &str, flags: u32, any_case: bool, limit: usize) -> Result<automaton::Dfa> {
     regexp::automaton(text, flags, any_case, limit).map_err(|fault| match fault {
         regexp::Fault::Syntax(reason) => Error::illegal(reason),
         regexp::Fault::TooComplex => Error::new(

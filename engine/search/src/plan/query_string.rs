@@ -426,7 +426,7 @@ impl Reader<'_, '_, '_> {
         let query = ast::Regexp {
             field: String::new(),
             value: expression.to_owned(),
-            flags: crate::automaton::regexp::ALL,
+            flags: automaton::regexp::ALL,
             case_insensitive: false,
             max_determinized_states: self.query.max_determinized_states,
             rewrite: self.query.rewrite.clone(),

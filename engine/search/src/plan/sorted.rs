@@ -55,5 +55,5 @@ fn agrees(key: &Key, kept: &SortKey, is_last: bool) -> bool {
 
 /// What stands for no value, where that is less (or more) than all values.
 fn end(numeric: &Numeric, least: bool) -> i64 {
-    super::order::missing_end(numeric.form, least)
+    super::order::missing_end(numeric.form, numeric.narrow, least)
 }

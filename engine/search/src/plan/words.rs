@@ -5,13 +5,13 @@ use std::sync::Arc;
 use mapping::{Field, Kind as Type};
 
 use crate::ast::{self, Fuzziness, FuzzyOptions};
-use crate::automaton::{levenshtein, regexp};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Near, Rewrite};
 use crate::plan::leaf;
 use crate::plan::wildcard::Wildcard;
+use automaton::{levenshtein, regexp};
 
 /// Words that a fuzzy word may become, whatever is asked for.
 const EXPANSIONS_MAX: u32 = 1024;

@@ -12,9 +12,9 @@ use mapping::{Kind as Type, Mapping};
 use segment::{Missing, Need, View};
 
 use super::{Entry, Offer, Suggestion, damaged};
-use crate::automaton::{Dfa, levenshtein, regexp};
 use crate::error::{Error, Result};
 use crate::result::Ranked;
+use automaton::{Dfa, levenshtein, regexp};
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq)]

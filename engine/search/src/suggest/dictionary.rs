@@ -6,9 +6,9 @@ use base::FieldNo;
 use segment::{Missing, View};
 
 use super::damaged;
-use crate::automaton::Next;
 use crate::error::Result;
 use crate::plan::bound::Pattern;
+use automaton::Next;
 
 /// How common a term is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! one edit first, two where that gives too few.
 
 use super::dictionary::{Dictionary, Stats};
-use crate::automaton::levenshtein;
 use crate::error::{Error, Result};
 use crate::plan::bound::Pattern;
+use automaton::levenshtein;
 
 /// Which words get suggestions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Role descriptors: from JSON, checked, and back.
 
+use authz::pattern::Pattern;
 use authz::privilege::{self, Kind, names};
 use authz::record::role::{ApplicationEntry, Descriptor, IndexEntry, Role};
 use engine::{Error, Result};
@@ -38,11 +39,11 @@ pub(super) fn parse(value: &Value, name: &str) -> Result<Descriptor> {
         found => found,
     };
     let mut indices = Vec::new();
-    for entry in entries.unwrap_or_default().iter().take(ENTRIES_MAX) {
+    for entry in few(entries.unwrap_or_default(), "indices", name)? {
         indices.push(index_entry(entry, name)?);
     }
     let mut applications = Vec::new();
-    for entry in body.list("applications")?.unwrap_or_default().iter().take(ENTRIES_MAX) {
+    for entry in few(body.list("applications")?.unwrap_or_default(), "applications", name)? {
         let what = format!("application privileges for role [{name}]");
         let entry = Body::new(entry, &*what, &["application", "privileges", "resources"])?;
         let wanted = |field: &str| -> Result<Vec<String>> {
@@ -77,6 +78,17 @@ pub(super) fn parse(value: &Value, name: &str) -> Result<Descriptor> {
     };
     check(&descriptor)?;
     Ok(descriptor)
+}
+
+/// The entries of a list, where it is not too long.
+fn few<'v>(entries: &'v [Value], field: &str, role: &str) -> Result<&'v [Value]> {
+    if entries.len() > ENTRIES_MAX {
+        return Err(Error::illegal_argument(format!(
+            "role [{role}] has [{}] entries in [{field}], and may have [{ENTRIES_MAX}]",
+            entries.len()
+        )));
+    }
+    Ok(entries)
 }
 
 fn index_entry(value: &Value, role: &str) -> Result<IndexEntry> {
@@ -212,14 +224,21 @@ fn check(descriptor: &Descriptor) -> Result<()> {
             }
         }
         for name in &entry.names {
-            if name.is_empty() || (name.starts_with('/') && name.ends_with('/')) {
+            if name.is_empty() {
+                problems.push("index name [] is no name and no pattern".to_owned());
+            }
+        }
+        for pattern in entry.grant.iter().chain(&entry.except).flatten() {
+            if pattern.starts_with('/') {
                 problems.push(format!(
-                    "index name [{name}] is no name and no pattern with [*]: regular expressions \
-                     are not supported"
+                    "invalid field pattern [{pattern}]: fields are named with [*] and [?], not by \
+                     regular expressions"
                 ));
             }
         }
+        problems.extend(entry.names.iter().filter_map(|name| Pattern::new(name).err()));
     }
+    problems.extend(descriptor.run_as.iter().filter_map(|name| Pattern::new(name).err()));
     if descriptor.metadata.keys().any(|key| key.starts_with('_')) {
         problems.push("role descriptor metadata keys may not start with [_]".to_owned());
     }

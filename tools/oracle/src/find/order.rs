@@ -118,10 +118,11 @@ fn field_key(
     Ok(if stands_for_none(field, &value, down == first) { Key::Missing } else { Key::Exact(value) })
 }
 
-/// Nothing is sorted as the largest or the smallest number of all.
+/// Nothing is sorted as the largest or the smallest number of all (for `short` and `byte` of 32 bits).
 fn stands_for_none(field: &Field, value: &Val, largest: bool) -> bool {
     let ends = match field.kind.as_str() {
         "long" => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        "integer" => (i128::from(i32::MIN), i128::from(i32::MAX)),
         "unsigned_long" => (0, i128::from(u64::MAX)),
         _ => return false,
     };

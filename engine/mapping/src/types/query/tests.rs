@@ -117,6 +117,26 @@ fn decimal_ends_of_integers_move_inwards() {
     assert_eq!(error.reason, "Value [3000000000] is out of range for an integer");
 }
 
+#[test]
+fn terms_of_whole_numbers_must_fit_their_type() {
+    let mapping = mapping();
+    let terms = |field: &str, value: Value| {
+        let read = mapping.field(field).expect("there").parse_terms_value(&value, NOW);
+        read.map_err(|error| error.reason)
+    };
+    let refused =
+        |text: &str, kind: &str| Err(format!("Value [{text}] is out of range for {kind}"));
+    assert_eq!(terms("integer", json!(2_147_483_647_i64)), Ok(QueryValue::Number(2_147_483_647)));
+    assert_eq!(terms("integer", json!(2_147_483_648_i64)), refused("2147483648", "an integer"));
+    assert_eq!(terms("integer", json!(1.5)), Ok(QueryValue::Nothing));
+    assert_eq!(terms("byte", json!(200)), Ok(QueryValue::Nothing));
+    assert_eq!(
+        terms("long", json!("99999999999999999999")),
+        refused("99999999999999999999", "a long")
+    );
+    assert_eq!(terms("long", json!(1e30)), refused("1.0E30", "a long"));
+}
+
 /// The plainest reading of a range over an integer field: try each number.
 #[test]
 fn integer_ranges_hold_what_comparing_doubles_holds() {

@@ -7,7 +7,7 @@
 use super::dfa::Dfa;
 use super::nfa::others;
 use super::{LABEL_MAX, TooComplex};
-use crate::automaton::dfa::{Move, State};
+use crate::dfa::{Move, State};
 use std::collections::{BTreeSet, HashMap};
 
 /// Highest number of edits.

@@ -1,7 +1,7 @@
 //! Patterns of Lucene, and what they match.
 
 use super::*;
-use crate::automaton::Next;
+use crate::Next;
 
 fn all(pattern: &str) -> Dfa {
     automaton(pattern, ALL, false, 10_000).expect(pattern)

@@ -153,7 +153,7 @@ fn char_at(bytes: &[u8]) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::automaton::{dfa::Next, levenshtein};
+    use crate::{dfa::Next, levenshtein};
     use proptest::prelude::*;
 
     /// Terms that a walk finds, by leaps where `leaps` says so.
