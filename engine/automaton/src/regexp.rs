@@ -38,6 +38,10 @@ const DEPTH_MAX: u32 = 100;
 /// Repeats of one counted repeat, and all of them multiplied.
 const REPEATS_MAX: u32 = 50_000;
 
+/// Most of `max_determinized_states`, whatever a request says: what it stands for takes some 20 MB and as
+/// many milliseconds.
+const LIMIT_MAX: usize = 50_000;
+
 /// Why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -88,6 +92,7 @@ pub fn automaton(
             parser.units()
         )));
     }
+    let limit = limit.min(LIMIT_MAX);
     let mut builder = Builder { nfa: Nfa::default(), case_insensitive, limit };
     let piece = builder.piece(&tree)?;
     Ok(builder.nfa.determinize(piece, builder.effort())?)

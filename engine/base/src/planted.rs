@@ -26,6 +26,8 @@ pub enum Fault {
     DropLastBatch,
     /// Operations that the segments hold already are applied again.
     ReplayTwice,
+    /// Replay passes over the first operation that no segment holds.
+    PassOverFirst,
     /// Replay counts versions from 1.
     ForgetVersion,
     /// Replay drops routing values.
@@ -86,7 +88,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 39] = [
         Self::SkipSync,
         Self::AcknowledgeEarly,
         Self::AcknowledgeOutOfOrder,
@@ -97,6 +99,7 @@ impl Fault {
         Self::TruncateTooMuch,
         Self::DropLastBatch,
         Self::ReplayTwice,
+        Self::PassOverFirst,
         Self::ForgetVersion,
         Self::LoseRouting,
         Self::KeepTerm,

@@ -11,9 +11,9 @@ use script::{Fault, Heap, Object, Value};
 /// Deepest value that is read or written.
 const DEPTH_MAX: u16 = 200;
 
-/// Most values that one value may hold when it is written: a value that stands in many places is
-/// written as often.
-const VALUES_MAX: usize = 1_000_000;
+/// Memory of a written value beside its text. One that stands in many places is written as often, so
+/// what a heap may take says nothing of what is written; it bounds that as well.
+const VALUE_BYTES: usize = 64;
 
 /// JSON as a value of a script.
 ///
@@ -59,17 +59,35 @@ fn read(heap: &mut Heap, json: &Json, depth: u16) -> Result<Value, Fault> {
 /// A value of a script as JSON.
 ///
 /// # Errors
-/// A value that holds itself, or has no form in JSON.
-pub fn json_of(heap: &Heap, value: Value) -> Result<Json, Fault> {
-    let mut left = VALUES_MAX;
-    write(heap, value, 0, &mut left)
+/// A value that holds itself, has no form in JSON, or takes more than the heap may.
+pub fn json_of(heap: &mut Heap, value: Value) -> Result<Json, Fault> {
+    let mut left = heap.limit_bytes();
+    let written = write(heap, value, 0, &mut left);
+    if left == 0 {
+        heap.fall_short();
+    }
+    written
+}
+
+/// Takes so many bytes from what is left.
+fn take(left: &mut usize, bytes: usize) -> Result<(), Fault> {
+    match left.checked_sub(bytes) {
+        Some(rest) if rest > 0 => {
+            *left = rest;
+            Ok(())
+        }
+        _ => {
+            *left = 0;
+            Err(Fault::illegal("the value is too large"))
+        }
+    }
 }
 
 fn write(heap: &Heap, value: Value, depth: u16, left: &mut usize) -> Result<Json, Fault> {
     if depth > DEPTH_MAX {
         return Err(Fault::illegal("Iterable object is self-referencing itself"));
     }
-    *left = left.checked_sub(1).ok_or_else(|| Fault::illegal("the value is too large"))?;
+    take(left, VALUE_BYTES)?;
     let list = |items: &[Value], left: &mut usize| -> Result<Json, Fault> {
         let mut made = Vec::with_capacity(items.len());
         for item in items {
@@ -77,9 +95,15 @@ fn write(heap: &Heap, value: Value, depth: u16, left: &mut usize) -> Result<Json
         }
         Ok(Json::Array(made))
     };
-    let text = |value: Value| -> Result<String, Fault> {
+    let text = |value: Value, left: &mut usize| -> Result<String, Fault> {
+        if let Value::Text(_, len) = value {
+            take(left, len as usize)?;
+        }
         let mut out = String::new();
         script::show::write(heap, value, 0, &mut out)?;
+        if !matches!(value, Value::Text(..)) {
+            take(left, out.len())?;
+        }
         Ok(out)
     };
     Ok(match value {
@@ -92,7 +116,7 @@ fn write(heap: &Heap, value: Value, depth: u16, left: &mut usize) -> Result<Json
             .map_or_else(|| Json::String(float_to_string(number)), Json::Number),
         Value::Double(number) => Number::from_f64(number)
             .map_or_else(|| Json::String(double_to_string(number)), Json::Number),
-        Value::Char(_) | Value::Text(..) => Json::String(text(value)?),
+        Value::Char(_) | Value::Text(..) => Json::String(text(value, left)?),
         Value::Doc | Value::Field(_) => return Err(no_form(heap, value)),
         Value::Object(at) => match heap.get(at) {
             Object::List(items) | Object::Array(_, items) | Object::Stream(items) => {
@@ -102,12 +126,15 @@ fn write(heap: &Heap, value: Value, depth: u16, left: &mut usize) -> Result<Json
             Object::Map(map) => {
                 let mut members = Members::new();
                 for (key, value) in map.entries(heap) {
-                    members.insert(text(key)?, write(heap, value, depth + 1, left)?);
+                    members.insert(text(key, left)?, write(heap, value, depth + 1, left)?);
                 }
                 Json::Object(members)
             }
             Object::Date(date) => Json::String(date.printed()),
-            Object::Builder(text) => Json::String(text.clone()),
+            Object::Builder(text) => {
+                take(left, text.len())?;
+                Json::String(text.clone())
+            }
             Object::Place(lat, lon) => {
                 let mut members = Members::new();
                 members.insert("lat", Number::from_f64(*lat).map_or(Json::Null, Json::Number));
@@ -134,7 +161,7 @@ mod tests {
         let json = json::parse(text.as_bytes()).expect("JSON");
         let mut heap = Heap::new();
         let value = value_of(&mut heap, &json).expect("fits");
-        assert_eq!(json::to_string(&json_of(&heap, value).expect("plain")), text);
+        assert_eq!(json::to_string(&json_of(&mut heap, value).expect("plain")), text);
     }
 
     #[test]
@@ -144,6 +171,19 @@ mod tests {
         for _ in 0..60 {
             value = heap.list(vec![value, value]).expect("fits");
         }
-        assert!(json_of(&heap, value).is_err());
+        assert!(json_of(&mut heap, value).is_err());
+    }
+
+    /// A list of a hundred thousand times one text of a MiB took 100 GB when it was written.
+    #[test]
+    fn a_text_that_stands_in_many_places_counts_in_each() {
+        let mut heap = Heap::new();
+        let text = heap.string(&"x".repeat(1 << 20)).expect("fits");
+        let few = heap.list(vec![text; 10]).expect("fits");
+        assert!(json_of(&mut heap, few).is_ok());
+        assert!(!heap.is_short());
+        let many = heap.list(vec![text; 100_000]).expect("fits");
+        assert_eq!(json_of(&mut heap, many), Err(Fault::illegal("the value is too large")));
+        assert!(heap.is_short());
     }
 }

@@ -110,6 +110,10 @@ pub struct Heap {
     text: String,
     objects: Vec<Object>,
     used_bytes: usize,
+    /// How much it may take, where that is less than [`HEAP_BYTES_MAX`].
+    limit_bytes: Option<usize>,
+    /// More was asked for than it may take.
+    is_short: bool,
     /// Work that operations did beyond their one step, not yet reckoned.
     work: u64,
     frozen_objects: usize,
@@ -144,13 +148,35 @@ impl Heap {
     pub fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
         self.used_bytes = self.used_bytes.saturating_add(bytes);
         self.spend(bytes);
-        if self.used_bytes > HEAP_BYTES_MAX {
+        let limit = self.limit_bytes();
+        if self.used_bytes > limit {
+            self.is_short = true;
             return Err(Fault::limit(
                 "circuit_breaking_exception",
-                format!("[script] Data too large, a script may use [{HEAP_BYTES_MAX}] bytes"),
+                format!("[script] Data too large, a script may use [{limit}] bytes"),
             ));
         }
         Ok(())
+    }
+
+    /// Lets it take no more than `bytes`, whoever counts them.
+    pub fn limit(&mut self, bytes: usize) {
+        self.limit_bytes = Some(bytes.min(HEAP_BYTES_MAX));
+    }
+
+    /// How much it may take.
+    pub fn limit_bytes(&self) -> usize {
+        self.limit_bytes.unwrap_or(HEAP_BYTES_MAX)
+    }
+
+    /// Notes that something found too little memory.
+    pub fn fall_short(&mut self) {
+        self.is_short = true;
+    }
+
+    /// Whether anything found too little memory: with more it might end otherwise.
+    pub fn is_short(&self) -> bool {
+        self.is_short
     }
 
     /// Counts work that an operation does on so many bytes: a long text looked through is many steps.

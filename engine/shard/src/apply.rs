@@ -6,7 +6,7 @@
 //! 2. Operations are applied in the order of their sequence numbers.
 //! 3. A batch is answered when the last of it is applied.
 //!
-//! Not here: replay, which applies by [`apply`] too (`recover`).
+//! Not here: replay, which applies by [`apply`] too (`replay`).
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -168,6 +168,7 @@ impl<E: Env> Inner<E> {
 
     async fn apply_ops(self: &Rc<Self>, job: &Job, ops: Vec<DecidedOp>, updated: &Updated) {
         let mut begun = self.env.clock().monotonic();
+        let limit = self.config.borrow().buffer_bytes_max;
         let mut ops = ops.into_iter();
         while let Some(op) = ops.next() {
             let (at, is_put) = (op.at, op.outcome.is_put());
@@ -187,7 +188,7 @@ impl<E: Env> Inner<E> {
                 let work = if is_put { &mut counters.index } else { &mut counters.delete };
                 *work += Work { count: 1, time_us };
             }
-            self.slow_down().await;
+            self.slow_down(limit).await;
             self.env.spawn().yield_if_needed().await;
         }
         self.appliers.rise(self.state.borrow().applied);
@@ -246,9 +247,9 @@ impl<E: Env> Inner<E> {
         }
     }
 
-    /// Sees to it that the buffer is sealed when it is full, and waits where sealing falls behind.
-    async fn slow_down(self: &Rc<Self>) {
-        let limit = self.config.borrow().buffer_bytes_max;
+    /// Sees to it that the buffer is sealed when it holds more than `limit` bytes, and waits where
+    /// sealing falls behind.
+    pub(crate) async fn slow_down(self: &Rc<Self>, limit: usize) {
         let (bytes, visible, is_sealing) = {
             let state = self.state.borrow();
             (state.buffer.size_bytes(), state.visible, state.frozen.is_some())

@@ -14,7 +14,7 @@
 //! | the inverted index in memory               | `buffer`                                    |
 //! | when a search sees what                    | `refresh`, [`reader`]                       |
 //! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
-//! | what is durable when                       | `flush`, `recover`                          |
+//! | what is durable when                       | `flush`, `recover`, `replay`                |
 //! | which segments are merged                  | [`merge`]                                   |
 //!
 //! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
@@ -38,6 +38,7 @@ pub mod operation;
 pub mod reader;
 mod recover;
 mod refresh;
+mod replay;
 pub mod scripted;
 mod scrub;
 mod shard;

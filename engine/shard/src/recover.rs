@@ -1,4 +1,4 @@
-//! Making, opening and replaying a shard.
+//! Making and opening a shard.
 //!
 //! Always true
 //! 1. Opening reads the manifest, checks the files it names, clears unnamed ones away, replays the
@@ -7,11 +7,8 @@
 //!    only, as one whose log found none ([`Error::Starved`]).
 //! 2. A shard is never made where data was expected. What is damaged stays, with `.corrupt` behind
 //!    its name, and a folder that holds such a file is not opened again.
-//! 3. Replay decides nothing: numbers and versions are those of the log. An operation that the
-//!    manifest's segments show already is passed over by its number; after those the numbers go on
-//!    without a gap, or the log is corrupt.
 //!
-//! Documents are parsed on workers, some chunks ahead of the one that is applied.
+//! Not here: what replay does with the log (`replay`).
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
@@ -21,33 +18,23 @@ use std::time::Duration;
 
 use base::planted::{Fault, planted};
 use base::{PrimaryTerm, SegmentId, SeqNo};
-use consensus::{Config, Local, LogPosition, Replay};
+use consensus::{Config, Local, LogPosition};
 use env::published::Published;
-use env::reply::Answer;
 use env::rising::RisingNumber;
-use env::{Bytes, Clock, Disk, Env, ErrorKind, Spawn, reply};
-use mapping::Mapping;
-use mapping::document::{Arena, Mode, Parsed, Parser};
+use env::{Bytes, Clock, Disk, Env, ErrorKind};
 use segment::footer::{self, FileKind};
 use segment::{Check, Live, Segment, View};
 
-use crate::apply::{self, Put};
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::flush;
-use crate::frame::{Frame, FrameError};
 use crate::held::Held;
 use crate::manifest::{Manifest, SegmentFile};
 use crate::reader::Touch;
 use crate::shard::{Inner, Phase, Setup, Shard};
-use crate::state::{Prior, State};
+use crate::state::State;
 use crate::turn::{Turn, Waiters};
-
-/// Bytes of sources that are parsed at a time.
-const CHUNK_BYTES: usize = 1 << 20;
-/// Chunks that are parsed ahead.
-const CHUNKS_AHEAD: usize = 4;
 
 impl<E: Env> Shard<E> {
     /// Makes a new, empty shard. [`Error::AlreadyExists`] where data stands in the folder; what an
@@ -228,176 +215,6 @@ impl<E: Env> Inner<E> {
             failure: RefCell::new(None),
             counters: RefCell::default(),
         }
-    }
-
-    /// Applies what the log holds, and opens it for writing.
-    async fn replay(
-        self: &Rc<Self>,
-        mut replay: Replay<E>,
-        reserve: Option<consensus::Reserve<E>>,
-    ) -> Result<Local<E>> {
-        let mut ahead: VecDeque<Answer<Result<Prepared>>> = VecDeque::new();
-        let mut is_over = false;
-        loop {
-            while !is_over && ahead.len() < CHUNKS_AHEAD {
-                let (frames, ended) = self.read_chunk(&mut replay).await?;
-                is_over = ended;
-                if !frames.is_empty() {
-                    ahead.push_back(self.prepare(frames));
-                }
-            }
-            let Some(next) = ahead.pop_front() else { break };
-            let prepared = next.await.unwrap_or(Err(Error::Closed))?;
-            self.apply_prepared(&prepared).await?;
-        }
-        Ok(replay.finish(reserve).await?)
-    }
-
-    /// Frames of the log up to a chunk's size; true at the log's end.
-    async fn read_chunk(&self, replay: &mut Replay<E>) -> Result<(Vec<Frame>, bool)> {
-        let (mut frames, mut bytes) = (Vec::new(), 0);
-        while bytes < CHUNK_BYTES {
-            let Some(batch) = replay.next().await? else {
-                if planted(Fault::DropLastBatch) {
-                    frames.pop();
-                }
-                return Ok((frames, true));
-            };
-            for record in batch.records {
-                if record.count == 0 {
-                    continue;
-                }
-                bytes += record.payload.len();
-                let frame = Frame::decode(record);
-                frames.push(frame.map_err(|error| self.frame_error(batch.position, error))?);
-            }
-            self.env.spawn().yield_if_needed().await;
-        }
-        Ok((frames, false))
-    }
-
-    fn frame_error(&self, position: LogPosition, error: FrameError) -> Error {
-        let file = self.dir.display().to_string();
-        match error {
-            FrameError::Format(found) => Error::Version {
-                file,
-                found: u32::from(found),
-                expected: u32::from(crate::frame::FORMAT),
-            },
-            FrameError::Malformed(what) => {
-                Error::Corrupt { file, what: format!("log entry {position}: {what}") }
-            }
-        }
-    }
-
-    /// Has frames parsed by a worker.
-    fn prepare(self: &Rc<Self>, frames: Vec<Frame>) -> Answer<Result<Prepared>> {
-        let (reply, answer) = reply::channel();
-        let inner = Rc::clone(self);
-        let mapping = self.mapping.borrow().clone();
-        let shown = self.manifest.borrow().seq_no_next;
-        self.env.spawn().spawn(async move {
-            let frames = Arc::new(frames);
-            let job = move || Prepared::new(frames, shown, &mapping);
-            reply.send(inner.work(job).await);
-        });
-        answer
-    }
-
-    async fn apply_prepared(self: &Rc<Self>, prepared: &Prepared) -> Result<()> {
-        let mut docs = prepared.docs.iter();
-        let term_max = self.manifest.borrow().primary_term;
-        let shown = self.manifest.borrow().seq_no_next;
-        for frame in prepared.frames.iter() {
-            if frame.term > term_max {
-                let what = format!(
-                    "the log holds operations of term {}, the manifest knows {term_max}",
-                    frame.term
-                );
-                return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
-            }
-            for op in &frame.ops {
-                let doc = docs.next().expect("one entry an operation");
-                if op.seq_no < shown && !planted(Fault::ReplayTwice) {
-                    continue;
-                }
-                let expected = self.state.borrow().applied;
-                if op.seq_no.get() != expected && !planted(Fault::ReplayTwice) {
-                    let what = format!(
-                        "operation {} follows in the log where {expected} was expected",
-                        op.seq_no
-                    );
-                    return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
-                }
-                let put = op.source.as_ref().map(|source| Put {
-                    routing: op.routing.as_deref().filter(|_| !planted(Fault::LoseRouting)),
-                    source: self.mapping.borrow().kept_source(source.clone()),
-                    entries: doc.map(|doc| prepared.arena.entries(doc)),
-                });
-                let (seq_no, term, mut version) = (op.seq_no, frame.term, op.version);
-                if planted(Fault::ForgetVersion) {
-                    version = 1;
-                }
-                let stamp = Stamp { seq_no, term, version };
-                let now = self.env.clock().monotonic();
-                {
-                    let mut state = self.state.borrow_mut();
-                    let applied = apply::apply(&mut state, &op.id, stamp, Prior::Unsure, put, now);
-                    state.applied = op.seq_no.get() + 1;
-                    state.seq_no_next = state.applied;
-                    drop(state);
-                    applied.map_err(|error| self.segment_error(&error))?;
-                }
-                self.env.spawn().yield_if_needed().await;
-            }
-            self.hold_memory(frame);
-            if self.is_buffer_full() {
-                let target = self.state.borrow().applied;
-                self.refresh_upto(target).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Accounts for a frame's memory. What was acknowledged is never refused, so a budget that is
-    /// spent is only overdrawn here.
-    fn hold_memory(&self, frame: &Frame) {
-        let sources = frame.ops.iter().filter_map(|op| op.source.as_ref());
-        let bytes: usize = sources.map(|source| source.len()).sum();
-        if let Some(taken) = self.lease.take(3 * bytes) {
-            self.state.borrow_mut().buffer_taken.push(taken);
-        }
-    }
-
-    fn is_buffer_full(&self) -> bool {
-        self.state.borrow().buffer.size_bytes() > self.config.borrow().buffer_bytes_max
-    }
-}
-
-/// Frames with their documents parsed.
-struct Prepared {
-    frames: Arc<Vec<Frame>>,
-    arena: Arena,
-    /// The number in the arena of each operation's document; `None` for deletes, for what is not
-    /// applied again, and for text that nothing can be read from.
-    docs: Vec<Option<usize>>,
-}
-
-impl Prepared {
-    fn new(frames: Arc<Vec<Frame>>, shown: SeqNo, mapping: &Mapping) -> Self {
-        let mut arena = Arena::new();
-        let mut parser = Parser::new();
-        let ops = frames.iter().flat_map(|frame| &frame.ops);
-        let docs = ops.map(|op| {
-            let source = op.source.as_ref().filter(|_| op.seq_no >= shown)?;
-            match parser.parse(mapping, &op.id, source, Mode::Replay, &mut arena) {
-                Ok(Parsed::Ready(doc)) => Some(doc),
-                // The document was acknowledged, so it stays, though no field of it is found.
-                Ok(Parsed::NeedsMapping(_)) | Err(_) => None,
-            }
-        });
-        let docs = docs.collect();
-        Self { frames, arena, docs }
     }
 }
 

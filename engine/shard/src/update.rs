@@ -20,7 +20,7 @@ use crate::decide::{self, Wish};
 use crate::error::{Conflict, WriteError};
 use crate::frame::FrameWriter;
 use crate::operation::{Kind, Operation, Outcome, Scripted, Update, Written};
-use crate::scripted;
+use crate::scripted::{self, Failed};
 use crate::shard::Inner;
 use crate::versions::{Decision, Standing, Text};
 use crate::write::Job;
@@ -127,8 +127,12 @@ impl<E: Env> Inner<E> {
         op: &str,
         source: Value,
     ) -> Result<Change, WriteError> {
-        let left = scripted::run(&self.env, &scripted.program, &scripted.params, ctx, op, source);
-        let left = left.await.map_err(|error| WriteError::Script(Box::new(error)))?;
+        let outside = (&self.env, &self.lease);
+        let left = scripted::run(outside, &scripted.program, &scripted.params, ctx, op, source);
+        let left = left.await.map_err(|failed| match failed {
+            Failed::Script(error) => WriteError::Script(error),
+            Failed::Memory { needed_bytes } => WriteError::Rejected { needed_bytes },
+        })?;
         Ok(match left.op.as_str() {
             "delete" if op == "index" => Change::Delete,
             done if done == op => Change::Put(Bytes::from(json::to_vec(&left.source))),

@@ -211,7 +211,10 @@ fn stands(by_id: &Map<Box<str>, (Stamp, Duration)>, id: &str, seq_no: u64) -> bo
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use base::{PrimaryTerm, SeqNo};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -309,5 +312,89 @@ mod tests {
         assert_eq!(tombstones.len(), 6);
         assert!(!tombstones.prune(MINUTE, MINUTE, 100, 40));
         assert_eq!(tombstones.len(), 0);
+    }
+
+    /// What happens to ids, of which there are few, so that things meet.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// An operation is decided; it deletes or not.
+        Decide(u8, bool),
+        /// The oldest one under way is applied.
+        Apply,
+        /// The log refuses so many of the newest.
+        TakeBack(u8),
+        /// So many seconds pass; all below the number is visible; deletes are pruned.
+        Prune(u8, u8),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (0..5u8, any::<bool>()).prop_map(|(id, deletes)| Step::Decide(id, deletes)),
+            3 => Just(Step::Apply),
+            1 => (1..4u8).prop_map(Step::TakeBack),
+            1 => (0..50u8, 0..30u8).prop_map(|(seconds, behind)| Step::Prune(seconds, behind)),
+        ];
+        prop::collection::vec(step, 0..200)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_of_ids_is_what_a_list_of_operations_says(steps in steps()) {
+            let (mut decided, mut tombstones) = (Decided::default(), Tombstones::default());
+            let mut under_way: VecDeque<(String, Standing, Option<Decision>)> = VecDeque::new();
+            let mut deleted: BTreeMap<String, (u64, Duration)> = BTreeMap::new();
+            let (mut next, mut applied, mut now) = (0, 0, Duration::ZERO);
+            for step in steps {
+                match step {
+                    Step::Decide(id, deletes) => {
+                        let make = if deletes { Standing::Deleted } else { Standing::Present };
+                        let (id, standing) = (id.to_string(), make(stamp(next)));
+                        let before = decided.put(&id, (standing, None));
+                        under_way.push_back((id, standing, before));
+                        next += 1;
+                    }
+                    Step::Apply => {
+                        let Some((id, standing, _)) = under_way.pop_front() else { continue };
+                        decided.settle(&id, stamp(applied));
+                        match standing {
+                            Standing::Deleted(stamp) => {
+                                tombstones.put(&id, stamp, now);
+                                deleted.insert(id, (applied, now));
+                            }
+                            _ => {
+                                tombstones.remove(&id);
+                                deleted.remove(&id);
+                            }
+                        }
+                        applied += 1;
+                    }
+                    Step::TakeBack(count) => {
+                        for _ in 0..count {
+                            let Some((id, _, before)) = under_way.pop_back() else { break };
+                            next -= 1;
+                            decided.take_back(&id, before, applied);
+                        }
+                    }
+                    Step::Prune(seconds, behind) => {
+                        now += Duration::from_secs(seconds.into());
+                        let visible = applied.saturating_sub(behind.into());
+                        tombstones.prune(now, MINUTE, visible, 1_000);
+                        deleted.retain(|_, (seq_no, put)| now - *put < MINUTE || *seq_no >= visible);
+                    }
+                }
+                for id in (0..5).map(|id| id.to_string()) {
+                    let newest = under_way.iter().rfind(|(of, ..)| *of == id).map(|it| it.1);
+                    prop_assert_eq!(decided.get(&id), newest, "{}", id);
+                    let delete = deleted.get(&id).map(|(seq_no, _)| stamp(*seq_no));
+                    prop_assert_eq!(tombstones.get(&id), delete, "{}", id);
+                }
+                prop_assert!(!under_way.is_empty() || decided.size_bytes() == 0);
+                let mut remembered: Vec<_> = deleted.iter().map(|(id, it)| (it.0, id)).collect();
+                remembered.sort_unstable();
+                let remembered: Vec<String> =
+                    remembered.into_iter().map(|(_, id)| id.clone()).collect();
+                prop_assert_eq!(ids(&tombstones), remembered);
+            }
+        }
     }
 }

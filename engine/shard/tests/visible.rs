@@ -179,6 +179,22 @@ fn flush_shortens_the_log_and_removes_what_is_not_named() {
 }
 
 #[test]
+fn a_long_log_is_flushed() {
+    assert_eq!(ShardConfig::default().flush_log_bytes, 128 << 20, "what a start may have to read");
+    let config = ShardConfig { flush_log_bytes: 64 << 10, ..config() };
+    story(config, |env, shard| async move {
+        // Each is a batch of its own, so it takes a block of 4 KiB.
+        for at in 0..100 {
+            wrote(&shard, put(&format!("id{at}"), "x")).await;
+        }
+        env.clock().sleep(SECOND).await;
+        let stats = shard.stats();
+        assert!(stats.flush.count > 0, "nobody asked for it");
+        assert!(stats.log_operations <= 16, "{} are left", stats.log_operations);
+    });
+}
+
+#[test]
 fn deletes_during_a_merge_are_deletes_in_its_result() {
     for seed in 0..60 {
         let sim = Sim::new(seed);

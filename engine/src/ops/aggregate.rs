@@ -16,7 +16,8 @@ use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
 use search::result::Ranked;
 
-use super::around::{InsidePlans, hit_bytes, inside_hits};
+use super::around::{InsidePlans, inside_hits};
+use super::footprint::hit_bytes;
 use super::meaning::{State, Target};
 use super::search::{damaged, fetched};
 use super::{Shards, failure};
@@ -181,7 +182,10 @@ impl<E: Env> Core<E> {
     ) -> Result<()> {
         let mut inside: Vec<InsidePlans> = Vec::new();
         for hits in hits_mut(aggs) {
-            for winner in std::mem::take(&mut hits.winners) {
+            let winners = std::mem::take(&mut hits.winners);
+            // A list that grows keeps room for four where there is one.
+            hits.hits.reserve_exact(winners.len());
+            for winner in winners {
                 let target = &targets[winner.target as usize];
                 let State::Planned(plan, _, tops) = &target.state else { continue };
                 let segment = &plan.view.segments[winner.ranked.segment as usize].segment;

@@ -18,9 +18,6 @@ use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
 
-/// Bytes of a hit beside its texts.
-pub(super) const HIT_BYTES: usize = 512;
-
 impl<E: Env> Core<E> {
     /// Looks up the hits that stand for the same value as each of `hits`, in the views that these
     /// were found in.
@@ -131,17 +128,4 @@ fn of_group(request: &SearchRequest, field: &str, inner: &InnerHits, hit: &Hit) 
         min_score: request.min_score,
         ..(*inner.request).clone()
     }
-}
-
-/// Bytes that a hit takes, about.
-pub(super) fn hit_bytes(hit: &Hit) -> usize {
-    let texts = |all: &[(String, Vec<String>)]| -> usize {
-        all.iter().flat_map(|(_, values)| values).map(|value| 24 + value.len()).sum()
-    };
-    let inner = hit.inner_hits.iter().flat_map(|(_, inner)| &inner.hits);
-    HIT_BYTES
-        + hit.source.as_ref().map_or(0, |source| source.len())
-        + texts(&hit.fields)
-        + texts(&hit.highlight)
-        + inner.map(hit_bytes).sum::<usize>()
 }

@@ -28,8 +28,12 @@ struct Aim {
     limits: Limits,
 }
 
-/// Documents that are asked for at the same time.
-const TOGETHER: usize = 128;
+/// Documents that are read at the same time for one request, at first and at most: what shards answer
+/// is counted when it is here, so large documents are read a few at a time.
+const TOGETHER_FIRST: usize = 8;
+const TOGETHER_MAX: usize = 128;
+/// Bytes above which documents read together were too many.
+const TOGETHER_BYTES: usize = 1 << 20;
 
 /// Answers of a request for several documents.
 #[derive(Debug)]
@@ -54,7 +58,11 @@ impl<E: Env> Core<E> {
     pub async fn multi_get(self: &Rc<Self>, gate: &dyn Gate, requests: &[GetRequest]) -> Gotten {
         let mut replies = Vec::with_capacity(requests.len());
         let mut memory = None;
-        for some in requests.chunks(TOGETHER) {
+        let (mut left, mut together) = (requests, TOGETHER_FIRST);
+        while !left.is_empty() {
+            let (some, rest) = left.split_at(together.min(left.len()));
+            left = rest;
+            let mut read_bytes = 0;
             let mut under_way = Vec::with_capacity(some.len());
             for request in some {
                 under_way
@@ -69,9 +77,14 @@ impl<E: Env> Core<E> {
                 replies.push(reply.and_then(|reply| {
                     let source = reply.found.as_ref().and_then(|found| found.source.as_ref());
                     let bytes = source.map_or(0, |source| source.len());
+                    read_bytes += bytes;
                     self.pay(&mut memory, "documents", bytes).map(|()| reply)
                 }));
             }
+            together = match read_bytes > TOGETHER_BYTES {
+                true => (together / 2).max(1),
+                false => (together * 2).min(TOGETHER_MAX),
+            };
         }
         Gotten { replies, memory }
     }

@@ -22,6 +22,7 @@ mod family;
 pub mod field_caps;
 pub mod field_sizes;
 pub mod field_uses;
+mod footprint;
 pub mod get;
 pub mod groups;
 pub mod index_settings;

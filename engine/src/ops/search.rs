@@ -26,9 +26,10 @@ use segment::View;
 use segment::section::Missing;
 
 use super::aggregate;
-use super::around::{HIT_BYTES, InsidePlans, hit_bytes, inside_hits};
+use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
 use super::explain::why;
+use super::footprint::{HIT_BYTES, hit_bytes};
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::skip::pass_over;
 use super::slow::{self, Phase, Told};

@@ -28,7 +28,8 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::validation(&["id or doc is missing"]));
     }
     let reply = call.core.term_vectors(call.gate, &asked).await?;
-    Ok(call.json(200, |writer| write(writer, &reply)))
+    let room = call.core.room("term_vectors", needed_bytes(&reply))?;
+    Ok(call.json_of(200, room.bytes() / 2, |writer| write(writer, &reply)))
 }
 
 /// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.
@@ -84,9 +85,14 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if asked.len() > DOCS_MAX {
         return Err(Error::illegal_argument(format!("more than {DOCS_MAX} documents")));
     }
-    let mut replies = Vec::with_capacity(asked.len());
+    let (mut replies, mut rooms) = (Vec::with_capacity(asked.len()), Vec::new());
     for one in &asked {
         let reply = call.core.term_vectors(call.gate, one).await;
+        // What does not fit any more fails alone.
+        let reply = reply.and_then(|reply| {
+            rooms.push(call.core.room("term_vectors", needed_bytes(&reply))?);
+            Ok(reply)
+        });
         // An item tells of a missing index without its resource.
         replies.push(reply.map_err(|mut error| {
             error.meta.retain(|(name, _)| !name.starts_with("resource."));
@@ -111,6 +117,16 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         writer.end_array().end_object();
     }))
+}
+
+/// Memory of the vectors of a document, and of about as much text that they become.
+fn needed_bytes(reply: &VectorsReply) -> usize {
+    /// A term's name, its counts, and what the allocator adds; a place, as text.
+    const TERM_BYTES: usize = size_of::<Term>() + 64;
+    const PLACE_BYTES: usize = 64;
+    let terms = reply.vectors.iter().flat_map(|vector| &vector.terms);
+    let each = |term: &Term| TERM_BYTES + term.term.len() + PLACE_BYTES * term.tokens.len();
+    2 * terms.map(each).sum::<usize>()
 }
 
 fn body<E: Env>(call: &Call<'_, E>) -> Result<Option<Value>> {

@@ -42,7 +42,19 @@ impl Damage {
         if files.is_empty() {
             return None;
         }
-        let path = files[sim.below(files.len() as u64) as usize].clone();
+        // Most files are small ones of indices that pass; what documents rest on comes as often.
+        let is_deep = |path: &Path| {
+            sim.bytes(path).is_some_and(|bytes| batches(&bytes).len() > BATCHES_AFTER)
+        };
+        let chosen: Vec<&PathBuf> = match sim.below(3) {
+            0 if !is_clean => files.iter().filter(|path| is_log(path) && is_deep(path)).collect(),
+            1 => files.iter().filter(|path| name(path).starts_with("segment-")).collect(),
+            _ => Vec::new(),
+        };
+        let path = match chosen.len() {
+            0 => files[sim.below(files.len() as u64) as usize].clone(),
+            count => chosen[sim.below(count as u64) as usize].clone(),
+        };
         let bytes = sim.bytes(&path)?;
         let mut offset = sim.below(bytes.len() as u64);
         if sim.below(8) != 0 {
@@ -52,12 +64,7 @@ impl Damage {
         }
         if is_log(&path) && !is_clean {
             // Only where so many batches follow that this one is known to have been synced.
-            let starts: Vec<usize> = bytes
-                .chunks(BLOCK)
-                .enumerate()
-                .filter(|(_, block)| block.starts_with(BATCH))
-                .map(|(at, _)| at * BLOCK)
-                .collect();
+            let starts = batches(&bytes);
             let early = starts.len().checked_sub(BATCHES_AFTER).filter(|count| *count > 0)?;
             offset = sim.below(starts[early - 1] as u64 + HEADER_BYTES);
         }
@@ -87,6 +94,12 @@ impl Damage {
         let is_state = |part: &str| self.path().starts_with(Path::new("/data").join(part));
         self.may_lose_a_tail() && (is_state("cluster") || is_state("authz"))
     }
+}
+
+/// Where batches of a log begin.
+fn batches(bytes: &[u8]) -> Vec<usize> {
+    let blocks = bytes.chunks(BLOCK).enumerate();
+    blocks.filter(|(_, block)| block.starts_with(BATCH)).map(|(at, _)| at * BLOCK).collect()
 }
 
 fn name(path: &Path) -> &str {

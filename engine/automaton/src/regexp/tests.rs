@@ -70,6 +70,15 @@ fn dear_expressions_are_refused_early() {
     }
 }
 
+/// A request that allowed 2,000,000,000 states had a core and all of its memory for itself.
+#[test]
+fn no_request_allows_an_expression_that_fills_the_memory() {
+    for pattern in ["(a|b)*a(a|b){30}", "(.*a){1,40}.{40}&~(.*b.{30})"] {
+        let fault = automaton(pattern, ALL, false, 2_000_000_000).expect_err(pattern);
+        assert_eq!(fault, Fault::TooComplex, "{pattern}");
+    }
+}
+
 #[test]
 fn a_walk_finds_what_matching_finds() {
     let mut words: Vec<String> = Vec::new();

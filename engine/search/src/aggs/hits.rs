@@ -14,6 +14,9 @@ use crate::plan::weigh::Plan;
 use crate::result::{Key as SortKey, Ranked, Winner};
 use base::DocId;
 
+/// What the allocator takes for a list beside its elements.
+const LIST_BYTES: usize = 24;
+
 /// The documents of one owner.
 #[derive(Clone, Default)]
 struct Owner {
@@ -82,8 +85,9 @@ impl Collector for Best {
             let owner = batch.owner(at) as usize;
             if owner >= self.owners.len() {
                 let new = Owner { max_score: f32::NAN, ..Owner::default() };
-                around.account.grow((owner + 1 - self.owners.len()) * size_of::<Owner>());
+                let before = self.owners.capacity();
                 self.owners.resize(owner + 1, new);
+                bytes += (self.owners.capacity() - before) * size_of::<Owner>();
             }
             let owner = &mut self.owners[owner];
             let score = around.scores.of(*doc);
@@ -95,6 +99,7 @@ impl Collector for Best {
             let before = owner.docs.capacity();
             owner.docs.push((*doc, score));
             bytes += (owner.docs.capacity() - before) * size_of::<(u32, f32)>();
+            bytes += if before == 0 { LIST_BYTES } else { 0 };
             if ranks && owner.docs.len() >= limit * 2 + 64 {
                 owner.docs.sort_by(by_score);
                 owner.docs.truncate(limit);
@@ -134,14 +139,14 @@ impl Collector for Best {
                 sorter.into_sorted()
             };
             let each = size_of::<Ranked>() + self.order.keys.len() * size_of::<SortKey>();
-            account.grow(size_of::<Vec<Ranked>>() + ranked.len() * each);
+            account.grow(size_of::<Vec<Ranked>>() + LIST_BYTES + ranked.len() * each);
             self.ranked.push(ranked);
             self.settled += 1;
         }
         Ok(true)
     }
 
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
+    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
         let mut out = Vec::with_capacity(owners);
         let mut ranked = std::mem::take(&mut self.ranked).into_iter();
         let mut known = std::mem::take(&mut self.owners).into_iter();
@@ -151,6 +156,7 @@ impl Collector for Best {
             let owner = known.next().unwrap_or_else(new);
             out.push(match &mut self.metrics {
                 None => {
+                    account.grow(LIST_BYTES + list.len() * size_of::<Winner>());
                     let hits =
                         list.into_iter().map(|ranked| Winner { target: 0, ranked }).collect();
                     Partial::TopHits(TopHits {

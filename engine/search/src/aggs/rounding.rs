@@ -254,6 +254,8 @@ impl Rounder {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn rounding(interval: Interval, zone: &str) -> Rounding {
@@ -370,5 +372,80 @@ mod tests {
         assert_eq!(days.round(six), six);
         assert_eq!(days.round(six - 1), six - 86_400_000);
         assert_eq!(days.next(six), six + 86_400_000);
+    }
+
+    /// Days since 1970 of the beginning of the bucket that a day lies in, by walking the calendar.
+    fn walked(unit: Unit, day: i64) -> i64 {
+        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let len = |year: i64, month: usize| match month {
+            1 => 28 + i64::from(is_leap(year)),
+            3 | 5 | 8 | 10 => 30,
+            _ => 31,
+        };
+        // 1970 began on a Thursday.
+        if unit == Unit::Week {
+            return day - (day + 3).rem_euclid(7);
+        }
+        let (mut year, mut first) = (1970, 0);
+        let of_year = |year: i64| 365 + i64::from(is_leap(year));
+        while first > day {
+            year -= 1;
+            first -= of_year(year);
+        }
+        while first + of_year(year) <= day {
+            first += of_year(year);
+            year += 1;
+        }
+        let mut begins = vec![first];
+        (0..11).for_each(|month| begins.push(begins[month] + len(year, month)));
+        let month = begins.iter().rposition(|begin| *begin <= day).expect("the first does");
+        match unit {
+            Unit::Month => begins[month],
+            Unit::Quarter => begins[month / 3 * 3],
+            Unit::Year => first,
+            _ => day,
+        }
+    }
+
+    const ALL_UNITS: [Unit; 5] = [Unit::Day, Unit::Week, Unit::Month, Unit::Quarter, Unit::Year];
+
+    proptest! {
+        #[test]
+        fn buckets_begin_where_walking_the_calendar_ends(
+            ms in -3_000_000_000_000i64..6_000_000_000_000,
+            unit in prop::sample::select(ALL_UNITS.to_vec()),
+            minutes in -12 * 60..=14 * 60i64,
+            offset_ms in -40_000_000i64..40_000_000,
+        ) {
+            let zone = Zone::Offset(minutes as i32 * 60);
+            let rounding = Rounding { interval: Interval::Calendar(unit), zone, offset_ms };
+            let moved = minutes * 60_000 - offset_ms;
+            let day = (ms + moved).div_euclid(86_400_000);
+            let start = walked(unit, day) * 86_400_000 - moved;
+            prop_assert_eq!(rounding.round(ms), start);
+            let after = rounding.next(start);
+            prop_assert!(start <= ms && ms < after);
+            prop_assert_eq!(rounding.round(after), after);
+            prop_assert_eq!(rounding.round(after - 1), start, "no gap");
+        }
+
+        #[test]
+        fn fixed_lengths_and_places_round_down_and_stay(
+            ms in 0i64..2_100_000_000_000,
+            length in 1i64..1_000_000_000,
+            unit in prop::sample::select(ALL_UNITS.to_vec()),
+            zone in prop::sample::select(vec!["UTC", "America/New_York", "Europe/Paris", "+05:45"]),
+        ) {
+            for interval in [Interval::Fixed(length), Interval::Calendar(unit)] {
+                let rounding = rounding(interval, zone);
+                let start = rounding.round(ms);
+                prop_assert!(start <= ms);
+                prop_assert_eq!(rounding.round(start), start);
+                prop_assert!(rounding.next(start) > start);
+                if zone == "UTC" && interval == Interval::Fixed(length) {
+                    prop_assert_eq!(start, ms / length * length);
+                }
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use env::{Bytes, Env};
 use json::Value;
 use script::Program;
 use search::result::Hit;
+use shard::scripted::Failed;
 
 use super::{Part, Work, item};
 use crate::core::Core;
@@ -39,8 +40,14 @@ impl<E: Env> Core<E> {
         ctx.insert("_now", self.now_ms());
         let before = ctx.clone();
         let params = part.call.script.as_ref().map_or_else(Value::object, |it| it.params.clone());
-        let left = shard::scripted::run(&self.env, program, &params, ctx, "index", source).await;
-        let left = left.map_err(|error| failure::of_script(&error))?;
+        let outside = (&self.env, &self.lease);
+        let left = shard::scripted::run(outside, program, &params, ctx, "index", source).await;
+        let left = left.map_err(|failed| match failed {
+            Failed::Script(error) => failure::of_script(&error),
+            Failed::Memory { needed_bytes } => {
+                Error::no_memory("script", needed_bytes, self.lease.total_bytes())
+            }
+        })?;
         let is_reindex = matches!(part.call.work, Work::Reindex(_));
         let text_of = |key: &str| left.meta.get(key).and_then(Value::as_str).map(str::to_owned);
         for key in ["_index", "_id", "_version", "_routing"] {

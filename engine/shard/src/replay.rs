@@ -1,0 +1,323 @@
+//! Replaying a shard: what the log holds beyond the manifest is applied again.
+//!
+//! Always true
+//! 1. Replay decides nothing: numbers and versions are those of the log. An operation that the
+//!    manifest's segments show already is passed over by its number; after those the numbers go on
+//!    without a gap, or the log is corrupt.
+//! 2. Chunks are applied in the order of the log, each when the one before is.
+//! 3. What was acknowledged is never refused: a budget that is spent is overdrawn, by at most the two
+//!    buffers that writing may hold, too.
+//!
+//! Four things overlap, so that replay is no slower than the writing was: chunks are read ahead of the
+//! one that is applied; a worker parses one of them; whatever no worker has begun when its turn
+//! comes is parsed here, so neither side waits for the other; and buffers are sealed, by a
+//! worker, while the next is filled. Those are smaller than what writing fills, because the last one
+//! is sealed while nothing else is left to do.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use base::SeqNo;
+use base::planted::{Fault, planted};
+use consensus::{Local, LogPosition, Replay};
+use env::reply::Answer;
+use env::{Clock, Env, Spawn, reply};
+use mapping::Mapping;
+use mapping::document::{Arena, Entries, Mode, Parsed, Parser};
+
+use crate::apply::{self, Put};
+use crate::buffer::stored::Stamp;
+use crate::error::{Error, Result};
+use crate::frame::{Frame, FrameError, Logged};
+use crate::shard::Inner;
+use crate::state::Prior;
+
+/// Bytes of sources that are parsed at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Chunks that are read ahead.
+const CHUNKS_AHEAD: usize = 4;
+/// Chunks that workers have at once: one that is parsed, and the next.
+const CHUNKS_SENT: usize = 2;
+/// A buffer is sealed at one part in so many of what writing fills.
+const SEAL_PART: usize = 2;
+
+/// A part of the log on its way.
+enum Chunk {
+    /// Nobody parses it yet.
+    Read(Vec<Frame>),
+    /// A worker has it.
+    Sent(Answer<Result<Prepared>>),
+    /// It may be applied.
+    Parsed(Prepared),
+}
+
+/// Chunks in the order of the log.
+type Ahead = VecDeque<Chunk>;
+
+impl<E: Env> Inner<E> {
+    /// Applies what the log holds, and opens it for writing.
+    pub(crate) async fn replay(
+        self: &Rc<Self>,
+        mut replay: Replay<E>,
+        reserve: Option<consensus::Reserve<E>>,
+    ) -> Result<Local<E>> {
+        let mut applying = None;
+        let replayed = self.replay_all(&mut replay, &mut applying).await;
+        if let Some(last) = applying {
+            // Where something failed: nothing goes on behind the answer that says so.
+            let _: Option<Result<()>> = last.await;
+        }
+        replayed?;
+        Ok(replay.finish(reserve).await?)
+    }
+
+    /// Applies what the log holds; `applying` is what is under way.
+    async fn replay_all(
+        self: &Rc<Self>,
+        replay: &mut Replay<E>,
+        applying: &mut Option<Answer<Result<()>>>,
+    ) -> Result<()> {
+        let mut ahead = Ahead::new();
+        let mut is_over = false;
+        loop {
+            if !is_over {
+                let (frames, ended) = self.read_chunk(replay).await?;
+                is_over = ended;
+                if !frames.is_empty() {
+                    ahead.push_back(Chunk::Read(frames));
+                }
+                self.send_chunks(&mut ahead);
+                if !is_over && ahead.len() < CHUNKS_AHEAD {
+                    continue;
+                }
+            }
+            let next = self.take_parsed(&mut ahead).await?;
+            self.send_chunks(&mut ahead);
+            if let Some(last) = applying.take() {
+                last.await.unwrap_or(Err(Error::Closed))?;
+            }
+            let Some(prepared) = next else { return Ok(()) };
+            let (reply, answer) = reply::channel();
+            let inner = Rc::clone(self);
+            self.env.spawn().spawn(async move {
+                reply.send(inner.apply_prepared(&prepared).await);
+            });
+            *applying = Some(answer);
+        }
+    }
+
+    /// Frames of the log up to a chunk's size; true at the log's end.
+    async fn read_chunk(&self, replay: &mut Replay<E>) -> Result<(Vec<Frame>, bool)> {
+        let (mut frames, mut bytes) = (Vec::new(), 0);
+        while bytes < CHUNK_BYTES {
+            let Some(batch) = replay.next().await? else {
+                if planted(Fault::DropLastBatch) {
+                    frames.pop();
+                }
+                return Ok((frames, true));
+            };
+            for record in batch.records {
+                if record.count == 0 {
+                    continue;
+                }
+                bytes += record.payload.len();
+                let frame = Frame::decode(record);
+                frames.push(frame.map_err(|error| self.frame_error(batch.position, error))?);
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        Ok((frames, false))
+    }
+
+    fn frame_error(&self, position: LogPosition, error: FrameError) -> Error {
+        let file = self.dir.display().to_string();
+        match error {
+            FrameError::Format(found) => Error::Version {
+                file,
+                found: u32::from(found),
+                expected: u32::from(crate::frame::FORMAT),
+            },
+            FrameError::Malformed(what) => {
+                Error::Corrupt { file, what: format!("log entry {position}: {what}") }
+            }
+        }
+    }
+
+    /// Gives workers the next chunks, so that one of them always has what to do.
+    fn send_chunks(self: &Rc<Self>, ahead: &mut Ahead) {
+        let sent = ahead.iter().filter(|chunk| matches!(chunk, Chunk::Sent(_))).count();
+        let unsent = ahead.iter_mut().filter(|chunk| matches!(chunk, Chunk::Read(_)));
+        for chunk in unsent.take(CHUNKS_SENT.saturating_sub(sent)) {
+            let Chunk::Read(frames) = chunk else { unreachable!("filtered above") };
+            *chunk = Chunk::Sent(self.send(std::mem::take(frames)));
+        }
+    }
+
+    /// Has frames parsed by a worker.
+    fn send(self: &Rc<Self>, frames: Vec<Frame>) -> Answer<Result<Prepared>> {
+        let (reply, answer) = reply::channel();
+        let inner = Rc::clone(self);
+        let mapping = self.mapping.borrow().clone();
+        let shown = self.manifest.borrow().seq_no_next;
+        self.env.spawn().spawn(async move {
+            let frames = Arc::new(frames);
+            let job = move || {
+                let (mut prepared, mut parser) = (Prepared::new(frames), Parser::new());
+                while prepared.step(&mut parser, shown, &mapping) {}
+                prepared
+            };
+            reply.send(inner.work(job).await);
+        });
+        answer
+    }
+
+    /// The first chunk, parsed; `None` where there is none. While a worker has it, others are parsed
+    /// here.
+    async fn take_parsed(&self, ahead: &mut Ahead) -> Result<Option<Prepared>> {
+        let mut sent = match ahead.pop_front() {
+            None => return Ok(None),
+            Some(Chunk::Parsed(prepared)) => return Ok(Some(prepared)),
+            Some(Chunk::Read(frames)) => return Ok(Some(self.parse_here(frames).await)),
+            Some(Chunk::Sent(answer)) => answer,
+        };
+        for chunk in ahead.iter_mut() {
+            if let Some(answer) = answered(&mut sent).await {
+                return answer.unwrap_or(Err(Error::Closed)).map(Some);
+            }
+            if let Chunk::Read(frames) = chunk {
+                let frames = std::mem::take(frames);
+                *chunk = Chunk::Parsed(self.parse_here(frames).await);
+            }
+        }
+        sent.await.unwrap_or(Err(Error::Closed)).map(Some)
+    }
+
+    async fn parse_here(&self, frames: Vec<Frame>) -> Prepared {
+        let mapping = self.mapping.borrow().clone();
+        let shown = self.manifest.borrow().seq_no_next;
+        let (mut prepared, mut parser) = (Prepared::new(Arc::new(frames)), Parser::new());
+        while prepared.step(&mut parser, shown, &mapping) {
+            self.env.spawn().yield_if_needed().await;
+        }
+        prepared
+    }
+
+    async fn apply_prepared(self: &Rc<Self>, prepared: &Prepared) -> Result<()> {
+        let mut docs = prepared.docs.iter();
+        let term_max = self.manifest.borrow().primary_term;
+        let shown = self.manifest.borrow().seq_no_next;
+        let seal_bytes = self.config.borrow().buffer_bytes_max / SEAL_PART;
+        for frame in prepared.frames.iter() {
+            if frame.term > term_max {
+                let what = format!(
+                    "the log holds operations of term {}, the manifest knows {term_max}",
+                    frame.term
+                );
+                return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
+            }
+            for op in &frame.ops {
+                let doc = docs.next().expect("one entry an operation");
+                if op.seq_no < shown && !planted(Fault::ReplayTwice) {
+                    continue;
+                }
+                if op.seq_no == shown && planted(Fault::PassOverFirst) {
+                    let mut state = self.state.borrow_mut();
+                    state.applied = op.seq_no.get() + 1;
+                    state.seq_no_next = state.applied;
+                    continue;
+                }
+                self.apply_logged(frame, op, doc.map(|doc| prepared.arena.entries(doc)))?;
+                self.env.spawn().yield_if_needed().await;
+            }
+            self.hold_memory(frame);
+            self.slow_down(seal_bytes).await;
+            // What sealed a buffer may have failed meanwhile.
+            if let Some(error) = self.failure() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_logged(&self, frame: &Frame, op: &Logged, entries: Option<Entries<'_>>) -> Result<()> {
+        let expected = self.state.borrow().applied;
+        if op.seq_no.get() != expected && !planted(Fault::ReplayTwice) {
+            let what =
+                format!("operation {} follows in the log where {expected} was expected", op.seq_no);
+            return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
+        }
+        let put = op.source.as_ref().map(|source| Put {
+            routing: op.routing.as_deref().filter(|_| !planted(Fault::LoseRouting)),
+            source: self.mapping.borrow().kept_source(source.clone()),
+            entries,
+        });
+        let version = if planted(Fault::ForgetVersion) { 1 } else { op.version };
+        let stamp = Stamp { seq_no: op.seq_no, term: frame.term, version };
+        let now = self.env.clock().monotonic();
+        let mut state = self.state.borrow_mut();
+        let applied = apply::apply(&mut state, &op.id, stamp, Prior::Unsure, put, now);
+        state.applied = op.seq_no.get() + 1;
+        state.seq_no_next = state.applied;
+        drop(state);
+        applied.map_err(|error| self.segment_error(&error))
+    }
+
+    /// Accounts for a frame's memory; where the budget is spent, nothing is (rule 3).
+    fn hold_memory(&self, frame: &Frame) {
+        let sources = frame.ops.iter().filter_map(|op| op.source.as_ref());
+        let bytes: usize = sources.map(|source| source.len()).sum();
+        if let Some(taken) = self.lease.take(3 * bytes) {
+            self.state.borrow_mut().buffer_taken.push(taken);
+        }
+    }
+}
+
+/// The answer, where it is there already.
+async fn answered<T>(answer: &mut Answer<T>) -> Option<Option<T>> {
+    poll_fn(|context| match Pin::new(&mut *answer).poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// Frames, and so many of their documents as were parsed.
+struct Prepared {
+    frames: Arc<Vec<Frame>>,
+    arena: Arena,
+    /// The number in the arena of each operation's document; `None` for deletes, for what is not
+    /// applied again, and for text that nothing can be read from.
+    docs: Vec<Option<usize>>,
+    /// The next operation: its frame, and its place there.
+    next: (usize, usize),
+}
+
+impl Prepared {
+    fn new(frames: Arc<Vec<Frame>>) -> Self {
+        Self { frames, arena: Arena::new(), docs: Vec::new(), next: (0, 0) }
+    }
+
+    /// Parses the next document; false where there is none left.
+    fn step(&mut self, parser: &mut Parser, shown: SeqNo, mapping: &Mapping) -> bool {
+        let Some(frame) = self.frames.get(self.next.0) else { return false };
+        let Some(op) = frame.ops.get(self.next.1) else {
+            self.next = (self.next.0 + 1, 0);
+            return true;
+        };
+        self.next.1 += 1;
+        let source = op.source.as_ref().filter(|_| op.seq_no >= shown);
+        let doc = source.and_then(|source| {
+            match parser.parse(mapping, &op.id, source, Mode::Replay, &mut self.arena) {
+                Ok(Parsed::Ready(doc)) => Some(doc),
+                // The document was acknowledged, so it stays, though no field of it is found.
+                Ok(Parsed::NeedsMapping(_)) | Err(_) => None,
+            }
+        });
+        self.docs.push(doc);
+        true
+    }
+}

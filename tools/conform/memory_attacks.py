@@ -1,0 +1,385 @@
+"""The kinds of requests that `memory.py` makes: each is a function of a run that answers how often it got which
+status and reason."""
+
+import gzip
+import json
+import random
+import re
+import socket
+import threading
+import time
+from collections import Counter
+from typing import NamedTuple
+
+MIB = 1 << 20
+LANES = 12
+ND = "application/x-ndjson"
+PACKED = {"Content-Encoding": "gzip"}
+
+
+class Answer(NamedTuple):
+    """An answer; status 0 where there was none, the reason is then the client's."""
+
+    status: int
+    reason: str
+    body: bytes
+
+
+def spread(run, requests, lanes=LANES):
+    """Does requests on some connections at once."""
+    left, lock, found = list(requests), threading.Lock(), Counter()
+
+    def lane():
+        wire = run.wire()
+        while True:
+            with lock:
+                if not left:
+                    break
+                request = left.pop()
+            answer = wire.ask(*request)
+            parts = inner(answer)
+            with lock:
+                found[(answer.status, answer.reason)] += 1
+                found.update(parts)
+        wire.close()
+
+    threads = [threading.Thread(target=lane) for _ in range(lanes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def inner(answer):
+    """Refusals inside of an answer that is 200 as a whole."""
+    found = Counter()
+    if answer.status == 200 and answer.body.startswith(b'{"took"') and b'"responses"' in answer.body[:40]:
+        for one in json.loads(answer.body)["responses"]:
+            if one.get("status", 200) >= 400:
+                cause = (one["error"].get("root_cause") or [one["error"]])[0]
+                found[(one["status"], cause["type"])] += 1
+    return found
+
+
+def told(begin):
+    """Status and reason of an answer's first bytes."""
+    status = int(begin[9:12])
+    kind = re.search(rb'"type":"(\w+)"', begin)
+    return status, kind[1].decode() if kind and status >= 400 else ""
+
+
+def search(body, path="/big/_search"):
+    return ("POST", path, body)
+
+
+# Answers
+
+
+def slow_readers(run):
+    """Answers of some MiB that nobody reads."""
+    found, lines = Counter(), []
+    body = b'{"query":{"match_all":{}}}'
+    head = (
+        "POST /large/_search?size=10000 HTTP/1.1\r\nHost: h\r\n"
+        f"Authorization: {run.keys['attacker']}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    for _ in range(100):
+        line = socket.create_connection(run.place, timeout=30)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.sendall(head + body)
+        lines.append(line)
+    time.sleep(8)
+    for line in lines:
+        try:
+            found[told(line.recv(2048))] += 1
+        except (OSError, ValueError) as error:
+            found[(0, type(error).__name__)] += 1
+        line.close()
+    return found
+
+
+def large_pages(run):
+    return spread(run, [search({"query": {"match_all": {}}}, "/large/_search?size=10000")] * 60)
+
+
+def wide_windows(run):
+    """Pages beyond what an index allows, then within what it was told to allow."""
+    order = [{"tag": "asc"}, {"n": "desc"}, {"at": "asc"}, {"word": "asc"}, "_doc"]
+    asked = [search({"from": 10**9, "size": 10_000}), search({"size": 10**8})]
+    run.wire().ask("PUT", "/big/_settings", {"index.max_result_window": 2_000_000_000})
+    asked += [search({"size": count, "sort": order, "_source": False}) for count in (60_000, 10**6, 10**9) for _ in range(12)]
+    asked += [search({"from": 1_999_000_000, "size": 10})] * 12
+    found = spread(run, asked)
+    run.wire().ask("PUT", "/big/_settings", {"index.max_result_window": None})
+    return found
+
+
+def many_gets(run):
+    docs = [{"_index": "large", "_id": str(number % 40)} for number in range(3_000)]
+    return spread(run, [("POST", "/_mget", {"docs": docs}), ("POST", "/large/_mget", {"ids": [str(n) for n in range(40)]})] * 10)
+
+
+def many_searches(run):
+    whole = b'{"index":"large"}\n{"size":40}\n' * 1_000
+    small = b'{"index":"big"}\n{"size":100,"query":{"match_all":{}}}\n' * 3_000
+    return spread(run, [("POST", "/_msearch", whole, ND), ("POST", "/_msearch", small, ND)] * 4)
+
+
+def highlights(run):
+    marks = {"fields": {"text": {"number_of_fragments": 10_000, "fragment_size": 50}}, "max_analyzed_offset": 999_999}
+    whole = {"fields": {"*": {"number_of_fragments": 0}}, "pre_tags": ["<" + "b" * 1_000 + ">"], "post_tags": ["</b>"], "max_analyzed_offset": 999_999}
+    query = {"query_string": {"query": "word1* OR word2* OR word3*", "default_field": "text"}}
+    asked = [search({"size": 40, "query": query, "highlight": kind}, "/large/_search") for kind in (marks, whole)]
+    return spread(run, asked * 12)
+
+
+def vectors_of_terms(run):
+    explained = [("GET", f"/large/_termvectors/{n % 40}?term_statistics=true&positions=true&offsets=true") for n in range(60)]
+    body = json.dumps({"docs": [{"_index": "large", "_id": str(n % 40), "term_statistics": True} for n in range(400)]}).encode()
+    return spread(run, explained + [("POST", "/_mtermvectors", body)] * 6)
+
+
+# Aggregations
+
+
+def best_of_buckets(run):
+    tops = [{"terms": {"field": "n", "size": size}, "aggs": {"a": {"top_hits": {"size": 100}}}} for size in (20_000, 60_000)]
+    return spread(run, [search({"size": 0, "aggs": {"a": agg}}) for agg in tops] * 12)
+
+
+def deep_buckets(run):
+    deep = {"cardinality": {"field": "n"}}
+    for level in range(8):
+        deep = {"terms": {"field": "n" if level % 2 else "tag", "size": 1000}, "aggs": {"a": deep}}
+    wide = {"terms": {"field": "n", "size": 65_000}, "aggs": {"b": {"terms": {"field": "tag", "size": 500}}}}
+    digests = {"terms": {"field": "n", "size": 65_000}, "aggs": {"b": {"percentiles": {"field": "n"}}, "c": {"cardinality": {"field": "n", "precision_threshold": 40_000}}}}
+    return spread(run, [search({"size": 0, "aggs": {"a": agg}}) for agg in (deep, wide, digests)] * 12)
+
+
+def wide_aggregations(run):
+    sources = [{f"s{n}": {"terms": {"field": field}}} for n, field in enumerate(("n", "word", "tag"))]
+    pages = {"composite": {"size": 65_000, "sources": sources}, "aggs": {"t": {"top_metrics": {"metrics": {"field": "n"}, "sort": {"at": "asc"}}}}}
+    narrow = {"date_histogram": {"field": "at", "fixed_interval": "1ms"}}
+    empty = {"histogram": {"field": "n", "interval": 1e-9, "min_doc_count": 0}}
+    many = {f"a{n}": {"terms": {"field": "word", "size": 60_000, "shard_size": 60_000}} for n in range(50)}
+    texts = {"significant_text": {"field": "text", "size": 10_000, "min_doc_count": 1}}
+    scripted = {"scripted_metric": {
+        "init_script": "state.l = []", "map_script": "for (int i = 0; i < 1000; ++i) { state.l.add('x' + i) }",
+        "combine_script": "return state.l", "reduce_script": "return states",
+    }}
+    filters = {"filters": {"filters": {f"f{n}": {"term": {"n": n}} for n in range(5_000)}}, "aggs": {"h": {"top_hits": {"size": 100}}}}
+    asked = [{"a": agg} for agg in (pages, narrow, empty, texts, scripted, filters)] + [many]
+    return spread(run, [search({"size": 0, "aggs": aggs}) for aggs in asked] * 6)
+
+
+# Queries
+
+
+def long_lists(run):
+    words = [f"word{n} {n}" for n in range(60_000)]
+    numbers = list(range(65_000))
+    several = {"bool": {"should": [{"terms": {"word": words[:20_000]}} for _ in range(8)]}}
+    clauses = b'{"query":{"bool":{"should":[' + b'{"match_all":{}},' * (MIB // 4) + b'{"match_all":{}}]}}}'
+    commas = b'{"query":{"terms":{"n":[' + b"1," * (4 * MIB) + b"1]}}}"
+    ids = {"ids": {"values": [str(n) for n in range(100_000)]}}
+    asked = [search({"query": query}) for query in ({"terms": {"word": words}}, {"terms": {"n": numbers}}, several, ids)]
+    return spread(run, (asked + [search(clauses), search(commas)]) * 6)
+
+
+def explosions(run):
+    """Patterns that stand for most words, or for many states."""
+    patterns = [
+        {"wildcard": {"word": {"value": "*o*r*d*1*"}}},
+        {"wildcard": {"word": {"value": "*" * 5_000 + "a"}}},
+        {"wildcard": {"text": {"value": "*?" * 400}}},
+        {"regexp": {"word": {"value": "(.*a){20}", "max_determinized_states": 2_000_000_000}}},
+        {"regexp": {"word": {"value": "(a|b|c|d){1,1000}(x|y){1,1000}", "max_determinized_states": 2_000_000_000}}},
+        {"regexp": {"word": {"value": "(.*[a-z]){1,500}"}}},
+        {"regexp": {"word": {"value": "(a|b)*a(a|b){40}", "max_determinized_states": 2_000_000_000}}},
+        {"regexp": {"word": {"value": "((((w|o)*r)*d)*[0-9 ]*)*" * 20}}},
+        {"regexp": {"word": {"value": "x{100000}"}}},
+        {"fuzzy": {"word": {"value": "word100 1", "max_expansions": 1_000_000, "fuzziness": 2}}},
+        {"fuzzy": {"text": {"value": "w" * 4_000, "max_expansions": 1_000_000}}},
+        {"prefix": {"word": {"value": "w", "rewrite": "scoring_boolean"}}},
+        {"match_phrase_prefix": {"text": {"query": "word1 w", "max_expansions": 1_000_000}}},
+        {"query_string": {"query": "w* AND *1* AND /w.*/ AND word1~2", "default_field": "*"}},
+        {"intervals": {"text": {"all_of": {"intervals": [{"wildcard": {"pattern": "w*"}}] * 20}}}},
+        {"span_multi": {"match": {"prefix": {"text": {"value": "w"}}}}},
+        {"more_like_this": {"fields": ["text"], "like": ["word1 " * 100_000] * 20, "max_query_terms": 100_000, "min_term_freq": 1}},
+    ]
+    return spread(run, [search({"query": pattern, "size": 1_000}) for pattern in patterns] * 6)
+
+
+def deep_trees(run):
+    """Objects inside of objects, in queries, documents and aggregations."""
+    depth = 20_000
+    query = b'{"query":' + b'{"bool":{"must":' * depth + b'{"match_all":{}}' + b"}}" * depth + b"}"
+    doc = b'{"a":' * depth + b"1" + b"}" * depth
+    lists = b'{"n":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}"
+    aggs = b'{"aggs":' + b'{"a":{"global":{},"aggs":' * 2_000 + b"{}" + b"}}" * 2_000 + b"}"
+    asked = [("POST", "/big/_search", query), ("POST", "/attacked-trees/_doc", doc), ("POST", "/attacked-trees/_doc", lists), ("POST", "/big/_search", aggs)]
+    return spread(run, asked * 6)
+
+
+def suggestions(run):
+    rng = random.Random(7)
+    text = " ".join(f"word{rng.randrange(3000)}x" for _ in range(50))
+    terms = {f"s{n}": {"text": text, "term": {"field": "text", "suggest_mode": "always", "size": 1_000, "max_inspections": 100_000}} for n in range(40)}
+    phrase = {"p": {"text": text, "phrase": {"field": "text", "size": 1_000, "max_errors": 10, "direct_generator": [{"field": "text", "suggest_mode": "always", "size": 1_000}]}}}
+    return spread(run, [search({"suggest": terms}), search({"suggest": phrase})] * 8)
+
+
+# What stays
+
+
+def moments(run):
+    """Points in time and scrolls by the thousand."""
+    found = spread(run, [("POST", "/big/_pit?keep_alive=5s", b"")] * 2_000)
+    found += spread(run, [search({"size": 1_000}, "/big/_search?scroll=5s")] * 1_000)
+    # They end by themselves, and make room for what the next kind keeps.
+    time.sleep(10)
+    return found
+
+
+def kept_views(run):
+    """Each point in time keeps documents that were overwritten since."""
+    found, wire, rng = Counter(), run.wire(), random.Random(7)
+    for _ in range(150):
+        body = b"".join(
+            json.dumps({"index": {"_id": str(n)}}).encode() + b"\n" + json.dumps({"text": f"{rng.random()} " * 1_500}).encode() + b"\n" for n in range(30)
+        )
+        for request in (("POST", "/attacked-views/_bulk?refresh=true&filter_path=errors", body, ND), ("POST", "/attacked-views/_pit?keep_alive=1m", b"")):
+            answer = wire.ask(*request)
+            found[(answer.status, answer.reason)] += 1
+    return found
+
+
+def many_indices(run):
+    asked = [("PUT", f"/attacked-{n}", {"settings": {"number_of_shards": 1}}) for n in range(300)]
+    found = spread(run, asked)
+    return found + spread(run, [("POST", f"/attacked-{n}/_doc", {"text": "x" * 1_000, f"f{n}": n}) for n in range(300)])
+
+
+def many_fields(run):
+    found = Counter()
+    wire = run.wire()
+    wire.ask("PUT", "/attacked-fields", {"settings": {"index.mapping.total_fields.limit": 1_000_000}})
+    for limit in (None, 1):
+        index = "attacked-fields" if limit is None else "attacked-few"
+        asked = [("POST", f"/{index}/_doc", {f"f{lane}_{n}": "some words here" for n in range(2_000)}) for lane in range(20)]
+        found += spread(run, asked, 4)
+    return found
+
+
+# Bodies
+
+
+def half_bodies(run):
+    """Bodies that are announced, begun, and never ended."""
+    lines, found = [], Counter()
+    head = (
+        "POST /small/_bulk HTTP/1.1\r\nHost: h\r\n"
+        f"Authorization: {run.keys['attacker']}\r\nContent-Type: {ND}\r\nContent-Length: {90 * MIB}\r\n\r\n"
+    ).encode()
+    for _ in range(400):
+        try:
+            line = socket.create_connection(run.place, timeout=2)
+            lines.append(line)
+            line.sendall(head + b'{"index":{}}\n')
+            line.setblocking(False)
+        except OSError:
+            continue
+    end = time.monotonic() + 8
+    while time.monotonic() < end:
+        for line in lines:
+            try:
+                line.send(b"x" * 65_536)
+            except OSError:
+                pass
+        time.sleep(0.05)
+    for line in lines:
+        try:
+            begin = line.recv(2048)
+            if begin:
+                found[told(begin)] += 1
+        except (OSError, ValueError):
+            pass
+        line.close()
+    return found
+
+
+def many_connections(run):
+    """Heads that never end, on more connections than there is memory for."""
+    lines = []
+    for _ in range(4_000):
+        try:
+            line = socket.create_connection(run.place, timeout=2)
+            line.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nX-Slow: " + b"x" * 6_000)
+            lines.append(line)
+        except OSError:
+            break
+    time.sleep(4)
+    for line in lines:
+        line.close()
+    return Counter()
+
+
+def bombs(run):
+    spaces = gzip.compress(b" " * (90 * MIB), 9)
+    zeros = gzip.compress(b'{"index":{}}\n{"text":"' + b"a " * (40 * MIB) + b'"}\n', 9)
+    query = gzip.compress(b'{"query":{"terms":{"n":[' + b"1," * (40 * MIB) + b"1]}}}", 9)
+    over = gzip.compress(b"x" * (200 * MIB), 9)
+    asked = [("POST", "/small/_bulk", body, ND, PACKED) for body in (spaces, zeros, over)]
+    return spread(run, (asked + [("POST", "/big/_search", query, "application/json", PACKED)]) * 6)
+
+
+def large_bulks(run):
+    big = json.dumps({"text": "x" * (2 * MIB)}).encode()
+    lines = b"".join(b'{"index":{}}\n' + big + b"\n" for _ in range(12))
+    many = b'{"index":{}}\n{}\n' * 400_000
+    words = json.dumps({"text": " ".join(f"u{n}" for n in range(150_000))}).encode()
+    unlike = b"".join(b'{"index":{}}\n' + words + b"\n" for _ in range(8))
+    return spread(run, [("POST", "/attacked-bulk/_bulk?filter_path=errors", body, ND) for body in (lines, many, unlike)] * 8)
+
+
+def analyses(run):
+    deep = {"tokenizer": {"type": "ngram", "min_gram": 1, "max_gram": 2}, "text": "abcdefghij" * 100_000}
+    return spread(run, [("POST", "/_analyze", {"analyzer": "standard", "text": "a " * MIB}), ("POST", "/_analyze", deep)] * 8)
+
+
+# Scripts
+
+
+def scripts(run):
+    """Updates whose scripts make garbage."""
+    sources = [
+        "List l = []; while (true) { l.add('xxxxxxxxxxxxxxxx' + l.size()) }",
+        "String s = 'x'; while (true) { s += s }",
+        "String s = 'x'; for (int i = 0; i < 24; ++i) { s += s } ctx._source.big = s",
+        "Map m = [:]; for (int i = 0; i < 10000000; ++i) { m.put('k' + i, [i, i, i]) } ctx._source.m = m",
+        "def a = new long[2000000000]; ctx._source.a = a[0]",
+        "StringBuilder b = new StringBuilder(); while (true) { b.append('yyyyyyyyyyyyyyyyyyyyyyyyy') }",
+        "List l = []; l.add(l); ctx._source.l = l",
+        "String s = 'x'; for (int i = 0; i < 20; ++i) { s += s } List l = []; for (int i = 0; i < 100000; ++i) { l.add(s) } ctx._source.l = l",
+        "def l = [ctx._source]; for (int i = 0; i < 40; ++i) { l = [l, l] } ctx._source.l = l",
+    ]
+    asked = [("POST", f"/small/_update/{n}", {"script": {"source": source}}) for n, source in enumerate(sources)]
+    fields = {f"f{n}": {"script": {"source": "String s = 'x'; for (int i = 0; i < 14; ++i) { s += s } return s"}} for n in range(30)}
+    asked += [search({"size": 10_000, "script_fields": fields})]
+    asked += [("POST", "/big/_update_by_query?conflicts=proceed&max_docs=2000", {"script": {"source": sources[2]}})]
+    return spread(run, asked * 6)
+
+
+def templates(run):
+    source = "{{#toJson}}l{{/toJson}}" * 2_000
+    body = {"source": source, "params": {"l": ["x" * 1_000] * 200}}
+    loop = {"source": '{"query":{"terms":{"tag":[' + "{{#l}}" * 4 + '"{{.}}",' + "{{/l}}" * 4 + '"x"]}}}', "params": {"l": list(range(300))}}
+    return spread(run, [("POST", "/_render/template", body), ("POST", "/big/_search/template", body), ("POST", "/_render/template", loop)] * 8)
+
+
+ALL = {
+    name.replace("_", " "): attack
+    for name, attack in list(globals().items())
+    if callable(attack) and getattr(attack, "__module__", None) == __name__ and name not in ("Answer", "spread", "inner", "told", "search")
+}
