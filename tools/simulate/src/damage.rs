@@ -46,9 +46,11 @@ impl Damage {
         let is_deep = |path: &Path| {
             sim.bytes(path).is_some_and(|bytes| batches(&bytes).len() > BATCHES_AFTER)
         };
-        let chosen: Vec<&PathBuf> = match sim.below(3) {
+        let named = |part: &str| files.iter().filter(|path| name(path).starts_with(part)).collect();
+        let chosen: Vec<&PathBuf> = match sim.below(4) {
             0 if !is_clean => files.iter().filter(|path| is_log(path) && is_deep(path)).collect(),
-            1 => files.iter().filter(|path| name(path).starts_with("segment-")).collect(),
+            1 => named("segment-"),
+            2 => named("manifest-"),
             _ => Vec::new(),
         };
         let path = match chosen.len() {
