@@ -35,6 +35,8 @@
 //! Example: terms `cat` (document 5) and `catch` (document 7) of a field that keeps documents
 //! alone: `02 00 | 06 00 0e 00 | 03 c a t | 03 02 c h | 00 00 00 | 01 05 | 01 07`.
 
+use std::ops::Range;
+
 use base::vint;
 
 use super::{TERM_LEN_MAX, TermInfo, TermOptions};
@@ -227,6 +229,29 @@ impl<'a> Block<'a> {
         ceil_in_group(self.terms(group)?, self.group_len(group), target)
     }
 
+    /// Does every group after `group` begin above `target`?
+    pub(crate) fn ends_above(&self, group: usize, target: &[u8]) -> Result<bool, Damage> {
+        if group + 1 >= self.groups.len() {
+            return Ok(true);
+        }
+        let first = vint::read_bytes(&mut self.terms(group + 1)?).ok_or(SHORT)?;
+        Ok(first > target)
+    }
+
+    /// As [`Block::ceil_in_group`], from the term after number `place` on, which lies at byte `at` of the
+    /// block: number `place` is below `target` and shares `matched` bytes with it.
+    pub(crate) fn ceil_after(
+        &self,
+        group: usize,
+        (place, at): (usize, usize),
+        target: &[u8],
+        matched: usize,
+    ) -> Result<Ceil<'a>, Damage> {
+        let (_, infos) = self.group(group);
+        let rest = self.bytes.get(at..infos).ok_or("terms outside of their block")?;
+        ceil_from(rest, place + 1..self.group_len(group), target, matched)
+    }
+
     /// What is known of `target`.
     pub(crate) fn find(&self, target: &[u8]) -> Result<Option<TermInfo>, Damage> {
         let group = self.group_of(target)?;
@@ -255,13 +280,23 @@ pub(crate) struct Ceil<'a> {
 }
 
 /// The first of the `count` terms in `bytes` that is at or above `target`.
+fn ceil_in_group<'a>(bytes: &'a [u8], count: usize, target: &[u8]) -> Result<Ceil<'a>, Damage> {
+    ceil_from(bytes, 0..count, target, 0)
+}
+
+/// The first of the terms with these numbers, which lie in `bytes`, that is at or above `target`.
 ///
 /// No term is put together: while walking, `matched` bytes of `target` agree with the term before,
 /// which is below `target`. A term that shares more with it is below as well, one that shares less
 /// is above, and only one that shares just as much has to be looked at.
-fn ceil_in_group<'a>(mut bytes: &'a [u8], count: usize, target: &[u8]) -> Result<Ceil<'a>, Damage> {
-    let mut matched = 0;
-    for place in 0..count {
+fn ceil_from<'a>(
+    mut bytes: &'a [u8],
+    places: Range<usize>,
+    target: &[u8],
+    mut matched: usize,
+) -> Result<Ceil<'a>, Damage> {
+    let count = places.end;
+    for place in places {
         let shared =
             if place == 0 { 0 } else { vint::read_short(&mut bytes).ok_or(SHORT)? as usize };
         let added = vint::read_bytes(&mut bytes).ok_or(SHORT)?;

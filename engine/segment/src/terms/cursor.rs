@@ -75,14 +75,23 @@ impl TermCursor {
             Some(at) if self.terms.may_hold(at, target) => at,
             _ => self.terms.block_of(target),
         };
-        if self.block != Some(at) {
+        let is_here = self.block == Some(at);
+        if !is_here {
             self.load(at)?;
         }
+        let common = self.term.iter().zip(target).take_while(|(a, b)| a == b).count();
+        let is_ahead = is_here && self.term[common..] < target[common..];
         let (group, count, found, added) = {
             let damaged = |what| self.terms.damaged(at, what);
             let block = self.terms.parse(at, self.held.bytes())?;
-            let group = block.group_of(target).map_err(damaged)?;
-            let found = block.ceil_in_group(group, target).map_err(damaged)?;
+            let here = self.place / GROUP;
+            let (group, found) = if is_ahead && block.ends_above(here, target).map_err(damaged)? {
+                let from = (self.place % GROUP, self.terms_at);
+                (here, block.ceil_after(here, from, target, common).map_err(damaged)?)
+            } else {
+                let group = block.group_of(target).map_err(damaged)?;
+                (group, block.ceil_in_group(group, target).map_err(damaged)?)
+            };
             let start = self.held.bytes().as_ptr().addr();
             let from = found.added.as_ptr().addr().wrapping_sub(start);
             self.terms_at = found.next.as_ptr().addr() - start;
@@ -104,7 +113,6 @@ impl TermCursor {
         if shared + added.len() > TERM_LEN_MAX {
             return Err(self.terms.damaged(at, "term longer than it may be"));
         }
-        let common = self.term.iter().zip(target).take_while(|(a, b)| a == b).count();
         self.shared = common;
         if common >= shared {
             let rest = self.term[shared..].iter().zip(&self.held.bytes()[added.clone()]);
