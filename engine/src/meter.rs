@@ -31,6 +31,12 @@ pub struct Meter {
     pub requests: [Histogram; FAMILIES.len()],
     /// How long messages from other cores waited.
     pub queue: Histogram,
+    /// Scripts that were compiled.
+    pub script_compilations: Counter,
+    /// Compiled scripts that were let go to make room.
+    pub script_evictions: Counter,
+    /// Compilations that were refused, since there were too many in a time.
+    pub script_refusals: Counter,
 }
 
 /// Meters of all cores.
@@ -56,6 +62,19 @@ pub struct Sums {
     pub rejected: u64,
     /// How long messages between cores waited.
     pub queue: Spread,
+    /// What became of scripts.
+    pub scripts: Scripts,
+}
+
+/// How often scripts were compiled; plain data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scripts {
+    /// Compilations; a core compiles for itself.
+    pub compilations: u64,
+    /// Compiled ones that were let go to make room.
+    pub evictions: u64,
+    /// Compilations that were refused, since there were too many in a time.
+    pub refused: u64,
 }
 
 impl Meters {
@@ -95,6 +114,9 @@ impl Meters {
                 *sum += one.get();
             }
             core.queue.add_to(&mut sums.queue);
+            sums.scripts.compilations += core.script_compilations.get();
+            sums.scripts.evictions += core.script_evictions.get();
+            sums.scripts.refused += core.script_refusals.get();
         }
         sums.connections_open = sums.connections_opened.saturating_sub(closed);
         sums
@@ -116,9 +138,13 @@ mod tests {
             meter.connections_closed.add(1);
             meter.requests[3].add(Duration::from_millis(1));
             meter.answers[1].add(1);
+            meter.script_compilations.add(3);
+            meter.script_evictions.add(2);
+            meter.script_refusals.add(1);
         }
         let sums = meters.sums();
         assert_eq!((sums.connections_opened, sums.connections_open, sums.answers[1]), (4, 2, 2));
+        assert_eq!(sums.scripts, Scripts { compilations: 6, evictions: 4, refused: 2 });
         let search = meters.requests().into_iter().find(|(family, _)| *family == "search");
         assert_eq!(search.map(|(_, spread)| spread.count()), Some(2));
     }

@@ -154,6 +154,46 @@ pub fn unknown_field(parser: &str, key: &str, at: json::Place) -> Error {
     Error::new(400, "x_content_parse_exception", format!("{at} [{parser}] unknown field [{key}]"))
 }
 
+/// 400 for a value of a kind that the key does not take.
+pub fn wrong_kind(parser: &str, key: &str, value: &json::spanned::Node) -> Error {
+    let (at, token) = (value.at, value.token());
+    let reason = format!("{at} [{parser}] {key} doesn't support values of type: {token}");
+    Error::new(400, "x_content_parse_exception", reason)
+}
+
+/// 400 for a value that could not be read, at its place.
+pub fn unread_field(parser: &str, key: &str, at: json::Place, cause: Error) -> Error {
+    let reason = format!("{at} [{parser}] failed to parse field [{key}]");
+    Error::new(400, "x_content_parse_exception", reason).caused_by(cause)
+}
+
+/// Members of a body that a parser of that name reads, each of which must be among `keys` and begin
+/// with one of its tokens.
+///
+/// # Errors
+/// In the words of Elasticsearch's parser of objects.
+pub fn members<'a>(
+    body: &'a json::spanned::Node,
+    parser: &str,
+    keys: &[(&str, &[&str])],
+) -> engine::Result<&'a [json::spanned::Member]> {
+    let Some(members) = body.as_object() else {
+        let what = format!("Expected START_OBJECT but was: {}", body.token());
+        let reason = format!("{} [{parser}] {what}", body.at);
+        return Err(Error::new(400, "x_content_parse_exception", reason));
+    };
+    for member in members {
+        let key = member.key.as_str();
+        let Some((_, tokens)) = keys.iter().find(|(known, _)| *known == key) else {
+            return Err(unknown_field(parser, key, member.key_at));
+        };
+        if !tokens.contains(&member.value.token()) {
+            return Err(wrong_kind(parser, key, &member.value));
+        }
+    }
+    Ok(members)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

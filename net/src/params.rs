@@ -206,7 +206,10 @@ pub fn expand_wildcards(options: IndicesOptions, words: &str) -> Result<IndicesO
         expand_hidden: false,
         ..options
     };
-    for word in words.split(',') {
+    // As Java splits: what is empty at the end is no word, so that nothing at all expands nothing.
+    let words = words.trim_end_matches(',');
+    let words = (!words.is_empty()).then(|| words.split(','));
+    for word in words.into_iter().flatten() {
         match word {
             "open" => options.expand_open = true,
             "closed" => options.expand_closed = true,
@@ -360,6 +363,25 @@ mod tests {
             .and_then(|params| params.indices_options(IndicesOptions::default()))
             .expect_err("no word");
         assert_eq!(error.reason, "No valid expand wildcard value [foo]");
+    }
+
+    #[test]
+    fn wildcards_expand_to_what_the_words_say() {
+        let expands = |query: &str| {
+            let options = params(query).indices_options(IndicesOptions::default());
+            options.map(|it| (it.expand_open, it.expand_closed, it.expand_hidden))
+        };
+        for (query, expected) in [
+            ("a=b", (true, false, false)),
+            ("expand_wildcards=", (false, false, false)),
+            ("expand_wildcards=,", (false, false, false)),
+            ("expand_wildcards=closed,", (false, true, false)),
+            ("expand_wildcards=all,none,open", (true, false, false)),
+        ] {
+            assert_eq!(expands(query), Ok(expected), "{query}");
+        }
+        let told = expands("expand_wildcards=,open").expect_err("an empty word");
+        assert_eq!(told.reason, "No valid expand wildcard value []");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use engine::meter::FAMILIES;
 use engine::{Core, Error, Result};
-use env::budget::Lease;
+use env::budget::{Holder, Lease};
 use env::turns::{Crowded, Lane, WAIT_MAX};
 use env::{Bytes, Clock, Env, Stream};
 use http::{Fault, Method, Target};
@@ -60,7 +60,7 @@ pub struct Server<E: Env> {
 impl<E: Env> Server<E> {
     /// A server before an engine core. Without `security` everything is allowed.
     pub fn new(core: Rc<Core<E>>, security: Option<Security<E>>, options: Options) -> Rc<Self> {
-        let (env, lease) = (core.env().clone(), core.shared().budget.lease());
+        let (env, lease) = (core.env().clone(), core.shared().budget.lease().of(Holder::Requests));
         let router = Router::new(ROUTES);
         let shared = core.shared();
         let parts = LANE_PART * usize::from(shared.config.cores);

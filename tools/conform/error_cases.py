@@ -163,6 +163,8 @@ INDICES = [
     ("PUT", "/a", None, 400, "resource_already_exists_exception", "index [a/"),
     create({"foo": {}}, PARSE, "unknown key [foo] for create index"),
     create({"mappings": []}, PARSE, "key [mappings] must be an object"),
+    *(create(text, PARSE, f"key [{key}] must be an object") for text, key in [
+        ({"settings": None}, "settings"), ({"settings": "x"}, "settings"), ({"mappings": None}, "mappings"), ({"mappings": "x"}, "mappings")]),
     create({"settings": {"index.foo": 1}}, IAE, "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings"),
     create({"settings": {"number_of_shard": 1}}, IAE, "unknown setting [index.number_of_shard] did you mean [index.number_of_shards]?"),
     create({"settings": {"number_of_shards": 0}}, IAE, "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1"),
@@ -205,6 +207,16 @@ INDICES = [
     ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "1gb", "settings": {"index.number_of_shards": 1}}, 400, IAE, "Cannot set both index.number_of_shards and max_primary_shard_size for the target index"),
     ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "0"}, 400, VALID, "Validation Failed: 1: max_primary_shard_size must be greater than 0;"),
     ("POST", "/blocked/_shrink/b", {"max_primary_shard_size": "x"}, 400, IAE, "failed to parse setting [max_primary_shard_size] with value [x] as a size in bytes: unit is missing or unrecognized"),
+    ("POST", "/blocked/_shrink/b", {"settings": {"index.number_of_shards": 0}}, 400, IAE, "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1"),
+    ("POST", "/blocked/_shrink/b", {"settings": {"index.number_of_shards": "x"}}, 400, IAE, "Failed to parse value [x] for setting [index.number_of_shards]", (NFE, 'For input string: "x"')),
+    ("POST", "/blocked/_split/b", {"settings": {"index.number_of_shards": 5_000}}, 400, IAE, "Failed to parse value [5000] for setting [index.number_of_shards] must be <= 1024"),
+    *(("POST", f"/blocked/_{kind}/b", {"settings": {"index.number_of_routing_shards": 12, "index.number_of_shards": shards}}, 400, IAE, "cannot provide index.number_of_routing_shards on resize") for kind, shards in [("shrink", 1), ("split", 6), ("clone", 3)]),
+    ("POST", "/blocked/_shrink/b", {"settings": {"index.routing_partition_size": 2}}, 400, VALID, "Validation Failed: 1: cannot provide a routing partition size value when resizing an index;"),
+    *(("POST", "/blocked/_shrink/b", text, 400, XCP, f"[1:{at}] [resize_request] {told}") for text, at, told in [
+        ('{"settings":[]}', 13, "settings doesn't support values of type: START_ARRAY"),
+        ('{"settings":null}', 13, "settings doesn't support values of type: VALUE_NULL"),
+        ('{"aliases":"x"}', 12, "aliases doesn't support values of type: VALUE_STRING"),
+        ('{"max_primary_shard_size":5}', 27, "max_primary_shard_size doesn't support values of type: VALUE_NUMBER")]),
     ("POST", "/blocked/_split/b", {"max_primary_shard_size": "1gb", "settings": {"index.number_of_shards": 6}}, 400, VALID, "Validation Failed: 1: max_primary_shard_size can only be set for shrink operations;"),
 ]
 
@@ -235,6 +247,26 @@ MISSING = [
     ("POST", "/a/_rollover", None, 400, IAE, "rollover target is a [concrete index] but one of [alias,data_stream] was expected"),
     ("POST", "/al/_rollover", [], 400, XCP, "[1:1] [rollover] Expected START_OBJECT but was: START_ARRAY"),
     ("POST", "/al/_rollover", {"conditions": {"max_foo": 1}}, 400, "INNER " + XCP, "[1:16] [conditions] unknown field [max_foo]"),
+    *(("POST", "/al/_rollover", text, 400, XCP, f"[1:{at}] [rollover] {key} doesn't support values of type: {token}") for text, at, key, token in [
+        ('{"conditions":[]}', 15, "conditions", "START_ARRAY"), ('{"conditions":"x"}', 15, "conditions", "VALUE_STRING"),
+        ('{"conditions":null}', 15, "conditions", "VALUE_NULL"), ('{"settings":[]}', 13, "settings", "START_ARRAY"),
+        ('{"settings":null}', 13, "settings", "VALUE_NULL"), ('{"mappings":"x"}', 13, "mappings", "VALUE_STRING"),
+        ('{"mappings":null}', 13, "mappings", "VALUE_NULL"), ('{"aliases":[]}', 12, "aliases", "START_ARRAY")]),
+    *(("POST", "/al/_rollover", f'{{"conditions":{{"{name}":{value}}}}}', 400, XCP, f"[1:{at}] [rollover] failed to parse field [conditions]", (XCP, f"[1:{at}] [conditions] {told}")) for name, value, at, told in [
+        ("max_docs", '"x"', 27, "failed to parse field [max_docs]"), ("max_docs", "null", 27, "max_docs doesn't support values of type: VALUE_NULL"),
+        ("max_docs", "[]", 27, "max_docs doesn't support values of type: START_ARRAY"), ("max_age", '"x"', 26, "failed to parse field [max_age]"),
+        ("max_age", "5", 26, "max_age doesn't support values of type: VALUE_NUMBER"), ("max_size", '"5"', 27, "failed to parse field [max_size]"),
+        ("max_size", "5", 27, "max_size doesn't support values of type: VALUE_NUMBER")]),
+    ("POST", "/al/_rollover", {"conditions": {"max_docs": "x"}}, 400, "INNER " + IAE, 'For input string: "x"'),
+    ("POST", "/al/_rollover", {"conditions": {"max_age": "x"}}, 400, "INNER " + IAE, "failed to parse setting [max_age] with value [x] as a time value: unit is missing or unrecognized"),
+    ("POST", "/al/_rollover", {"conditions": {"max_size": "5"}}, 400, "INNER " + PARSE, "failed to parse setting [max_size] with value [5] as a size in bytes: unit is missing or unrecognized"),
+    *(("GET", path, None, 400, NAME, f"Invalid index name [{name}], must not start with '_'.") for path, name in [
+        ("/a,_all/_count", "_all"), ("/_all,a/_count", "_all"), ("/a,_all/_settings", "_all"), ("/a,_all/_mapping", "_all"),
+        ("/_cat/indices/a,_all", "_all"), ("/_foo?ignore_unavailable=true", "_foo"), ("/_foo/_count?ignore_unavailable=true", "_foo"),
+        ("/_f*/_count", "_f*")]),
+    *(("GET", path, None, 404, NOT_FOUND, "no such index []") for path in ["/,a", "/a,,strict/_count", "/,a/_count?ignore_unavailable=true"]),
+    ("GET", "/*/_count?expand_wildcards=open,closed", None, 400, "index_closed_exception", "closed"),
+    ("GET", "/a*/_count?expand_wildcards=,open", None, 400, IAE, "No valid expand wildcard value []"),
     ("GET", "/nope,neither/_search", None, 404, NOT_FOUND, "no such index [nope]"),
     ("GET", "/nope*/_search?allow_no_indices=false", None, 404, NOT_FOUND, "no such index [nope*]"),
     ("GET", "/-x/_search", None, 404, NOT_FOUND, "no such index [-x]"),
@@ -559,6 +591,22 @@ OTHERS = [
     ("POST", "/_cluster/reroute?explain=true", {"commands": [{"cancel": {"index": "a", "shard": 0, "node": "nobody"}}]}, 400, IAE, "failed to resolve [nobody], no matching nodes"),
     ("POST", "/_close", None, 400, VALID, "Validation Failed: 1: index is missing;"),
     ("POST", "/_open", None, 400, VALID, "Validation Failed: 1: index is missing;"),
+    *(("GET", f"{path}/{metrics}", None, 400, IAE, f"request [{path}/{metrics}] contains _all and individual metrics [{metrics}]") for path, metrics in [
+        ("/_stats", "_all,docs"), ("/a/_stats", "docs,_all"), ("/_nodes/stats", "_all,os"), ("/_nodes/stats", "_all,foo")]),
+    ("GET", "/_nodes/stats/indices/_all,docs", None, 400, IAE, "request [/_nodes/stats/indices/_all,docs] contains unrecognized index metric: [_all]"),
+    ("GET", "/_search_shards?preference=_foo", None, 400, IAE, "no Preference for [_foo]"),
+    ("GET", "/_nodes/hot_threads?sort=foo", None, 400, IAE, "sort order not supported [foo]"),
+    ("GET", "/_nodes/hot_threads?type=foo", None, 400, IAE, "type not supported [foo]"),
+    *(("PUT", "/_cluster/settings", {"transient": {name: value}}, 400, IAE, f"invalid IP address [{told}] for [{name}]") for name, value, told in [
+        ("cluster.routing.allocation.include._ip", "1.2.3", "1.2.3"), ("cluster.routing.allocation.exclude._host_ip", "10.*,x", "x"),
+        ("cluster.routing.allocation.require._publish_ip", "10.0.0.0/8", "10.0.0.0/8")]),
+    *(("PUT", "/a/_settings", {name: value}, 400, IAE, f"invalid IP address [{told}] for [{name}]") for name, value, told in [
+        ("index.routing.allocation.include._ip", "1.2.3", "1.2.3"), ("index.routing.allocation.exclude._host_ip", "::1,x", "x"),
+        ("index.routing.allocation.require._ip", "10.0.0.0/8", "10.0.0.0/8")]),
+    create({"settings": {"index.routing.allocation.include._ip": "x"}}, IAE, "invalid IP address [x] for [index.routing.allocation.include._ip]"),
+    *(("POST", "/_nodes/reload_secure_settings", text, 400, XCP, f"[1:{at}] [reload_secure_settings] {told}") for text, at, told in [
+        ('{"foo":1}', 2, "unknown field [foo]"), ("[]", 1, "Expected START_OBJECT but was: START_ARRAY"),
+        ('{"secure_settings_password":1}', 29, "secure_settings_password doesn't support values of type: VALUE_NUMBER")]),
     ("GET", "/_nodes/stats/indices/foo", None, 400, IAE, "request [/_nodes/stats/indices/foo] contains unrecognized index metric: [foo]"),
     ("GET", "/_cluster/health?wait_for_active_shards=-1", None, 400, IAE, "shard count cannot be a negative value"),
     ("PUT", "/never?wait_for_active_shards=x", None, 400, IAE, "cannot parse ActiveShardCount[x]", ("number_format_exception", 'For input string: "x"')),

@@ -420,6 +420,10 @@ fn the_guide_names_every_metric_and_no_other() {
     let there: BTreeSet<&str> =
         page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
     assert!(there.len() > 30, "{page}");
+    // The connection that asks takes memory itself.
+    let held = "corelode_memory_taken_bytes{holder=\"requests\"} ";
+    let held = page.lines().find_map(|line| line.strip_prefix(held)?.parse::<u64>().ok());
+    assert!(held.is_some_and(|bytes| bytes > 0), "{page}");
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide");
     let guide = read(&docs.join("monitoring.md"));
     let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `corelode_")).collect();

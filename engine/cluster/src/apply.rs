@@ -8,7 +8,7 @@ use mapping::{Delta, Mapping};
 
 use crate::command::Command;
 use crate::error::{Error, Result};
-use crate::state::{Index, State, uuid_text};
+use crate::state::{Index, Rollover, State, uuid_text};
 
 mod aliases;
 mod create;
@@ -59,6 +59,9 @@ fn changed(state: &State, command: &Command) -> Result<State> {
         }
         Command::SetOpen { uuids, open } => set_open(state, uuids, *open),
         Command::EndCopy { uuid } => end_copy(state, *uuid),
+        Command::NoteRollover { uuid, target, rollover } => {
+            note_rollover(state, *uuid, target, rollover)
+        }
         Command::UpdateAliases { actions } => aliases::update(state, actions),
         Command::PutIndexTemplate { name, template, create } => {
             templates::put_index(state, name, template, *create)
@@ -233,6 +236,23 @@ fn end_copy(state: &State, uuid: [u8; 16]) -> Result<State> {
         .into_iter()
         .filter(|index| index.copying)
         .map(|index| Index { copying: false, ..(**index).clone() })
+        .collect();
+    Ok(replace(state, changed, false))
+}
+
+fn note_rollover(
+    state: &State,
+    uuid: [u8; 16],
+    target: &str,
+    rollover: &Rollover,
+) -> Result<State> {
+    let changed = all(state, &[uuid])?
+        .into_iter()
+        .map(|index| {
+            let mut rollovers = (*index.rollovers).clone();
+            rollovers.insert(Arc::from(target), rollover.clone());
+            Index { rollovers: Arc::new(rollovers), ..(**index).clone() }
+        })
         .collect();
     Ok(replace(state, changed, false))
 }

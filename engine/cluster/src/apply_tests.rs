@@ -344,6 +344,31 @@ fn an_index_made_of_another_keeps_its_routing_and_says_whose_it_is() {
 }
 
 #[test]
+fn a_rollover_is_kept_with_the_index_that_it_left() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    assert!(state.index("a").is_some_and(|index| index.rollovers.is_empty()));
+    let rollover = Rollover { met: json(r#"{"max_docs":5,"max_age":"7d"}"#), time_ms: 9 };
+    let note = |uuid| Command::NoteRollover {
+        uuid: [uuid; 16],
+        target: "l".to_owned(),
+        rollover: rollover.clone(),
+    };
+    let state = done(&state, &note(1));
+    assert_eq!(state.index("a").and_then(|index| index.rollovers.get("l")), Some(&rollover));
+    assert!(matches!(refused(&state, &note(2)), Error::NotFound { .. }));
+}
+
+#[test]
+fn a_state_from_before_rollovers_were_kept_is_read() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let mut bytes = Vec::new();
+    state.encode(&mut bytes);
+    let text = String::from_utf8(bytes.clone()).expect("JSON");
+    assert!(!text.contains("rollovers"), "what is not there takes no room: {text}");
+    assert!(State::decode(State::FORMAT, &bytes).is_ok());
+}
+
+#[test]
 fn settings_follow_auto_expand_and_take_patterns_back() {
     let new = |settings: &str| {
         Command::CreateIndex(NewIndex {

@@ -18,7 +18,7 @@ use json::{Object, Value};
 
 use crate::cluster_settings_table::{TABLE, find};
 use crate::error::{Error, Result};
-use crate::settings::{Share, check_text, flatten as flat, place, similarity};
+use crate::settings::{Share, addresses, check_text, flatten as flat, place, similarity};
 use crate::settings_table::{Kind, Type};
 
 /// One layer: flat names, texts or lists of texts.
@@ -278,7 +278,10 @@ fn check(title: &str, name: &str, value: &Value) -> Result<()> {
     }
     match value {
         Value::Null => Ok(()),
-        Value::String(text) => check_text(known, text),
+        Value::String(text) => {
+            check_text(known, text)?;
+            if known.name.ends_with('.') { addresses(name, text) } else { Ok(()) }
+        }
         Value::Array(_) if known.ty == Type::List => Ok(()),
         other => Err(Error::argument(format!(
             "Failed to parse value [{}] for setting [{name}]",

@@ -20,7 +20,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::command::{Command, NewIndex, TemplateKind};
 use crate::data_stream::DataStream;
 use crate::settings::IndexSettings;
-use crate::state::{Index, State, uuid_from_text, uuid_text};
+use crate::state::{Index, Rollover, State, uuid_from_text, uuid_text};
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
 
 /// The version of both forms that is written.
@@ -157,6 +157,14 @@ fn command_json(command: &Command) -> Value {
             ("set_open", object([("uuids", uuids_json(uuids)), ("open", (*open).into())]))
         }
         Command::EndCopy { uuid } => ("end_copy", object([("uuid", uuid_text(*uuid).into())])),
+        Command::NoteRollover { uuid, target, rollover } => (
+            "note_rollover",
+            object([
+                ("uuid", uuid_text(*uuid).into()),
+                ("target", target.into()),
+                ("rollover", rollover_json(rollover)),
+            ]),
+        ),
         Command::UpdateAliases { actions } => {
             let list = actions.iter().map(action_json).collect();
             ("update_aliases", object([("actions", Value::Array(list))]))
@@ -229,6 +237,17 @@ fn read_new(body: &Value) -> Result<NewIndex> {
             None => None,
             Some(_) => Some(uuid(body, "source")?),
         },
+    })
+}
+
+fn rollover_json(rollover: &Rollover) -> Value {
+    object([("met", rollover.met.clone()), ("time_ms", rollover.time_ms.into())])
+}
+
+fn read_rollover(value: &Value) -> Result<Rollover> {
+    Ok(Rollover {
+        met: part(value, "met")?.clone(),
+        time_ms: part(value, "time_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
     })
 }
 
@@ -321,6 +340,11 @@ fn read_command(value: &Value) -> Result<Command> {
         "set_voting_exclusions" => Command::SetVotingExclusions { nodes: pairs(body, "nodes")? },
         "set_open" => Command::SetOpen { uuids: uuids(body)?, open: flag(body, "open")? },
         "end_copy" => Command::EndCopy { uuid: uuid(body, "uuid")? },
+        "note_rollover" => Command::NoteRollover {
+            uuid: uuid(body, "uuid")?,
+            target: text(body, "target")?.to_owned(),
+            rollover: read_rollover(part(body, "rollover")?)?,
+        },
         "update_aliases" => Command::UpdateAliases {
             actions: list(body, "actions")?.iter().map(read_action).collect::<Result<_>>()?,
         },
@@ -378,6 +402,11 @@ fn state_json(state: &State) -> Value {
             fields.insert("copying", index.copying);
             if let Some(count) = index.settings.routing_shards_kept() {
                 fields.insert("routing_shards", count);
+            }
+            if !index.rollovers.is_empty() {
+                let rollovers = index.rollovers.iter();
+                let rollovers = rollovers.map(|(name, one)| (name.to_string(), rollover_json(one)));
+                fields.insert("rollovers", Value::Object(rollovers.collect()));
             }
             Value::Object(fields)
         })
@@ -479,6 +508,13 @@ fn decode_index(item: &Value) -> Result<Index> {
     {
         aliases.insert(Arc::from(name), Alias::from_json(body));
     }
+    let mut rollovers = BTreeMap::new();
+    // Those from before have none.
+    if let Some(kept) = item.get("rollovers").and_then(Value::as_object) {
+        for (target, body) in kept.iter() {
+            rollovers.insert(Arc::from(target), read_rollover(body)?);
+        }
+    }
     Ok(Index {
         name: Arc::from(text(item, "name")?),
         uuid: uuid(item, "uuid")?,
@@ -490,5 +526,6 @@ fn decode_index(item: &Value) -> Result<Index> {
         settings_version: number("settings_version")?,
         aliases_version: number("aliases_version")?,
         copying: flag(item, "copying")?,
+        rollovers: Arc::new(rollovers),
     })
 }

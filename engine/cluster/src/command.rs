@@ -6,6 +6,7 @@ use mapping::Delta;
 
 use crate::alias::AliasAction;
 use crate::data_stream::DataStream;
+use crate::state::Rollover;
 use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
 
 /// A change.
@@ -55,6 +56,15 @@ pub enum Command {
     EndCopy {
         /// Its id.
         uuid: [u8; 16],
+    },
+    /// Keeps with an index what took its writes away.
+    NoteRollover {
+        /// Its id.
+        uuid: [u8; 16],
+        /// The alias or data stream.
+        target: String,
+        /// What held, and when.
+        rollover: Rollover,
     },
     /// Changes aliases, all or none.
     UpdateAliases {

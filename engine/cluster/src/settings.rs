@@ -24,7 +24,7 @@ pub use crate::settings_table::{Known, TABLE};
 use check::{Change, Refusal, check};
 pub(crate) use check::{check_text, similarity};
 pub use read::{flatten, prefixed};
-pub(crate) use values::Share;
+pub(crate) use values::{Share, addresses};
 
 /// Settings of one index, checked.
 #[derive(Clone, Debug, Default, PartialEq)]

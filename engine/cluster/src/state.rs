@@ -61,6 +61,17 @@ pub struct Index {
     pub aliases_version: u64,
     /// Documents of another index are being copied into it: it serves nobody yet.
     pub copying: bool,
+    /// What took its writes away, by alias or data stream.
+    pub rollovers: Arc<BTreeMap<Arc<str>, Rollover>>,
+}
+
+/// A rollover that an index has behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollover {
+    /// The conditions that held, as they were asked: `{"max_docs":5,"max_age":"7d"}`.
+    pub met: Value,
+    /// When, in milliseconds since 1970.
+    pub time_ms: i64,
 }
 
 impl State {

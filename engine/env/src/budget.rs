@@ -7,18 +7,52 @@
 //!
 //! A [`Lease`] stands between one core and the pool so that the common case touches a number that
 //! no other core touches: it fetches chunks of 4 MiB, and gives whole chunks back when more than
-//! two lie spare. Near the end of the pool it asks for exactly what it lacks.
+//! two lie spare. Near the end of the pool it asks for exactly what it lacks. A lease takes for one
+//! [`Holder`], so that whoever asks may be told who holds how much.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// The unit in which leases fetch from the pool.
 pub const CHUNK_BYTES: usize = 4 << 20;
 
 /// Above this a lease gives whole chunks back.
 const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+
+/// What memory is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holder {
+    /// Connections, and bodies of requests until they are answered.
+    Requests,
+    /// Hits and documents on their way to an answer.
+    #[default]
+    Answers,
+    /// Buckets of aggregations.
+    Aggregations,
+    /// What shards keep until a flush: operations, buffers, segments without a file.
+    Writes,
+    /// Merges that run.
+    Merges,
+}
+
+impl Holder {
+    /// All of them, in the order of [`Budget::taken_bytes`].
+    pub const ALL: [Self; 5] =
+        [Self::Requests, Self::Answers, Self::Aggregations, Self::Writes, Self::Merges];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Answers => "answers",
+            Self::Aggregations => "aggregations",
+            Self::Writes => "writes",
+            Self::Merges => "merges",
+        }
+    }
+}
 
 /// The pool; clones share it.
 #[derive(Clone)]
@@ -30,6 +64,8 @@ struct Pool {
     total: usize,
     free: AtomicUsize,
     refused: AtomicUsize,
+    /// The leases that were given: asked for what they hold, and nothing else.
+    locals: Mutex<Vec<Weak<Local>>>,
 }
 
 impl Budget {
@@ -40,14 +76,34 @@ impl Budget {
                 total: total_bytes,
                 free: AtomicUsize::new(total_bytes),
                 refused: AtomicUsize::new(0),
+                locals: Mutex::new(Vec::new()),
             }),
         }
     }
 
     /// A lease for one core; its clones share what it keeps spare.
     pub fn lease(&self) -> Lease {
-        let local = Local { pool: Arc::clone(&self.pool), spare: AtomicUsize::new(0) };
-        Lease { local: Arc::new(local) }
+        let local = Arc::new(Local {
+            pool: Arc::clone(&self.pool),
+            spare: AtomicUsize::new(0),
+            held: Holder::ALL.map(|_| AtomicUsize::new(0)),
+        });
+        let mut locals = lock(&self.pool.locals);
+        locals.retain(|known| known.strong_count() > 0);
+        locals.push(Arc::downgrade(&local));
+        drop(locals);
+        Lease { local, holder: Holder::default() }
+    }
+
+    /// How much is taken for each of [`Holder::ALL`].
+    pub fn taken_bytes(&self) -> [(Holder, usize); Holder::ALL.len()] {
+        let locals: Vec<Arc<Local>> =
+            lock(&self.pool.locals).iter().filter_map(Weak::upgrade).collect();
+        Holder::ALL.map(|holder| {
+            let held =
+                locals.iter().map(|local| local.held[holder as usize].load(Ordering::Relaxed));
+            (holder, held.sum())
+        })
     }
 
     /// Size of the pool.
@@ -82,10 +138,20 @@ fn subtract(from: &AtomicUsize, bytes: usize) -> bool {
 struct Local {
     pool: Arc<Pool>,
     spare: AtomicUsize,
+    /// What is taken, by holder.
+    held: [AtomicUsize; Holder::ALL.len()],
 }
 
 impl Local {
-    fn take(&self, bytes: usize) -> bool {
+    fn take(&self, holder: Holder, bytes: usize) -> bool {
+        let taken = self.fetch(bytes);
+        if taken {
+            self.held[holder as usize].fetch_add(bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn fetch(&self, bytes: usize) -> bool {
         if subtract(&self.spare, bytes) {
             return true;
         }
@@ -113,7 +179,8 @@ impl Local {
         fetched
     }
 
-    fn give_back(&self, bytes: usize) {
+    fn give_back(&self, holder: Holder, bytes: usize) {
+        self.held[holder as usize].fetch_sub(bytes, Ordering::Relaxed);
         let spare = self.spare.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if spare > SPARE_BYTES_MAX {
             let surplus = (spare - CHUNK_BYTES) / CHUNK_BYTES * CHUNK_BYTES;
@@ -135,16 +202,23 @@ impl Drop for Local {
 #[derive(Clone)]
 pub struct Lease {
     local: Arc<Local>,
+    holder: Holder,
 }
 
 impl Lease {
     /// Takes `bytes`, or nothing where they are not to be had.
     pub fn take(&self, bytes: usize) -> Option<Taken> {
-        self.local.take(bytes).then(|| Taken { local: Arc::clone(&self.local), bytes })
+        let Self { local, holder } = self;
+        let taken = local.take(*holder, bytes);
+        taken.then(|| Taken { local: Arc::clone(local), holder: *holder, bytes })
     }
-}
 
-impl Lease {
+    /// The same way to the pool, of another holder.
+    #[must_use]
+    pub fn of(&self, holder: Holder) -> Self {
+        Self { local: Arc::clone(&self.local), holder }
+    }
+
     /// Size of the pool.
     pub fn total_bytes(&self) -> usize {
         self.local.pool.total
@@ -161,6 +235,7 @@ impl fmt::Debug for Lease {
 #[must_use = "dropping it gives the bytes back"]
 pub struct Taken {
     local: Arc<Local>,
+    holder: Holder,
     bytes: usize,
 }
 
@@ -173,7 +248,7 @@ impl Taken {
     /// Takes `bytes` more, or changes nothing: false.
     #[must_use]
     pub fn grow(&mut self, bytes: usize) -> bool {
-        let grown = self.local.take(bytes);
+        let grown = self.local.take(self.holder, bytes);
         if grown {
             self.bytes += bytes;
         }
@@ -183,7 +258,7 @@ impl Taken {
     /// Gives all but `bytes` back; keeps what it has where that is less.
     pub fn shrink_to(&mut self, bytes: usize) {
         if let Some(surplus) = self.bytes.checked_sub(bytes) {
-            self.local.give_back(surplus);
+            self.local.give_back(self.holder, surplus);
             self.bytes = bytes;
         }
     }
@@ -191,7 +266,7 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.local.give_back(self.bytes);
+        self.local.give_back(self.holder, self.bytes);
     }
 }
 
@@ -243,6 +318,24 @@ mod tests {
         assert!(other.take(1).is_none());
         drop(all);
         assert!(other.take(32 * MIB).is_some());
+    }
+
+    #[test]
+    fn who_holds_how_much_is_told() {
+        let budget = Budget::new(40 * MIB);
+        let (one, other) = (budget.lease(), budget.lease().of(Holder::Writes));
+        let answers = one.take(MIB).expect("room");
+        let writes = one.of(Holder::Writes).take(2 * MIB).expect("room");
+        let mut more = other.take(3 * MIB).expect("room");
+        assert!(more.grow(MIB));
+        more.shrink_to(2 * MIB);
+        let told =
+            |holder| budget.taken_bytes().iter().find(|(one, _)| *one == holder).map(|it| it.1);
+        assert_eq!(told(Holder::Answers), Some(MIB));
+        assert_eq!(told(Holder::Writes), Some(4 * MIB));
+        assert_eq!(told(Holder::Merges), Some(0));
+        drop((answers, writes, more));
+        assert!(budget.taken_bytes().iter().all(|(_, bytes)| *bytes == 0));
     }
 
     #[test]

@@ -289,6 +289,11 @@ impl<E: Env> Shard<E> {
     }
 }
 
+/// Bytes of a segment's files.
+fn on_disk(file: &crate::manifest::SegmentFile) -> u64 {
+    file.len_bytes + file.live.map_or(0, |live| live.len_bytes)
+}
+
 impl<E: Env> Inner<E> {
     /// The log; set before anybody else sees the shard.
     pub(crate) fn log(&self) -> &Local<E> {
@@ -436,7 +441,8 @@ impl<E: Env> Inner<E> {
         Stats {
             docs_count: docs - deleted,
             docs_deleted: deleted,
-            store_bytes: segments().map(|held| held.segment.len_bytes()).sum(),
+            store_bytes: segments().filter_map(|held| held.file.as_ref()).map(on_disk).sum(),
+            segment_bytes: segments().map(|held| held.segment.len_bytes()).sum(),
             segment_count: state.segments.len() as u64,
             segment_count_unflushed: segments().filter(|held| held.file.is_none()).count() as u64,
             seq_no_max: state.seq_no_next.checked_sub(1),

@@ -38,8 +38,10 @@ pub struct Stats {
     pub docs_count: u64,
     /// Deleted documents that segments still hold.
     pub docs_deleted: u64,
-    /// Bytes of all segments, in memory and on disk.
+    /// Bytes on disk: files of segments, and of their living documents.
     pub store_bytes: u64,
+    /// Bytes of all segments, in memory and on disk.
+    pub segment_bytes: u64,
     /// Segments of the view.
     pub segment_count: u64,
     /// Segments that only memory and the log hold.
@@ -99,6 +101,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             docs_count,
             docs_deleted,
             store_bytes,
+            segment_bytes,
             segment_count,
             segment_count_unflushed,
             seq_no_max: _,
@@ -129,6 +132,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             (docs_count, other.docs_count),
             (docs_deleted, other.docs_deleted),
             (store_bytes, other.store_bytes),
+            (segment_bytes, other.segment_bytes),
             (segment_count, other.segment_count),
             (segment_count_unflushed, other.segment_count_unflushed),
             (write_current, other.write_current),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::hash::Map;
+use env::budget::Holder;
 use env::{Clock, Env, Pace, Spawn};
 use shard::{Setup, Shard};
 
@@ -100,7 +101,7 @@ async fn open<E: Env>(core: &Rc<Core<E>>, call: OpenCall) {
         dir: core.shared.shard_dir(call.shard),
         config: call.config,
         mapping: call.mapping,
-        lease: core.lease.clone(),
+        lease: core.lease.of(Holder::Writes),
         reserve: core.reserve.borrow().clone(),
     };
     let opened = if call.create {

@@ -6,3 +6,4 @@ mod names;
 pub mod resolve;
 pub mod route;
 pub(crate) mod settings;
+pub mod single;

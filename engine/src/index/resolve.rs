@@ -3,11 +3,14 @@
 //! Always true
 //! 1. An answer names concrete indices, each once, in the order in which the expression met them
 //!    (a wildcard's in the order of their names).
-//! 2. A wildcard never names what the caller may not see; a concrete name always reaches the gate.
+//! 2. An exclusion takes away what was met before it; whether a closed index may be met is asked of
+//!    what is left.
+//! 3. A wildcard never names what the caller may not see; a concrete name always reaches the gate.
 //!
 //! Not here: remote clusters (`a:b`), which are refused as Elasticsearch refuses an unknown one.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use json::Value;
 
@@ -119,11 +122,13 @@ impl Call {
     }
 }
 
-/// Resolves an expression; empty and `_all` and `*` mean all.
+/// Resolves an expression; empty and `_all` and `*` mean all. `_all` in a list is a name that nothing
+/// can bear.
 ///
 /// # Errors
 /// `index_not_found_exception` for a missing concrete name (unless ignored) or for a wildcard
-/// without match where that is not allowed; `index_closed_exception` for a closed concrete name.
+/// without match where that is not allowed; `index_closed_exception` for a closed index that was
+/// named or asked for; `invalid_index_name_exception` for a name with `_` in front.
 pub fn resolve(
     names: &impl Names,
     expression: &str,
@@ -136,156 +141,46 @@ pub fn resolve(
     }
     let mut found = Found::default();
     let mut after_wildcard = false;
-    let whole = expression.is_empty() || expression == "_all";
-    for part in split(if whole { "*" } else { expression }) {
+    let parts = split(expression);
+    let whole = parts.is_empty() || expression == "_all";
+    let IndicesOptions { expand_open, expand_closed, expand_hidden, .. } = call.options;
+    let expands = expand_open || expand_closed || expand_hidden;
+    for part in if whole { vec!["*"] } else { parts } {
         let part = date_math::resolve(part, now_ms)?;
         let part = part.as_ref();
         if part.is_empty() {
-            continue;
+            return Err(missing(part, call.resource_type));
         }
-        if let (Some(excluded), true) = (part.strip_prefix('-'), after_wildcard) {
-            found.exclude(names, excluded);
-            continue;
+        // Elasticsearch keeps such names for its own calls, `_all` in a list among them.
+        if part.starts_with('_') {
+            return Err(reserved(part));
         }
-        let IndicesOptions { expand_open, expand_closed, expand_hidden, .. } = call.options;
-        let expands = expand_open || expand_closed || expand_hidden;
+        let (excludes, name) = match part.strip_prefix('-') {
+            Some(name) if after_wildcard => (true, name),
+            _ => (false, part),
+        };
         // With `none` a star is a letter like any other, but for all together.
-        if part == "_all" || (part.contains('*') && (expands || whole)) {
-            after_wildcard = true;
-            let before = found.list.len();
-            let pattern = if part == "_all" { "*" } else { part };
-            wildcard(names, pattern, call, &sees, &mut found)?;
-            if found.list.len() == before && !call.options.allow_no_indices && found.list.is_empty()
-            {
-                return Err(missing(part, call.resource_type));
+        let pattern = name.contains('*') && (expands || whole);
+        match (pattern, excludes) {
+            (true, true) => found.exclude_all(&wildcard(names, name, call, &|_: &str| true)),
+            (false, true) => found.exclude(name),
+            (true, false) => {
+                after_wildcard = true;
+                let met = wildcard(names, name, call, &sees);
+                if met.is_empty() && found.list.is_empty() && !call.options.allow_no_indices {
+                    return Err(missing(part, call.resource_type));
+                }
+                found.list.extend(met);
             }
-            continue;
+            (false, false) => concrete(names, name, call, &mut found)?,
         }
-        concrete(names, part, call, &mut found)?;
     }
-    if found.list.is_empty() && !call.options.allow_no_indices {
+    let list = found.resolved(call, &sees)?;
+    if list.is_empty() && !call.options.allow_no_indices {
         let name = if whole { "_all" } else { expression };
         return Err(missing(name, call.resource_type));
     }
-    Ok(found.list)
-}
-
-/// Resolves a name that a write or a single-document read goes to: an index, or an alias with one
-/// index or a write index.
-///
-/// # Errors
-/// As [`resolve`], and 400 for an alias without a write index.
-pub fn resolve_one(
-    names: &impl Names,
-    expression: &str,
-    now_ms: i64,
-    purpose: Purpose,
-) -> Result<One> {
-    let name = date_math::resolve(expression, now_ms)?;
-    if let Some(facts) = names.index(&name) {
-        if !facts.open {
-            return Err(closed(&name, facts.uuid));
-        }
-        return Ok(One::Index {
-            name: name.into_owned(),
-            routing: None,
-            is_alias: false,
-            is_stream: false,
-        });
-    }
-    if let Some(indices) = names.stream(&name) {
-        return stream_one(&name, &indices, purpose);
-    }
-    let Some(targets) = names.alias(&name) else {
-        if name.contains(':') {
-            let cluster = name.split(':').next().unwrap_or_default();
-            return Err(no_such_cluster(cluster));
-        }
-        if name.starts_with('_') && purpose == Purpose::Read {
-            return Err(Error::new(
-                400,
-                "invalid_index_name_exception",
-                format!("Invalid index name [{name}], must not start with '_'."),
-            )
-            .with("index_uuid", "_na_")
-            .with("index", name.as_ref()));
-        }
-        return Ok(One::Missing { name: name.into_owned() });
-    };
-    let target = match (purpose, targets.as_slice()) {
-        (Purpose::Read, [only]) => only,
-        (Purpose::Read, _) => {
-            let list: Vec<&str> = targets.iter().map(|target| target.index.as_str()).collect();
-            return Err(Error::illegal_argument(format!(
-                "alias [{name}] has more than one index associated with it [{}], can't execute a \
-                 single index op",
-                list.join(", ")
-            )));
-        }
-        (Purpose::Write, [only]) if only.is_write_index != Some(false) => only,
-        (Purpose::Write, _) => {
-            targets.iter().find(|target| target.is_write_index == Some(true)).ok_or_else(|| {
-                Error::illegal_argument(format!(
-                    "no write index is defined for alias [{name}]. The write index may be \
-                     explicitly disabled using is_write_index=false or the alias points to \
-                     multiple indices without one being designated as a write index"
-                ))
-            })?
-        }
-    };
-    if let Some(facts) = names.index(&target.index)
-        && !facts.open
-    {
-        return Err(closed(&target.index, facts.uuid));
-    }
-    // A single document is where it was written to, whoever asks for it.
-    let routing = target.index_routing.clone();
-    Ok(One::Index { name: target.index.clone(), routing, is_alias: true, is_stream: false })
-}
-
-/// The index of a data stream that a single document goes to, or is read from.
-fn stream_one(name: &str, indices: &[String], purpose: Purpose) -> Result<One> {
-    let found = match (purpose, indices) {
-        (Purpose::Write, [.., last]) | (Purpose::Read, [last]) => last,
-        _ => {
-            return Err(Error::illegal_argument(format!(
-                "data stream [{name}] has more than one index associated with it [{}], can't \
-                 execute a single index op",
-                indices.join(", ")
-            )));
-        }
-    };
-    Ok(One::Index { name: found.clone(), routing: None, is_alias: false, is_stream: true })
-}
-
-/// What a single index is wanted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// A document is read.
-    Read,
-    /// A document is written.
-    Write,
-}
-
-/// Answer of [`resolve_one`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum One {
-    /// The index, perhaps through an alias with a routing of its own.
-    Index {
-        /// Concrete name.
-        name: String,
-        /// The alias's routing.
-        routing: Option<String>,
-        /// The name was an alias.
-        is_alias: bool,
-        /// The name was a data stream.
-        is_stream: bool,
-    },
-    /// No index or alias bears the name: a write may create it.
-    Missing {
-        /// The name, date math done.
-        name: String,
-    },
+    Ok(list)
 }
 
 /// 400 for a closed index that was named.
@@ -295,11 +190,22 @@ pub fn closed(name: &str, uuid: [u8; 16]) -> Error {
         .with("index", name)
 }
 
+/// 400 for a name that only Elasticsearch's own calls bear.
+pub(super) fn reserved(name: &str) -> Error {
+    Error::new(
+        400,
+        "invalid_index_name_exception",
+        format!("Invalid index name [{name}], must not start with '_'."),
+    )
+    .with("index_uuid", "_na_")
+    .with("index", name)
+}
+
 fn missing(name: &str, resource_type: &'static str) -> Error {
     Error::index_not_found(name, resource_type)
 }
 
-fn no_such_cluster(cluster: &str) -> Error {
+pub(super) fn no_such_cluster(cluster: &str) -> Error {
     Error::new(
         404,
         "no_such_remote_cluster_exception",
@@ -307,9 +213,21 @@ fn no_such_cluster(cluster: &str) -> Error {
     )
 }
 
+/// What the parts of an expression led to so far, in order.
 #[derive(Default)]
 struct Found {
-    list: Vec<Resolved>,
+    list: Vec<Met>,
+}
+
+/// One way to one index.
+struct Met {
+    index: String,
+    /// The name that was written out; `None` for a wildcard's.
+    by: Option<String>,
+    /// What the way says; `None` where the alias that it led through was excluded afterwards.
+    way: Option<Way>,
+    /// Id of a closed index where closed ones are refused: what is excluded later is no error.
+    shut: Option<[u8; 16]>,
 }
 
 /// What the way that led to an index says of it.
@@ -328,106 +246,154 @@ impl Way {
             alias: Some(alias.to_owned()),
         }
     }
+
+    /// The alias's routing leads a search only where the alias itself was named.
+    fn by_wildcard(alias: &str, target: &AliasTarget) -> Self {
+        Self { routing: None, ..Self::of(alias, target) }
+    }
 }
 
 impl Found {
-    fn add(&mut self, index: &str, way: Way) {
-        let routing = |way: &Way| -> Vec<String> {
-            let values = way.routing.as_deref().unwrap_or_default().split(',');
-            values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
-        };
-        let values = routing(&way);
-        let Some(known) = self.list.iter_mut().find(|resolved| resolved.index == index) else {
-            self.list.push(Resolved {
-                index: index.to_owned(),
-                filters: way.filter.into_iter().collect(),
-                routing: values,
-                via: way.alias.into_iter().collect(),
-            });
-            return;
-        };
-        match way.alias {
-            None => known.via.clear(),
-            Some(alias) if !known.via.is_empty() && !known.via.contains(&alias) => {
-                known.via.push(alias);
+    /// Takes one name away: an index that a wildcard met, or a name that was written out. The
+    /// indices behind an alias stay where a wildcard met them.
+    fn exclude(&mut self, name: &str) {
+        self.list.retain(|met| match &met.by {
+            None => met.index != name,
+            Some(by) => by != name,
+        });
+        for met in &mut self.list {
+            let through = met.way.as_ref().and_then(|way| way.alias.as_deref());
+            if met.by.is_none() && through == Some(name) {
+                met.way = None;
             }
-            Some(_) => {}
-        }
-        // A way without a filter shows everything; one without routing leads to all shards.
-        match way.filter {
-            None => known.filters.clear(),
-            Some(filter) if !known.filters.is_empty() => known.filters.push(filter),
-            Some(_) => {}
-        }
-        if values.is_empty() {
-            known.routing.clear();
-        } else if !known.routing.is_empty() {
-            known.routing.extend(values);
         }
     }
 
-    fn exclude(&mut self, names: &impl Names, pattern: &str) {
-        self.list.retain(|resolved| {
-            let by_alias = || {
-                names.aliases().iter().any(|alias| {
-                    matches(pattern, alias)
-                        && names.alias(alias).is_some_and(|targets| {
-                            targets.iter().any(|target| target.index == resolved.index)
-                        })
-                })
-            };
-            !matches(pattern, &resolved.index) && !by_alias()
+    /// Takes away the indices that a wildcard met.
+    fn exclude_all(&mut self, excluded: &[Met]) {
+        let excluded: BTreeSet<&str> = excluded.iter().map(|met| met.index.as_str()).collect();
+        self.list.retain(|met| {
+            let itself = met.by.as_ref().is_none_or(|by| *by == met.index);
+            !(itself && excluded.contains(met.index.as_str()))
         });
+    }
+
+    /// The indices, each once.
+    fn resolved(self, call: Call, sees: &impl Fn(&str) -> bool) -> Result<Vec<Resolved>> {
+        let mut list: Vec<Resolved> = Vec::with_capacity(self.list.len());
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let led: BTreeSet<String> = match self.list.iter().all(|met| met.way.is_some()) {
+            true => BTreeSet::new(),
+            false => {
+                let left = self.list.iter().filter(|met| met.way.is_some());
+                left.map(|met| met.index.clone()).collect()
+            }
+        };
+        for met in self.list {
+            let way = match met.way {
+                Some(way) => way,
+                // Without its alias the index stands for itself, unless another way is left, or
+                // only the alias was to be seen.
+                None if led.contains(&met.index) || !sees(&met.index) => continue,
+                None => Way::default(),
+            };
+            match met.shut {
+                Some(_) if call.options.ignore_unavailable => continue,
+                Some(uuid) => return Err(closed(&met.index, uuid)),
+                None => {}
+            }
+            match places.get(&met.index) {
+                Some(&place) => also(&mut list[place], way),
+                None => {
+                    places.insert(met.index.clone(), list.len());
+                    list.push(Resolved {
+                        routing: values(&way),
+                        filters: way.filter.into_iter().collect(),
+                        via: way.alias.into_iter().collect(),
+                        index: met.index,
+                    });
+                }
+            }
+        }
+        Ok(list)
     }
 }
 
+/// The routing values of a way.
+fn values(way: &Way) -> Vec<String> {
+    let values = way.routing.as_deref().unwrap_or_default().split(',');
+    values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
+}
+
+/// Another way to a known index.
+fn also(known: &mut Resolved, way: Way) {
+    let values = values(&way);
+    match way.alias {
+        None => known.via.clear(),
+        Some(alias) if !known.via.is_empty() && !known.via.contains(&alias) => {
+            known.via.push(alias);
+        }
+        Some(_) => {}
+    }
+    // A way without a filter shows everything; one without routing leads to all shards.
+    match way.filter {
+        None => known.filters.clear(),
+        Some(filter) if !known.filters.is_empty() => known.filters.push(filter),
+        Some(_) => {}
+    }
+    if values.is_empty() {
+        known.routing.clear();
+    } else if !known.routing.is_empty() {
+        known.routing.extend(values);
+    }
+}
+
+/// What a pattern meets.
 fn wildcard(
     names: &impl Names,
     pattern: &str,
     call: Call,
     sees: &impl Fn(&str) -> bool,
-    found: &mut Found,
-) -> Result<()> {
+) -> Vec<Met> {
     let options = call.options;
+    let mut found = Vec::new();
     // What hides is matched by a pattern that says the dot itself.
     let shows = |name: &str, hidden: bool| {
         let dotted = name.starts_with('.') && pattern.starts_with('.');
         !hidden || options.expand_hidden || dotted
     };
-    let admits = |name: &str, facts: Facts, alias: Option<&str>| {
+    let mut add = |name: &str, facts: Facts, alias: Option<(&str, &AliasTarget)>| {
         let state = if facts.open { options.expand_open } else { options.expand_closed };
         // A role may name the alias alone.
-        if !state || !(sees(name) || alias.is_some_and(sees)) {
-            return Ok(false);
-        }
-        match (facts.open || !call.forbid_closed, options.ignore_unavailable) {
-            (true, _) => Ok(true),
-            (false, true) => Ok(false),
-            // Whoever asks for closed ones meets them.
-            (false, false) => Err(closed(name, facts.uuid)),
+        if state && (sees(name) || alias.is_some_and(|(alias, _)| sees(alias))) {
+            let way = alias.map(|(alias, target)| Way::by_wildcard(alias, target));
+            found.push(Met {
+                index: name.to_owned(),
+                by: None,
+                way: Some(way.unwrap_or_default()),
+                // Whoever asks for closed ones meets them.
+                shut: (!facts.open && call.forbid_closed).then_some(facts.uuid),
+            });
         }
     };
     for name in names.indices() {
         if matches(pattern, &name)
             && let Some(facts) = names.index(&name)
             && shows(&name, facts.hidden)
-            && admits(&name, facts, None)?
         {
-            found.add(&name, Way::default());
+            add(&name, facts, None);
         }
     }
     if call.ignore_aliases {
-        return Ok(());
+        return found;
     }
     for (stream, hidden) in names.streams() {
         if !matches(pattern, &stream) || !shows(&stream, hidden) {
             continue;
         }
         for name in names.stream(&stream).unwrap_or_default() {
-            if let Some(facts) = names.index(&name)
-                && admits(&name, facts, None)?
-            {
-                found.add(&name, Way::default());
+            if let Some(facts) = names.index(&name) {
+                add(&name, facts, None);
             }
         }
     }
@@ -438,29 +404,28 @@ fn wildcard(
         for target in names.alias(&alias).unwrap_or_default() {
             if let Some(facts) = names.index(&target.index)
                 && shows(&alias, target.is_hidden)
-                && admits(&target.index, facts, Some(&alias))?
             {
-                found.add(&target.index, Way::of(&alias, &target));
+                add(&target.index, facts, Some((&alias, &target)));
             }
         }
     }
-    Ok(())
+    found
 }
 
 fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Result<()> {
-    let add = |found: &mut Found, index: &str, way: Way| {
-        let Some(facts) = names.index(index) else { return Ok(()) };
-        if !facts.open && call.forbid_closed {
-            if call.options.ignore_unavailable {
-                return Ok(());
-            }
-            return Err(closed(index, facts.uuid));
+    let mut add = |index: &str, way: Way| {
+        if let Some(facts) = names.index(index) {
+            found.list.push(Met {
+                index: index.to_owned(),
+                by: Some(name.to_owned()),
+                way: Some(way),
+                shut: (!facts.open && call.forbid_closed).then_some(facts.uuid),
+            });
         }
-        found.add(index, way);
-        Ok(())
     };
     if names.index(name).is_some() {
-        return add(found, name, Way::default());
+        add(name, Way::default());
+        return Ok(());
     }
     let stream = names.stream(name);
     let targets = names.alias(name);
@@ -475,12 +440,12 @@ fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Re
         )));
     }
     if let Some(indices) = stream {
-        return indices.iter().try_for_each(|index| add(found, index, Way::default()));
+        indices.iter().for_each(|index| add(index, Way::default()));
+        return Ok(());
     }
     if let Some(targets) = targets {
-        return targets
-            .iter()
-            .try_for_each(|target| add(found, &target.index, Way::of(name, target)));
+        targets.iter().for_each(|target| add(&target.index, Way::of(name, target)));
+        return Ok(());
     }
     if call.options.ignore_unavailable {
         return Ok(());
@@ -488,19 +453,10 @@ fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Re
     if let Some((cluster, _)) = name.split_once(':') {
         return Err(no_such_cluster(cluster));
     }
-    if name.starts_with('_') {
-        return Err(Error::new(
-            400,
-            "invalid_index_name_exception",
-            format!("Invalid index name [{name}], must not start with '_'."),
-        )
-        .with("index_uuid", "_na_")
-        .with("index", name));
-    }
     Err(missing(name, call.resource_type))
 }
 
-/// Parts of a list; commas inside `<…>` belong to date math.
+/// Parts of a list without the empty ones at its end; commas inside `<…>` belong to date math.
 fn split(expression: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut depth = 0usize;
@@ -517,6 +473,9 @@ fn split(expression: &str) -> Vec<&str> {
         }
     }
     parts.push(&expression[start..]);
+    while parts.last().is_some_and(|part| part.is_empty()) {
+        parts.pop();
+    }
     parts
 }
 

@@ -1,8 +1,9 @@
 //! Stories of names.
 
 use super::*;
+use crate::index::single::{One, Purpose, resolve_one};
 
-/// Indices: a1, a2, b (hidden), .sys, shut (closed); aliases: both → a1, a2; one → a1 filtered.
+/// Indices: a1, a2, b (hidden), .sys, shut (closed); aliases: both → a1, a2; one → a1 filtered and routed.
 struct Sample;
 
 impl Names for Sample {
@@ -26,7 +27,10 @@ impl Names for Sample {
         };
         match name {
             "both" => Some(vec![target("a1", None), target("a2", None)]),
-            "one" => Some(vec![target("a1", Some(Value::Null))]),
+            "one" => {
+                let one = target("a1", Some(Value::Null));
+                Some(vec![AliasTarget { search_routing: Some("1".to_owned()), ..one }])
+            }
             _ => None,
         }
     }
@@ -62,6 +66,7 @@ fn a_hidden_index_hides_from_wildcards_only() {
     let options = IndicesOptions::default();
     assert_eq!(names("b", options), Ok(vec!["b".into()]));
     let hidden = IndicesOptions { expand_hidden: true, ..options };
+    assert_eq!(names("b,*,-b*", options).map(|list| list.contains(&"b".into())), Ok(true));
     assert_eq!(names("b*", hidden), Ok(vec!["b".into(), "a1".into(), "a2".into()]));
 }
 
@@ -97,6 +102,74 @@ fn a_closed_index_is_refused_by_name_and_skipped_by_wildcard() {
     let shown = Call { forbid_closed: false, ..Call::new(closed_too) };
     let list = resolve(&Sample, "s*", shown, 0, |_| true).expect("resolves");
     assert_eq!(list[0].index, "shut");
+}
+
+#[test]
+fn what_is_excluded_may_be_closed() {
+    let options = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+    assert!(names("*", options).is_err());
+    for expression in ["*,-shut", "*,-s*", "a*,s*,-sh*"] {
+        let open = names(expression, options).expect("the closed one is excluded");
+        assert!(open.contains(&"a1".into()) && !open.contains(&"shut".into()), "{expression}");
+    }
+}
+
+#[test]
+fn an_exclusion_takes_names_away_or_what_its_wildcard_meets() {
+    for (expression, left) in [
+        // An alias by its name: what else led to its indices stays.
+        ("a*,-both", vec!["a1", "a2"]),
+        ("bot*,-both", vec!["a1", "a2"]),
+        ("a1*,both,-both", vec!["a1"]),
+        // By a wildcard: the indices behind what it meets.
+        ("*,-bot*", vec![".sys"]),
+        ("a*,-on*", vec!["a2"]),
+        // A name that was written out goes by that name alone.
+        ("both,a*,-a1", vec!["a1", "a2"]),
+        ("one,a*,-a*", vec!["a1"]),
+        ("a*,a1,-a1", vec!["a2"]),
+        ("a*,-a1,a1", vec!["a2", "a1"]),
+    ] {
+        let found = names(expression, IndicesOptions::default()).expect("resolves");
+        assert_eq!(found, left, "{expression}");
+    }
+}
+
+#[test]
+fn an_excluded_alias_takes_its_filter_along() {
+    let call = Call::new(IndicesOptions::default());
+    let list = resolve(&Sample, "on*,-one", call, 0, |_| true).expect("resolves");
+    assert!(list[0].filters.is_empty() && list[0].via.is_empty());
+    // Whoever sees the alias alone is left with nothing, not with the whole index.
+    let list = resolve(&Sample, "on*,-one", call, 0, |name| name == "one").expect("resolves");
+    assert_eq!(list, []);
+}
+
+#[test]
+fn an_alias_leads_by_its_routing_only_where_it_is_named() {
+    let call = Call::new(IndicesOptions::default());
+    let routing = |expression: &str| {
+        let list = resolve(&Sample, expression, call, 0, |_| true).expect("resolves");
+        (list[0].routing.clone(), list[0].filters.clone())
+    };
+    assert_eq!(routing("one"), (vec!["1".to_owned()], vec![Value::Null]));
+    assert_eq!(routing("on*"), (vec![], vec![Value::Null]));
+    assert_eq!(routing("one,on*"), (vec![], vec![Value::Null, Value::Null]));
+}
+
+#[test]
+fn names_of_our_own_and_empty_ones_are_refused_whatever_is_ignored() {
+    let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
+    for expression in ["_foo", "a1,_all", "_all,a1", "_f*", "a1,_f*"] {
+        let error = names(expression, options).expect_err(expression);
+        assert_eq!((error.status, error.kind.as_ref()), (400, "invalid_index_name_exception"));
+    }
+    for expression in [",a1", "a1,,a2"] {
+        let error = names(expression, options).expect_err(expression);
+        assert_eq!((error.status, error.reason.as_str()), (404, "no such index []"));
+    }
+    assert_eq!(names("a1,,", options), Ok(vec!["a1".into()]));
+    assert_eq!(names(",", options), names("", options));
 }
 
 #[test]

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::block::{self, Level};
-use crate::index::resolve::{Call, One, Purpose, resolve, resolve_one};
+use crate::index::resolve::{Call, resolve};
+use crate::index::single::{One, Purpose, resolve_one};
 use crate::task::TaskSpec;
 
 pub use shard::Aim;

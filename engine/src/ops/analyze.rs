@@ -10,7 +10,7 @@ use super::failure;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
-use crate::index::resolve::{One, Purpose, resolve_one};
+use crate::index::single::{One, Purpose, resolve_one};
 
 pub use mapping::analysis::OwnedToken as Token;
 pub use mapping::analysis::analyze::{Analysis, Detail, Stage};

@@ -26,8 +26,8 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
-use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::index::route::Route;
+use crate::index::single::{One, Purpose, resolve_one};
 
 /// How often the rest of a batch is sent again because an update needs fields.
 const ROUNDS_MAX: usize = 64;

@@ -36,7 +36,7 @@ use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::host::call::ShardCall;
-use crate::index::resolve::{One, Purpose, resolve_one};
+use crate::index::single::{One, Purpose, resolve_one};
 use crate::task::TaskControl;
 
 mod scripted;

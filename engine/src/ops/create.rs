@@ -213,7 +213,7 @@ pub(crate) fn is_typed(mappings: &Value) -> bool {
 /// A part of the body that is an object; empty where there is none.
 pub(crate) fn part(body: &Value, key: &str) -> Result<Value> {
     match body.get(key) {
-        None | Some(Value::Null) => Ok(Value::object()),
+        None => Ok(Value::object()),
         Some(value @ Value::Object(_)) => Ok(value.clone()),
         Some(_) => Err(Error::parse(format!("key [{key}] must be an object"))),
     }

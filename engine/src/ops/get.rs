@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
-use crate::index::resolve::{One, Purpose, resolve_one};
 use crate::index::route::Route;
+use crate::index::single::{One, Purpose, resolve_one};
 
 /// A get on its way.
 struct Aim {

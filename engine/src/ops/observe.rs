@@ -96,6 +96,8 @@ pub struct IndexRow {
     pub docs_deleted: u64,
     /// Bytes of segments, in memory and on disk.
     pub store_bytes: u64,
+    /// Bytes of all segments, those that only memory holds too.
+    pub segment_bytes: u64,
     /// Created, milliseconds since 1970.
     pub created_ms: i64,
 }
@@ -238,6 +240,7 @@ impl<E: Env> Core<E> {
                     row.docs_count += stats.docs_count;
                     row.docs_deleted += stats.docs_deleted;
                     row.store_bytes += stats.store_bytes;
+                    row.segment_bytes += stats.segment_bytes;
                 }
             }
             rows.push(row);
@@ -278,6 +281,7 @@ impl<E: Env> Core<E> {
             docs_count: 0,
             docs_deleted: 0,
             store_bytes: 0,
+            segment_bytes: 0,
             created_ms: index.created_ms,
         }
     }

@@ -113,6 +113,17 @@ impl<E: Env> Core<E> {
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         let asked =
             cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
+        if asked.contains_key("index.routing_partition_size") {
+            let problem = "cannot provide a routing partition size value when resizing an index";
+            return Err(Error::validation(&[problem]));
+        }
+        // One shard may be split as one likes.
+        let free = kind == Resize::Split && index.settings.shard_count() == 1;
+        if asked.contains_key("index.number_of_routing_shards") && !free {
+            return Err(Error::illegal_argument(
+                "cannot provide index.number_of_routing_shards on resize",
+            ));
+        }
         let asked_count = asked.get("index.number_of_shards");
         let shards = match largest_shard(kind, body)? {
             None => shard_count(kind, index, asked_count)?,
@@ -124,7 +135,7 @@ impl<E: Env> Core<E> {
             }
             Some(largest_bytes) => {
                 let rows = self.health_rows(|row| row.uuid == index.uuid).await;
-                let bytes: u64 = rows.iter().map(|row| row.store_bytes).sum();
+                let bytes: u64 = rows.iter().map(|row| row.segment_bytes).sum();
                 shards_of_at_most(largest_bytes, bytes, index.settings.shard_count())
             }
         };
@@ -312,14 +323,13 @@ impl<E: Env> Core<E> {
 /// How many shards the new index has.
 fn shard_count(kind: Resize, source: &Index, asked: Option<&Value>) -> Result<u32> {
     let from = source.settings.shard_count();
-    let asked = match asked.and_then(Value::as_str) {
-        None => None,
-        Some(text) => {
-            Some(text.parse::<u32>().ok().filter(|count| *count > 0).ok_or_else(|| {
-                Error::illegal_argument(format!(
-                    "Failed to parse value [{text}] for setting [index.number_of_shards]"
-                ))
-            })?)
+    let asked = match asked {
+        None | Some(Value::Null) => None,
+        // Read by what reads it where an index is made, so that it is refused in the same words.
+        Some(count) => {
+            let alone = json::json!({"index.number_of_shards": (count.clone())});
+            let read = cluster::IndexSettings::parse(&alone).map_err(failure::of_cluster)?;
+            Some(read.shard_count())
         }
     };
     let wrong = |reason: String| Err(Error::illegal_argument(reason));

@@ -3,13 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::units;
+use cluster::template::Part;
 use cluster::{AliasAction, Command, DataStream, Index, NewIndex};
 use env::Env;
 use json::{Object, Value};
 
 use super::create::{check_filter, part};
-use super::observe::IndexRow;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -25,8 +24,48 @@ pub struct RolloverRequest {
     pub new_index: Option<String>,
     /// Only says what would happen.
     pub dry_run: bool,
-    /// `conditions`, `settings`, `mappings`, `aliases`.
+    /// When it is due; without any it always is.
+    pub conditions: Vec<Condition>,
+    /// `settings`, `mappings`, `aliases` of the next index.
     pub body: Value,
+}
+
+/// One condition: it holds once the old index has come so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// Its name in Elasticsearch: `max_docs`.
+    pub name: &'static str,
+    /// All that name the least must hold; of the others one.
+    pub least: bool,
+    /// How far.
+    pub reach: Reach,
+    /// As it was asked: a text, or a count.
+    pub asked: Value,
+}
+
+/// How far an index must have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Milliseconds since it was made.
+    AgeMs(i64),
+    /// Documents.
+    Docs(i64),
+    /// Bytes of the primary shards.
+    Bytes(i64),
+    /// Documents of the largest shard.
+    LargestDocs(i64),
+    /// Bytes of the largest shard.
+    LargestBytes(i64),
+}
+
+impl Condition {
+    /// As an answer names it: `[max_docs: 5]`.
+    fn shown(&self) -> String {
+        match &self.asked {
+            Value::String(text) => format!("[{}: {text}]", self.name),
+            other => format!("[{}: {}]", self.name, json::to_string(other)),
+        }
+    }
 }
 
 /// What happened.
@@ -48,13 +87,6 @@ pub struct Rollover {
 enum Target {
     Alias { old: Arc<Index>, explicit: bool },
     Stream(Arc<DataStream>, Arc<Index>),
-}
-
-/// One condition.
-struct Condition {
-    shown: String,
-    holds: bool,
-    least: bool,
 }
 
 impl<E: Env> Core<E> {
@@ -106,14 +138,17 @@ impl<E: Env> Core<E> {
             .with("index_uuid", index.uuid_text())
             .with("index", new_name));
         }
-        let conditions = self.conditions(&old, request.body.get("conditions")).await?;
-        let most = conditions.iter().any(|one| !one.least && one.holds);
-        let least = conditions.iter().filter(|one| one.least).all(|one| one.holds);
+        self.refuse_repeated(&request.target, &target, &new_name)?;
+        let conditions = self.judged(&old, &request.conditions).await?;
+        let most = conditions.iter().any(|(one, holds)| !one.least && *holds);
+        let least = conditions.iter().filter(|(one, _)| one.least).all(|(_, holds)| *holds);
         let due = conditions.is_empty() || (most && least);
+        let met = conditions.iter().filter(|(_, holds)| *holds);
+        let met = met.map(|(one, _)| (one.name.to_owned(), one.asked.clone())).collect();
         let mut reply = Rollover {
             old_index: old.name.to_string(),
             new_index: new_name.clone(),
-            conditions: conditions.into_iter().map(|one| (one.shown, one.holds)).collect(),
+            conditions: conditions.iter().map(|(one, holds)| (one.shown(), *holds)).collect(),
             ..Rollover::default()
         };
         if request.dry_run || !due {
@@ -128,20 +163,26 @@ impl<E: Env> Core<E> {
             ..NewIndex::new(&new_name, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;
-        let command = match target {
+        let note = Command::NoteRollover {
+            uuid: old.uuid,
+            target: request.target.clone(),
+            rollover: cluster::state::Rollover { met: Value::Object(met), time_ms: self.now_ms() },
+        };
+        let mut commands = match target {
             Target::Stream(stream, _) => {
                 new.stream = Some(stream.name.to_string());
                 let mut next = DataStream::clone(&stream);
                 next.generation += 1;
                 next.indices.push(Arc::from(new_name));
-                Command::Batch(vec![
+                vec![
                     Command::CreateIndex(new),
                     Command::PutDataStream { stream: next, create: false },
-                ])
+                ]
             }
             Target::Alias { old, explicit } => switch(&request.target, &old, explicit, new)?,
         };
-        self.done(command).await?;
+        commands.push(note);
+        self.done(Command::Batch(commands)).await?;
         reply.rolled_over = true;
         reply.shards_acknowledged = self.is_whole(uuid);
         Ok(reply)
@@ -183,26 +224,66 @@ impl<E: Env> Core<E> {
         Ok(Target::Alias { old: Arc::clone(old), explicit })
     }
 
-    async fn conditions(
+    /// An alias that the templates of the next index give, too, would point to both.
+    fn refuse_repeated(&self, alias: &str, target: &Target, next: &str) -> Result<()> {
+        let Target::Alias { old, .. } = target else { return Ok(()) };
+        let state = self.state();
+        let hidden = old.aliases.get(alias).is_some_and(|said| said.is_hidden == Some(true));
+        let keys = |part: &Part| {
+            let aliases = part.aliases.as_ref().filter(|aliases| aliases.contains_key(alias))?;
+            Some(aliases.keys().cloned().collect::<Vec<_>>().join(", "))
+        };
+        let found = match state.templates.find(next, hidden) {
+            Some((name, template)) => {
+                let components = template.composed_of.iter();
+                let components =
+                    components.filter_map(|name| state.templates.component.get(name.as_str()));
+                let mut parts =
+                    components.map(|component| &component.template).chain(&template.template);
+                parts.find_map(keys).map(|keys| (name, keys))
+            }
+            None => {
+                let legacy = state.templates.find_legacy(next, hidden);
+                legacy.into_iter().find_map(|(name, body)| Some((name, keys(&body.part)?)))
+            }
+        };
+        match found {
+            None => Ok(()),
+            Some((template, keys)) => Err(Error::illegal_argument(format!(
+                "Rollover alias [{alias}] can point to multiple indices, found duplicated alias \
+                 [[{keys}]] in index template [{template}]"
+            ))),
+        }
+    }
+
+    /// The conditions, and whether each holds of the index.
+    async fn judged<'a>(
         self: &Rc<Self>,
         old: &Arc<Index>,
-        asked: Option<&Value>,
-    ) -> Result<Vec<Condition>> {
-        let Some(object) = asked.and_then(Value::as_object) else { return Ok(Vec::new()) };
-        let rows = self.health_rows(|index| index.uuid == old.uuid).await;
-        let Some(row) = rows.first() else { return Ok(Vec::new()) };
-        let largest = self.largest_shard(old).await;
-        let age_ms = self.now_ms().saturating_sub(old.created_ms);
-        let mut conditions = Vec::with_capacity(object.len());
-        for (name, value) in object.iter() {
-            conditions.push(condition(name, value, row, largest, age_ms)?);
+        asked: &'a [Condition],
+    ) -> Result<Vec<(&'a Condition, bool)>> {
+        if asked.is_empty() {
+            return Ok(Vec::new());
         }
-        if conditions.iter().all(|one| one.least) && !conditions.is_empty() {
+        if asked.iter().all(|one| one.least) {
             return Err(Error::validation(&[
                 "at least one max_* rollover condition must be set when using min_* conditions",
             ]));
         }
-        Ok(conditions)
+        let rows = self.health_rows(|index| index.uuid == old.uuid).await;
+        let Some(row) = rows.first() else { return Ok(Vec::new()) };
+        let largest = self.largest_shard(old).await;
+        let age_ms = self.now_ms().saturating_sub(old.created_ms);
+        // No figure here comes near the end of a signed one.
+        let reaches = |figure: u64, least: i64| least <= i64::try_from(figure).unwrap_or(i64::MAX);
+        let holds = |reach: Reach| match reach {
+            Reach::AgeMs(least) => age_ms >= least,
+            Reach::Docs(least) => reaches(row.docs_count, least),
+            Reach::Bytes(least) => reaches(row.segment_bytes, least),
+            Reach::LargestDocs(least) => reaches(largest.0, least),
+            Reach::LargestBytes(least) => reaches(largest.1, least),
+        };
+        Ok(asked.iter().map(|one| (one, holds(one.reach))).collect())
     }
 
     /// Documents and bytes of the largest shard, each by itself.
@@ -214,7 +295,7 @@ impl<E: Env> Core<E> {
                 self.ask(shard, |reply| crate::host::call::ShardCall::Stats { reply }).await;
             if let Ok(stats) = stats {
                 largest.0 = largest.0.max(stats.docs_count);
-                largest.1 = largest.1.max(stats.store_bytes);
+                largest.1 = largest.1.max(stats.segment_bytes);
             }
         }
         largest
@@ -222,7 +303,7 @@ impl<E: Env> Core<E> {
 }
 
 /// The new index, and the alias handed over, in one change.
-fn switch(alias: &str, old: &Index, explicit: bool, mut new: NewIndex) -> Result<Command> {
+fn switch(alias: &str, old: &Index, explicit: bool, mut new: NewIndex) -> Result<Vec<Command>> {
     let mut said = old.aliases.get(alias).cloned().unwrap_or_default();
     check_filter(alias, said.filter.as_ref())?;
     let before = if explicit {
@@ -233,69 +314,10 @@ fn switch(alias: &str, old: &Index, explicit: bool, mut new: NewIndex) -> Result
     };
     said.is_write_index = explicit.then_some(true);
     let mut aliases = new.aliases.as_object().cloned().unwrap_or_else(Object::new);
-    if aliases.contains_key(alias) {
-        return Err(Error::illegal_argument(format!(
-            "Rollover alias [{alias}] can point to multiple indices, found duplicated alias \
-             [[{alias}]] in the request"
-        )));
-    }
+    // What the old index has of it outweighs what the request says.
     aliases.insert(alias, said.to_json());
     new.aliases = Value::Object(aliases);
-    Ok(Command::Batch(vec![
-        Command::UpdateAliases { actions: vec![before] },
-        Command::CreateIndex(new),
-    ]))
-}
-
-fn condition(
-    name: &str,
-    value: &Value,
-    row: &IndexRow,
-    largest: (u64, u64),
-    age_ms: i64,
-) -> Result<Condition> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.text().to_owned(),
-        other => {
-            return Err(Error::illegal_argument(format!(
-                "condition [{name}] cannot be {}",
-                json::to_string(other)
-            )));
-        }
-    };
-    let (least, what) = match name.split_once('_') {
-        Some(("max", what)) => (false, what),
-        Some(("min", what)) => (true, what),
-        _ => (false, name),
-    };
-    let bytes = || {
-        let read = units::bytes(name, &text).map_err(Error::illegal_argument)?;
-        read.ok_or_else(|| Error::illegal_argument(format!("[{name}] has no size [{text}]")))
-    };
-    let count = || {
-        text.parse::<u64>().map_err(|_| {
-            Error::illegal_argument(format!("Failed to parse value [{text}] for [{name}]"))
-        })
-    };
-    let holds = match what {
-        "age" => {
-            let age = units::time(name, &text).map_err(Error::illegal_argument)?;
-            age.is_some_and(|age| age_ms as i128 >= age.as_millis() as i128)
-        }
-        "docs" => row.docs_count >= count()?,
-        "size" => row.store_bytes >= bytes()?,
-        "primary_shard_docs" => largest.0 >= count()?,
-        "primary_shard_size" => largest.1 >= bytes()?,
-        _ => {
-            return Err(Error::new(
-                400,
-                "x_content_parse_exception",
-                format!("[1:1] [conditions] unknown field [{name}]"),
-            ));
-        }
-    };
-    Ok(Condition { shown: format!("[{name}: {text}]"), holds, least })
+    Ok(vec![Command::UpdateAliases { actions: vec![before] }, Command::CreateIndex(new)])
 }
 
 /// `logs-000001` becomes `logs-000002`; so does the number in a name of date math.

@@ -169,8 +169,10 @@ impl<E: Env> Core<E> {
         self.spend_compilation()?;
         let program = script::compile(source, context);
         let program = Arc::new(program.map_err(|error| failure::of_script(&error))?);
+        self.meter().script_compilations.add(1);
         let mut scripts = self.scripts.borrow_mut();
         if scripts.programs.len() >= PROGRAMS_MAX {
+            self.meter().script_evictions.add(scripts.programs.len() as u64);
             scripts.programs.clear();
         }
         scripts.programs.insert(key, Arc::clone(&program));
@@ -189,6 +191,7 @@ impl<E: Env> Core<E> {
         scripts.since = now;
         if left < 1.0 {
             scripts.left = Some(left);
+            self.meter().script_refusals.add(1);
             return Err(Error::new(
                 429,
                 "circuit_breaking_exception",

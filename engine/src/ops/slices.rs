@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::CoreId;
+use env::budget::Holder;
 use env::{Clock, Env, Spawn, reply};
 use search::phase::{Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
@@ -43,7 +44,8 @@ impl<E: Env> Core<E> {
             for (part_at, parts) in parts.into_iter().enumerate() {
                 let hand = if wide { (here + at + part_at) % cores } else { here };
                 let slice = Slice::new(Arc::clone(plan), parts, Arc::clone(&shared));
-                let slice = slice.of_target(*target).with_memory(self.lease.clone());
+                let slice =
+                    slice.of_target(*target).with_memory(self.lease.of(Holder::Aggregations));
                 hands[hand].push((*target, slice));
             }
         }

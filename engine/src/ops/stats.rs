@@ -213,8 +213,8 @@ pub struct RecoveryRow {
     pub index: Arc<Index>,
     /// Its number.
     pub number: u32,
-    /// It was there before; else it was made, empty.
-    pub existing: bool,
+    /// Where its documents came from.
+    pub origin: Origin,
     /// It serves.
     pub done: bool,
     /// When opening it began, in milliseconds since 1970.
@@ -227,6 +227,28 @@ pub struct RecoveryRow {
     pub bytes: u64,
     /// Operations replayed out of the log.
     pub replayed: u64,
+}
+
+/// Where the documents of a shard came from when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was made, empty.
+    Empty,
+    /// It was there before.
+    Existing,
+    /// It was made of the shards of another index.
+    Local,
+}
+
+impl Origin {
+    /// Elasticsearch's word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Empty => "EMPTY_STORE",
+            Self::Existing => "EXISTING_STORE",
+            Self::Local => "LOCAL_SHARDS",
+        }
+    }
 }
 
 /// Copies of shards.
@@ -329,7 +351,7 @@ impl<E: Env> Core<E> {
                 let mut row = RecoveryRow {
                     index: Arc::clone(&index),
                     number,
-                    existing: true,
+                    origin: Origin::Existing,
                     done: true,
                     begin_ms: u64::try_from(index.created_ms).unwrap_or(0),
                     took_us: 0,
@@ -340,7 +362,12 @@ impl<E: Env> Core<E> {
                 match directory.shards.get(&shard) {
                     Some(Entry::Open(reader)) => {
                         let opening = reader.opening();
-                        row.existing = opening.existing.get() == 1;
+                        let made_of = index.settings.text("index.resize.source.uuid");
+                        row.origin = match (opening.existing.get(), made_of) {
+                            (1, _) => Origin::Existing,
+                            (_, Some(_)) => Origin::Local,
+                            (_, None) => Origin::Empty,
+                        };
                         row.begin_ms = opening.begin_ms.get();
                         row.took_us = opening.took_us.get();
                         row.files = opening.files.get();

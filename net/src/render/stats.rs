@@ -238,7 +238,7 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
     match metric {
         "docs" => {
             out.count("count", shard.docs_count).count("deleted", shard.docs_deleted);
-            out.bytes("total_size", shard.store_bytes);
+            out.bytes("total_size", shard.segment_bytes);
         }
         "shard_stats" => {
             out.count("total_count", stats.shards);
@@ -384,6 +384,7 @@ mod tests {
         let mut stats = Stats { shards: 2, ..Stats::default() };
         stats.shard.docs_count = 3;
         stats.shard.store_bytes = 2_048;
+        stats.shard.segment_bytes = 3_072;
         stats.shard.index = engine::ops::stats::Work { count: 4, time_us: 5_500 };
         let mut body = Vec::new();
         let mut writer = Writer::new(&mut body);
@@ -413,7 +414,7 @@ mod tests {
     fn people_read_twins_in_front() {
         assert_eq!(
             text(&["docs"], true),
-            r#"{"docs":{"count":3,"deleted":0,"total_size":"2kb","total_size_in_bytes":2048}}"#
+            r#"{"docs":{"count":3,"deleted":0,"total_size":"3kb","total_size_in_bytes":3072}}"#
         );
     }
 }

@@ -272,6 +272,7 @@ mod tests {
             docs_count: 0,
             docs_deleted: 0,
             store_bytes: 0,
+            segment_bytes: 0,
             created_ms: 0,
         };
         let counts = Counts::of(&row);

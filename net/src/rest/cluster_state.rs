@@ -9,7 +9,7 @@ use engine::Result;
 use engine::node::Entry;
 use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
-use json::Writer;
+use json::{Value, Writer};
 
 use super::nodes::{attributes, write_roles};
 use crate::call::Call;
@@ -303,13 +303,16 @@ fn index_metadata(writer: &mut Writer<'_>, index: &Index, flat: bool) {
         writer.key(&number.to_string()).begin_array();
         writer.str(&allocation_id(index, number)).end_array();
     }
-    writer
-        .end_object()
-        .key("rollover_info")
-        .begin_object()
-        .end_object()
-        .field_bool("system", false)
-        .end_object();
+    writer.end_object().key("rollover_info").begin_object();
+    for (target, rollover) in index.rollovers.iter() {
+        writer
+            .key(target)
+            .begin_object()
+            .field("met_conditions", &rollover.met)
+            .field("time", &Value::from(rollover.time_ms))
+            .end_object();
+    }
+    writer.end_object().field_bool("system", false).end_object();
 }
 
 /// A copy of a shard is named by its shard: there is never a second one.

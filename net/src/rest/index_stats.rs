@@ -5,7 +5,7 @@ use engine::node::Entry;
 use engine::ops::IndicesOptions;
 use engine::ops::field_sizes::FieldSizes;
 use engine::ops::observe::NodeInfo;
-use engine::ops::stats::{Closed, IndexStats, RecoveryRow, ShardStats, Standing, Stats};
+use engine::ops::stats::{Closed, IndexStats, Origin, RecoveryRow, ShardStats, Standing, Stats};
 use engine::{Error, Result};
 use env::Env;
 use json::Writer;
@@ -87,6 +87,7 @@ fn wanted<E: Env>(call: &Call<'_, E>) -> Result<Sections> {
     if metrics.is_empty() {
         return Ok(Sections::ALL);
     }
+    super::nodes::all_alone(call, &metrics)?;
     Sections::of(metrics.iter().copied()).map_err(|_| {
         let known: Vec<&str> = SECTIONS.iter().map(|(metric, _)| *metric).collect();
         let mut unknown: Vec<&str> = metrics
@@ -283,7 +284,7 @@ fn recovered(
     writer
         .begin_object()
         .field_u64("id", u64::from(row.number))
-        .field_str("type", if row.existing { "EXISTING_STORE" } else { "EMPTY_STORE" })
+        .field_str("type", row.origin.as_str())
         .field_str("stage", if row.done { "DONE" } else { "TRANSLOG" })
         .field_bool("primary", true);
     if human {
@@ -299,7 +300,7 @@ fn recovered(
     let mut out = Figures::new(writer, human);
     out.millis("total_time", took_ms);
     out.begin("source");
-    if row.existing {
+    if row.origin == Origin::Existing {
         out.flag("bootstrap_new_history_uuid", false);
     }
     out.end().begin("target").text("id", &info.id);

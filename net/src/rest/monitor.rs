@@ -173,8 +173,9 @@ pub(super) fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             out.count("current", 0).count("failed", 0).end().begin("pipelines").end().end();
         }
         if wants("script") {
-            out.begin("script").count("compilations", 0).count("cache_evictions", 0);
-            out.count("compilation_limit_triggered", 0).end();
+            out.begin("script");
+            super::nodes::stats::scripts(&mut out, sums.scripts);
+            out.end();
         }
         if wants("thread_pool") {
             out.begin("thread_pool").end();

@@ -125,7 +125,13 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         ));
     }
     let defaults = SearchCall {
-        indices: call.indices().to_owned(),
+        // What the path says outweighs the parameter of that name.
+        indices: call
+            .path
+            .get("index")
+            .or(call.params.text("index"))
+            .unwrap_or_default()
+            .to_owned(),
         options: call.params.indices_options(IndicesOptions::default())?,
         partial_results: true,
         routing: call.params.list("routing"),

@@ -1,6 +1,6 @@
 //! `_nodes`: the node, by section.
 
-mod stats;
+pub(super) mod stats;
 mod threads;
 
 use engine::ops::observe::NodeInfo;
@@ -9,10 +9,11 @@ use engine::{Error, Result};
 use env::Env;
 use env::machine::{Pool, Sample};
 use json::path::glob;
-use json::{Object, Value, Writer};
+use json::{Object, Value, Writer, spanned};
 
 use super::info::VERSION;
 use crate::call::Call;
+use crate::fail;
 use crate::render::stats::Figures;
 use crate::render::units;
 use crate::reply::Reply;
@@ -123,7 +124,20 @@ pub(super) fn unknown_metric<E: Env>(call: &Call<'_, E>, metric: &str, known: &[
     unknown(call, "metric", metric, known)
 }
 
-/// The same, of what else the path may choose.
+/// Whether all metrics are asked for, which is said alone.
+pub(super) fn all_alone<E: Env>(call: &Call<'_, E>, metrics: &[&str]) -> Result<bool> {
+    let all = metrics.contains(&"_all");
+    if all && metrics.len() > 1 {
+        return Err(Error::illegal_argument(format!(
+            "request [{}] contains _all and individual metrics [{}]",
+            String::from_utf8_lossy(http::Target::new(call.head.target()).path()),
+            metrics.join(","),
+        )));
+    }
+    Ok(all)
+}
+
+/// As [`unknown_metric`], of what else the path may choose.
 pub(super) fn unknown<E: Env>(
     call: &Call<'_, E>,
     what: &str,
@@ -422,7 +436,12 @@ pub(super) fn usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `POST /_nodes/reload_secure_settings`: no secure setting can be read again while the node runs.
 pub(super) fn reload_secure_settings<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/nodes/reload_secure_settings")?;
-    call.map()?;
+    let content = call.content()?;
+    if !content.is_empty() {
+        let body = spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?;
+        const KEYS: &[(&str, &[&str])] = &[("secure_settings_password", &["VALUE_STRING"])];
+        fail::members(&body, "reload_secure_settings", KEYS)?;
+    }
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     Ok(call.json(200, |writer| {

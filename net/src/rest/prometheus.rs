@@ -98,7 +98,7 @@ fn shards(page: &mut Page, stats: &Stats) {
     let Counts { docs_count, docs_deleted, store_bytes, segment_count, .. } = stats.shard;
     page.gauge("docs", "Searchable documents.", docs_count);
     page.gauge("docs_deleted", "Deleted documents that segments still hold.", docs_deleted);
-    page.gauge("store_bytes", "Bytes of all segments.", store_bytes);
+    page.gauge("store_bytes", "Bytes of the files of all segments.", store_bytes);
     page.gauge("segments", "Segments.", segment_count);
     page.gauge("buffer_bytes", "Bytes that wait in memory for a flush.", stats.shard.buffer_bytes);
     page.gauge("log_bytes", "Bytes of logs that a flush would free.", stats.shard.log_bytes);
@@ -152,6 +152,11 @@ fn health<E: Env>(call: &Call<'_, E>, page: &mut Page) {
     page.family("memory_bytes", "gauge", "The memory budget: its size, and what is taken.");
     page.sample("memory_bytes", "part=\"total\"", budget.total_bytes());
     page.sample("memory_bytes", "part=\"taken\"", budget.leased_bytes());
+    let name = "memory_taken_bytes";
+    page.family(name, "gauge", "What is taken of the memory budget, by what it is for.");
+    for (holder, bytes) in budget.taken_bytes() {
+        page.sample(name, &format!("holder=\"{}\"", holder.as_str()), bytes);
+    }
     page.counter(
         "memory_refused_total",
         "How often more memory was asked for than there was.",

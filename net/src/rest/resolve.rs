@@ -6,6 +6,7 @@ use env::Env;
 use json::{Value, Writer};
 
 use super::cluster_state::allocation_id;
+use super::document::preference;
 use super::index_stats::node;
 use crate::call::Call;
 use crate::reply::Reply;
@@ -115,6 +116,7 @@ fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
 
 /// `GET|POST /_search_shards`, `/{index}/_search_shards`.
 pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    preference(call)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     let routing = call.params.list("routing");
     let found = call.core.search_shards(call.gate, call.indices(), options, &routing)?;

@@ -182,7 +182,10 @@ impl Template {
 /// `GET|POST /_search/template`, `/{index}/_search/template`.
 pub(super) async fn search<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = body(call)?;
-    let template = Template::parse(&body, None)?;
+    let mut template = Template::parse(&body, None)?;
+    if call.params.flag("profile", false)? {
+        template.profile = Some(Value::Bool(true));
+    }
     let mut request = super::search::request(call, &SEARCH_PARAMS)?;
     request.body = template.render(call)?;
     super::search::run(call, request).await

@@ -132,6 +132,7 @@ pub(super) const SCROLL: &[Known] =
 pub(super) const CLEAR_SCROLL: &[Known] = &[text("scroll_id")];
 
 pub(super) const MULTI_SEARCH: &[Known] = &[
+    text("index"),
     text("routing"),
     own("search_type"),
     Known::new("max_concurrent_searches", Int),
@@ -278,6 +279,12 @@ pub(super) const GET_TEMPLATE: &[Known] = &[
     flag("local").idle(),
     time("master_timeout").idle(),
 ];
+
+/// Settings that are not shown; a template holds no secret ones.
+pub(super) const FILTERED: &[Known] = &[text("settings_filter").idle()];
+
+/// Beside what a search takes.
+pub(super) const TEMPLATE: &[Known] = &[flag("profile")];
 
 pub(super) const SIMULATE: &[Known] = &[
     flag("create"),

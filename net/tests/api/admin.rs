@@ -253,12 +253,152 @@ fn a_rollover_hands_the_writes_over() {
         client.good("PUT", "/l/_doc/2?refresh", r#"{"a":1}"#).await;
         let done = client.good("POST", "/l/_rollover", body).await;
         assert_eq!(at(&done, &["conditions"]), &json!({"[max_docs: 2]": true}));
+        let state = client.good("GET", "/_cluster/state/metadata", "").await;
+        let indices = at(&state, &["metadata", "indices"]);
+        let kept = at(indices, &["l-1", "rollover_info", "l"]);
+        assert_eq!(at(kept, &["met_conditions"]), &json!({"max_docs": 2}));
+        assert!(at(kept, &["time"]).as_u64().is_some_and(|time| time > 0));
+        assert_eq!(at(indices, &["l-000002", "rollover_info"]), &json!({}));
+        let again = r#"{"aliases":{"l":{},"more":{}}}"#;
+        let dry = client.good("POST", "/l/_rollover?dry_run", again).await;
+        assert_eq!(at(&dry, &["new_index"]).as_str(), Some("l-000003"));
         client.good("PUT", "/l/_doc/3?refresh", r#"{"a":1}"#).await;
         assert_eq!(count(&mut client, "l-000002").await, 1);
         assert_eq!(
             client.bad("POST", "/none/_rollover", "").await,
             "400 illegal_argument_exception: rollover target [none] does not exist"
         );
+    });
+}
+
+#[test]
+fn an_alias_of_a_template_is_not_rolled_over_to_two_indices() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/l-1", r#"{"aliases":{"l":{}}}"#).await;
+        let template = r#"{"index_patterns":["l-*"],"template":{"aliases":{"l":{}}}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        assert_eq!(
+            client.bad("POST", "/l/_rollover", "").await,
+            "400 illegal_argument_exception: Rollover alias [l] can point to multiple indices, \
+             found duplicated alias [[l]] in index template [t]"
+        );
+        client.good("DELETE", "/_index_template/t", "").await;
+        client.good("POST", "/l/_rollover", r#"{"aliases":{"l":{},"more":{}}}"#).await;
+        let got = client.good("GET", "/l-*/_alias", "").await;
+        let expected = json!({
+            "l-000002": {"aliases": {"l": {}, "more": {}}},
+            "l-1": {"aliases": {}},
+        });
+        assert_eq!(got, expected);
+    });
+}
+
+#[test]
+fn an_exclusion_takes_away_before_anything_is_refused() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/t1", r#"{"aliases":{"al1":{}}}"#).await;
+        for index in ["t2", "cl1"] {
+            client.good("PUT", &format!("/{index}"), "").await;
+        }
+        client.good("POST", "/cl1/_close", "").await;
+        for (target, shards) in [
+            ("/*,-cl*/_count?expand_wildcards=open,closed", 2),
+            ("/*,-cl1/_count?expand_wildcards=open,closed", 2),
+            ("/*,-cl1/_search?expand_wildcards=all", 2),
+            ("/*,-al1/_count", 2),
+            ("/a*,-al1/_count", 1),
+            ("/*,-al*/_count", 1),
+            ("/t*/_count?expand_wildcards=open,", 2),
+            ("/t1,/_count", 1),
+        ] {
+            let answer = client.good("GET", target, "").await;
+            assert_eq!(at(&answer, &["_shards", "total"]).as_u64(), Some(shards), "{target}");
+        }
+        let told = client.bad("GET", "/*/_count?expand_wildcards=open,closed", "").await;
+        assert_eq!(told, "400 index_closed_exception: closed");
+    });
+}
+
+#[test]
+fn a_search_by_a_wildcard_is_not_led_by_an_aliass_routing() {
+    with_node(|mut client| async move {
+        let body = r#"{"settings":{"number_of_shards":2},
+            "aliases":{"al1":{"filter":{"term":{"a":1}},"routing":"1"}}}"#;
+        client.good("PUT", "/t1", body).await;
+        for (target, shards) in [("al1", 1), ("al*", 2), ("al1,al*", 2), ("al1,t1", 2)] {
+            let answer = client.good("GET", &format!("/{target}/_count"), "").await;
+            assert_eq!(at(&answer, &["_shards", "total"]).as_u64(), Some(shards), "{target}");
+        }
+    });
+}
+
+#[test]
+fn an_index_made_of_another_says_so_and_takes_room_once_it_has_files() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/s", r#"{"settings":{"number_of_shards":2}}"#).await;
+        client.good("PUT", "/s/_doc/1?refresh", r#"{"a":1}"#).await;
+        let bytes = |stats: &json::Value| {
+            at(stats, &["_all", "total", "store", "size_in_bytes"]).as_u64().expect("a size")
+        };
+        let stats = client.good("GET", "/s/_stats", "").await;
+        assert_eq!(bytes(&stats), 0, "only memory and the log hold the segment");
+        client.good("POST", "/s/_flush", "").await;
+        let stats = client.good("GET", "/s/_stats", "").await;
+        assert!(bytes(&stats) > 0);
+        client.good("PUT", "/s/_settings", r#"{"index.blocks.write":true}"#).await;
+        client.good("POST", "/s/_shrink/z", "").await;
+        for (index, kind) in [("s", "EMPTY_STORE"), ("z", "LOCAL_SHARDS")] {
+            let rows = client.good("GET", &format!("/{index}/_recovery"), "").await;
+            let rows = at(&rows, &[index, "shards"]).as_array().expect("a list").to_vec();
+            assert_eq!(at(&rows[0], &["type"]).as_str(), Some(kind));
+        }
+        let cat = client.call("GET", "/_cat/recovery/z?h=type", "").await;
+        assert_eq!(String::from_utf8_lossy(&cat.body).trim(), "local_shards");
+    });
+}
+
+#[test]
+fn scripts_and_warmers_stand_in_the_tables() {
+    with_node(|mut client| async move {
+        let script = r#"{"script":{"source":"1 + 1"}}"#;
+        for _ in 0..2 {
+            client.good("POST", "/_scripts/painless/_execute", script).await;
+        }
+        let cat = client.call("GET", "/_cat/nodes?h=scrcc,scrce,scrclt", "").await;
+        let text = String::from_utf8_lossy(&cat.body).into_owned();
+        let figures: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(figures, ["1", "0", "0"], "compiled once");
+        let stats = client.good("GET", "/_nodes/stats/script", "").await;
+        let nodes = at(&stats, &["nodes"]).as_object().expect("nodes");
+        let (_, node) = nodes.iter().next().expect("one node");
+        assert_eq!(at(node, &["script", "compilations"]).as_u64(), Some(1));
+        client.good("PUT", "/a", "").await;
+        let columns = "h=wc,wto,wtt,pri.warmer.current,pri.warmer.total,pri.warmer.total_time";
+        let cat = client.call("GET", &format!("/_cat/indices?{columns}"), "").await;
+        assert_eq!(String::from_utf8_lossy(&cat.body).split_whitespace().count(), 6);
+    });
+}
+
+#[test]
+fn parameters_of_the_specification_are_taken() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"x"}"#).await;
+        client.good("PUT", "/b", "").await;
+        client.good("GET", "/_component_template?settings_filter=x", "").await;
+        client.good("POST", "/a/_analyze?index=b", r#"{"text":"x"}"#).await;
+        let pairs = "{}\n{}\n";
+        for (target, hits) in [("/_msearch?index=a", 1), ("/b/_msearch?index=a", 0)] {
+            let answer = client.good("POST", target, pairs).await;
+            let first = at(&answer, &["responses"]).as_array().expect("a list")[0].clone();
+            let total = at(&first, &["hits", "total", "value"]).as_u64();
+            assert_eq!(total, Some(hits), "{target}");
+        }
+        let template = r#"{"source":"{\"query\":{\"match_all\":{}}}"}"#;
+        let answer = client.good("POST", "/a/_search/template?profile=true", template).await;
+        assert!(answer.get("profile").is_some());
+        let script = r#"{"script":{"lang":"painless","source":"1"}}"#;
+        client.good("PUT", "/_scripts/s/score?context=score", script).await;
     });
 }
 

@@ -25,10 +25,31 @@ fn shape(path: &str) -> String {
     out
 }
 
+fn page() -> String {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/api/endpoints.md");
+    std::fs::read_to_string(page).expect("it stands in this checkout")
+}
+
+#[test]
+fn the_page_counts_its_own_rows() {
+    let page = page();
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let words: Vec<&str> = rows.filter_map(|row| row.split(" | ").nth(2)).collect();
+    let count = |word: &str| words.iter().filter(|one| **one == word).count();
+    let sentence = format!(
+        "Of {} calls, {} are there, {} in part, {} come later, {} never.",
+        words.len(),
+        count("there"),
+        count("part"),
+        count("later"),
+        count("never"),
+    );
+    assert!(page.contains(&sentence), "docs/api/endpoints.md should say: {sentence}");
+}
+
 #[test]
 fn each_route_stands_in_the_page_and_no_row_promises_another() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/api/endpoints.md");
-    let page = std::fs::read_to_string(page).expect("it stands in this checkout");
+    let page = page();
     let mut told = BTreeSet::new();
     let mut promised = Vec::new();
     for line in page.lines().filter(|line| line.starts_with('|')) {

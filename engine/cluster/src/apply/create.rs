@@ -143,6 +143,7 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
         settings_version: 1,
         aliases_version: 1,
         copying: new.source.is_some(),
+        rollovers: Arc::default(),
     });
     aliases::check(&after, touched.iter().map(String::as_str))?;
     Ok(after)

@@ -42,7 +42,7 @@ pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::R
     }
     if PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
     {
-        return Ok(());
+        return values::addresses(name, value.as_str().unwrap_or_default()).map_err(Refusal::Wrong);
     }
     let Some(known) = find(name) else {
         return Err(Refusal::Wrong(unknown(name)));

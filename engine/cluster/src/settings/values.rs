@@ -52,6 +52,21 @@ pub(super) fn level(text: &str) -> Result<()> {
     Err(Error::argument(format!("Unknown level constant [{word}].")))
 }
 
+/// A family of settings chooses nodes by attributes of any name; the names that end so choose by
+/// address: `10.0.*,::1`.
+pub(crate) fn addresses(name: &str, text: &str) -> Result<()> {
+    if !["._ip", "._host_ip", "._publish_ip"].iter().any(|end| name.ends_with(end)) {
+        return Ok(());
+    }
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    for part in parts {
+        if !part.contains('*') && part.parse::<std::net::IpAddr>().is_err() {
+            return Err(Error::argument(format!("invalid IP address [{part}] for [{name}]")));
+        }
+    }
+    Ok(())
+}
+
 /// `40%`, or a size.
 pub(super) fn memory(name: &str, text: &str) -> Result<()> {
     let Some(percent) = text.strip_suffix('%') else {

@@ -18,6 +18,7 @@ use std::time::Duration;
 use base::hash::Set;
 use base::planted::{Fault, planted};
 use base::{DocId, SegmentId};
+use env::budget::Holder;
 use env::{Bytes, Clock, Env, Spawn};
 use segment::{Check, DocMap, Live, Segment};
 
@@ -179,7 +180,8 @@ impl<E: Env> Inner<E> {
     /// Merges on a worker, and writes a large result to its file. Gives the bytes read, too.
     async fn make(&self, inputs: &[Input], id: SegmentId) -> Result<(Merged, u64)> {
         let bytes = inputs.iter().map(|input| input.segment.len_bytes()).sum();
-        let Some(_room) = self.lease.take(usize::try_from(bytes).unwrap_or(usize::MAX)) else {
+        let lease = self.lease.of(Holder::Merges);
+        let Some(_room) = lease.take(usize::try_from(bytes).unwrap_or(usize::MAX)) else {
             let why = format!("no memory for a merge of {bytes} bytes");
             return Err(env::Error::new(env::ErrorKind::Busy, why).into());
         };

@@ -69,6 +69,9 @@ const COLUMNS: &[Entry] = &[
     ("segments.index_writer_memory", &["siwm", "segmentsIndexWriterMemory"], "memory used by index writer", |s| Cell::Bytes(s.shard.buffer_bytes)),
     ("segments.version_map_memory", &["svmm", "segmentsVersionMapMemory"], "memory used by version map", |_| Cell::Bytes(0)),
     ("segments.fixed_bitset_memory", &["sfbm", "fixedBitsetMemory"], "memory of bit sets", |_| Cell::Bytes(0)),
+    ("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |_| Cell::Count(0)),
+    ("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |_| Cell::Count(0)),
+    ("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |_| Cell::Nanos(0)),
     ("suggest.current", &["suc", "suggestCurrent"], "number of current suggest ops", |s| s.suggest.current.into()),
     ("suggest.time", &["suti", "suggestTime"], "time spent in suggest", |s| Cell::micros(s.suggest.time_us)),
     ("suggest.total", &["suto", "suggestTotal"], "number of suggest ops", |s| s.suggest.count.into()),
@@ -97,11 +100,12 @@ impl For {
         let family = name.split('.').next().unwrap_or(name);
         match self {
             Self::Indices => !matches!(name, "query_cache.hit_count" | "query_cache.miss_count"),
+            // Warmers stand behind the sequence numbers of shards.
             Self::Shards => {
-                !matches!(family, "request_cache" | "suggest")
+                !matches!(family, "request_cache" | "suggest" | "warmer")
                     && !matches!(name, "query_cache.hit_count" | "query_cache.miss_count")
             }
-            Self::Nodes => !matches!(family, "dense_vector" | "sparse_vector"),
+            Self::Nodes => !matches!(family, "dense_vector" | "sparse_vector" | "warmer"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `_cat` tables of the node: nodes, master, nodeattrs, allocation, thread_pool.
 
 use engine::Result;
+use engine::meter::Scripts;
 use engine::ops::observe::NodeInfo;
 use engine::ops::stats::Stats;
 use env::machine::{Pool, Sample};
@@ -34,6 +35,7 @@ struct Line {
     budget_total: u64,
     uptime_ns: u64,
     full_id: bool,
+    scripts: Scripts,
 }
 
 impl Row for Line {
@@ -90,6 +92,12 @@ fn node_table() -> Vec<Column<Line>> {
         left("name", &["n"], "node name", |l| l.info.name.as_str().into()),
     ];
     table.extend(columns(For::Nodes));
+    #[rustfmt::skip]
+    table.extend([
+        hidden(right("script.compilations", &["scrcc", "scriptCompilations"], "script compilations", |l: &Line| l.scripts.compilations.into())),
+        hidden(right("script.cache_evictions", &["scrce", "scriptCacheEvictions"], "script cache evictions", |l| l.scripts.evictions.into())),
+        hidden(right("script.compilation_limit_triggered", &["scrclt", "scriptCacheCompilationLimitTriggered"], "script cache compilation limit triggered", |l| l.scripts.refused.into())),
+    ]);
     table
 }
 
@@ -124,6 +132,7 @@ pub(in crate::rest) async fn nodes<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         budget_total: budget.total_bytes() as u64,
         uptime_ns: now_ms.saturating_sub(info.started_ms).max(0) as u64 * 1_000_000,
         full_id: call.params.flag("full_id", false)?,
+        scripts: call.core.shared().meters.sums().scripts,
         info,
     };
     answer(call, Table { columns, rows: vec![row] }, wish).await

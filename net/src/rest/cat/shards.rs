@@ -211,10 +211,6 @@ fn date(ms: u64) -> Cell {
     units::date(i64::try_from(ms).unwrap_or(0)).into()
 }
 
-fn source(line: &RecoveryLine, word: &str) -> Cell {
-    if line.row.existing { "n/a" } else { word }.into()
-}
-
 /// `GET /_cat/recovery`, `/_cat/recovery/{index}`.
 pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
@@ -226,10 +222,10 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         hidden(left("stop_time", &["stop"], "recovery stop time", |l| date(l.row.begin_ms + l.row.took_us / 1_000))),
         hidden(left("stop_time_millis", &["stop_millis"], "recovery stop time in epoch milliseconds", |l| (l.row.begin_ms + l.row.took_us / 1_000).to_string().into())),
         left("time", &["t", "ti"], "recovery time", |l| units::millis(l.row.took_us / 1_000).into()),
-        left("type", &["ty"], "recovery type", |l| if l.row.existing { "existing_store" } else { "empty_store" }.into()),
+        left("type", &["ty"], "recovery type", |l| l.row.origin.as_str().to_ascii_lowercase().into()),
         left("stage", &["st"], "recovery stage", |l| if l.row.done { "done" } else { "translog" }.into()),
-        left("source_host", &["shost"], "source host", |l| source(l, "n/a")),
-        left("source_node", &["snode"], "source node name", |l| source(l, "n/a")),
+        left("source_host", &["shost"], "source host", |_| "n/a".into()),
+        left("source_node", &["snode"], "source node name", |_| "n/a".into()),
         left("target_host", &["thost"], "target host", |l| l.node.ip.as_str().into()),
         left("target_node", &["tnode"], "target node name", |l| l.node.name.as_str().into()),
         left("repository", &["rep"], "repository", |_| "n/a".into()),

@@ -1,6 +1,7 @@
 //! `_nodes/stats`: every figure measured; what tools look for and nothing here has (a heap, its
 //! collectors) is told by the memory budget or as 0 (`docs/api/no-effect.md`).
 
+use engine::meter::Scripts;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::NodeInfo;
 use engine::ops::stats::{Closed, IndexStats, Stats};
@@ -9,7 +10,7 @@ use env::Env;
 use env::machine::{Cgroup, Sample, Volume};
 use json::Writer;
 
-use super::{frame, host, is_chosen, pools_of, unknown_metric};
+use super::{all_alone, frame, host, is_chosen, pools_of, unknown_metric};
 use crate::call::Call;
 use crate::render::stats::{Figures, SECTIONS, Sections, sections};
 use crate::render::units;
@@ -78,16 +79,11 @@ pub(crate) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
     let asked = call.path.get("metric").unwrap_or("_all");
+    let parts: Vec<&str> = asked.split(',').collect();
+    let all = all_alone(call, &parts)?;
     let known = |part: &str| METRICS.contains(&part) || part == "breakers" || part == "_all";
     if let Some(unknown) = asked.split(',').find(|part| !known(part)) {
         return Err(unknown_metric(call, unknown, &METRICS));
-    }
-    let all = asked.split(',').any(|part| part == "_all");
-    if all && asked != "_all" {
-        return Err(Error::illegal_argument(format!(
-            "request [{}] contains _all and individual metrics [{asked}]",
-            String::from_utf8_lossy(http::Target::new(call.head.target()).path()),
-        )));
     }
     let named = |metric: &str| {
         asked.split(',').any(|part| part == metric || (part == "breakers" && metric == "breaker"))
@@ -102,10 +98,19 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
                 call.segment("index_metric"),
             )));
         }
-        Some(list) => Sections::of(list.split(',')).map_err(|unknown| {
-            let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-            super::unknown(call, "index metric", unknown, &known)
-        })?,
+        Some("_all") => Sections::ALL,
+        Some(list) => {
+            let parts = || list.split(',');
+            // Among others it is a name like any other.
+            let found = match parts().find(|part| *part == "_all") {
+                Some(all) => Err(all),
+                None => Sections::of(parts()),
+            };
+            found.map_err(|unknown| {
+                let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+                super::unknown(call, "index metric", unknown, &known)
+            })?
+        }
     };
     let level = call.params.text("level").unwrap_or("node");
     if !["node", "indices", "shards"].contains(&level) {
@@ -175,8 +180,9 @@ fn section<E: Env>(
         "breaker" => breakers(call, writer),
         "script" => {
             let mut out = Figures::new(writer, call.human);
-            out.begin("script").count("compilations", 0).count("cache_evictions", 0);
-            out.count("compilation_limit_triggered", 0).end();
+            out.begin("script");
+            scripts(&mut out, call.core.shared().meters.sums().scripts);
+            out.end();
         }
         "discovery" => discovery(call, writer),
         "ingest" => {
@@ -186,8 +192,9 @@ fn section<E: Env>(
         }
         "script_cache" => {
             let mut out = Figures::new(writer, call.human);
-            out.begin("script_cache").begin("sum").count("compilations", 0);
-            out.count("cache_evictions", 0).count("compilation_limit_triggered", 0).end().end();
+            out.begin("script_cache").begin("sum");
+            scripts(&mut out, call.core.shared().meters.sums().scripts);
+            out.end().end();
         }
         "indexing_pressure" => indexing_pressure(call, writer),
         "scrub" => scrub(call, writer),
@@ -459,6 +466,13 @@ fn breakers<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
             .end_object();
     }
     writer.end_object();
+}
+
+/// How often scripts were compiled.
+pub(in crate::rest) fn scripts(out: &mut Figures<'_, '_>, scripts: Scripts) {
+    out.count("compilations", scripts.compilations)
+        .count("cache_evictions", scripts.evictions)
+        .count("compilation_limit_triggered", scripts.refused);
 }
 
 /// Changes of the cluster state are done one after the other, and are then in force everywhere.

@@ -29,6 +29,11 @@ pub(crate) async fn hot_threads<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if !["cpu", "wait", "block", "mem"].contains(&kind) {
         return Err(Error::illegal_argument(format!("type not supported [{kind}]")));
     }
+    // What a thread waits is not measured, so both orders are the same.
+    let order = call.params.text("sort").unwrap_or("total");
+    if !["cpu", "total"].contains(&order) {
+        return Err(Error::illegal_argument(format!("sort order not supported [{order}]")));
+    }
     let interval = match call.params.text("interval") {
         None => 500,
         Some(text) => time_ms("interval", text)?.unwrap_or(500),
