@@ -31,7 +31,6 @@ NAMED = "named_object_not_found_exception"
 BOOL = "Failed to parse value [foo] as only [true] or [false] are allowed."
 FORMAT = "[strict_date_optional_time||epoch_millis]"
 SNAPSHOTS = "LATER snapshots"
-SCRIPTS = "LATER scripts"
 
 
 def search(query, *answer):
@@ -497,8 +496,8 @@ QUERIES = [
     search({"geo_bounding_box": {"g": {"top": 1, "bottom": 2, "left": 1, "right": 2}}}, "INNER " + IAE, "top is below bottom corner: 1.0 vs. 2.0"),
     search({"function_score": {"field_value_factor": {"field": "zz"}}}, "SPEE exception", "Unable to find a field mapper for field [zz]. No 'missing' value defined."),
     search({"function_score": {"gauss": {"n": {"scale": 1}}}}, "SPEE " + PARSE, "both [scale] and [origin] must be set for numeric fields."),
-    search({"script_score": {"query": {"match_all": {}}, "script": {"source": "-1.0"}}}, SCRIPTS, "script_score script returned an invalid score [-1.0] for doc [0]. Must be a non-negative score!"),
-    search({"script": {"script": "doc['zz'].value > 1"}}, SCRIPTS, "runtime error"),
+    search({"script_score": {"query": {"match_all": {}}, "script": {"source": "-1.0"}}}, SIAE, "script_score script returned an invalid score [-1.0] for doc [0]. Must be a non-negative score!"),
+    search({"script": {"script": "doc['zz'].value > 1"}}, "SPEE script_exception", "runtime error"),
     search({"constant_score": {}}, PARSING, "[constant_score] requires a 'filter' element"),
     search({"boosting": {"positive": {"match_all": {}}, "negative_boost": 0.5}}, PARSING, "[boosting] query requires 'negative' query to be set'"),
     search({"dis_max": {}}, PARSING, "[dis_max] requires 'queries' field with at least one clause"),

@@ -25,6 +25,11 @@ pub trait Host {
         Err(Fault::illegal(format!("No field found for [{name}] in mapping")))
     }
 
+    /// Is there a field of that name?
+    fn has(&mut self, name: &str) -> bool {
+        self.field(name).is_ok()
+    }
+
     /// How many values the document has there.
     fn count(&mut self, _field: u32) -> usize {
         0

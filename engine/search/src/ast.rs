@@ -9,6 +9,7 @@
 mod family;
 mod place;
 mod score;
+mod script;
 mod text;
 mod visit;
 
@@ -19,6 +20,7 @@ pub use score::{
     GeoShape, GeoWithin, Like, Modifier, MoreLikeThis, MultiValue, Nested, NestedScore, Pinned,
     RankFeature, RankFunction, ScoreMode, TermsLookup, TermsSet,
 };
+pub use script::{EachScript, Script, ScriptScore, ScriptSource};
 pub use text::{
     CombinedFields, Fuzziness, FuzzyOptions, FuzzyTerm, Match, MultiKind, MultiMatch, Operator,
     Phrase, PhrasePrefix, QueryString, Regexp, SimpleQueryString, ZeroTerms,
@@ -106,6 +108,10 @@ pub enum Node {
     Fuzzy(FuzzyTerm),
     /// Scores changed by functions.
     FunctionScore(Box<FunctionScore>),
+    /// Documents for which a script says yes.
+    Script(Box<Script>),
+    /// Scores that a script makes.
+    ScriptScore(Box<ScriptScore>),
     /// Documents inside a document.
     Nested(Box<Nested>),
     /// Documents by the others of their families.

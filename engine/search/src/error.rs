@@ -59,6 +59,10 @@ pub enum Kind {
     TooManyBuckets,
     /// More memory than there is.
     CircuitBreaking,
+    /// A script that could not be read, or failed; it carries how.
+    Script,
+    /// Something named that is not there.
+    ResourceNotFound,
     /// A failure without a better name.
     Exception,
 }
@@ -88,6 +92,8 @@ impl Kind {
             Self::AggregationExecution => "aggregation_execution_exception",
             Self::TooManyBuckets => "too_many_buckets_exception",
             Self::CircuitBreaking => "circuit_breaking_exception",
+            Self::Script => "script_exception",
+            Self::ResourceNotFound => "resource_not_found_exception",
             Self::Exception => "exception",
         }
     }
@@ -104,17 +110,19 @@ pub struct Error {
     pub place: Option<Place>,
     /// The failure below this one.
     pub cause: Option<Box<Error>>,
+    /// Of a script: how it failed.
+    pub script: Option<Box<script::Error>>,
 }
 
 impl Error {
     /// A failure that carries no place.
     pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
-        Self { kind, reason: reason.into(), place: None, cause: None }
+        Self { kind, reason: reason.into(), place: None, cause: None, script: None }
     }
 
     /// `parsing_exception` at `place`.
     pub fn parsing(place: Place, reason: impl Into<String>) -> Self {
-        Self { kind: Kind::Parsing, reason: reason.into(), place: Some(place), cause: None }
+        Self { place: Some(place), ..Self::new(Kind::Parsing, reason) }
     }
 
     /// `x_content_parse_exception`: the place goes in front of `reason`.
@@ -125,6 +133,15 @@ impl Error {
     /// `illegal_argument_exception`.
     pub fn illegal(reason: impl Into<String>) -> Self {
         Self::new(Kind::IllegalArgument, reason)
+    }
+
+    /// `script_exception`.
+    pub fn script(error: script::Error) -> Self {
+        let reason = match error.stage {
+            script::Stage::Compile => "compile error",
+            script::Stage::Runtime => "runtime error",
+        };
+        Self { script: Some(Box::new(error)), ..Self::new(Kind::Script, reason) }
     }
 
     /// `number_format_exception` about `text`, in Java's words.

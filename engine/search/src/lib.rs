@@ -11,6 +11,8 @@
 //! | [`phase`] | one slice of one plan, in bounded steps; merging what slices found |
 //! | [`fetch`] | winners become hits: source, versions, sort values                |
 //!
+//! [`scripted`] runs scripts wherever one of these steps asks for a value of a document.
+//!
 //! Always true
 //! 1. Nothing here waits, reads a clock or knows a runtime: a step names blocks that are not there,
 //!    and the host fetches them (D6).
@@ -36,6 +38,7 @@ pub mod plan;
 pub mod request;
 pub mod result;
 pub mod score;
+pub mod scripted;
 pub mod suggest;
 pub mod vectors;
 

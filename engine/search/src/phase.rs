@@ -105,6 +105,8 @@ pub struct Slice {
     terminated_early: bool,
     stopped: bool,
     hits: Hits,
+    /// Hits found for which scripts of the order have not yet run.
+    pending: Option<Hits>,
     /// Aggregations, which follow the hits.
     aggs: Option<Box<AggRun>>,
     /// They count the matches too: nothing else is looked for.
@@ -152,6 +154,7 @@ impl Slice {
             terminated_early: false,
             stopped: false,
             hits: Hits::default(),
+            pending: None,
             aggs,
             aggs_count,
         }
@@ -299,6 +302,19 @@ impl Slice {
         if let Some(mut tally) = self.tally.take() {
             if self.tally_window(&mut tally, plan, &part, turn) {
                 self.tally = Some(tally);
+            }
+            return Ok(false);
+        }
+        if let Some(hits) = self.pending.take() {
+            let ready = match &mut self.keep {
+                Keep::Sorted(sorter) => sorter.run_scripts(&hits.docs, &hits.scores, turn),
+                Keep::Count | Keep::Top(_) => true,
+            };
+            if ready {
+                self.collect(&hits, &part);
+                self.hits = hits;
+            } else {
+                self.pending = Some(hits);
             }
             return Ok(false);
         }
@@ -484,8 +500,7 @@ impl Slice {
         if let Some(least) = plan.bound.min_score {
             drop_below(&mut hits, least);
         }
-        self.collect(&hits, part);
-        self.hits = hits;
+        self.take(hits, part);
     }
 
     fn filtered_window(
@@ -540,6 +555,15 @@ impl Slice {
         hits.clear();
         bits::list(&found, base, &mut hits.docs);
         turn.spend(hits.docs.len() * 4);
+        self.take(hits, part);
+    }
+
+    /// Collects hits, or lets scripts run for them first.
+    fn take(&mut self, hits: Hits, part: &Part) {
+        if matches!(&self.keep, Keep::Sorted(sorter) if sorter.has_scripts()) {
+            self.pending = Some(hits);
+            return;
+        }
         self.collect(&hits, part);
         self.hits = hits;
     }

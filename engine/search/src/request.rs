@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Query, Scalar};
+use script::Context;
+
+use crate::ast::{EachScript, Query, Scalar, Script, ScriptSource};
 use crate::result::Key;
 
 /// `index.max_result_window`: the default bound of `from + size`.
@@ -57,6 +59,8 @@ pub struct SearchRequest {
     pub stored: Stored,
     /// Columns to return.
     pub docvalue_fields: Vec<FieldFormat>,
+    /// Values to return that scripts make, by name.
+    pub script_fields: Vec<ScriptField>,
     /// Values from the source to return, formatted by the mapping.
     pub fields: Vec<FieldFormat>,
     /// Groups under which the search is counted.
@@ -91,6 +95,8 @@ pub struct SearchRequest {
     pub costly: bool,
     /// Queries of it may ask about families (`has_child`, `has_parent`).
     pub families: bool,
+    /// There may be scripts in it.
+    pub scripted: bool,
     /// All that matches is wanted, however much: the search for families.
     pub whole: bool,
     /// Where more shards than this are asked, those that cannot match are passed over
@@ -122,6 +128,7 @@ impl Default for SearchRequest {
             indices_boost: Vec::new(),
             stored: Stored::Default,
             docvalue_fields: Vec::new(),
+            script_fields: Vec::new(),
             fields: Vec::new(),
             groups: Vec::new(),
             timeout_ms: None,
@@ -139,6 +146,7 @@ impl Default for SearchRequest {
             has_inner: false,
             costly: false,
             families: false,
+            scripted: false,
             whole: false,
             shards_unfiltered_max: None,
             reduce_at_once: REDUCE_AT_ONCE,
@@ -184,7 +192,10 @@ impl SearchRequest {
     pub fn source_filter(&self) -> SourceFilter {
         match (&self.source, &self.stored) {
             (Some(filter), _) => filter.clone(),
-            (None, Stored::Default) => SourceFilter::default(),
+            // Who asks for values of scripts must ask for the source too.
+            (None, Stored::Default) => {
+                SourceFilter { enabled: self.script_fields.is_empty(), ..SourceFilter::default() }
+            }
             (None, Stored::None) => SourceFilter { enabled: false, ..SourceFilter::default() },
             (None, Stored::Names(names)) => SourceFilter {
                 enabled: names.iter().any(|name| name == "_source"),
@@ -193,9 +204,26 @@ impl SearchRequest {
         }
     }
 
+    /// Calls `each` for all scripts, but those of `inner_hits`.
+    pub fn scripts_mut(&mut self, each: EachScript<'_>) {
+        for query in [&mut self.query, &mut self.post_filter].into_iter().flatten() {
+            query.scripts_mut(each);
+        }
+        for rescore in &mut self.rescore {
+            rescore.query.scripts_mut(each);
+        }
+        for sort in &mut self.sort {
+            sort.scripts_mut(each);
+        }
+        for field in &mut self.script_fields {
+            each(&mut field.script, &Context::FIELD);
+        }
+        crate::aggs::scripts_mut(&mut self.aggs, each);
+    }
+
     /// Scores are needed: by the order, by a bound, or because they were asked for.
     pub fn needs_scores(&self) -> bool {
-        self.size > 0 && (self.sort.is_empty() || self.sort.iter().any(|s| s.by == SortBy::Score))
+        self.size > 0 && (self.sort.is_empty() || self.sort.iter().any(Sort::reads_score))
             || self.track_scores
             || self.min_score.is_some()
     }
@@ -352,6 +380,29 @@ pub struct Sort {
 }
 
 impl Sort {
+    /// The score decides, or a script that reads it.
+    pub fn reads_score(&self) -> bool {
+        match &self.by {
+            SortBy::Score => true,
+            SortBy::Script(sort) => match (&sort.script.compiled, &sort.script.source) {
+                (Some(Ok(program)), _) => program.uses_score,
+                (_, ScriptSource::Inline(source)) => source.contains("_score"),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Calls `each` for its scripts.
+    pub fn scripts_mut(&mut self, each: EachScript<'_>) {
+        if let SortBy::Script(sort) = &mut self.by {
+            each(&mut sort.script, sort.kind.context());
+        }
+        if let Some(filter) = self.nested.as_mut().and_then(|nested| nested.filter.as_mut()) {
+            filter.scripts_mut(each);
+        }
+    }
+
     /// A key that says nothing more: documents without a value come last.
     pub fn new(by: SortBy, order: Order) -> Self {
         Self {
@@ -391,6 +442,49 @@ pub enum SortBy {
     Distance(DistanceSort),
     /// A field's column.
     Field(String),
+    /// What a script makes of a document.
+    Script(Box<ScriptSort>),
+}
+
+/// `_script`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptSort {
+    /// The script.
+    pub script: Script,
+    /// What it gives.
+    pub kind: ScriptKind,
+}
+
+/// What a script gives that orders hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptKind {
+    /// Numbers.
+    Number,
+    /// Strings.
+    Text,
+    /// Strings that are versions.
+    Version,
+}
+
+impl ScriptKind {
+    /// Where such a script runs.
+    pub const fn context(self) -> &'static Context {
+        match self {
+            Self::Number => &Context::NUMBER_SORT,
+            Self::Text | Self::Version => &Context::STRING_SORT,
+        }
+    }
+}
+
+/// One of `script_fields`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptField {
+    /// Under which name it is told.
+    pub name: String,
+    /// The script.
+    pub script: Script,
+    /// Where it fails, there is no value.
+    pub ignore_failure: bool,
 }
 
 /// `_geo_distance`.

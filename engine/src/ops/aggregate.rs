@@ -148,7 +148,8 @@ impl<E: Env> Core<E> {
                 }
             }
         }
-        if size <= BUCKETS_HERE {
+        let scripted = search::aggs::pipeline::runs_scripts(&request.aggs);
+        if size <= BUCKETS_HERE && !scripted {
             let mut reducer = Reducer::new(&request.aggs);
             for (at, plan, slices) in shards {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
@@ -229,6 +230,13 @@ impl<E: Env> Core<E> {
                     }
                     Ok(hit)
                 });
+                let made = match made {
+                    Ok(mut hit) => self
+                        .script_fields(&top.columns, plan, &winner.ranked, &mut hit)
+                        .await
+                        .map(|()| hit),
+                    Err(error) => Err(error),
+                };
                 match made {
                     Ok(hit) => {
                         self.pay(memory, "fetched_hits", hit_bytes(&hit))?;

@@ -126,6 +126,7 @@ fn of_group(request: &SearchRequest, field: &str, inner: &InnerHits, hit: &Hit) 
         query: Some(Query::new(Node::Bool(joined))),
         post_filter: request.post_filter.clone(),
         min_score: request.min_score,
+        scripted: request.scripted,
         ..(*inner.request).clone()
     }
 }

@@ -108,8 +108,13 @@ impl<E: Env> Core<E> {
             return Err(Error::validation(&["query is missing"]));
         }
         let families = parsed.families;
-        let request =
-            SearchRequest { query: parsed.query, size: 1, families, ..SearchRequest::default() };
+        let request = SearchRequest {
+            query: parsed.query,
+            size: 1,
+            families,
+            scripted: parsed.scripted,
+            ..SearchRequest::default()
+        };
         let routing = call.routing.clone().unwrap_or_else(|| call.id.clone());
         let search = SearchCall {
             indices: call.index.clone(),
@@ -189,7 +194,12 @@ impl<E: Env> Core<E> {
                 });
             }
         };
-        let request = SearchRequest { query: parsed.query, size: 1, ..SearchRequest::default() };
+        let request = SearchRequest {
+            query: parsed.query,
+            size: 1,
+            scripted: parsed.scripted,
+            ..SearchRequest::default()
+        };
         let held = self.hold(gate, VALIDATE, &call.search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;

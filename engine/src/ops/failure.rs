@@ -153,7 +153,11 @@ fn of_conflict(index: &Index, number: u32, id: &str, conflict: &Conflict) -> Err
 
 /// A request or query that cannot be read, or that an index cannot answer.
 pub(crate) fn of_search(error: search::Error) -> Error {
+    if let Some(script) = &error.script {
+        return of_script(script);
+    }
     let status = match error.kind {
+        search::error::Kind::ResourceNotFound => 404,
         search::error::Kind::AggregationInit => 500,
         search::error::Kind::CircuitBreaking => 429,
         _ => 400,
@@ -200,7 +204,13 @@ pub(crate) fn of_all_shards(failures: &[ShardFailure]) -> Error {
     }
     error.root_causes = distinct
         .iter()
-        .map(|failure| Error { caused_by: None, ..failure.reason.clone() })
+        .map(|failure| match failure.reason.caused_by.as_deref() {
+            // Around an exception of its own Elasticsearch tells that one as the root.
+            Some(script) if script.kind == "script_exception" => {
+                Error { caused_by: None, ..script.clone() }
+            }
+            _ => Error { caused_by: None, ..failure.reason.clone() },
+        })
         .collect();
     error.failed_shards = distinct;
     error

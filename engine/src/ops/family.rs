@@ -106,6 +106,7 @@ fn inner(family: &Family, tie: &Tie) -> SearchRequest {
         query: Some(Query::new(Node::Bool(both))),
         size: u32::MAX,
         families: true,
+        scripted: true,
         whole: true,
         sort: vec![sort],
         total: TrackTotal::No,

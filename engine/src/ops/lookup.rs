@@ -26,13 +26,15 @@ impl<E: Env> Core<E> {
         index: &str,
         request: &'a SearchRequest,
     ) -> Result<Cow<'a, SearchRequest>> {
+        let compiled = request.scripted.then(|| self.with_programs(request));
+        let request = compiled.unwrap_or(Cow::Borrowed(request));
         let queries = [&request.query, &request.post_filter];
         let rescored = request.rescore.iter().any(|rescore| rescore.query.looks_up());
         let aggregated = search::aggs::looks_up(&request.aggs);
         if !aggregated && !rescored && !queries.into_iter().flatten().any(Query::looks_up) {
-            return Ok(Cow::Borrowed(request));
+            return Ok(request);
         }
-        let mut request = request.clone();
+        let mut request = request.into_owned();
         for query in [&mut request.query, &mut request.post_filter].into_iter().flatten() {
             self.look_up(gate, index, query).await?;
         }

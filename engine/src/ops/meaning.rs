@@ -282,6 +282,7 @@ impl Asked {
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
             docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
                 as usize,
+            script_fields_max: settings.int("index.max_script_fields").unwrap_or(32) as usize,
             inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
             terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
             ..plan::Context::new(&index.name, self.now_ms)
@@ -305,7 +306,12 @@ impl Asked {
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);
-            let plain = ["illegal_argument_exception", "aggregation_execution_exception"];
+            let plain = [
+                "illegal_argument_exception",
+                "aggregation_execution_exception",
+                "script_exception",
+                "resource_not_found_exception",
+            ];
             if plain.contains(&&*error.kind) {
                 return error;
             }

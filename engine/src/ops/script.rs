@@ -4,6 +4,7 @@
 //! (`script.max_compilations_rate`): a caller who writes values into the source, in place of
 //! parameters, would else spend the core's time on compiling.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,10 @@ use env::{Clock, Env, Spawn};
 use json::{Object, Value};
 use mapping::script::value_of;
 use script::{Context, Machine, NoHost, Program, Run};
+
+pub use search::ast::ScriptSource as Source;
+use search::error::Kind;
+use search::request::SearchRequest;
 
 use super::{failure, mustache};
 use crate::core::Core;
@@ -31,8 +36,22 @@ const SOURCE_BYTES_MAX: usize = script::limits::SOURCE_BYTES_MAX;
 const FUEL: i64 = 8_000;
 
 /// Where scripts run.
-pub const CONTEXTS: &[&Context] =
-    &[&Context::TEST, &Context::REINDEX, &Context::UPDATE, &Context::UPDATE_BY_QUERY];
+pub const CONTEXTS: &[&Context] = &[
+    &Context::AGGS,
+    &Context::BUCKET_AGGREGATION,
+    &Context::BUCKET_SELECTOR,
+    &Context::FIELD,
+    &Context::FILTER,
+    &Context::MOVING_FUNCTION,
+    &Context::NUMBER_SORT,
+    &Context::TEST,
+    &Context::REINDEX,
+    &Context::SCORE,
+    &Context::STRING_SORT,
+    &Context::TERMS_SET,
+    &Context::UPDATE,
+    &Context::UPDATE_BY_QUERY,
+];
 
 /// A script as a request names it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,84 +64,47 @@ pub struct Script {
     pub params: Value,
 }
 
-/// Where a script's text is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Here.
-    Inline(String),
-    /// In the cluster state, under this id.
-    Stored(String),
-}
-
 impl Script {
     /// Reads `"source"` or `{"source": …, "lang": …, "params": …}`.
     ///
     /// # Errors
     /// In the words of Elasticsearch's parser.
     pub fn parse(value: &Value) -> Result<Self> {
-        let members = match value {
-            Value::String(source) => {
-                return Ok(Self {
-                    source: Source::Inline(source.clone()),
-                    lang: "painless".to_owned(),
-                    params: Value::object(),
-                });
-            }
-            Value::Object(members) => members,
-            other => {
-                return Err(Error::illegal_argument(format!(
-                    "unexpected value [{}] for a script",
-                    other.token()
-                )));
-            }
-        };
-        let (mut source, mut id, mut lang, mut params) = (None, None, None, Value::object());
-        for (key, value) in members.iter() {
-            match (key, value) {
-                ("source" | "inline", Value::String(text)) => source = Some(text.clone()),
-                // A template may be written as the JSON that it gives.
-                ("source", Value::Object(_)) => source = Some(json::to_string(value)),
-                ("id" | "stored", Value::String(text)) => id = Some(text.clone()),
-                ("lang", Value::String(text)) => lang = Some(text.clone()),
-                ("params", Value::Object(_)) => params = value.clone(),
-                ("params", Value::Null) => {}
-                ("options", Value::Object(_)) => {}
-                ("source" | "id" | "lang" | "params" | "options", _) => {
-                    return Err(Error::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("[script] {key} doesn't support values of type: {}", value.token()),
-                    ));
-                }
-                _ => {
-                    return Err(Error::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("[script] unknown field [{key}]"),
-                    ));
-                }
+        let script = search::ast::Script::parse(value).map_err(failure::of_search)?;
+        let search::ast::Script { source, lang, params, .. } = script;
+        Ok(Self { source, lang, params: Arc::unwrap_or_clone(params) })
+    }
+}
+
+/// Why there is no program.
+enum Refused {
+    /// The source is no script.
+    Script(Box<script::Error>),
+    /// No such script, another language, too many compilations.
+    Other(Error),
+}
+
+impl Refused {
+    fn of_request(self) -> Error {
+        match self {
+            Self::Script(error) => failure::of_script(&error),
+            Self::Other(error) => error,
+        }
+    }
+
+    /// As a shard fails with it.
+    fn of_shard(self) -> search::Error {
+        match self {
+            Self::Script(error) => search::Error::script(*error),
+            Self::Other(error) => {
+                let kind = match error.status {
+                    404 => Kind::ResourceNotFound,
+                    429 => Kind::CircuitBreaking,
+                    _ => Kind::IllegalArgument,
+                };
+                search::Error::new(kind, error.reason)
             }
         }
-        let source = match (source, id) {
-            (Some(source), None) => Source::Inline(source),
-            (None, Some(_)) if lang.is_some() => {
-                return Err(Error::illegal_argument(
-                    "illegally specified <lang> for a stored script",
-                ));
-            }
-            (None, Some(id)) => Source::Stored(id),
-            (Some(_), Some(_)) => {
-                return Err(Error::illegal_argument(
-                    "must specify either [source] for an inline script or [id] for a stored script",
-                ));
-            }
-            (None, None) => {
-                return Err(Error::illegal_argument(
-                    "must specify either [source] for an inline script or [id] for a stored script",
-                ));
-            }
-        };
-        Ok(Self { source, lang: lang.unwrap_or_else(|| "painless".to_owned()), params })
     }
 }
 
@@ -146,29 +128,50 @@ impl<E: Env> Core<E> {
         script: &Script,
         context: &'static Context,
     ) -> Result<Arc<Program>> {
+        self.program(&script.source, &script.lang, context).map_err(Refused::of_request)
+    }
+
+    /// The request with all its scripts compiled; what is wrong with one is told where it is used.
+    pub(super) fn with_programs<'a>(&self, request: &SearchRequest) -> Cow<'a, SearchRequest> {
+        let mut request = request.clone();
+        request.scripts_mut(&mut |script, context| {
+            let program = self.program(&script.source, &script.lang, context);
+            script.compiled = Some(program.map_err(|refused| Box::new(refused.of_shard())));
+        });
+        Cow::Owned(request)
+    }
+
+    fn program(
+        &self,
+        source: &Source,
+        lang: &str,
+        context: &'static Context,
+    ) -> std::result::Result<Arc<Program>, Refused> {
         let stored;
-        let (source, lang) = match &script.source {
-            Source::Inline(source) => (source.as_str(), script.lang.as_str()),
+        let (source, lang) = match source {
+            Source::Inline(source) => (source.as_str(), lang),
             Source::Stored(id) => {
                 let state = self.state();
-                stored = state.scripts.get(id.as_str()).cloned().ok_or_else(|| missing(id))?;
+                let found = state.scripts.get(id.as_str()).cloned();
+                stored = found.ok_or_else(|| Refused::Other(missing(id)))?;
                 let part = |key: &str| stored.get(key).and_then(Value::as_str).unwrap_or_default();
                 (part("source"), part("lang"))
             }
         };
         if lang != "painless" {
-            return Err(Error::illegal_argument(format!("script_lang not supported [{lang}]")));
+            let reason = format!("script_lang not supported [{lang}]");
+            return Err(Refused::Other(Error::illegal_argument(reason)));
         }
         if source.len() > SOURCE_BYTES_MAX {
-            return Err(too_long(source.len()));
+            return Err(Refused::Other(too_long(source.len())));
         }
         let key = (source.to_owned(), context.name);
         if let Some(program) = self.scripts.borrow().programs.get(&key) {
             return Ok(Arc::clone(program));
         }
-        self.spend_compilation()?;
+        self.spend_compilation().map_err(Refused::Other)?;
         let program = script::compile(source, context);
-        let program = Arc::new(program.map_err(|error| failure::of_script(&error))?);
+        let program = Arc::new(program.map_err(|error| Refused::Script(Box::new(error)))?);
         self.meter().script_compilations.add(1);
         let mut scripts = self.scripts.borrow_mut();
         if scripts.programs.len() >= PROGRAMS_MAX {

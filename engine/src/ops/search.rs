@@ -15,7 +15,8 @@ use env::{Bytes, Clock, Env, Spawn};
 use search::aggs::shape::Fields;
 use search::ast::Query;
 use search::dsl;
-use search::fetch::{self, Fetch};
+use search::fetch::{self, Columns, Fetch};
+use search::phase;
 use search::plan::gather::{Gather, Gathered};
 use search::plan::weigh::{Among, weigh_among};
 use search::plan::{Bound, Plan};
@@ -280,6 +281,12 @@ impl<E: Env> Core<E> {
             let target = &targets[winner.target as usize];
             let open = self.open_plan(request, target);
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
+            let made = match (made, &target.state) {
+                (Ok(mut hit), State::Planned(plan, columns, _)) => {
+                    self.script_fields(columns, plan, &winner.ranked, &mut hit).await.map(|()| hit)
+                }
+                (made, _) => made,
+            };
             let made = made.map(|mut made| {
                 if made.explanation.is_some() {
                     let shard = format!("[{}][{}]", target.index.name, target.number);
@@ -484,6 +491,29 @@ impl<E: Env> Core<E> {
         drop(watched);
         let reduce_phases = request.reduce_phases(targets.len() as u32);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
+    }
+
+    /// Runs the scripts that make values of a hit.
+    ///
+    /// # Errors
+    /// One of them failed.
+    pub(super) async fn script_fields(
+        &self,
+        columns: &Columns,
+        plan: &Plan,
+        ranked: &Ranked,
+        hit: &mut Hit,
+    ) -> Result<()> {
+        if columns.scripts.is_empty() {
+            return Ok(());
+        }
+        let segment = &plan.view.segments[ranked.segment as usize].segment;
+        let mut making = columns.scripts.begin(segment, ranked.doc, columns.visible.as_ref());
+        while !making.step(phase::STEP_WORK).map_err(failure::of_search)? {
+            self.env.spawn().yield_if_needed().await;
+        }
+        making.finish(hit);
+        Ok(())
     }
 
     /// Gives the best hits of one shard second scores; where scores are explained, tells which.

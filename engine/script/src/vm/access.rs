@@ -10,6 +10,14 @@ use crate::show;
 use crate::types::Type;
 
 impl Machine {
+    /// What a run gave, as it can be taken out: a field's values as a list.
+    ///
+    /// # Errors
+    /// Too much memory.
+    pub fn taken(&mut self, host: &mut dyn Host, value: Value) -> Result<Value, Fault> {
+        self.plain(host, value)
+    }
+
     /// A method of what lies below its arguments on the stack; all of them are popped.
     pub(super) fn method(
         &mut self,
@@ -47,7 +55,7 @@ impl Machine {
                     return Ok(None);
                 };
                 return Ok(match name {
-                    "containsKey" => Some(Value::Bool(host.field(field).is_ok())),
+                    "containsKey" => Some(Value::Bool(host.has(field))),
                     "get" => Some(Value::Field(host.field(field)?)),
                     _ => None,
                 });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base::FieldNo;
 use mapping::types::zone::Zone;
 
-use super::bound::{BoundAgg, BoundAggs, What};
+use super::bound::{AggScript, BoundAgg, BoundAggs, What};
 use super::choice;
 use super::empty;
 use super::format::Format;
@@ -19,7 +19,7 @@ use super::source::{self, Accepts, Form, Source, number_of};
 use super::spec::{
     Agg, Aggs, CompositeKind, DateHistogram, Ends, Histogram, Kind, Metric, OrderBy, Values,
 };
-use crate::ast::{Query, Scalar};
+use crate::ast::{Query, Scalar, Script};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Clause, Node, Term};
@@ -32,7 +32,7 @@ use crate::request::{SearchRequest, Sort, SortBy};
 /// Belong to each shard of the index.
 pub fn bind(aggs: &Aggs, binder: &mut Binder<'_>) -> Result<BoundAggs> {
     let mut bound = BoundAggs::default();
-    let mut scope = Scope { binder, filters: Vec::new(), scores: false };
+    let mut scope = Scope { binder, filters: Vec::new(), scores: false, scripts: Vec::new() };
     for (place, agg) in aggs.aggs.iter().enumerate() {
         bound.aggs.push(scope.agg(agg, None, None)?);
         if matches!(agg.kind, Kind::Global) {
@@ -41,18 +41,88 @@ pub fn bind(aggs: &Aggs, binder: &mut Binder<'_>) -> Result<BoundAggs> {
     }
     bound.scores = scope.scores;
     bound.filters = scope.filters;
+    bound.scripts = scope.scripts;
     Ok(bound)
 }
+
+/// Aggregations whose values a script may make.
+const SCRIPTED: [&str; 18] = [
+    "avg",
+    "boxplot",
+    "cardinality",
+    "date_histogram",
+    "date_range",
+    "extended_stats",
+    "histogram",
+    "max",
+    "median_absolute_deviation",
+    "min",
+    "percentile_ranks",
+    "percentiles",
+    "range",
+    "stats",
+    "sum",
+    "terms",
+    "value_count",
+    "weighted_avg",
+];
 
 struct Scope<'a, 'b> {
     binder: &'a mut Binder<'b>,
     filters: Vec<Clause>,
     scores: bool,
+    scripts: Vec<AggScript>,
 }
 
 impl Scope<'_, '_> {
-    fn source(&self, values: &Values, accepts: Accepts, kind: &str) -> Result<Source> {
+    fn source(&mut self, values: &Values, accepts: Accepts, kind: &str) -> Result<Source> {
+        if let Some(script) = &values.script {
+            return self.scripted(values, script, accepts, kind);
+        }
         source::bind(values, self.binder.mapping, self.binder.context, accepts, kind)
+    }
+
+    /// Values that a script makes.
+    fn scripted(
+        &mut self,
+        values: &Values,
+        script: &Script,
+        accepts: Accepts,
+        kind: &str,
+    ) -> Result<Source> {
+        if !SCRIPTED.contains(&kind) {
+            return Err(Error::illegal(format!("[{kind}] does not support scripts")));
+        }
+        let (mapping, context) = (self.binder.mapping, self.binder.context);
+        let before = match values.field.is_empty() {
+            true => None,
+            false => {
+                let plain = Values { script: None, missing: None, format: None, ..values.clone() };
+                Some(source::bind(&plain, mapping, context, accepts, kind)?)
+            }
+        };
+        let counts = matches!(kind, "value_count" | "cardinality");
+        let whole = matches!(
+            values.value_type.as_deref(),
+            Some("long" | "integer" | "short" | "byte" | "date" | "boolean")
+        );
+        let is_text = match (&before, values.value_type.as_deref()) {
+            (Some(before), _) => before.form.is_bytes(),
+            (None, None | Some("string" | "ip")) => counts || kind == "terms",
+            (None, Some(_)) => counts,
+        };
+        let form = match (is_text, counts) {
+            (true, true) => Form::Long,
+            (true, false) => Form::Bytes,
+            (false, _) if whole && before.is_none() => Form::Long,
+            (false, _) => Form::Double,
+        };
+        let bound = self.binder.script(script, &script::Context::AGGS)?;
+        self.scores |= bound.program.uses_score;
+        let number = self.scripts.len();
+        let is_long = matches!(kind, "date_histogram");
+        self.scripts.push(AggScript { script: bound, before: before.clone(), is_text, is_long });
+        source::scripted(number, before.as_ref(), values, form, context)
     }
 
     fn filter(&mut self, query: &Query) -> Result<usize> {
@@ -353,11 +423,14 @@ impl Scope<'_, '_> {
     }
 
     fn order(&self, request: &SearchRequest) -> Result<Order> {
+        if request.sort.iter().any(|sort| matches!(sort.by, SortBy::Script(_))) {
+            return Err(Error::illegal("aggregations do not sort their hits by a script"));
+        }
         order::bind(request, self.binder.mapping, self.binder.context)
     }
 
     /// How a sort key is printed.
-    fn sort_format(&self, sort: &Sort) -> Result<Format> {
+    fn sort_format(&mut self, sort: &Sort) -> Result<Format> {
         let SortBy::Field(name) = &sort.by else { return Ok(Format::Raw) };
         let values = Values { field: name.clone(), ..Values::default() };
         Ok(self.source(&values, Accepts::AnyOrPoints, "top_metrics")?.format)
@@ -403,7 +476,7 @@ impl Scope<'_, '_> {
         Ok(What::Words { field, choice, paths, filter_duplicates: sig.filter_duplicates })
     }
 
-    fn histogram(&self, histogram: &Histogram, kind: &str) -> Result<What> {
+    fn histogram(&mut self, histogram: &Histogram, kind: &str) -> Result<What> {
         let source = self.source(&histogram.values, Accepts::NumbersOrSpans, kind)?;
         if histogram.interval.is_nan() || histogram.interval <= 0.0 {
             return Err(Error::illegal(format!(
@@ -431,7 +504,7 @@ impl Scope<'_, '_> {
         Ok(What::Width(source, histogram.interval, histogram.offset, (low, high)))
     }
 
-    fn date_histogram(&self, histogram: &DateHistogram, kind: &str) -> Result<What> {
+    fn date_histogram(&mut self, histogram: &DateHistogram, kind: &str) -> Result<What> {
         let source = self.source(&histogram.values, Accepts::DatesOrSpans, kind)?;
         let Some(interval) = histogram.interval else {
             return Err(Error::illegal(
@@ -524,7 +597,7 @@ impl Scope<'_, '_> {
         Ok(Some(source.form.double(raw)))
     }
 
-    fn composite(&self, composite: &super::spec::Composite) -> Result<What> {
+    fn composite(&mut self, composite: &super::spec::Composite) -> Result<What> {
         let mut sources = Vec::with_capacity(composite.sources.len());
         let mut roundings = Vec::with_capacity(composite.sources.len());
         for one in &composite.sources {

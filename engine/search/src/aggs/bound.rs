@@ -13,6 +13,7 @@ use super::spec::Agg;
 use crate::plan::bound::Clause;
 use crate::plan::order::Order;
 use crate::request::Mode;
+use crate::scripted::Bound as Scripted;
 
 /// The aggregations of one request in one index.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,21 @@ pub struct BoundAggs {
     pub all: Option<Clause>,
     /// Some aggregation needs scores.
     pub scores: bool,
+    /// Scripts that make values, by number.
+    pub scripts: Vec<AggScript>,
+}
+
+/// A script that makes values of an aggregation.
+#[derive(Clone, Debug)]
+pub struct AggScript {
+    /// The script.
+    pub script: Arc<Scripted>,
+    /// The values that it changes; absent: it makes them of documents.
+    pub before: Option<Source>,
+    /// What it gives is taken as text.
+    pub is_text: bool,
+    /// `_value` is a whole number.
+    pub is_long: bool,
 }
 
 /// One aggregation.

@@ -11,6 +11,7 @@ use super::bucket::choose::{ByChance, Diversity, Everything, Lacking, Matching, 
 use super::bucket::family::{Above, Below};
 use super::bucket::filters::ByFilter;
 use super::bucket::keyed::{Keyed, Keys, Shape};
+use super::bucket::made::ByMade;
 use super::bucket::matcher::Matcher;
 use super::bucket::number::{ByRange, ByScale, Measure as Measured, Scale};
 use super::bucket::sampler::Sampler;
@@ -32,7 +33,7 @@ use super::pages;
 use super::partial::{GeoBounds, Partial};
 use super::read::{Numbers, Terms, Words};
 use super::rounding::Rounder;
-use super::source::{Column, Source};
+use super::source::{Column, Missing as Absent, Source};
 use super::spec::{CompositeKind, Kind, Method, Metric};
 use crate::iter::build::{self, Context};
 use crate::plan::weigh::Plan;
@@ -118,6 +119,13 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
         }
         What::Terms { source, choice, zero } => {
             let (choice, shape) = (choice.clone(), shape());
+            if let (Column::Script(number), true) = (&source.column, source.form.is_bytes()) {
+                let missing = match &source.missing {
+                    Some(Absent::Bytes(word)) => Some(word.clone()),
+                    _ => None,
+                };
+                return keyed(ByMade::new(*number, choice, missing), shape, subs());
+            }
             if source.form.is_bytes() {
                 let (terms, words) = place.terms(source);
                 return keyed(ByTerm::new(terms, words, choice, *zero), shape, subs());

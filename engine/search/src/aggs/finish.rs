@@ -9,7 +9,9 @@ use super::partial::{Bucket, Partial};
 use super::pipeline;
 use super::shape::{self, Fields, Hits, Out};
 use super::spec::{Agg, Aggs, Kind};
-use crate::ast::Query;
+use script::Context;
+
+use crate::ast::{EachScript, Query};
 use crate::error::Result;
 use crate::plan::order::Order;
 use crate::plan::weigh::Plan;
@@ -118,6 +120,38 @@ pub fn queries_mut(aggs: &mut Aggs) -> Vec<&mut Query> {
         of_agg(agg, &mut found);
     }
     found
+}
+
+/// Calls `each` for all scripts of aggregations.
+pub fn scripts_mut(aggs: &mut Aggs, each: EachScript<'_>) {
+    for query in queries_mut(aggs) {
+        query.scripts_mut(each);
+    }
+    for agg in &mut aggs.aggs {
+        scripts_of(agg, each);
+    }
+    for pipe in &mut aggs.pipes {
+        pipe.scripts_mut(each);
+    }
+}
+
+fn scripts_of(agg: &mut Agg, each: EachScript<'_>) {
+    match &mut agg.kind {
+        Kind::TopHits(request) => request.scripts_mut(each),
+        kind => {
+            for values in kind.values_mut() {
+                if let Some(script) = &mut values.script {
+                    each(script, &Context::AGGS);
+                }
+            }
+        }
+    }
+    for pipe in &mut agg.subs.pipes {
+        pipe.scripts_mut(each);
+    }
+    for sub in &mut agg.subs.aggs {
+        scripts_of(sub, each);
+    }
 }
 
 fn of_agg<'a>(agg: &'a mut Agg, found: &mut Vec<&'a mut Query>) {

@@ -73,8 +73,8 @@ fn by_score(a: &(u32, f32), b: &(u32, f32)) -> std::cmp::Ordering {
 impl Collector for Best {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         self.metrics
-            .iter()
-            .flat_map(|metrics| &metrics.parts)
+            .iter_mut()
+            .flat_map(|metrics| &mut metrics.parts)
             .all(|(part, _)| part.prepare(docs, turn))
     }
 

@@ -419,7 +419,7 @@ impl Several {
 impl Collector for Several {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         let mut ready = true;
-        for field in &self.fields {
+        for field in &mut self.fields {
             ready &= field.prepare(docs, turn);
         }
         ready

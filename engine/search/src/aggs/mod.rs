@@ -42,6 +42,7 @@ pub mod read;
 pub mod reduce;
 pub mod rounding;
 pub mod run;
+pub mod scripted;
 pub mod shape;
 pub mod significance;
 pub mod source;
@@ -49,5 +50,5 @@ pub mod spec;
 pub mod student;
 pub mod width;
 
-pub use finish::{Reducer, looks_up, queries_mut};
+pub use finish::{Reducer, looks_up, queries_mut, scripts_mut};
 pub use partial::Partial;

@@ -4,12 +4,15 @@
 //! itself.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::DocId;
 use mapping::types::KeywordFlavor;
 use segment::columns::{Numeric, Ordinals, WINDOW, WindowWords};
 use segment::{Missing as Absent, Segment, columns};
 
+use super::metric::distinct::hash_bytes;
+use super::scripted::Board;
 use super::source::{Column, Form, Missing, Source};
 use crate::iter::{Turn, window_of};
 
@@ -42,6 +45,10 @@ pub struct Numbers {
     window: u32,
     /// Values of a run of documents.
     gathered: Vec<i64>,
+    /// The number of the script that makes the values.
+    script: Option<usize>,
+    /// What it made of the documents at hand.
+    board: Option<Arc<Board>>,
 }
 
 impl Numbers {
@@ -63,12 +70,17 @@ impl Numbers {
             present: [0; WINDOW as usize / 64],
             window: u32::MAX,
             gathered: Vec::new(),
+            script: match source.column {
+                Column::Script(number) => Some(number),
+                _ => None,
+            },
+            board: None,
         }
     }
 
     /// No document has a value.
     pub fn is_empty(&self) -> bool {
-        self.column.is_none() && self.missing.is_none()
+        self.script.is_none() && self.column.is_none() && self.missing.is_none()
     }
 
     /// The column.
@@ -78,6 +90,9 @@ impl Numbers {
 
     /// Least and greatest of all values, what stands for no value included.
     pub fn ends(&self) -> Option<(i64, i64)> {
+        if self.script.is_some() {
+            return None;
+        }
         let column = self.column.as_ref().map(|column| (column.min(), column.max()));
         let missing = self.missing.map(|value| (value, value));
         let ends = column.into_iter().chain(missing);
@@ -85,13 +100,31 @@ impl Numbers {
     }
 
     /// Names what [`Numbers::each`] will read.
-    pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+    pub fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+        if self.script.is_some() {
+            self.board.clone_from(&turn.board);
+        }
         self.column.as_ref().is_none_or(|column| need(column, docs, turn))
     }
 
     /// Gives each value of each document, rising, with the document's place in `docs`.
     #[inline]
     pub fn each(&mut self, docs: &[u32], mut give: impl FnMut(usize, i64)) {
+        if let (Some(script), Some(board)) = (self.script, &self.board) {
+            for (at, doc) in docs.iter().enumerate() {
+                let made = board.of(script, *doc);
+                let numbers = made.map_or(&[][..], |made| made.numbers.as_slice());
+                let texts = made.map_or(&[][..], |made| made.texts.as_slice());
+                numbers.iter().for_each(|number| give(at, self.form.raw(*number)));
+                texts.iter().for_each(|text| give(at, hash_bytes(text) as i64));
+                if let (true, Some(missing)) =
+                    (numbers.is_empty() && texts.is_empty(), self.missing)
+                {
+                    give(at, missing);
+                }
+            }
+            return;
+        }
         let Some(column) = &self.column else {
             if let Some(missing) = self.missing {
                 (0..docs.len()).for_each(|at| give(at, missing));

@@ -13,6 +13,7 @@ use super::build::{self, Place};
 use super::collect::{Account, Around, Batch, Group, Multitudes, Scores};
 use super::partial::Partial;
 use super::reduce;
+use super::scripted::{Board, Scripts};
 use crate::error::Error;
 use crate::iter::build::{self as iterators, Context};
 use crate::iter::{AnyFilter, AnyScorer, END, Hits, Turn, WINDOW, Window, bits, window_of};
@@ -45,6 +46,9 @@ struct Here {
     at: usize,
     /// They are prepared.
     ready: bool,
+    /// Scripts that make values, and what they made of the next batch.
+    scripts: Scripts,
+    board: Option<Arc<Board>>,
     /// No more documents.
     ended: bool,
 }
@@ -191,6 +195,8 @@ impl Run {
             },
             Some(node) => Reader::Filter(iterators::any_filter(node, context)),
         };
+        let scripts = plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.scripts);
+        let scripts = Scripts::new(scripts, plan, number);
         Here {
             reader,
             pos: part.docs.start,
@@ -199,6 +205,8 @@ impl Run {
             docs: Vec::new(),
             at: 0,
             ready: false,
+            scripts,
+            board: None,
             ended: self.terminated && !self.global,
         }
     }
@@ -263,17 +271,27 @@ impl Run {
 
     /// Gives the next documents to the collectors.
     fn collect(&mut self, here: &mut Here, turn: &mut Turn<'_>) {
+        let end = (here.at + self.batch).min(here.docs.len());
+        if !here.scripts.is_empty() && here.board.is_none() {
+            let docs = &here.docs[here.at..end];
+            match here.scripts.run(docs, &self.scores, turn) {
+                Some(board) => here.board = Some(Arc::new(board)),
+                None => return,
+            }
+        }
         let docs = &here.docs[here.at..];
         let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return };
         if !here.ready {
             let docs = *first..last + 1;
             let counted = here.multitudes.prepare(&docs, turn);
-            if !here.group.prepare(&docs, turn) || !counted {
+            turn.board.clone_from(&here.board);
+            let prepared = here.group.prepare(&docs, turn);
+            turn.board = None;
+            if !prepared || !counted {
                 return;
             }
             here.ready = true;
         }
-        let end = (here.at + self.batch).min(here.docs.len());
         let docs = &here.docs[here.at..end];
         let mut around = Around {
             multitudes: &here.multitudes,
@@ -283,6 +301,9 @@ impl Run {
         here.group.collect(Batch { docs, owners: &[] }, &mut around);
         turn.spend(docs.len() * (BATCH / self.batch) * 4);
         here.at = end;
+        if here.board.take().is_some() {
+            here.ready = false;
+        }
     }
 
     /// Finds the next documents.

@@ -20,6 +20,38 @@ use crate::error::{Error, Result};
 use crate::plan::Context;
 use crate::plan::order::{no_fielddata, value_of};
 
+/// What a script makes of the values of `before`, or of documents.
+///
+/// # Errors
+/// A format that fits not.
+pub fn scripted(
+    number: usize,
+    before: Option<&Source>,
+    values: &Values,
+    form: Form,
+    context: &Context<'_>,
+) -> Result<Source> {
+    let kind = values.value_type.as_deref();
+    let own = match kind {
+        Some("date") => date_format(Arc::clone(&DEFAULT)),
+        Some("boolean") => Format::Boolean,
+        _ => Format::Raw,
+    };
+    let mut source = Source {
+        column: Column::Script(number),
+        form,
+        format: before.map_or(own, |before| before.format.clone()),
+        missing: None,
+        mapped: true,
+        field: before.and_then(|before| before.field.clone()),
+    };
+    format(&mut source, values)?;
+    if let Some(missing) = &values.missing {
+        source.missing = Some(missing_value(missing, &source, values, context)?);
+    }
+    Ok(source)
+}
+
 /// Values of one field in one index.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -52,6 +84,8 @@ pub enum Column {
     Text(FieldNo),
     /// The same term in every document.
     Constant(Box<[u8]>),
+    /// What the script of that number makes.
+    Script(usize),
 }
 
 /// What values are.

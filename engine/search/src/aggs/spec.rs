@@ -9,9 +9,9 @@
 mod names;
 mod pipe;
 
-pub use pipe::{Gaps, MovingFn, Pipe, PipeKind, Scale};
+pub use pipe::{BucketScript, Gaps, MovingFn, Pipe, PipeKind, Scale};
 
-use crate::ast::{Query, Scalar};
+use crate::ast::{Query, Scalar, Script};
 use crate::request::{Order, SearchRequest, Sort};
 
 /// Aggregations side by side, and the pipelines that read them.
@@ -56,6 +56,8 @@ pub struct Values {
     pub time_zone: Option<String>,
     /// What values are where no index maps the field.
     pub value_type: Option<String>,
+    /// Makes the values, or changes those of the field.
+    pub script: Option<Box<Script>>,
 }
 
 /// What an aggregation does.
@@ -157,6 +159,21 @@ pub enum Kind {
     },
     /// Combinations of values, page by page.
     Composite(Box<Composite>),
+}
+
+impl Kind {
+    /// The values of those kinds that scripts may make.
+    pub fn values_mut(&mut self) -> Vec<&mut Values> {
+        match self {
+            Self::Metric(_, values) => vec![values],
+            Self::WeightedAvg { value, weight, .. } => vec![value, weight],
+            Self::Terms(terms) => vec![&mut terms.values],
+            Self::Histogram(histogram) => vec![&mut histogram.values],
+            Self::DateHistogram(histogram) => vec![&mut histogram.values],
+            Self::Range(range) => vec![&mut range.values],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// One number or a few of all values of a field.

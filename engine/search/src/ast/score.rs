@@ -1,6 +1,6 @@
 //! Queries that change scores or look at values: functions, features, places, likeness.
 
-use super::{Query, Scalar};
+use super::{Query, Scalar, Script};
 
 /// `terms` with the place of its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct TermsSet {
     pub minimum_field: Option<String>,
     /// How many must match, as it was written.
     pub minimum_should_match: Option<String>,
+    /// Script that says how many must match.
+    pub minimum_script: Option<Box<Script>>,
 }
 
 /// How scores of functions are joined, or of functions and the query.
@@ -101,6 +103,8 @@ pub enum FunctionKind {
     Factor(Factor),
     /// A bell over a field's value.
     Decay(Decay),
+    /// What a script makes of a document.
+    Script(Box<Script>),
 }
 
 /// `field_value_factor`.

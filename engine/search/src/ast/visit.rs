@@ -27,6 +27,7 @@ impl Query {
                 let filters = score.functions.iter_mut().filter_map(|it| it.filter.as_mut());
                 filters.for_each(|query| query.visit_mut(each));
             }
+            Node::ScriptScore(score) => score.query.visit_mut(each),
             Node::Nested(nested) => nested.query.visit_mut(each),
             Node::Pinned(pinned) => pinned.organic.visit_mut(each),
             _ => {}
@@ -53,6 +54,7 @@ impl Query {
                 let mut filters = score.functions.iter().filter_map(|it| it.filter.as_ref());
                 score.query.looks_up() || filters.any(Query::looks_up)
             }
+            Node::ScriptScore(score) => score.query.looks_up(),
             Node::Nested(nested) => nested.query.looks_up(),
             Node::Pinned(pinned) => pinned.organic.looks_up(),
             _ => false,

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use base::{DocId, FieldNo};
-use segment::Segment;
+use script::{Fault, Heap, Value};
 use segment::columns::{self, DictionaryReader};
 
 use crate::iter::build;
+use crate::iter::function::Trouble;
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
-use crate::plan::order::{Inside, Key, MissingTerm, Numeric, Ordinals, Source};
+use crate::plan::order::{Inside, Key, MissingTerm, Numeric, Ordinals, Scripted, Source};
 use crate::plan::weigh::Plan;
-use crate::request::Mode;
+use crate::request::{Mode, ScriptKind};
+use crate::scripted::{Runner, Take};
 
 /// Reads one key in one segment.
 pub(super) enum Reader {
@@ -20,6 +22,29 @@ pub(super) enum Reader {
     Numeric { column: Option<columns::Numeric>, key: Numeric },
     Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
     Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
+    Script { runner: Box<Runner<Made>>, key: Scripted, trouble: Trouble, docs: Vec<u32> },
+}
+
+/// What a script made of a document.
+pub(super) enum Made {
+    Number(f64),
+    Text(Arc<[u8]>),
+}
+
+/// Takes a number.
+fn take_number(_: &mut Heap, value: Value) -> Result<Made, Fault> {
+    Ok(Made::Number(script::arith::double(value)))
+}
+
+/// Takes a string.
+fn take_text(heap: &mut Heap, value: Value) -> Result<Made, Fault> {
+    script::show::text(heap, value).map(|text| Made::Text(text.into_bytes().into()))
+}
+
+/// Takes a version.
+fn take_version(heap: &mut Heap, value: Value) -> Result<Made, Fault> {
+    let text = script::show::text(heap, value)?;
+    Ok(Made::Text(mapping::types::version::encode(&text).into()))
 }
 
 /// Reused room.
@@ -63,8 +88,9 @@ impl Children {
     }
 }
 
-pub(super) fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Reader {
-    let base = i64::from(base);
+pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader {
+    let at = &plan.view.segments[number as usize];
+    let (segment, base) = (&at.segment, i64::from(at.base));
     match &key.source {
         Source::Score => Reader::Score,
         Source::Doc => Reader::Doc { base },
@@ -76,6 +102,17 @@ pub(super) fn reader(key: &Key, segment: &Segment, base: u32, target: u32) -> Re
         Source::Distance(key) => {
             let column = key.field.and_then(|field| segment.numeric(field)).cloned();
             Reader::Distance { column, key: Arc::clone(key) }
+        }
+        Source::Script(key) => {
+            let take: Take<Made> = match key.kind {
+                ScriptKind::Number => take_number,
+                ScriptKind::Text => take_text,
+                ScriptKind::Version => take_version,
+            };
+            // Hits were found: they may be seen, and live.
+            let runner = Runner::new(Arc::clone(&key.script), segment, None, None, take);
+            let trouble = Arc::clone(&plan.trouble);
+            Reader::Script { runner: Box::new(runner), key: key.clone(), trouble, docs: Vec::new() }
         }
         Source::Ordinals(key) => {
             let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
@@ -211,7 +248,10 @@ pub(super) fn first_bounds(
             let first = base + i64::from(window * WINDOW);
             Some(bounds(first, first + i64::from(docs.max(1)) - 1))
         }
-        Reader::Ordinals { .. } | Reader::Distance { .. } | Reader::Score => None,
+        Reader::Ordinals { .. }
+        | Reader::Distance { .. }
+        | Reader::Script { .. }
+        | Reader::Score => None,
     }
 }
 

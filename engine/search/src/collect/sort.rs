@@ -20,13 +20,13 @@ use mapping::types::sortable;
 
 use super::group::{Group, Grouper, grouper};
 use super::read::{
-    self, Children, Reader, Scratch, directed, first_bounds, inside, missing_value, number, rank,
-    reader,
+    self, Children, Made, Reader, Scratch, directed, first_bounds, inside, missing_value, number,
+    rank, reader,
 };
 use crate::iter::{Turn, WINDOW, bits, window_of};
 use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
 use crate::plan::weigh::Plan;
-use crate::request::Mode;
+use crate::request::{Mode, ScriptKind};
 use crate::result;
 
 /// From so many documents of a window on, a column's window is decoded whole.
@@ -54,9 +54,10 @@ impl Entry {
         for (at, (a, b)) in self.keys.iter().zip(&other.keys).enumerate() {
             let mut order = a.cmp(b);
             if order == Ordering::Equal
-                && let (Some(Some(a)), Some(Some(b))) = (self.terms.get(at), other.terms.get(at))
+                && let (Some(a), Some(b)) = (self.terms.get(at), other.terms.get(at))
+                && (a.is_some() && b.is_some() || matches!(keys[at].source, Source::Script(_)))
             {
-                order = if keys[at].descending { b.cmp(a) } else { a.cmp(b) };
+                order = compare_texts(a.as_deref(), b.as_deref(), keys[at].descending);
             }
             if order != Ordering::Equal {
                 return order;
@@ -125,6 +126,45 @@ impl Sorter {
         self.target = target;
     }
 
+    /// Some key is what a script gives.
+    pub fn has_scripts(&self) -> bool {
+        self.keys.keys.iter().any(|key| matches!(key.source, Source::Script(_)))
+    }
+
+    /// Some key is a string that a script gives: it has no number.
+    fn has_texts(&self) -> bool {
+        self.keys.keys.iter().any(|key| match &key.source {
+            Source::Script(key) => key.kind != ScriptKind::Number,
+            _ => false,
+        })
+    }
+
+    /// Runs the scripts for hits of one window, before they are offered; false where it must wait.
+    pub fn run_scripts(&mut self, found: &[u32], scores: &[f32], turn: &mut Turn<'_>) -> bool {
+        for (reader, children) in self.readers.iter_mut().zip(&self.children) {
+            let Reader::Script { runner, trouble, docs, .. } = reader else { continue };
+            if trouble.get().is_some() {
+                continue;
+            }
+            let ready = match children {
+                None => runner.prepare(found, scores, turn),
+                Some(children) => {
+                    docs.clear();
+                    docs.extend(found.iter().flat_map(|doc| children.of(*doc)).map(DocId::get));
+                    runner.prepare(docs, &[], turn)
+                }
+            };
+            if !ready {
+                return false;
+            }
+            let failed = runner.results().iter().flatten().find_map(|it| it.as_ref().err());
+            if let Some(error) = failed {
+                let _ = trouble.set(error.clone());
+            }
+        }
+        true
+    }
+
     /// Some key is the score.
     pub fn needs_scores(&self) -> bool {
         self.keys.keys.iter().any(|key| matches!(key.source, Source::Score))
@@ -158,12 +198,8 @@ impl Sorter {
                 });
             }
             self.children = children;
-            self.readers = self
-                .keys
-                .keys
-                .iter()
-                .map(|key| reader(key, &at.segment, at.base, self.target))
-                .collect();
+            self.readers =
+                self.keys.keys.iter().map(|key| reader(key, plan, number, self.target)).collect();
             self.grouper = self
                 .keys
                 .collapse
@@ -237,6 +273,14 @@ impl Sorter {
             return;
         }
         self.read_firsts(docs, scores);
+        if self.has_texts() {
+            // Numbers alone do not tell which is the better.
+            for (at, doc) in docs.iter().enumerate() {
+                let score = scores.get(at).copied().unwrap_or(f32::NAN);
+                self.take(*doc, self.scratch.firsts[at], score);
+            }
+            return;
+        }
         for (at, doc) in docs.iter().enumerate() {
             if self.finished {
                 break;
@@ -334,17 +378,21 @@ impl Sorter {
             let key = self.read(at, doc, score);
             self.scratch.keys.push(key);
         }
+        let has_texts = self.has_texts();
         let keys = self.scratch.keys.as_slice();
-        if self.after.as_deref().is_some_and(|after| keys <= after) {
+        if !has_texts && self.after.as_deref().is_some_and(|after| keys <= after) {
             return;
         }
         // Equal keys: the earlier place is the better, and this one is the last.
-        if self.worst().is_some_and(|worst| keys >= worst) {
+        if !has_texts && self.worst().is_some_and(|worst| keys >= worst) {
             self.finished = self.in_order;
             return;
         }
         let has_terms = self.readers.iter().any(|reader| matches!(reader, Reader::Ordinals { .. }));
-        let terms = if has_terms { vec![None; keys.len()] } else { Vec::new() };
+        let terms: Vec<Option<Arc<[u8]>>> = match has_terms || has_texts {
+            true => (0..keys.len()).map(|at| self.text(at, doc)).collect(),
+            false => Vec::new(),
+        };
         let group = self.grouper.read(doc);
         let entry = Entry {
             keys: keys.into(),
@@ -355,6 +403,16 @@ impl Sorter {
             score,
             group,
         };
+        if has_texts {
+            if self.is_before_page(&entry) {
+                return;
+            }
+            let full = self.heap.len() >= self.limit;
+            let worst = self.heap.first().filter(|_| full);
+            if worst.is_some_and(|worst| entry.compare(worst, &self.keys.keys) != Ordering::Less) {
+                return;
+            }
+        }
         if self.keys.collapse.is_some() && !self.groups.insert(entry.group.clone()) {
             return self.replace(entry);
         }
@@ -376,11 +434,45 @@ impl Sorter {
         let Some(at) = self.heap.iter().position(|known| known.group == entry.group) else {
             return;
         };
-        if entry.keys < self.heap[at].keys {
+        let order = entry.compare(&self.heap[at], &self.keys.keys);
+        if order == Ordering::Less {
             self.heap[at] = entry;
             // It is better than before, so those below may be worse.
             sift_down(&mut self.heap, at, &self.keys.keys);
         }
+    }
+
+    /// The string that a script gave, where a key is one.
+    fn text(&self, at: usize, doc: u32) -> Option<Arc<[u8]>> {
+        let Reader::Script { runner, key, .. } = &self.readers[at] else { return None };
+        let text = |doc: u32| match runner.result(doc) {
+            Some(Ok(Made::Text(text))) => Some(Arc::clone(text)),
+            _ => None,
+        };
+        match &self.children[at] {
+            None => text(doc),
+            Some(children) => {
+                let all = children.of(doc).filter_map(|child| text(child.get()));
+                if key.mode == Mode::Max { all.max() } else { all.min() }
+            }
+        }
+    }
+
+    /// The hit stands at or before the place after which hits count.
+    fn is_before_page(&self, entry: &Entry) -> bool {
+        let (Some(after), Some(places)) = (&self.after, &self.keys.after) else { return false };
+        for (at, key) in self.keys.keys.iter().enumerate() {
+            let order = match &places[at] {
+                Place::Term(after) if matches!(key.source, Source::Script(_)) => {
+                    compare_texts(entry.terms[at].as_deref(), after.as_deref(), key.descending)
+                }
+                _ => entry.keys[at].cmp(&after[at]),
+            };
+            if order != Ordering::Equal {
+                return order == Ordering::Less;
+            }
+        }
+        true
     }
 
     /// The first key of each document.
@@ -480,6 +572,21 @@ impl Sorter {
                 }
                 let far = || sortable::from_f64(f64::INFINITY);
                 directed(key.of(places).unwrap_or_else(far), descending)
+            }
+            Reader::Script { runner, key, .. } => {
+                let number = |doc: u32| match runner.result(doc) {
+                    Some(Ok(Made::Number(value))) => Some(*value),
+                    _ => None,
+                };
+                let value = match &self.children[at] {
+                    _ if key.kind != ScriptKind::Number => return 0,
+                    None => number(doc),
+                    Some(children) => {
+                        combined(key.mode, children.of(doc).filter_map(|child| number(child.get())))
+                    }
+                };
+                let value = value.map(sortable::from_f64);
+                directed(value.unwrap_or_else(|| key.missing(descending)), descending)
             }
             Reader::Ordinals { column, key } => {
                 let children = self.children[at].as_ref();
@@ -611,6 +718,30 @@ impl Sorter {
     }
 }
 
+/// Strings in the order of a key; documents without one stand behind all others.
+fn compare_texts(a: Option<&[u8]>, b: Option<&[u8]>, descending: bool) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if descending => b.cmp(a),
+        (Some(a), Some(b)) => a.cmp(b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// One number of several.
+fn combined(mode: Mode, values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_by(f64::total_cmp);
+    let (first, last, count) = (*all.first()?, *all.last()?, all.len());
+    Some(match mode {
+        Mode::Min => first,
+        Mode::Max => last,
+        Mode::Sum => all.iter().sum(),
+        Mode::Avg => all.iter().sum::<f64>() / count as f64,
+        Mode::Median if count % 2 == 1 => all[count / 2],
+        Mode::Median => (all[count / 2 - 1] + all[count / 2]) / 2.0,
+    })
+}
+
 /// Hits whose terms are read, in order.
 fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
     for (at, key) in keys.iter().enumerate() {
@@ -626,6 +757,9 @@ fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
                         if a.is_none() == first { Ordering::Less } else { Ordering::Greater }
                     }
                 }
+            }
+            Source::Script(script) if script.kind != ScriptKind::Number => {
+                compare_texts(a.terms[at].as_deref(), b.terms[at].as_deref(), key.descending)
             }
             _ => a.keys[at].cmp(&b.keys[at]),
         };
@@ -653,7 +787,15 @@ fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
                 Source::Score => result::Key::Score(entry.score),
                 Source::Doc | Source::ShardDoc => result::Key::Long(value),
                 Source::Numeric(numeric) => numeric.comparable(value),
-                Source::Distance(_) => result::Key::Double(sortable::to_f64(value)),
+                Source::Script(script) if script.kind != ScriptKind::Number => {
+                    match &entry.terms[at] {
+                        Some(term) => result::Key::Term(term.to_vec()),
+                        None => result::Key::Null,
+                    }
+                }
+                Source::Distance(_) | Source::Script(_) => {
+                    result::Key::Double(sortable::to_f64(value))
+                }
                 Source::Ordinals(_) => match &entry.terms[at] {
                     Some(term) => result::Key::Term(term.to_vec()),
                     None => result::Key::Null,

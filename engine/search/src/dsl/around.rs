@@ -63,12 +63,12 @@ pub fn slice(node: &Node) -> Read<Slice> {
     }
 }
 
-/// `script_fields` and `runtime_mappings`: only none are taken.
-pub fn refuse_scripts(node: &Node) -> Read<()> {
-    let Some(first) = members(node).first() else { return Ok(()) };
-    let lang = first.value.get("script").and_then(|script| script.get("lang"));
-    let lang = lang.and_then(Node::as_str).unwrap_or("painless");
-    Err(Fault::illegal(first.value.at, format!("script_lang not supported [{lang}]")))
+/// `runtime_mappings`: only none are taken.
+pub fn refuse_runtime_fields(node: &Node) -> Read<()> {
+    match members(node).first() {
+        None => Ok(()),
+        Some(first) => Err(Fault::illegal(first.value.at, "[runtime_mappings] are not supported")),
+    }
 }
 
 /// `collapse` inside of inner hits: without inner hits of its own.

@@ -5,7 +5,7 @@ use json::spanned::{Kind as Json, Node};
 use super::context::{
     Fault, Read, Takes, boolean, float, int, is_value, members, object, scalar, text,
 };
-use super::{aggs, around, highlight, query, sort, source, suggesters};
+use super::{aggs, around, highlight, query, script, sort, source, suggesters};
 use crate::error::{Error, Result};
 use crate::request::{After, FieldFormat, SearchRequest, Stored, TrackTotal};
 
@@ -115,8 +115,8 @@ fn object_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> 
         "highlight" => request.highlight = Some(highlight::read(value)?),
         "pit" => request.pit = Some(around::pit(value)?),
         "slice" => request.slice = Some(around::slice(value)?),
-        // No field without a script, and no language to run one in.
-        "script_fields" | "runtime_mappings" => around::refuse_scripts(value)?,
+        "script_fields" => request.script_fields = script::fields(value)?,
+        "runtime_mappings" => around::refuse_runtime_fields(value)?,
         "collapse" => request.collapse = Some(around::collapse(value)?),
         "rescore" => request.rescore = vec![around::rescore(value)?],
         _ => return Err(unknown_key(key, value)),

@@ -1,9 +1,9 @@
-//! `function_score` and its functions. Scripts are not there: their names are unknown.
+//! `function_score` and its functions.
 
 use json::spanned::{Kind as Json, Node};
 
 use super::context::{Fault, Read, boost, float, is_value, members, scalar, text, unsupported};
-use super::{query, suggest};
+use super::{query, script, suggest};
 use crate::ast::{
     Decay, DecayForm, Factor, Function, FunctionKind, FunctionScore, Modifier, MultiValue,
     Node as Ask, Query, ScoreMode,
@@ -11,7 +11,8 @@ use crate::ast::{
 use crate::error::{Error, Kind};
 
 /// Functions that are known.
-const FUNCTIONS: [&str; 5] = ["exp", "field_value_factor", "gauss", "linear", "random_score"];
+const FUNCTIONS: [&str; 6] =
+    ["exp", "field_value_factor", "gauss", "linear", "random_score", "script_score"];
 
 const MISPLACED: &str = "already found [functions] array, now encountering ";
 
@@ -183,6 +184,7 @@ fn kind(name: &str, body: &Node) -> Read<FunctionKind> {
         "gauss" => FunctionKind::Decay(decay(DecayForm::Gauss, body)?),
         "exp" => FunctionKind::Decay(decay(DecayForm::Exp, body)?),
         "linear" => FunctionKind::Decay(decay(DecayForm::Linear, body)?),
+        "script_score" => FunctionKind::Script(Box::new(script::function(body)?)),
         _ => {
             let near = suggest::near(name, FUNCTIONS);
             let reason = format!("{} unknown field [{name}]{near}", body.at);

@@ -43,6 +43,7 @@ pub fn read(node: &Node) -> Read<InnerHits> {
             "fields" if matches!(value.kind, Json::Array(_)) => {
                 request.fields = body::field_formats(value)?;
             }
+            "script_fields" => request.script_fields = super::script::fields(value)?,
             "highlight" => request.highlight = Some(super::highlight::read(value)?),
             "collapse" => request.collapse = Some(super::around::collapse_inside(value)?),
             other => {

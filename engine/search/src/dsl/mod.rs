@@ -23,6 +23,7 @@ mod multi;
 mod params;
 mod query;
 pub mod query_string;
+mod script;
 mod sort;
 mod source;
 mod span;
@@ -57,6 +58,7 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     let text = std::str::from_utf8(body).unwrap_or_default();
     request.has_inner = text.contains("inner_hits");
     request.families = may_ask_families(text);
+    request.scripted = may_run_scripts(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::search(&mut request, params)?;
     body::validate(&request)?;
@@ -72,6 +74,7 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
     };
     let text = std::str::from_utf8(body).unwrap_or_default();
     request.families = may_ask_families(text);
+    request.scripted = may_run_scripts(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
     params::count(&mut request, params)?;
     Ok(request)
@@ -81,6 +84,11 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
 fn may_ask_families(text: &str) -> bool {
     // What is escaped or wrapped may spell anything.
     ["has_child", "has_parent", "wrapper", "\\u"].iter().any(|word| text.contains(word))
+}
+
+/// May there be a script? `true` too often costs a walk through the request.
+fn may_run_scripts(text: &str) -> bool {
+    ["script", "wrapper", "\\u"].iter().any(|word| text.contains(word))
 }
 
 /// May the text ask for automata that take long to make? `true` too often costs a hop to a worker. A regular

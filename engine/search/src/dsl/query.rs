@@ -4,14 +4,14 @@ use json::spanned::{Kind as Json, Node};
 
 use super::context::{DEPTH_MAX, Fault, Read};
 use super::{
-    alike, compound, family, function, geo, intervals, leaf, multi, query_string, span, special,
-    suggest, text, words,
+    alike, compound, family, function, geo, intervals, leaf, multi, query_string, script, span,
+    special, suggest, text, words,
 };
 use crate::ast::Query;
 use crate::error::{Error, Kind};
 
 /// The queries that are known.
-pub const NAMES: [&str; 47] = [
+pub const NAMES: [&str; 49] = [
     "bool",
     "boosting",
     "combined_fields",
@@ -44,6 +44,8 @@ pub const NAMES: [&str; 47] = [
     "range",
     "rank_feature",
     "regexp",
+    "script",
+    "script_score",
     "simple_query_string",
     "span_containing",
     "span_field_masking",
@@ -116,6 +118,8 @@ pub fn read(node: &Node, depth: u32) -> Read<Query> {
         "range" => leaf::range(body),
         "rank_feature" => special::rank_feature(body),
         "regexp" => words::regexp(body),
+        "script" => script::script(body),
+        "script_score" => script::script_score(body, depth),
         "simple_query_string" => query_string::simple_query_string(body),
         "span_containing" | "span_field_masking" | "span_first" | "span_multi" | "span_near"
         | "span_not" | "span_or" | "span_term" | "span_within" => span::read(name, body, depth),

@@ -6,7 +6,10 @@ use super::context::{Fault, Read, Takes, boolean, int, members, object, scalar, 
 use super::{geo, query};
 use crate::ast::Scalar;
 use crate::error::{Error, Result};
-use crate::request::{DistanceSort, Missing, Mode, NestedSort, NumericType, Order, Sort, SortBy};
+use crate::request::{
+    DistanceSort, Missing, Mode, NestedSort, NumericType, Order, ScriptKind, ScriptSort, Sort,
+    SortBy,
+};
 
 /// A name, an object of names, or an array of both.
 pub fn read(node: &Node) -> Read<Vec<Sort>> {
@@ -68,12 +71,7 @@ fn compound(node: &Node, sorts: &mut Vec<Sort>) -> Read<()> {
                 distance(&mut sort, value)?;
             }
             _ if member.key == "_script" => {
-                let lang = value.get("script").and_then(|script| script.get("lang"));
-                let lang = lang.and_then(Node::as_str).unwrap_or("painless");
-                return Err(Fault::illegal(
-                    value.at,
-                    format!("script_lang not supported [{lang}]"),
-                ));
+                by_script(&mut sort, value)?;
             }
             _ => field(&mut sort, value)?,
         }
@@ -115,6 +113,49 @@ fn field(sort: &mut Sort, node: &Node) -> Read<()> {
         }
         Ok(())
     })
+}
+
+/// `_script`.
+fn by_script(sort: &mut Sort, node: &Node) -> Read<()> {
+    const FIELDS: [(&str, Takes); 5] = [
+        ("script", Takes::Any),
+        ("type", Takes::String),
+        ("order", Takes::String),
+        ("mode", Takes::String),
+        ("nested", Takes::Object),
+    ];
+    let (mut script, mut kind) = (None, None);
+    object("_script", &FIELDS, node, |key, value| {
+        match key {
+            "script" => script = Some(super::script::read(value)?),
+            "type" => {
+                let word = text(value)?;
+                kind = Some(match word.to_ascii_lowercase().as_str() {
+                    "number" => ScriptKind::Number,
+                    "string" => ScriptKind::Text,
+                    "version" => ScriptKind::Version,
+                    _ => {
+                        let reason = format!("Unknown ScriptSortType [{word}]");
+                        return Err(Fault::illegal(value.at, reason));
+                    }
+                });
+            }
+            "order" => sort.order = order_of(value)?,
+            "mode" => sort.mode = Some(mode(value)?),
+            _ => sort.nested = Some(nested(value)?),
+        }
+        Ok(())
+    })?;
+    let (Some(script), Some(kind)) = (script, kind) else {
+        return Err(Fault::illegal(node.end, "Required [script, type]"));
+    };
+    let few = matches!(sort.mode, None | Some(Mode::Min | Mode::Max));
+    if kind != ScriptKind::Number && !few {
+        let reason = "script sort of type [string] doesn't support mode";
+        return Err(Fault::illegal(node.end, reason));
+    }
+    sort.by = SortBy::Script(Box::new(ScriptSort { script, kind }));
+    Ok(())
 }
 
 /// `_geo_distance`.

@@ -8,6 +8,7 @@ use super::context::{
     unsupported,
 };
 use super::query_string::states;
+use super::script;
 use super::text::fuzziness;
 use crate::ast::{
     Fuzziness, FuzzyOptions, FuzzyTerm, Node as Ask, Pattern, Query, Regexp, TermsSet,
@@ -202,6 +203,7 @@ pub fn terms_set(body: &Node) -> Read<Query> {
         values: Vec::new(),
         minimum_field: None,
         minimum_should_match: None,
+        minimum_script: None,
     };
     let (mut factor, mut name) = (1.0, None);
     for option in options {
@@ -222,17 +224,25 @@ pub fn terms_set(body: &Node) -> Read<Query> {
             ("minimum_should_match", _) if is_value(value) => {
                 found.minimum_should_match = Some(text(value)?);
             }
+            ("minimum_should_match_script", Json::Object(_) | Json::String(_)) => {
+                found.minimum_script = Some(Box::new(script::read(value)?));
+            }
             ("boost", _) if is_value(value) => factor = boost(value)?,
             ("_name", _) if is_value(value) => name = Some(text(value)?),
             _ => return Err(unsupported(NAME, key, value)),
         }
     }
-    match (&found.minimum_field, &found.minimum_should_match) {
-        (None, None) => {
+    let named = [
+        found.minimum_field.is_some(),
+        found.minimum_should_match.is_some(),
+        found.minimum_script.is_some(),
+    ];
+    match named.into_iter().filter(|named| *named).count() {
+        0 => {
             let reason = "No minimum should match has been specified";
             return Err(Fault::illegal(body.end, reason));
         }
-        (Some(_), Some(_)) => {
+        2.. => {
             let reason = "Only one of [minimum_should_match], [minimum_should_match_field] and \
                           [minimum_should_match_script] can be specified";
             return Err(Fault::illegal(body.end, reason));

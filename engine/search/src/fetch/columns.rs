@@ -11,6 +11,7 @@ use super::fields::Shown;
 use super::highlight::Marks;
 use super::hit::{need_texts, texts};
 use super::inner::{self, Inner};
+use super::scripted::Scripts;
 use crate::error::{Error, Result};
 use crate::iter::window_of;
 use crate::plan::Context;
@@ -30,6 +31,8 @@ pub struct Columns {
     pub suggest: Vec<crate::suggest::Bound>,
     /// What is marked in the text of hits.
     pub marks: Marks,
+    /// Values that scripts make.
+    pub scripts: Scripts,
     /// Only these fields may be seen; `None` is all.
     pub visible: Option<Arc<json::fields::Fields>>,
 }
@@ -82,6 +85,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             .map(|suggestion| crate::suggest::Bound::new(suggestion, mapping))
             .collect::<Result<_>>()?,
         marks: Marks::bind(request, mapping, context)?,
+        scripts: Scripts::bind(&request.script_fields, mapping, context)?,
         visible: None,
     })
 }

@@ -14,7 +14,7 @@ use crate::iter::build::{self, Context};
 use crate::iter::{NO_MATCH, Turn, window_of};
 use crate::plan::order::{Order, Source};
 use crate::plan::weigh::Plan;
-use crate::request::{SearchRequest, SourceFilter, Stored, Tiebreak};
+use crate::request::{ScriptKind, SearchRequest, SourceFilter, Stored, Tiebreak};
 use crate::result::{Hit, Key, Ranked};
 
 /// What is fetched of each winner, made once for a request and an index.
@@ -281,6 +281,9 @@ pub fn order(hit: &mut Hit, request: &SearchRequest, order: &Order, ranked: &Ran
                 let shown = ordinals.shown.as_ref().map(|field| field.show_term(term));
                 let text = shown.as_ref().and_then(json::Value::as_str).map(str::to_owned);
                 Key::Text(text.unwrap_or_else(|| String::from_utf8_lossy(term).into_owned()))
+            }
+            (Source::Script(script), Key::Term(term)) if script.kind == ScriptKind::Version => {
+                Key::Text(mapping::types::version::decode(term).into_owned())
             }
             (_, Key::Term(term)) => Key::Text(String::from_utf8_lossy(term).into_owned()),
             (_, value) => value.clone(),

@@ -351,6 +351,17 @@ impl Inner {
             hit.fields.extend(self.columns.seq_no(segment, place.winner.doc));
         }
         order(&mut hit, request, &plan.bound.order, ranked);
+        if !self.columns.scripts.is_empty() {
+            let visible = self.columns.visible.as_ref();
+            let mut making = self.columns.scripts.begin(segment, ranked.doc, visible);
+            loop {
+                match making.step(phase::STEP_WORK) {
+                    Ok(true) => break making.finish(&mut hit),
+                    Ok(false) => {}
+                    Err(error) => break hit.failed = Some(error),
+                }
+            }
+        }
         Ok(hit)
     }
 

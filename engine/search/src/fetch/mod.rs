@@ -11,6 +11,7 @@ mod fields;
 mod highlight;
 mod hit;
 mod inner;
+mod scripted;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
@@ -19,3 +20,4 @@ pub use highlight::Marks;
 pub(crate) use highlight::collect;
 pub use hit::{Fetch, hit, texts};
 pub use inner::{Inner, InnerPlans, of_path as inner_of_path};
+pub use scripted::{Making, Scripts};

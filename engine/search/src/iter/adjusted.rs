@@ -12,8 +12,8 @@ use super::{
 
 /// Changes scores.
 pub trait Adjust: Send {
-    /// Gets ready for `docs`, which rise; false where it must wait.
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool;
+    /// Gets ready for `docs`, which rise and match with these scores; false where it must wait.
+    fn prepare(&mut self, docs: &[u32], scores: &[f32], turn: &mut Turn<'_>) -> bool;
     /// Changes the scores of the documents prepared.
     fn adjust(&mut self, docs: &[u32], scores: &mut [f32]);
     /// A bound of what it makes of scores up to this one.
@@ -26,12 +26,28 @@ pub struct Adjusted {
     adjust: Box<dyn Adjust>,
     hits: Hits,
     filled: bool,
+    /// Documents that are probed, the matches among them, and where they stand.
+    probed: Vec<u32>,
+    found: Hits,
+    places: Vec<u32>,
+    scores: Vec<f32>,
+    is_probed: bool,
 }
 
 impl Adjusted {
     /// Matches of `base`, scored by `adjust`.
     pub fn new(base: AnyScorer, adjust: Box<dyn Adjust>) -> Self {
-        Self { base, adjust, hits: Hits::default(), filled: false }
+        Self {
+            base,
+            adjust,
+            hits: Hits::default(),
+            filled: false,
+            probed: Vec::new(),
+            found: Hits::default(),
+            places: Vec::new(),
+            scores: Vec::new(),
+            is_probed: false,
+        }
     }
 }
 
@@ -65,7 +81,7 @@ impl Scorer for Adjusted {
             self.filled = true;
         }
         turn.spend(self.hits.docs.len() * 8);
-        self.hits.docs.is_empty() || self.adjust.prepare(&self.hits.docs, turn)
+        self.hits.docs.is_empty() || self.adjust.prepare(&self.hits.docs, &self.hits.scores, turn)
     }
 
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
@@ -83,24 +99,42 @@ impl Scorer for Adjusted {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        let base = self.base.prepare_probe(docs, turn);
-        self.adjust.prepare(docs, turn) && base
+        if !self.is_probed || self.probed != docs {
+            self.is_probed = false;
+            if !self.base.prepare_probe(docs, turn) {
+                return false;
+            }
+            self.scores.clear();
+            self.scores.resize(docs.len(), NO_MATCH);
+            self.base.probe(docs, &mut self.scores);
+            self.probed.clear();
+            self.probed.extend_from_slice(docs);
+            self.found.clear();
+            self.places.clear();
+            // Only matches are changed; what is taken out stays out.
+            for (place, score) in (0u32..).zip(&self.scores) {
+                if *score >= 0.0 {
+                    self.found.docs.push(docs[place as usize]);
+                    self.found.scores.push(*score);
+                    self.places.push(place);
+                }
+            }
+            self.is_probed = true;
+        }
+        self.found.docs.is_empty()
+            || self.adjust.prepare(&self.found.docs, &self.found.scores, turn)
     }
 
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
-        self.base.probe(docs, scores);
-        // Only matches are changed; what is taken out stays out.
-        let (mut found, mut at) = (Vec::new(), Vec::new());
-        for (place, score) in scores[..docs.len()].iter().enumerate() {
-            if *score >= 0.0 {
-                found.push(docs[place]);
-                at.push(place);
-            }
+        debug_assert!(self.is_probed, "prepared");
+        self.is_probed = false;
+        scores[..docs.len()].fill(NO_MATCH);
+        if self.found.docs.is_empty() {
+            return;
         }
-        let mut changed: Vec<f32> = at.iter().map(|place| scores[*place]).collect();
-        self.adjust.adjust(&found, &mut changed);
-        for (place, score) in at.into_iter().zip(changed) {
-            scores[place] = if score >= 0.0 { score } else { NO_MATCH };
+        self.adjust.adjust(&self.found.docs, &mut self.found.scores);
+        for (place, score) in self.places.iter().zip(&self.found.scores) {
+            scores[*place as usize] = if *score >= 0.0 { *score } else { NO_MATCH };
         }
     }
 }

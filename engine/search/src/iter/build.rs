@@ -25,6 +25,7 @@ use super::not::{ScoredWithout, Without};
 use super::or::{AnyOf, AtLeast, DisMax, ScoredAtLeast};
 use super::phrase::{PhraseFilter, PhraseScorer};
 use super::places::Placed;
+use super::script::{self, Chosen, ScriptScore};
 use super::set::{Ids, Lookup, Set, Source, Walker};
 use super::summed::Summed;
 use super::term::{TermFilter, TermScorer};
@@ -33,6 +34,7 @@ use crate::plan::bound::{Access, Numbers, Pattern, Presence};
 use crate::plan::function::{self as plan, Form};
 use crate::plan::places::{Leaf, Places, Source as Rule};
 use crate::plan::weigh::Node;
+use crate::scripted::Site;
 
 mod inside;
 mod lists;
@@ -88,9 +90,15 @@ fn filter(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyFilter> {
         Node::Function { function, query, .. } if function.min_score.is_none() => {
             filter(query, context, lead)?
         }
-        Node::Function { .. } | Node::Covering { .. } | Node::Places { .. } => {
-            Box::new(Scored::new(scorer_of(node, context, lead)?, doc_count))
+        Node::Script { site, .. } => {
+            let trouble = Arc::clone(&site.trouble);
+            Box::new(Chosen::new(site.runner(context, script::flag), trouble, doc_count))
         }
+        Node::ScriptScore { query, min_score: None, .. } => filter(query, context, lead)?,
+        Node::Function { .. }
+        | Node::ScriptScore { .. }
+        | Node::Covering { .. }
+        | Node::Places { .. } => Box::new(Scored::new(scorer_of(node, context, lead)?, doc_count)),
         Node::Feature { field, infos, .. } => {
             term_filter(context, *field, &infos[context.number]?)?
         }
@@ -358,13 +366,17 @@ fn nested(node: &Node, context: Context<'_>) -> Option<Nested> {
 }
 
 /// What a function computes in a segment.
-fn compute(compute: &plan::Compute, context: Context<'_>) -> Compute {
+fn compute(compute: &plan::Compute, site: Option<&Site>, context: Context<'_>) -> Compute {
     let segment = context.segment;
     let column = |field: &Option<(FieldNo, Form)>| {
         field.map(|(field, form)| Column::new(segment, field, form))
     };
     match compute {
         plan::Compute::One => Compute::One,
+        plan::Compute::Script(_) => match site {
+            Some(site) => Compute::Script(Box::new(site.runner(context, script::double))),
+            None => Compute::One,
+        },
         plan::Compute::Random(random, field) => {
             let column = field.map(|field| Column::new(segment, field, Form::Long));
             Compute::Random(*random, column, segment.clone())
@@ -396,7 +408,8 @@ pub fn cost(node: &Node, context: Context<'_>) -> u64 {
         Node::Phrase { infos, .. } => infos[context.number].as_ref().map_or(0, |infos| {
             infos.iter().map(|info| u64::from(info.doc_freq)).min().unwrap_or(0)
         }),
-        Node::Function { query, .. } => cost(query, context),
+        Node::Function { query, .. } | Node::ScriptScore { query, .. } => cost(query, context),
+        Node::Script { .. } => all,
         Node::Feature { infos, .. } => {
             infos[context.number].map_or(0, |info| u64::from(info.doc_freq))
         }
@@ -466,13 +479,25 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             let infos = infos[context.number].as_deref()?;
             Box::new(PhraseScorer::new(segment, phrase, infos, weight.clone())?)
         }
-        Node::Function { query, function, filters, trouble } => {
+        Node::ScriptScore { query, site, min_score, boost } => {
             let base = scorer_of(query, context, lead)?;
-            let parts = function.parts.iter().zip(filters).map(|(part, filter)| Part {
+            let score = ScriptScore {
+                runner: site.runner(context, script::double),
+                min_score: *min_score,
+                boost: *boost,
+                trouble: Arc::clone(&site.trouble),
+            };
+            Box::new(Adjusted::new(base, Box::new(score)))
+        }
+        Node::Function { query, function, filters, sites, trouble } => {
+            let base = scorer_of(query, context, lead)?;
+            let parts = function.parts.iter().zip(filters).zip(sites);
+            let parts = parts.map(|((part, filter), site)| Part {
                 filter: filter.as_ref().map(|filter| any_filter(filter, context)),
                 weight: part.weight,
-                compute: compute(&part.compute, context),
+                compute: compute(&part.compute, site.as_ref(), context),
                 matches: Vec::new(),
+                is_probed: false,
             });
             let functions = Functions {
                 parts: parts.collect(),
@@ -502,13 +527,17 @@ fn scorer_of(node: &Node, context: Context<'_>, lead: u64) -> Option<AnyScorer> 
             };
             Box::new(Adjusted::new(Box::new(base), Box::new(distance)))
         }
-        Node::Covering { clauses, minimum, fixed } => {
+        Node::Covering { clauses, minimum, fixed, site } => {
             let some = scorers(clauses, context, lead);
             let base = one_of(filters(clauses, context, lead))?;
             let covering = Covering {
                 clauses: some,
                 minimum: minimum.map(|field| Column::new(segment, field, Form::Long)),
                 fixed: *fixed,
+                script: site.as_ref().map(|site| {
+                    let trouble = Arc::clone(&site.trouble);
+                    (Box::new(site.runner(context, script::long)), trouble)
+                }),
             };
             Box::new(Adjusted::new(Box::new(Constant::new(base, 0.0)), Box::new(covering)))
         }
@@ -581,6 +610,7 @@ fn constant_score(node: &Node) -> f32 {
         | Node::Exists { score, .. }
         | Node::Ids { score, .. }
         | Node::Inside { score, .. }
+        | Node::Script { score, .. }
         | Node::Constant { score, .. } => *score,
         Node::Kept { inner, .. } => constant_score(inner),
         Node::None
@@ -590,6 +620,7 @@ fn constant_score(node: &Node) -> f32 {
         | Node::MultiPhrase { .. }
         | Node::Combined { .. }
         | Node::Function { .. }
+        | Node::ScriptScore { .. }
         | Node::Feature { .. }
         | Node::Near { .. }
         | Node::Covering { .. }

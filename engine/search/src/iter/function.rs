@@ -15,6 +15,7 @@ use super::{AnyFilter, AnyScorer, Bits, NO_MATCH, Turn, bits, window_of};
 use crate::ast::{GeoPoint, MultiValue, ScoreMode};
 use crate::error::{Error, Kind};
 use crate::plan::function::{Form, Origin, Random, RankForm};
+use crate::scripted::Runner;
 
 /// Mean radius of the earth, as Lucene has it.
 pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
@@ -92,12 +93,15 @@ pub enum Compute {
         offset: f64,
         multi: MultiValue,
     },
+    /// What a script gives.
+    Script(Box<Runner<f64>>),
 }
 
 impl Compute {
-    fn prepare(&self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    fn prepare(&mut self, docs: &[u32], scores: &[f32], turn: &mut Turn<'_>) -> bool {
         match self {
             Self::One => true,
+            Self::Script(runner) => runner.prepare(docs, scores, turn),
             Self::Random(_, column, segment) => match column {
                 Some(column) => column.prepare(docs, turn),
                 None if turn.resident => true,
@@ -150,6 +154,16 @@ impl Compute {
                 };
                 Ok(form.evaluate(distance, *scale))
             }
+            Self::Script(runner) => match runner.result(doc) {
+                // Nobody sees such a document.
+                None => Ok(1.0),
+                Some(Err(error)) => Err(error.clone()),
+                Some(Ok(value)) if *value < 0.0 => Err(Error::illegal(format!(
+                    "script score function must not produce negative scores, but got: [{}]",
+                    json::number::double_to_string(*value)
+                ))),
+                Some(Ok(value)) => Ok(*value),
+            },
         }
     }
 }
@@ -216,6 +230,8 @@ pub struct Part {
     pub compute: Compute,
     /// Which of the documents at hand it applies to.
     pub matches: Vec<bool>,
+    /// That is known.
+    pub is_probed: bool,
 }
 
 /// The functions of a `function_score`.
@@ -268,24 +284,36 @@ impl Functions {
 }
 
 impl Adjust for Functions {
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    fn prepare(&mut self, docs: &[u32], scores: &[f32], turn: &mut Turn<'_>) -> bool {
         let mut ready = true;
         for part in &mut self.parts {
-            if let Some(filter) = &mut part.filter {
-                ready &= filter.prepare_probe(docs, turn);
+            if let (Some(filter), false) = (&mut part.filter, part.is_probed) {
+                if !filter.prepare_probe(docs, turn) {
+                    ready = false;
+                    continue;
+                }
+                part.matches.clear();
+                part.matches.resize(docs.len(), false);
+                filter.probe(docs, &mut part.matches);
+                part.is_probed = true;
             }
-            ready &= part.compute.prepare(docs, turn);
+            ready &= match (&mut part.compute, &part.filter) {
+                // A script runs only where its function applies.
+                (Compute::Script(runner), Some(_)) => {
+                    let at = (0..docs.len()).filter(|at| part.matches[*at]);
+                    let (docs, scores): (Vec<u32>, Vec<f32>) =
+                        at.map(|at| (docs[at], scores[at])).unzip();
+                    runner.prepare(&docs, &scores, turn)
+                }
+                (compute, _) => compute.prepare(docs, scores, turn),
+            };
         }
         ready
     }
 
     fn adjust(&mut self, docs: &[u32], scores: &mut [f32]) {
         for part in &mut self.parts {
-            if let Some(filter) = &mut part.filter {
-                part.matches.clear();
-                part.matches.resize(docs.len(), false);
-                filter.probe(docs, &mut part.matches);
-            }
+            part.is_probed = false;
         }
         let most = f64::from(self.max_boost);
         for (at, doc) in docs.iter().enumerate() {
@@ -336,7 +364,7 @@ pub struct Feature {
 }
 
 impl Adjust for Feature {
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    fn prepare(&mut self, docs: &[u32], _: &[f32], turn: &mut Turn<'_>) -> bool {
         self.blocks.prepare_probe(docs, turn)
     }
 
@@ -374,7 +402,7 @@ pub struct Distance {
 }
 
 impl Adjust for Distance {
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    fn prepare(&mut self, docs: &[u32], _: &[f32], turn: &mut Turn<'_>) -> bool {
         self.column.prepare(docs, turn)
     }
 
@@ -398,11 +426,14 @@ pub struct Covering {
     pub minimum: Option<Column>,
     /// How many for all.
     pub fixed: u64,
+    /// A script that says how many, and where its faults are told.
+    pub script: Option<(Box<Runner<i64>>, Trouble)>,
 }
 
 impl Adjust for Covering {
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        let mut ready = self.minimum.as_ref().is_none_or(|column| column.prepare(docs, turn));
+    fn prepare(&mut self, docs: &[u32], _: &[f32], turn: &mut Turn<'_>) -> bool {
+        let mut ready = self.script.as_mut().is_none_or(|(it, _)| it.prepare(docs, &[], turn));
+        ready &= self.minimum.as_ref().is_none_or(|column| column.prepare(docs, turn));
         for clause in &mut self.clauses {
             ready &= clause.prepare_probe(docs, turn);
         }
@@ -423,9 +454,17 @@ impl Adjust for Covering {
             }
         }
         for ((doc, slot), (sum, count)) in docs.iter().zip(scores).zip(sums) {
-            let needed = match &mut self.minimum {
-                None => self.fixed,
-                Some(column) => match column.raw(*doc).first() {
+            let needed = match (&mut self.minimum, &self.script) {
+                (None, Some((script, trouble))) => match script.result(*doc) {
+                    Some(Ok(least)) => u64::try_from(*least).unwrap_or(0),
+                    Some(Err(error)) => {
+                        let _ = trouble.set(error.clone());
+                        u64::MAX
+                    }
+                    None => u64::MAX,
+                },
+                (None, None) => self.fixed,
+                (Some(column), _) => match column.raw(*doc).first() {
                     Some(least) => u64::try_from(*least).unwrap_or(0),
                     // Without a number no document is covered.
                     None => u64::MAX,

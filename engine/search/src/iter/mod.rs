@@ -21,8 +21,11 @@
 //!    after each turn.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use segment::Missing;
+
+use crate::aggs::scripted::Board;
 
 pub mod adapt;
 pub mod adjusted;
@@ -43,6 +46,7 @@ pub mod not;
 pub mod or;
 pub mod phrase;
 pub mod places;
+pub mod script;
 pub mod set;
 pub mod sloppy;
 pub mod summed;
@@ -69,18 +73,26 @@ pub struct Turn<'a> {
     work: i64,
     /// Every block is there: nothing need be named.
     pub resident: bool,
+    /// What scripts of aggregations made of the documents at hand.
+    pub board: Option<Arc<Board>>,
 }
 
 impl<'a> Turn<'a> {
     /// A turn of so much work.
     pub fn new(missing: &'a mut Missing, work: u32, resident: bool) -> Self {
-        Self { missing, work: i64::from(work), resident }
+        Self { missing, work: i64::from(work), resident, board: None }
     }
 
     /// Work was done.
     #[inline]
     pub fn spend(&mut self, work: usize) {
         self.work -= work as i64;
+    }
+
+    /// Work left.
+    #[inline]
+    pub fn left(&self) -> usize {
+        self.work.max(0) as usize
     }
 
     /// Ends the turn.

@@ -123,7 +123,7 @@ impl Placed {
 }
 
 impl Adjust for Placed {
-    fn prepare(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    fn prepare(&mut self, docs: &[u32], _: &[f32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 16);
         let mut ready = true;
         for term in self.words.iter().flat_map(|word| &word.terms) {

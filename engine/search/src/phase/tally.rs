@@ -133,6 +133,8 @@ pub(super) fn counts_fast(node: &Node) -> bool {
         | Node::MultiPhrase { .. }
         | Node::Combined { .. }
         | Node::Function { .. }
+        | Node::Script { .. }
+        | Node::ScriptScore { .. }
         | Node::Feature { .. }
         | Node::Near { .. }
         | Node::Inside { .. }

@@ -31,6 +31,8 @@ pub struct Context<'a> {
     pub now_ms: i64,
     /// `index.max_docvalue_fields_search`.
     pub docvalue_fields_max: usize,
+    /// `index.max_script_fields`.
+    pub script_fields_max: usize,
     /// `index.max_inner_result_window`.
     pub inner_window: u64,
     /// Path of the documents inside that are asked for; none: those that stand for themselves.
@@ -62,6 +64,7 @@ impl<'a> Context<'a> {
             index,
             now_ms,
             docvalue_fields_max: 100,
+            script_fields_max: 32,
             inner_window: 100,
             scope: None,
             filter: None,
@@ -87,7 +90,7 @@ pub fn bind(
     context: &Context<'_>,
 ) -> Result<Arc<Bound>> {
     check_window(request, context)?;
-    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
+    let mut binder = Binder::new(mapping, context);
     binder.scope = context.scope.cloned();
     let mut query = match &request.query {
         Some(query) => binder.top(query)?,
@@ -136,8 +139,11 @@ pub fn bind(
     // The caller may not see by which fields its documents are limited: the filter knows them all.
     binder.mapping = context.filter_mapping.unwrap_or(mapping);
     let (mut query, mut wide, mut all) = (query, wide, Clause::new(Node::All));
+    let mut guard = None;
     if let Some(filter) = context.filter {
+        let has_scripts = binder.has_scripts;
         let filter = binder.top(filter)?;
+        guard = has_scripts.then(|| filter.clone());
         wide = wide.map(|wide| restricted(wide, filter.clone()));
         all = restricted(all, filter.clone());
         query = restricted(query, filter);
@@ -159,6 +165,7 @@ pub fn bind(
         named_scores: request.named_scores,
         similarities: similarities(mapping),
         sort_filters,
+        guard,
         aggs: aggs.map(Arc::new),
     }))
 }
@@ -191,8 +198,7 @@ pub(super) fn similarity(mapping: &Mapping, field: &Field) -> Similarity {
 /// # Errors
 /// As [`bind`].
 pub fn bind_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Result<Clause> {
-    let mut binder = Binder { mapping, context, named: Vec::new(), clause_count: 0, scope: None };
-    binder.top(query)
+    Binder::new(mapping, context).top(query)
 }
 
 /// Elasticsearch's `max_result_window`.
@@ -231,6 +237,21 @@ pub struct Binder<'a> {
     clause_count: usize,
     /// Path of the documents inside that the clause at hand is asked of.
     pub scope: Option<Arc<str>>,
+    /// A script was met.
+    pub(crate) has_scripts: bool,
+}
+
+impl<'a> Binder<'a> {
+    fn new(mapping: &'a Mapping, context: &'a Context<'a>) -> Self {
+        Self {
+            mapping,
+            context,
+            named: Vec::new(),
+            clause_count: 0,
+            scope: None,
+            has_scripts: false,
+        }
+    }
 }
 
 impl Binder<'_> {
@@ -299,6 +320,8 @@ impl Binder<'_> {
             Ask::TermsLookup(_) => Clause::none(),
             Ask::TermsSet(query) => join::terms_set(self, query)?,
             Ask::FunctionScore(query) => return function::function_score(self, query),
+            Ask::Script(script) => join::script(self, script)?,
+            Ask::ScriptScore(query) => return function::script_score(self, query),
             Ask::Nested(query) => return join::nested(self, query),
             Ask::Family(query) => family::family(self, query)?,
             Ask::ParentId(query) => family::parent_id(self, query)?,

@@ -12,6 +12,7 @@ use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::function;
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
+use crate::scripted::Bound as Scripted;
 use automaton::{Dfa, Next};
 
 /// A request that has met one index.
@@ -39,6 +40,8 @@ pub struct Bound {
     pub similarities: base::hash::Map<FieldNo, mapping::Similarity>,
     /// Which documents inside count for keys of the order.
     pub sort_filters: Vec<Clause>,
+    /// Documents that the caller may see, where scripts are not to run on others.
+    pub guard: Option<Clause>,
     /// Aggregations; absent where none was asked for.
     pub aggs: Option<Arc<crate::aggs::bound::BoundAggs>>,
 }
@@ -159,7 +162,13 @@ pub enum Node {
         minimum: Option<FieldNo>,
         /// How many, where no field does.
         fixed: u64,
+        /// A script that says how many.
+        script: Option<Arc<Scripted>>,
     },
+    /// Documents for which a script says yes; constant score.
+    Script(Arc<Scripted>),
+    /// Scores that a script makes.
+    ScriptScore(Arc<ScriptScore>),
     /// Parents of documents inside.
     Nested(Arc<Nested>),
     /// Documents that share words with others.
@@ -207,10 +216,22 @@ impl Node {
                 function.parts.iter().filter_map(|part| part.filter.as_ref()).for_each(each);
             }
             Self::Covering { clauses, .. } => clauses.iter().for_each(each),
+            Self::ScriptScore(score) => each(&score.query),
             Self::Nested(nested) => each(&nested.children),
             _ => {}
         }
     }
+}
+
+/// Scores that a script makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptScore {
+    /// What matches.
+    pub query: Clause,
+    /// What it scores.
+    pub script: Arc<Scripted>,
+    /// Documents below do not match.
+    pub min_score: Option<f32>,
 }
 
 /// Parents of documents inside.

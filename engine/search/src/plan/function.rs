@@ -14,7 +14,8 @@ use crate::dsl::{geo as written, time_ms};
 use crate::error::{Error, Kind, Result};
 use crate::iter::function::{EARTH_RADIUS, haversine, mix};
 use crate::plan::bind::Binder;
-use crate::plan::bound::{Clause, Node};
+use crate::plan::bound::{Clause, Node, ScriptScore};
+use crate::scripted::Bound as Scripted;
 
 /// What a column's numbers are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,6 +132,8 @@ pub enum Compute {
         /// Which of several distances counts.
         multi: MultiValue,
     },
+    /// What a script gives.
+    Script(Arc<Scripted>),
 }
 
 /// One function.
@@ -195,6 +198,24 @@ pub fn function_score(binder: &mut Binder<'_>, query: &ast::FunctionScore) -> Re
     .into())
 }
 
+/// `script_score`.
+pub fn script_score(binder: &mut Binder<'_>, query: &ast::ScriptScore) -> Result<Clause> {
+    if !binder.context.expensive {
+        return Err(Error::new(
+            Kind::Exception,
+            "[script score] queries cannot be executed when 'search.allow_expensive_queries' is set \
+             to false.",
+        ));
+    }
+    let script = binder.script(&query.script, &script::Context::SCORE)?;
+    let inner = binder.clause(&query.query)?;
+    if inner.is_none() {
+        return Ok(inner);
+    }
+    let min_score = query.min_score;
+    Ok(Node::ScriptScore(Arc::new(ScriptScore { query: inner, script, min_score })).into())
+}
+
 fn compute(binder: &mut Binder<'_>, kind: &FunctionKind) -> Result<Compute> {
     match kind {
         FunctionKind::Random(seed, field) => random(binder, *seed, field.as_deref()),
@@ -223,6 +244,9 @@ fn compute(binder: &mut Binder<'_>, kind: &FunctionKind) -> Result<Compute> {
             })
         }
         FunctionKind::Decay(decay) => bell(binder, decay),
+        FunctionKind::Script(script) => {
+            Ok(Compute::Script(binder.script(script, &script::Context::SCORE)?))
+        }
     }
 }
 

@@ -87,7 +87,7 @@ impl Gather {
         for (_, clause) in &bound.named {
             visit(clause, &mut tasks);
         }
-        for clause in &bound.sort_filters {
+        for clause in bound.sort_filters.iter().chain(&bound.guard) {
             visit(clause, &mut tasks);
         }
         if let Some(aggs) = &bound.aggs {

@@ -48,6 +48,18 @@ pub fn nested(binder: &mut Binder<'_>, query: &ast::Nested) -> Result<Clause> {
     Ok(Node::Nested(Arc::new(Nested { path, parent, children, mode })).into())
 }
 
+/// `script`.
+pub fn script(binder: &mut Binder<'_>, script: &ast::Script) -> Result<Clause> {
+    if !binder.context.expensive {
+        return Err(Error::new(
+            Kind::Exception,
+            "[script] queries cannot be executed when 'search.allow_expensive_queries' is set to \
+             false.",
+        ));
+    }
+    Ok(Node::Script(binder.script(script, &script::Context::FILTER)?).into())
+}
+
 /// `terms_set`.
 pub fn terms_set(binder: &mut Binder<'_>, query: &ast::TermsSet) -> Result<Clause> {
     let (count, limit) = (query.values.len(), binder.context.terms_max);
@@ -81,7 +93,14 @@ pub fn terms_set(binder: &mut Binder<'_>, query: &ast::TermsSet) -> Result<Claus
     } else if let Some(spec) = &query.minimum_should_match {
         fixed = minimum::minimum(spec, count)? as u64;
     }
-    Ok(Node::Covering { clauses, minimum: field, fixed }.into())
+    let script = match &query.minimum_script {
+        None => None,
+        Some(asked) => {
+            let bound = binder.script(asked, &script::Context::TERMS_SET)?;
+            Some(Arc::new(Arc::unwrap_or_clone(bound).with_param("num_terms", count as u64)))
+        }
+    };
+    Ok(Node::Covering { clauses, minimum: field, fixed, script }.into())
 }
 
 /// `pinned`: the best of the query and of constants that are above all its scores.

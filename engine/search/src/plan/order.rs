@@ -13,7 +13,7 @@ use crate::plan::Context;
 use crate::plan::distance::Distance;
 use crate::plan::numeric::{convert, number, read_nanos};
 use crate::request::{
-    self, After, Missing, Mode, NumericType, SearchRequest, Sort, SortBy, Tiebreak,
+    self, After, Missing, Mode, NumericType, ScriptKind, SearchRequest, Sort, SortBy, Tiebreak,
 };
 use crate::result;
 
@@ -74,6 +74,41 @@ pub enum Source {
     Ordinals(Ordinals),
     /// How far the places of a column are from others.
     Distance(Arc<Distance>),
+    /// What a script gives.
+    Script(Scripted),
+}
+
+/// A key that a script makes.
+#[derive(Clone, Debug)]
+pub struct Scripted {
+    /// The script.
+    pub script: Arc<crate::scripted::Bound>,
+    /// What it gives.
+    pub kind: ScriptKind,
+    /// Which of the values of documents inside counts.
+    pub mode: Mode,
+}
+
+impl Scripted {
+    /// A string as it is compared.
+    pub fn term(&self, text: &str) -> Vec<u8> {
+        match self.kind {
+            ScriptKind::Version => mapping::types::version::encode(text),
+            _ => text.as_bytes().to_vec(),
+        }
+    }
+
+    /// The number of a document without a value: after all others.
+    pub fn missing(&self, descending: bool) -> i64 {
+        sortable::from_f64(if descending { f64::NEG_INFINITY } else { f64::INFINITY })
+    }
+
+    fn missing_place(&self, descending: bool) -> Place {
+        match self.kind {
+            ScriptKind::Number => Place::Number(self.missing(descending)),
+            _ => Place::Term(None),
+        }
+    }
 }
 
 /// A key from a column of terms.
@@ -235,6 +270,18 @@ fn key(sort: &Sort, mapping: &Mapping, context: &Context<'_>) -> Result<Key> {
             Source::Distance(Arc::new(Distance::bind(asked, sort, mapping)?))
         }
         SortBy::Field(name) => field(name, sort, descending, mapping, context)?,
+        SortBy::Script(asked) => {
+            let (kind, is_inside) = (asked.kind, sort.nested.is_some());
+            let script = crate::scripted::Bound::new(
+                &asked.script,
+                kind.context(),
+                mapping,
+                context.index,
+                is_inside,
+            )?;
+            let mode = sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min });
+            Source::Script(Scripted { script: Arc::new(script), kind, mode })
+        }
     };
     let inside = match &sort.nested {
         None => None,
@@ -359,14 +406,19 @@ fn narrowed(source: Source, sort: &Sort, descending: bool) -> Source {
 
 /// A text has no column.
 pub fn no_fielddata(name: &str, context: &Context<'_>) -> Error {
-    Error::illegal(format!(
+    Error::illegal(no_fielddata_in(name, context.index))
+}
+
+/// The same in words alone.
+pub fn no_fielddata_in(name: &str, index: &str) -> String {
+    format!(
         "Fielddata is disabled on [{name}] in [{}]. Text fields are not optimised for operations \
          that require per-document field data like aggregations and sorting, so these operations \
          are disabled by default. Please use a keyword field instead. Alternatively, set \
          fielddata=true on [{name}] in order to load field data by uninverting the inverted index. \
          Note that this can use significant memory.",
-        context.index
-    ))
+        index
+    )
 }
 
 fn form(kind: NumberKind) -> NumberForm {
@@ -495,6 +547,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
         SortBy::ShardDoc => "_shard_doc",
         SortBy::Distance(asked) => &asked.field,
         SortBy::Field(name) => name,
+        SortBy::Script(_) => "_script",
     };
     let failed = |cause: Option<Error>| {
         let error =
@@ -511,6 +564,7 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
                 Source::Ordinals(_) => Ok(Place::Term(None)),
                 Source::Numeric(numeric) => Ok(Place::Number(numeric.missing)),
                 Source::Distance(_) => Ok(Place::Number(sortable::from_f64(f64::INFINITY))),
+                Source::Script(scripted) => Ok(scripted.missing_place(key.descending)),
                 Source::Score | Source::Doc | Source::ShardDoc => Err(failed(None)),
             };
         }
@@ -533,6 +587,12 @@ fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
         Source::Distance(_) => number(NumberForm::Double, None, scalar)
             .map(Place::Number)
             .map_err(|error| failed(Some(error))),
+        Source::Script(scripted) if scripted.kind == ScriptKind::Number => {
+            number(NumberForm::Double, None, scalar)
+                .map(Place::Number)
+                .map_err(|error| failed(Some(error)))
+        }
+        Source::Script(scripted) => Ok(Place::Term(Some(scripted.term(scalar.text()).into()))),
         Source::Ordinals(ordinals) => term_of(ordinals.shown.as_ref(), scalar)
             .map(|term| Place::Term(Some(term)))
             .map_err(|error| failed(Some(error))),
@@ -558,6 +618,13 @@ fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
             Place::Number(convert(NumberForm::Float, numeric.form, sortable::from_f32(*value)))
         }
         (Source::Distance(_), Last::Double(value)) => Place::Number(sortable::from_f64(*value)),
+        (Source::Script(scripted), Last::Double(value)) if scripted.kind == ScriptKind::Number => {
+            Place::Number(sortable::from_f64(*value))
+        }
+        (Source::Script(scripted), Last::Term(term)) if scripted.kind != ScriptKind::Number => {
+            Place::Term(Some(term.as_slice().into()))
+        }
+        (Source::Script(_), Last::Null) => Place::Term(None),
         (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
         (Source::Ordinals(_), Last::Null) => Place::Term(None),
         _ => {

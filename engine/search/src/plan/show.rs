@@ -213,6 +213,12 @@ pub fn node(node: &Node, mapping: &Mapping) -> String {
         Node::Nested(nested) => {
             format!("ToParentBlockJoinQuery ({})", clause(&nested.children, mapping))
         }
+        Node::Script(script) => format!("ScriptQuery({})", script.program.source),
+        Node::ScriptScore(score) => format!(
+            "script_score ({}, {})",
+            clause(&score.query, mapping),
+            score.script.program.source
+        ),
         Node::Alike(_) => "like".into(),
         #[allow(unreachable_patterns)]
         _ => "query".into(),
@@ -297,6 +303,8 @@ pub fn kind(node: &Node) -> &'static str {
         Node::Covering { .. } => "CoveringQuery",
         Node::Nested(_) => "ToParentBlockJoinQuery",
         Node::Places(_) => "IntervalQuery",
+        Node::Script(_) => "ScriptQuery",
+        Node::ScriptScore(_) => "ScriptScoreQuery",
         _ => "Query",
     }
 }

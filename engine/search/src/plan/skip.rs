@@ -50,6 +50,7 @@ impl Asked<'_> {
             Node::Boosting { positive, .. } => self.may(&positive.node),
             Node::DisMax { clauses, .. } => clauses.iter().any(|clause| self.may(&clause.node)),
             Node::Function(function) => self.may(&function.query.node),
+            Node::ScriptScore(score) => self.may(&score.query.node),
             Node::Bool(Bool { must, filter, should, minimum, .. }) => {
                 let needed = must.iter().chain(filter);
                 let optional = should.iter().filter(|clause| self.may(&clause.node)).count();

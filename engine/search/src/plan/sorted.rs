@@ -49,7 +49,11 @@ fn agrees(key: &Key, kept: &SortKey, is_last: bool) -> bool {
                 && ordinals.greatest == kept.greatest
                 && ordinals.missing == missing
         }
-        Source::Score | Source::Doc | Source::ShardDoc | Source::Distance(_) => false,
+        Source::Score
+        | Source::Doc
+        | Source::ShardDoc
+        | Source::Distance(_)
+        | Source::Script(_) => false,
     }
 }
 

@@ -183,8 +183,16 @@ impl Uses {
                 self.add(Of::Field(feature.field), parts);
             }
             Node::Near(near) => self.column(near.field),
-            Node::Covering { minimum, .. } => {
+            Node::Script(script) => script.fields().for_each(|field| self.column(field)),
+            Node::ScriptScore(score) => {
+                score.script.fields().for_each(|field| self.column(field));
+            }
+            Node::Covering { minimum, script, .. } => {
                 minimum.iter().for_each(|field| self.column(*field));
+                script
+                    .iter()
+                    .flat_map(|script| script.fields())
+                    .for_each(|field| self.column(field));
             }
             Node::Nested(_) => self.add(Of::Field(FieldNo::NESTED_PATH), dictionary),
             Node::Alike(alike) => {
@@ -217,6 +225,7 @@ impl Uses {
             Compute::Random(_, Some(field)) => self.column(*field),
             Compute::Factor { field: Some((field, _)), .. }
             | Compute::Decay { field: Some((field, _)), .. } => self.column(*field),
+            Compute::Script(script) => script.fields().for_each(|field| self.column(field)),
             Compute::One
             | Compute::Random(_, None)
             | Compute::Factor { .. }
@@ -230,6 +239,10 @@ impl Uses {
                 Source::Numeric(numeric) => numeric.field,
                 Source::Ordinals(ordinals) => ordinals.field,
                 Source::Distance(distance) => distance.field,
+                Source::Script(key) => {
+                    key.script.fields().for_each(|field| self.column(field));
+                    None
+                }
                 Source::Score | Source::Doc | Source::ShardDoc => None,
             };
             field.into_iter().for_each(|field| self.column(field));
@@ -241,6 +254,8 @@ impl Uses {
 
     fn aggregations(&mut self, aggs: &BoundAggs) {
         aggs.filters.iter().for_each(|filter| self.clause(filter, false));
+        let scripted = aggs.scripts.iter().flat_map(|it| it.script.fields());
+        scripted.for_each(|field| self.column(field));
         aggs.aggs.iter().for_each(|agg| self.aggregation(agg));
     }
 
@@ -288,7 +303,7 @@ impl Uses {
                     self.column(*field);
                 }
                 Column::Text(field) => self.column(*field),
-                Column::None | Column::Constant(_) => {}
+                Column::None | Column::Constant(_) | Column::Script(_) => {}
             }
         }
         agg.subs.iter().for_each(|sub| self.aggregation(sub));

@@ -11,7 +11,7 @@ use base::FieldNo;
 use base::hash::Map;
 use mapping::Similarity;
 use segment::bkd::{Bounds, DocBits};
-use segment::{BlockCache, Missing, TermInfo, View};
+use segment::{BlockCache, Live, Missing, TermInfo, View};
 
 use crate::ast::NestedScore;
 use crate::iter::function::Trouble;
@@ -19,11 +19,12 @@ use crate::iter::term::Weight;
 use crate::kept::Docs;
 use crate::plan::bound::{self, Access, Bound, Clause, Numbers, Pattern, Phrase, Presence};
 use crate::plan::expand::{Combined, MultiPhrase};
-use crate::plan::function::{FunctionScore, Near, RankForm, Shape};
+use crate::plan::function::{Compute, FunctionScore, Near, RankForm, Shape};
 use crate::plan::gather::{Gather, Gathered};
 use crate::plan::places::Places;
 use crate::score::bm25::{self, FieldStats, NO_NORM};
 use crate::score::model::TermCount;
+use crate::scripted::{Bound as Scripted, Site};
 
 /// Terms up to this number are looked up one by one and stay apart.
 pub const TERMS_APART_MAX: usize = 16;
@@ -123,8 +124,28 @@ pub enum Node {
         function: Arc<FunctionScore>,
         /// The functions' filters.
         filters: Vec<Option<Node>>,
+        /// Scripts of the functions.
+        sites: Vec<Option<Site>>,
         /// Where faults are told.
         trouble: Trouble,
+    },
+    /// Documents for which a script says yes.
+    Script {
+        /// The script.
+        site: Site,
+        /// Score of each document.
+        score: f32,
+    },
+    /// Scores that a script makes.
+    ScriptScore {
+        /// What matches.
+        query: Box<Node>,
+        /// The script.
+        site: Site,
+        /// Documents below do not match.
+        min_score: Option<f32>,
+        /// Factor of the score.
+        boost: f32,
     },
     /// A score by the value of a feature.
     Feature {
@@ -174,6 +195,8 @@ pub enum Node {
         minimum: Option<FieldNo>,
         /// How many, where no field does.
         fixed: u64,
+        /// A script that says how many.
+        site: Option<Site>,
     },
     /// Parents of documents inside.
     Nested {
@@ -365,7 +388,12 @@ pub fn weigh_among(
         stats: Map::default(),
         inverses: Map::default(),
         similarities: &bound.similarities,
+        guard: None,
+        lives: view.segments.iter().map(|at| at.live.clone()).collect(),
     };
+    if let Some(guard) = &bound.guard {
+        weigher.guard = Some(Arc::new(weigher.node(guard, 1.0, false)?));
+    }
     let scored = bound.scores || bound.aggs.as_ref().is_some_and(|aggs| aggs.scores);
     let root = weigher.node(&bound.query, 1.0, scored)?;
     let mut named = Vec::with_capacity(bound.named.len());
@@ -410,9 +438,23 @@ pub(super) struct Weigher<'a> {
     pub(super) stats: Map<FieldNo, FieldStats>,
     pub(super) inverses: Map<(u32, (u32, u32)), Arc<bm25::Inverses>>,
     pub(super) similarities: &'a Map<FieldNo, Similarity>,
+    /// Documents that the caller may see; scripts run on no others.
+    guard: Option<Arc<Node>>,
+    /// Documents that are alive, by segment.
+    lives: Arc<[Option<Arc<Live>>]>,
 }
 
 impl Weigher<'_> {
+    /// A script at its place.
+    fn site(&self, script: &Arc<Scripted>) -> Site {
+        Site {
+            bound: Arc::clone(script),
+            lives: Arc::clone(&self.lives),
+            guard: self.guard.clone(),
+            trouble: Arc::clone(&self.trouble),
+        }
+    }
+
     /// The clause with weights; `outer` is the factor of all that is around it.
     fn node(&mut self, clause: &Clause, outer: f32, scored: bool) -> segment::Result<Node> {
         let score = clause.boost * outer;
@@ -437,8 +479,13 @@ impl Weigher<'_> {
                         None => None,
                     });
                 }
+                let sites = function.parts.iter().map(|part| match &part.compute {
+                    Compute::Script(script) => Some(self.site(script)),
+                    _ => None,
+                });
+                let sites = sites.collect();
                 let (function, trouble) = (Arc::clone(function), Arc::clone(&self.trouble));
-                Node::Function { query, function, filters, trouble }
+                Node::Function { query, function, filters, sites, trouble }
             }
             bound::Node::Feature(feature) => self.feature(feature, score)?,
             bound::Node::Near(near) => Node::Near { near: near.clone(), score },
@@ -446,13 +493,25 @@ impl Weigher<'_> {
                 let (field, access, shape) = (*field, *access, Arc::clone(shape));
                 Node::Inside { field, access, shape, score }
             }
-            bound::Node::Covering { clauses, minimum, fixed } => Node::Covering {
+            bound::Node::Script(script) => Node::Script { site: self.site(script), score },
+            bound::Node::ScriptScore(asked) => {
+                let scored =
+                    asked.script.program.uses_score && (scored || asked.min_score.is_some());
+                Node::ScriptScore {
+                    query: Box::new(self.node(&asked.query, 1.0, scored)?),
+                    site: self.site(&asked.script),
+                    min_score: asked.min_score,
+                    boost: score,
+                }
+            }
+            bound::Node::Covering { clauses, minimum, fixed, script } => Node::Covering {
                 clauses: clauses
                     .iter()
                     .map(|clause| self.node(clause, score, scored))
                     .collect::<segment::Result<_>>()?,
                 minimum: *minimum,
                 fixed: *fixed,
+                site: script.as_ref().map(|script| self.site(script)),
             },
             bound::Node::Nested(nested) => {
                 let path = self.find(FieldNo::NESTED_PATH, nested.path.as_bytes())?;

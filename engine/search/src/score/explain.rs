@@ -186,6 +186,29 @@ impl Explainer<'_> {
                     ),
                 }
             }
+            Node::ScriptScore { query, site, .. } => {
+                let inner = match clause.map(|clause| &clause.node) {
+                    Some(bound::Node::ScriptScore(asked)) => Some(&asked.query),
+                    _ => None,
+                };
+                let found = self.node(query, inner);
+                match self.score(node) {
+                    _ if !found.matches => found,
+                    None => {
+                        no("Score value is too low, expected at least", vec![found.explanation])
+                    }
+                    Some(score) => {
+                        let source = &site.bound.program.source;
+                        let text = format!(
+                            "script score function, computed with script:\"Script{{type=inline, \
+                             lang='painless', idOrCode='{source}', options={{}}, params={{}}}}\""
+                        );
+                        let inner = found.explanation;
+                        let details = Explanation { description: "_score: ".into(), ..inner };
+                        yes(score, text, vec![details])
+                    }
+                }
+            }
             Node::Nested { .. } => match self.score(node) {
                 None => no("Not a match", Vec::new()),
                 Some(score) => {

@@ -163,7 +163,7 @@ fn leaf(chance: &mut Chance, fields: &[Name]) -> Value {
     let text = |field: &Name| field.kind == "text";
     let terms = |field: &Name| matches!(field.kind.as_str(), "keyword" | "wildcard");
     for _ in 0..20 {
-        let found = match chance.below(20) {
+        let found = match chance.below(21) {
             0..=2 => of(chance, fields, text).map(|field| match_query(chance, &field.name)),
             3 => of(chance, fields, text).map(|field| phrase(chance, &field.name)),
             4 => multi_match(chance, fields),
@@ -208,6 +208,10 @@ fn leaf(chance: &mut Chance, fields: &[Name]) -> Value {
                 };
                 named("match", &field.name, json!({"query": (asked(value))}))
             }),
+            19 => of(chance, fields, |field| {
+                field.column && (WHOLE.contains(&field.kind.as_str()) || field.kind == "keyword")
+            })
+            .map(|field| script(chance, field)),
             _ => Some(json!({"match_all": {}})),
         };
         if let Some(found) = found {
@@ -215,6 +219,32 @@ fn leaf(chance: &mut Chance, fields: &[Name]) -> Value {
         }
     }
     json!({"match_none": {}})
+}
+
+/// Fields whose values are whole numbers.
+const WHOLE: &[&str] = &["byte", "short", "integer", "long"];
+
+/// Scripts that choose documents, each by its text: what the plain reading knows them by.
+pub const SCRIPTS: &[&str] = &[
+    "doc.containsKey(params.f) && doc[params.f].size() >= params.v",
+    "doc.containsKey(params.f) && !doc[params.f].empty && doc[params.f].value > params.v",
+    "if (!doc.containsKey(params.f)) { return false } for (v in doc[params.f]) { if (v == params.v) \
+     { return true } } return false",
+];
+
+/// Asks whether a word stands in a column.
+pub const CONTAINS: &str = "doc.containsKey(params.f) && doc[params.f].contains(params.m)";
+
+/// A script over the column of a field.
+fn script(chance: &mut Chance, field: &Name) -> Value {
+    let (source, value) = match chance.below(3) {
+        0 => (SCRIPTS[0], Value::from(chance.below(3))),
+        1 if field.kind != "keyword" => (SCRIPTS[1], Value::from(chance.between(-5, 20))),
+        _ if field.kind == "keyword" => (SCRIPTS[2], Value::from(chance.pick(WORDS))),
+        _ => (SCRIPTS[2], Value::from(chance.between(-5, 20))),
+    };
+    let params = json!({"f": (field.name.as_str()), "v": value});
+    json!({"script": {"script": {"source": source, "params": params}}})
 }
 
 /// A term that texts or keywords may hold.

@@ -8,6 +8,7 @@ use super::statistics::Statistics;
 use super::values::{geo_box, geo_distance, range_matches, term_matches};
 use super::words;
 use super::{Read, functions, patterns, skip};
+use crate::ask::query::{CONTAINS, SCRIPTS};
 
 /// What a query makes of a document: no match, or a score (NaN: not known).
 pub type Match = Option<f64>;
@@ -119,8 +120,44 @@ impl<'a> Statistics<'a> {
                 Ok(None)
             }
             "terms_set" => self.eval_terms_set(body, block, outer),
+            "script" => self.eval_script(body, block).map(|says| says.then_some(boost)),
             _ => self.eval_leaf(name, body, block, outer),
         }
+    }
+
+    /// Scripts that are known by their text.
+    fn eval_script(&self, body: &Value, block: &Block) -> Read<bool> {
+        let Some(script) = body.get("script") else { return skip("no script") };
+        let source = script.get("source").and_then(Value::as_str).unwrap_or_default();
+        let (Some(name), Some(wanted)) = (
+            script.at(&["params", "f"]).and_then(Value::as_str),
+            script.at(&["params", "v"]).or_else(|| script.at(&["params", "m"])),
+        ) else {
+            return skip("a script without its parameters");
+        };
+        let Some(field) = self.world.schema.field(name) else { return Ok(false) };
+        let numbers = || block.values(&field.name).iter().filter_map(Val::number);
+        let wanted_number = wanted.as_f64().unwrap_or(f64::NAN);
+        let is_word = field.kind == "keyword";
+        Ok(match SCRIPTS.iter().position(|known| *known == source) {
+            Some(0) if is_word => {
+                let mut words = words_of(field, block)?;
+                words.sort();
+                words.dedup();
+                words.len() as f64 >= wanted_number
+            }
+            Some(0) => numbers().count() as f64 >= wanted_number,
+            Some(1) => numbers().reduce(f64::min).is_some_and(|least| least > wanted_number),
+            Some(2) if is_word => {
+                words_of(field, block)?.iter().any(|word| Some(word.as_str()) == wanted.as_str())
+            }
+            Some(2) => numbers().any(|number| number == wanted_number),
+            None if source == CONTAINS => {
+                let wanted = script.at(&["params", "m"]).and_then(Value::as_str);
+                words_of(field, block)?.iter().any(|word| Some(word.as_str()) == wanted)
+            }
+            _ => return skip("a script of another text"),
+        })
     }
 
     /// Queries of the form `{"name": {"field": value or options}}`.

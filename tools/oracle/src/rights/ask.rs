@@ -185,7 +185,20 @@ fn request(chance: &mut Chance, names: &Names, docs: usize) -> Value {
             step
         }
         5..=7 => {
-            json!({"search": {"query": (telling(chance, field, &mark)), "track_total_hits": true}, "on": on})
+            let mut body =
+                json!({"query": (telling(chance, field, &mark)), "track_total_hits": true});
+            if chance.one_in(3)
+                && let Some(body) = body.as_object_mut()
+            {
+                // Whatever a script makes of a document carries its marks.
+                let fields = json!({
+                    "x": {"script": "params._source"},
+                    "y": {"script": {"source": "doc.containsKey(params.f) ? new ArrayList(doc[params.f]) : null",
+                        "params": {"f": (chance.pick(&["k1", "m", "o.k"]))}}}
+                });
+                body.insert("script_fields", fields);
+            }
+            json!({"search": body, "on": on})
         }
         8 => json!({"count": (query::query(chance, names, 2)), "on": on}),
         9 => json!({"get": id, "on": (chance.pick(&[index, index, "al"]))}),
@@ -269,13 +282,16 @@ fn telling(chance: &mut Chance, field: &str, mark: &str) -> Value {
         outer.insert(kind, inner);
         Value::Object(outer)
     };
-    let bare = match chance.below(7) {
+    let bare = match chance.below(8) {
         0 => named("term", Value::from(mark)),
         1 => named("prefix", Value::from(begin)),
         2 => named("wildcard", Value::from(format!("*{}", &mark[3..]))),
         3 => named("regexp", Value::from(format!("{begin}.+"))),
         4 => named("match", Value::from(mark)),
         5 => named("range", json!({"gte": mark})),
+        6 if !matches!(field, "t1" | "nest.t") => {
+            json!({"script": {"script": {"source": (query::CONTAINS), "params": {"f": field, "m": mark}}}})
+        }
         _ => json!({"exists": {"field": field}}),
     };
     match field.strip_prefix("nest.") {

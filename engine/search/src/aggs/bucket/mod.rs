@@ -20,6 +20,7 @@ pub mod choose;
 pub mod family;
 pub mod filters;
 pub mod keyed;
+pub mod made;
 pub mod matcher;
 pub mod number;
 pub mod sampler;

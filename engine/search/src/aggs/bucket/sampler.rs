@@ -55,7 +55,7 @@ fn order(list: &mut [(f32, u32)]) {
 
 impl Collector for Sampler {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        self.diversity.as_ref().is_none_or(|it| it.part.prepare(docs, turn))
+        self.diversity.as_mut().is_none_or(|it| it.part.prepare(docs, turn))
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {

@@ -125,7 +125,7 @@ impl Field {
 impl Keys for Several {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         let mut ready = true;
-        for field in &self.fields {
+        for field in &mut self.fields {
             ready &= field.part.prepare(docs, turn);
         }
         ready

@@ -149,7 +149,7 @@ pub enum Part {
 
 impl Part {
     /// Names what [`Part::each`] will read.
-    pub fn prepare(&self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+    pub fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         match self {
             Self::Term(term) => term.0.prepare(docs, turn),
             Self::Number(numbers) => numbers.prepare(docs, turn),

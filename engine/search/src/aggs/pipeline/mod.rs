@@ -3,8 +3,10 @@
 //! | file     | holds                                       |
 //! |----------|---------------------------------------------|
 //! | `moving` | functions of a window                       |
+//! | `scripted` | scripts over numbers of buckets           |
 
 mod moving;
+mod scripted;
 
 use std::sync::Arc;
 
@@ -13,9 +15,10 @@ use super::metric::moments::Moments;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Made, Partial};
 use super::paths::{self, Step};
 use super::shape::key_text;
-use super::spec::{Agg, Aggs, Gaps, Kind, Metric, Pipe, PipeKind, Scale};
+use super::spec::{Agg, Aggs, BucketScript, Gaps, Kind, Metric, Pipe, PipeKind, Scale};
 use crate::error::{Error, Result};
 use crate::request::Order;
+use scripted::Running;
 
 /// Runs all pipelines of `aggs` and below, whose results stand in `bucket`.
 ///
@@ -53,10 +56,9 @@ fn in_order(aggs: &Aggs) -> Vec<(usize, &Pipe)> {
     let mut done: Vec<(usize, &Pipe)> = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let ready = |pipe: &Pipe| {
-            let first = paths::steps(&pipe.path).first().map(|step| step.name.to_owned());
-            !left
-                .iter()
-                .any(|(_, other)| Some(&other.name) == first.as_ref() && other.name != pipe.name)
+            let first = |path: &str| paths::steps(path).first().map(|step| step.name.to_owned());
+            let firsts: Vec<String> = pipe.paths().into_iter().filter_map(first).collect();
+            !left.iter().any(|(_, other)| firsts.contains(&other.name) && other.name != pipe.name)
         };
         // Those that wait for each other are taken in their order.
         let at = left.iter().position(|(_, pipe)| ready(pipe)).unwrap_or(0);
@@ -104,7 +106,9 @@ fn put(bucket: &mut Bucket, aggs: &Aggs, place: usize, made: Made) {
 fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result<()> {
     let aggs = &agg.subs;
     let steps = paths::steps(&pipe.path);
-    check(aggs, &steps, pipe)?;
+    if !pipe.path.is_empty() || !pipe.is_scripted() {
+        check(aggs, &steps, pipe)?;
+    }
     let values = |buckets: &Buckets| -> Vec<Option<f64>> {
         buckets.list.iter().map(|bucket| number(aggs, bucket, &steps, pipe.gaps)).collect()
     };
@@ -181,6 +185,52 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
                 at += 1;
             }
         }
+        PipeKind::MovingScript { window, shift, script } => {
+            let mut running = Running::new(script, &script::Context::MOVING_FUNCTION)?;
+            let values = values(buckets);
+            let kept: Vec<f64> = values.iter().flatten().copied().collect();
+            let mut at = 0i64;
+            for (bucket, value) in buckets.list.iter_mut().zip(&values) {
+                if value.is_none() {
+                    continue;
+                }
+                let end = (at + i64::from(*shift)).clamp(0, kept.len() as i64);
+                let start =
+                    (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
+                let found = running.window(&kept[start as usize..end.max(start) as usize])?;
+                put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
+                at += 1;
+            }
+        }
+        PipeKind::BucketScript(of) => {
+            let mut running = Running::new(&of.script, &script::Context::BUCKET_AGGREGATION)?;
+            for path in pipe.paths() {
+                check(aggs, &paths::steps(path), pipe)?;
+            }
+            for bucket in &mut buckets.list {
+                let numbers = numbers_of(of, aggs, bucket, pipe.gaps);
+                if pipe.gaps != Gaps::InsertZeros && numbers.iter().any(|(_, it)| it.is_nan()) {
+                    continue;
+                }
+                if let Some(found) = running.number(&numbers)? {
+                    put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
+                }
+            }
+        }
+        PipeKind::BucketSelector(of) => {
+            let mut running = Running::new(&of.script, &script::Context::BUCKET_SELECTOR)?;
+            for path in pipe.paths() {
+                check(aggs, &paths::steps(path), pipe)?;
+            }
+            let mut kept = Vec::with_capacity(buckets.list.len());
+            for bucket in buckets.list.drain(..) {
+                let numbers = numbers_of(of, aggs, &bucket, pipe.gaps);
+                if running.says(&numbers)? {
+                    kept.push(bucket);
+                }
+            }
+            buckets.list = kept;
+        }
         PipeKind::MovingPercentiles { .. } => {}
         PipeKind::Normalize(scale) => {
             let values = values(buckets);
@@ -201,6 +251,22 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
         _ => {}
     }
     Ok(())
+}
+
+/// The numbers of a bucket that a script reads; NaN where there is none.
+fn numbers_of<'a>(
+    of: &'a BucketScript,
+    aggs: &Aggs,
+    bucket: &Bucket,
+    gaps: Gaps,
+) -> Vec<(&'a str, f64)> {
+    let number = |path: &str| number(aggs, bucket, &paths::steps(path), gaps).unwrap_or(f64::NAN);
+    of.paths.iter().map(|(name, path)| (name.as_str(), number(path))).collect()
+}
+
+/// Some pipeline of `aggs` or below runs a script.
+pub fn runs_scripts(aggs: &Aggs) -> bool {
+    aggs.pipes.iter().any(Pipe::is_scripted) || aggs.aggs.iter().any(|agg| runs_scripts(&agg.subs))
 }
 
 fn bucket_sort(agg: &Agg, buckets: &mut Buckets, sort: &[(String, Order)], gaps: Gaps) {

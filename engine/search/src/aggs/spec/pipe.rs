@@ -1,5 +1,8 @@
 //! Aggregations over results, as they were asked.
 
+use script::Context;
+
+use crate::ast::{EachScript, Script};
 use crate::request::Order;
 
 /// An aggregation over results.
@@ -79,6 +82,19 @@ pub enum PipeKind {
         /// Which function.
         function: MovingFn,
     },
+    /// What a script makes of a window.
+    MovingScript {
+        /// Buckets of the window.
+        window: u32,
+        /// Moves it.
+        shift: i32,
+        /// The script.
+        script: Box<Script>,
+    },
+    /// A number that a script makes of others.
+    BucketScript(Box<BucketScript>),
+    /// Keeps the buckets for which a script says yes.
+    BucketSelector(Box<BucketScript>),
     /// Percentiles of a window.
     MovingPercentiles {
         /// Buckets of the window.
@@ -97,6 +113,15 @@ pub enum PipeKind {
     },
     /// All scaled.
     Normalize(Scale),
+}
+
+/// A script over numbers of a bucket.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BucketScript {
+    /// The script.
+    pub script: Script,
+    /// Names of its parameters, and the paths of the numbers that they hold.
+    pub paths: Vec<(String, String)>,
 }
 
 /// Built-in functions of a window.
@@ -154,7 +179,9 @@ impl PipeKind {
             Self::CumulativeSum => "cumulative_sum",
             Self::CumulativeCardinality => "cumulative_cardinality",
             Self::SerialDiff { .. } => "serial_diff",
-            Self::MovingFn { .. } => "moving_fn",
+            Self::MovingFn { .. } | Self::MovingScript { .. } => "moving_fn",
+            Self::BucketScript(_) => "bucket_script",
+            Self::BucketSelector(_) => "bucket_selector",
             Self::MovingPercentiles { .. } => "moving_percentiles",
             Self::BucketSort { .. } => "bucket_sort",
             Self::Normalize(_) => "normalize",
@@ -173,5 +200,35 @@ impl PipeKind {
                 | Self::ExtendedStatsBucket { .. }
                 | Self::PercentilesBucket { .. }
         )
+    }
+}
+
+impl Pipe {
+    /// The paths of all numbers that it reads.
+    pub fn paths(&self) -> Vec<&str> {
+        match &self.kind {
+            PipeKind::BucketScript(of) | PipeKind::BucketSelector(of) => {
+                of.paths.iter().map(|(_, path)| path.as_str()).collect()
+            }
+            _ => vec![self.path.as_str()],
+        }
+    }
+
+    /// It runs a script.
+    pub fn is_scripted(&self) -> bool {
+        matches!(
+            self.kind,
+            PipeKind::BucketScript(_) | PipeKind::BucketSelector(_) | PipeKind::MovingScript { .. }
+        )
+    }
+
+    /// Calls `each` for its script.
+    pub fn scripts_mut(&mut self, each: EachScript<'_>) {
+        match &mut self.kind {
+            PipeKind::BucketScript(of) => each(&mut of.script, &Context::BUCKET_AGGREGATION),
+            PipeKind::BucketSelector(of) => each(&mut of.script, &Context::BUCKET_SELECTOR),
+            PipeKind::MovingScript { script, .. } => each(script, &Context::MOVING_FUNCTION),
+            _ => {}
+        }
     }
 }

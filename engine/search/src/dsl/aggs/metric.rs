@@ -334,9 +334,6 @@ pub fn top_hits(node: &Node) -> Read<Kind> {
     let mut request = SearchRequest { size: 3, ..SearchRequest::default() };
     for member in members(node) {
         let (key, value) = (member.key.as_str(), &member.value);
-        if key == "script_fields" {
-            return Err(super::values::no_scripts(value.at));
-        }
         match key {
             "from"
             | "size"
@@ -349,6 +346,7 @@ pub fn top_hits(node: &Node) -> Read<Kind> {
             | "seq_no_primary_term"
             | "explain"
             | "track_scores"
+            | "script_fields"
             | "highlight" => body::key(&mut request, key, value)?,
             _ => {
                 let reason = format!("Unknown key for a {} in [{key}].", value.token());

@@ -260,9 +260,7 @@ fn typed(kind: &str, name: &str, node: &Node) -> Read<Either> {
         "diversified_sampler" => single::sampler(node, true)?,
         "random_sampler" => single::random_sampler(node)?,
         "composite" => composite::read(name, node)?,
-        "scripted_metric" | "bucket_script" | "bucket_selector" => {
-            return Err(values::no_scripts(node.at));
-        }
+        "scripted_metric" => return Err(values::no_scripts(node.at)),
         _ => match pipeline::read(kind, name, node)? {
             Some(pipe) => return Ok(Either::Pipe(pipe)),
             None => return Err(unknown(kind, node)),

@@ -5,9 +5,10 @@ use json::spanned::{Kind as Json, Node};
 use super::super::context::{Fault, Read, Takes, int, members, object, text};
 use super::interval::time_ms;
 use super::metric::check_percents;
-use super::values::{double, doubles, no_scripts};
+use super::values::{double, doubles};
 use crate::aggs::paths;
-use crate::aggs::spec::{Agg, Aggs, Gaps, Kind, MovingFn, Pipe, PipeKind, Scale};
+use crate::aggs::spec::{Agg, Aggs, BucketScript, Gaps, Kind, MovingFn, Pipe, PipeKind, Scale};
+use crate::ast::ScriptSource;
 use crate::error::Error;
 use crate::request::Order;
 
@@ -30,6 +31,7 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         "moving_fn" => {
             &[("window", Takes::Number), ("shift", Takes::Number), ("script", Takes::Any)]
         }
+        "bucket_script" | "bucket_selector" => &[("script", Takes::Any)],
         "normalize" => &[("method", Takes::String)],
         "bucket_sort" => &[("sort", Takes::Any), ("from", Takes::Number), ("size", Takes::Number)],
         _ => return Ok(None),
@@ -50,8 +52,11 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
     };
     let mut part =
         Parts { percents: PERCENTS.to_vec(), sigma: 2.0, keyed: true, ..Parts::default() };
+    let scripted = matches!(kind, "bucket_script" | "bucket_selector");
+    let mut named = Vec::new();
     let mut take = |key: &str, value: &'_ Node| -> Read<()> {
         match key {
+            "buckets_path" if scripted => named = named_paths(value)?,
             "buckets_path" => pipe.path = path(name, value)?,
             "gap_policy" => pipe.gaps = gaps(value)?,
             _ => pipe.format = Some(text(value)?),
@@ -77,6 +82,9 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         object(kind, &fields, node, |key, value| {
             if shared(key) { take(key, value) } else { part.take(key, name, value) }
         })?;
+    }
+    if scripted {
+        return bucket_script(kind, pipe, named, part.script, node).map(Some);
     }
     if pipe.path.is_empty() && kind != "bucket_sort" {
         let of = match kind {
@@ -122,6 +130,49 @@ pub fn read(kind: &str, name: &str, node: &Node) -> Read<Option<Pipe>> {
         _ => moving_fn(&part, node)?,
     };
     Ok(Some(pipe))
+}
+
+/// `bucket_script`, `bucket_selector`.
+fn bucket_script(
+    kind: &str,
+    mut pipe: Pipe,
+    paths: Vec<(String, String)>,
+    script: Option<&Node>,
+    node: &Node,
+) -> Read<Pipe> {
+    let lacks = |what: &str| {
+        let reason =
+            format!("Missing required field [{what}] for {kind} aggregation [{}]", pipe.name);
+        Fault::parsing(node.end, reason)
+    };
+    if paths.is_empty() {
+        return Err(lacks("buckets_path"));
+    }
+    let Some(script) = script else { return Err(lacks("script")) };
+    let of = Box::new(BucketScript { script: super::super::script::read(script)?, paths });
+    pipe.kind = match kind {
+        "bucket_script" => PipeKind::BucketScript(of),
+        _ => PipeKind::BucketSelector(of),
+    };
+    Ok(pipe)
+}
+
+/// Paths by the names of parameters: one alone is `_value`, those of a list `_value0` and so on.
+fn named_paths(value: &Node) -> Read<Vec<(String, String)>> {
+    match &value.kind {
+        Json::String(path) => Ok(vec![("_value".to_owned(), path.clone())]),
+        Json::Array(nodes) => {
+            let named = nodes.iter().enumerate();
+            named.map(|(at, node)| Ok((format!("_value{at}"), text(node)?))).collect()
+        }
+        Json::Object(parts) => {
+            parts.iter().map(|part| Ok((part.key.clone(), text(&part.value)?))).collect()
+        }
+        _ => {
+            let reason = format!("Unexpected token {} [buckets_path].", value.token());
+            Err(Fault::parsing(value.at, reason))
+        }
+    }
 }
 
 /// Keys that only some pipelines know.
@@ -284,7 +335,7 @@ fn sorts(value: &Node) -> Read<Vec<(String, Order)>> {
     Ok(sorts)
 }
 
-/// `MovingFunctions.max(values)` and its like; other scripts are refused.
+/// `moving_fn`: functions that are known are computed here, others are scripts.
 fn moving_fn(part: &Parts<'_>, node: &Node) -> Read<PipeKind> {
     let Some(window) = part.window else {
         return Err(Fault::illegal(node.end, "Required [window]"));
@@ -292,20 +343,16 @@ fn moving_fn(part: &Parts<'_>, node: &Node) -> Read<PipeKind> {
     let Some(script) = part.script else {
         return Err(Fault::illegal(node.end, "Required [script]"));
     };
-    let source = match &script.kind {
-        Json::String(source) => source.clone(),
-        Json::Object(parts) => {
-            let plain =
-                members(script).iter().all(|part| matches!(part.key.as_str(), "source" | "lang"));
-            match parts.iter().find(|part| part.key == "source") {
-                Some(part) if plain => text(&part.value)?,
-                _ => return Err(no_scripts(script.at)),
-            }
-        }
-        _ => return Err(no_scripts(script.at)),
+    let (window, shift) = (window as u32, part.shift);
+    let script = super::super::script::read(script)?;
+    let known = match &script.source {
+        ScriptSource::Inline(source) => function(source),
+        ScriptSource::Stored(_) => None,
     };
-    let function = function(&source).ok_or_else(|| no_scripts(script.at))?;
-    Ok(PipeKind::MovingFn { window: window as u32, shift: part.shift, function })
+    Ok(match known {
+        Some(function) => PipeKind::MovingFn { window, shift, function },
+        None => PipeKind::MovingScript { window, shift, script: Box::new(script) },
+    })
 }
 
 fn function(source: &str) -> Option<MovingFn> {
@@ -404,7 +451,13 @@ fn problem(pipe: &Pipe, aggs: &Aggs, parent: Option<&Agg>, problems: &mut Vec<St
         }
         return;
     }
-    let sequential = !matches!(pipe.kind, PipeKind::BucketSort { .. } | PipeKind::Normalize(_));
+    let sequential = !matches!(
+        pipe.kind,
+        PipeKind::BucketSort { .. }
+            | PipeKind::Normalize(_)
+            | PipeKind::BucketScript(_)
+            | PipeKind::BucketSelector(_)
+    );
     if sequential {
         let fits = match parent.map(|agg| &agg.kind) {
             Some(Kind::Histogram(histogram)) => {
@@ -435,15 +488,17 @@ fn problem(pipe: &Pipe, aggs: &Aggs, parent: Option<&Agg>, problems: &mut Vec<St
         ));
         return;
     }
-    let steps = paths::steps(path);
-    let there = steps.first().is_none_or(|step| {
-        step.name.is_empty()
-            || step.name.starts_with('_')
-            || aggs.pipes.iter().any(|other| other.name == step.name)
-            || child(aggs, step).is_some()
-    });
-    if !there {
-        problems.push(format!("No aggregation found for path [{path}]"));
+    for path in pipe.paths() {
+        let steps = paths::steps(path);
+        let there = steps.first().is_none_or(|step| {
+            step.name.is_empty()
+                || step.name.starts_with('_')
+                || aggs.pipes.iter().any(|other| other.name == step.name)
+                || child(aggs, step).is_some()
+        });
+        if !there {
+            problems.push(format!("No aggregation found for path [{path}]"));
+        }
     }
 }
 

@@ -102,9 +102,9 @@ fn faults_are_told_in_elasticsearchs_words() {
              [b] must have a histogram, date_histogram or auto_date_histogram as parent;",
         ),
         (
-            r#"{"a":{"max":{"script":"doc.x"}}}"#,
+            r#"{"a":{"max":{"script":7}}}"#,
             "x_content_parse_exception: [1:31] [max] failed to parse field [script] <- \
-             illegal_argument_exception: cannot execute [inline] scripts",
+             illegal_argument_exception: unexpected value [VALUE_NUMBER] for a script",
         ),
     ] {
         assert_eq!(reasons(text), want, "{text}");
@@ -141,7 +141,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn built_in_functions_are_known_and_scripts_are_not() {
+fn built_in_functions_are_known_and_others_are_scripts() {
     let with = |script: &str| {
         read(&format!(
             r#"{{"h":{{"histogram":{{"field":"x","interval":1}},"aggs":{{"m":{{"moving_fn":
@@ -154,9 +154,13 @@ fn built_in_functions_are_known_and_scripts_are_not() {
         "return MovingFunctions.ewma(values, 0.3);",
         "MovingFunctions.holtWinters(values, 0.3, 0.1, 0.1, 2, false)",
     ] {
-        assert!(with(script).is_ok(), "{script}");
+        let aggs = with(script).expect(script);
+        let kind = &aggs.aggs[0].subs.pipes[0].kind;
+        assert!(matches!(kind, PipeKind::MovingFn { .. }), "{script}");
     }
     for script in ["values.length", "MovingFunctions.max(other)", "MovingFunctions.ewma(values)"] {
-        assert!(with(script).is_err(), "{script}");
+        let aggs = with(script).expect(script);
+        let kind = &aggs.aggs[0].subs.pipes[0].kind;
+        assert!(matches!(kind, PipeKind::MovingScript { .. }), "{script}");
     }
 }

@@ -77,12 +77,14 @@ pub fn values_object<'a>(
             "value_type" => values.value_type = Some(value_type(value)?),
             "format" if knows.format => values.format = Some(text(value)?),
             "time_zone" if knows.zone => values.time_zone = Some(zone(value)?),
-            "script" => return Err(no_scripts(value.at)),
+            "script" if knows.script => {
+                values.script = Some(Box::new(super::super::script::read(value)?));
+            }
             _ => each(key, value)?,
         }
         Ok(())
     })?;
-    if knows.required && values.field.is_empty() {
+    if knows.required && values.field.is_empty() && values.script.is_none() {
         return Err(no_field(knows.script, node.end));
     }
     Ok(values)
