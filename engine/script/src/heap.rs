@@ -104,6 +104,9 @@ pub enum Comparator {
     Reversed(Value),
 }
 
+/// Room that stays between runs: of strings, and of objects.
+const KEPT_BYTES: usize = 64 << 10;
+
 /// Strings and objects of a run.
 #[derive(Debug, Default)]
 pub struct Heap {
@@ -138,6 +141,13 @@ impl Heap {
     pub fn reset(&mut self) {
         self.objects.truncate(self.frozen_objects);
         self.text.truncate(self.frozen_text);
+        // One run that took much is no reason to hold it until the last.
+        if self.text.capacity() > KEPT_BYTES {
+            self.text.shrink_to(KEPT_BYTES);
+        }
+        if self.objects.capacity() > KEPT_BYTES / size_of::<Object>() {
+            self.objects.shrink_to(KEPT_BYTES / size_of::<Object>());
+        }
         self.used_bytes = self.frozen_bytes;
     }
 

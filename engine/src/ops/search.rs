@@ -364,6 +364,9 @@ impl<E: Env> Core<E> {
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, request).await?;
         let request = &*self.with_families(gate, action, held, request, begin).await?;
+        // Each core runs one script at a time of a search, as long as it runs at all.
+        let scripts = search::scripted::HEAP_BYTES * usize::from(self.shared.config.cores);
+        let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
         let mut targets = self.targets_of(gate, action, held, request).await?;
         let skipped = pass_over(request, &mut targets);
         let watched = self.watch(shards_of(&targets).map(Target::shard), Phase::Query);

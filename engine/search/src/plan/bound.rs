@@ -8,12 +8,13 @@
 use base::FieldNo;
 use std::sync::Arc;
 
+use automaton::{Dfa, Next};
+
 use crate::plan::expand::{Blended, Combined, Expand, MultiPhrase, Synonym};
 use crate::plan::function;
 use crate::plan::order::Order;
 use crate::request::TrackTotal;
 use crate::scripted::Bound as Scripted;
-use automaton::{Dfa, Next};
 
 /// A request that has met one index.
 #[derive(Clone, Debug)]

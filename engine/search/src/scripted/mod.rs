@@ -15,5 +15,5 @@ mod site;
 
 pub use bound::Bound;
 pub use host::Columns;
-pub use run::{Input, Runner, Take, fails};
+pub use run::{HEAP_BYTES, Input, Runner, Take, fails};
 pub use site::Site;

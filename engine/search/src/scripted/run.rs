@@ -13,6 +13,9 @@ use crate::iter::{AnyFilter, Turn};
 /// Operations that one document may take, however patient its caller is.
 const STEPS_MAX: i64 = 20_000_000;
 
+/// Memory that one document may take.
+pub const HEAP_BYTES: usize = 8 << 20;
+
 /// What an operation costs, in documents looked at.
 const OPERATION: usize = 3;
 
@@ -68,11 +71,13 @@ impl<T> Runner<T> {
         guard: Option<AnyFilter>,
         take: Take<T>,
     ) -> Self {
+        let mut machine = Machine::new();
+        machine.heap.limit(HEAP_BYTES);
         let parents = segment.parents().filter(|_| bound.is_inside).cloned();
         Self {
             host: Columns::new(Arc::clone(&bound), segment.clone()),
             bound,
-            machine: Machine::new(),
+            machine,
             take,
             params: None,
             live,

@@ -8,6 +8,7 @@ use script::{Context, Fault, Machine, NoHost, Object, Program, Run, Value};
 
 use crate::ast::Script;
 use crate::error::{Error, Result};
+use crate::scripted::HEAP_BYTES;
 
 /// Operations of one bucket at most.
 const STEPS_MAX: i64 = 20_000_000;
@@ -26,7 +27,9 @@ impl Running {
     /// It is none.
     pub fn new(script: &Script, context: &'static Context) -> Result<Self> {
         let (program, params) = (script.program(context)?, Arc::clone(&script.params));
-        Ok(Self { program, params, machine: Machine::new() })
+        let mut machine = Machine::new();
+        machine.heap.limit(HEAP_BYTES);
+        Ok(Self { program, params, machine })
     }
 
     /// What it makes of numbers by name; `None` of `null`.
