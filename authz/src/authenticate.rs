@@ -270,6 +270,16 @@ impl<E: Env> Authenticator<E> {
         answer.await.unwrap_or(Err(AuthError::Busy))
     }
 
+    /// Was this password of this user found right lately, and is the user what it was?
+    pub fn remembers(&self, user: &str, password: &Secret) -> bool {
+        self.inner.remembered(user, &self.inner.tag(user, password)).is_some()
+    }
+
+    /// The clock by which passwords are remembered.
+    pub fn monotonic(&self) -> Duration {
+        self.inner.env.clock().monotonic()
+    }
+
     /// The state and the way to change it.
     pub fn keeper(&self) -> &Keeper {
         &self.inner.keeper

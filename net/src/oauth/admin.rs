@@ -22,7 +22,8 @@ use crate::reply::Reply;
 
 /// Answers a request; `path` is what follows `/_oauth`, cut and decoded.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
-    let caller = match admit::caller(Some(visit.security), visit.head, Trace::No).await {
+    let caller = match admit::caller(Some(visit.security), visit.head, visit.peer, Trace::No).await
+    {
         Ok(caller) => caller,
         Err(reply) => return reply,
     };

@@ -29,6 +29,7 @@ pub mod cookie;
 pub mod device;
 pub mod fail;
 pub mod form;
+pub mod guess;
 pub mod limit;
 pub mod login;
 pub mod metadata;
