@@ -56,7 +56,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         confidential: now.confidential,
         pkce: now.require_pkce,
         callbacks: callbacks.collect(),
-        scopes: consent::in_words(visit, &now.scopes),
+        scopes: consent::in_words(visit, None, &now.scopes),
         reason: now.scope_reason.clone(),
         facts: facts(before, now),
         alike: alike.map(|(_, name)| (*name).to_owned()).collect(),
