@@ -18,6 +18,7 @@
 //! | [`admin`] | `/_oauth/…` |
 
 pub mod account;
+pub mod account_of;
 pub mod admin;
 pub mod answer;
 pub mod apps;
