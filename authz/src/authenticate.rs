@@ -35,7 +35,6 @@ use ring::hmac;
 use crate::file_realm::FileRealm;
 use crate::password::PasswordHash;
 use crate::principal::{Principal, Via};
-use crate::record::role::SUPERUSER;
 use crate::record::user::User;
 use crate::secret::Secret;
 use crate::state::State;
@@ -270,6 +269,16 @@ impl<E: Env> Authenticator<E> {
         answer.await.unwrap_or(Err(AuthError::Busy))
     }
 
+    /// Was this password of this user found right lately, and is the user what it was?
+    pub fn remembers(&self, user: &str, password: &Secret) -> bool {
+        self.inner.remembered(user, &self.inner.tag(user, password)).is_some()
+    }
+
+    /// The clock by which passwords are remembered.
+    pub fn monotonic(&self) -> Duration {
+        self.inner.env.clock().monotonic()
+    }
+
     /// The state and the way to change it.
     pub fn keeper(&self) -> &Keeper {
         &self.inner.keeper
@@ -318,8 +327,7 @@ impl<E: Env> Inner<E> {
         };
         let user = user.filter(|user| user.enabled).ok_or_else(|| denied(&who))?;
         // Whoever is not all-powerful does not become so by another name.
-        let is_super = |roles: &[String]| roles.iter().any(|role| role == SUPERUSER);
-        if is_super(&user.roles) && !is_super(&acting.user().roles) {
+        if !acting.may_act_as(&user) {
             return Err(denied(&who));
         }
         Ok(Principal::run_as(user, acting, &state))

@@ -10,7 +10,7 @@ use crate::oauth::scope;
 use crate::password::PasswordHash;
 use crate::record::grant::{Grant, Meaning};
 use crate::record::key::{ApiKey, ServiceToken};
-use crate::record::role::{Descriptor, IndexEntry, Role};
+use crate::record::role::{Descriptor, IndexEntry, Role, SUPERUSER};
 use crate::record::user::{Realm, User};
 use crate::state::State;
 
@@ -164,6 +164,15 @@ impl Principal {
         })
     }
 
+    /// May it act as this user? Whoever holds the user's own password may, and who was granted `run_as`; never
+    /// an OAuth token, and never as a superuser who is none.
+    pub fn may_act_as(&self, user: &User) -> bool {
+        let is_self = matches!(self.via, Via::Realm | Via::Token(_)) && self.user.name == user.name;
+        !matches!(self.via, Via::Oauth(_))
+            && (is_self || self.access.run_as(&user.name))
+            && (!is_super(user) || is_super(&self.user))
+    }
+
     /// Its user record.
     pub fn user(&self) -> &User {
         &self.user
@@ -227,6 +236,11 @@ impl Principal {
     pub(crate) fn is_of(&self, user: &Arc<User>, state: &State) -> bool {
         Arc::ptr_eq(&self.user, user) && self.roles_version == state.roles_version
     }
+}
+
+/// Is it all-powerful?
+fn is_super(user: &User) -> bool {
+    user.roles.iter().any(|role| role == SUPERUSER)
 }
 
 fn roles_layer(user: &User, state: &State) -> Layer {

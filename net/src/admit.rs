@@ -13,6 +13,7 @@ use env::Env;
 use json::json;
 
 use crate::fail::{self, Trace};
+use crate::oauth::guess::{Guess, Refused};
 use crate::reply::Reply;
 
 /// What the door of one core needs to judge callers.
@@ -106,13 +107,14 @@ pub fn trace_id(head: &http::Head) -> Option<&str> {
     head.text("traceparent").filter(|text| text.len() >= 55)?.get(3..35)
 }
 
-/// Who sent this header? Two of them are one too many.
+/// Who sent this header, from this address? Two of them are one too many.
 ///
 /// # Errors
 /// The answer to send instead.
 pub async fn caller<E: Env>(
     security: Option<&Security<E>>,
     head: &http::Head,
+    peer: &str,
     trace: Trace,
 ) -> std::result::Result<Caller, Reply> {
     let Some(security) = security else { return Ok(Caller::Anyone) };
@@ -129,7 +131,16 @@ pub async fn caller<E: Env>(
     }
     let run_as = head.text(RUN_AS);
     let header = head.text("authorization");
-    match security.authenticator.authenticate_as(header, run_as).await {
+    let guess = Guess::of(security, header, peer);
+    if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(security)) {
+        return Err(slow(seconds, trace));
+    }
+    let done = security.authenticator.authenticate_as(header, run_as).await;
+    let done = match &guess {
+        Some(guess) => guess.ended(done),
+        None => done.map_err(Refused::Wrong),
+    };
+    match done {
         Ok(principal) => {
             let is_oauth = matches!(principal.via(), Via::Oauth(_));
             if is_oauth && head.all("es-secondary-authorization").count() > 0 {
@@ -139,7 +150,8 @@ pub async fn caller<E: Env>(
             let wanted = is_oauth.then(Rc::default);
             Ok(Caller::Known(Known { principal, wanted }))
         }
-        Err(error) => {
+        Err(Refused::Slow(seconds)) => Err(slow(seconds, trace)),
+        Err(Refused::Wrong(error)) => {
             let issuer = security.oauth.as_ref().map(|oauth| oauth.settings.issuer.as_str());
             Err(refused(&error, &String::from_utf8_lossy(head.target()), issuer, trace))
         }
@@ -152,6 +164,12 @@ pub const RUN_AS: &str = "es-security-runas-user";
 const BASIC: &str = "Basic realm=\"security\", charset=\"UTF-8\"";
 const BEARER: &str = "Bearer realm=\"security\"";
 const API_KEY: &str = "ApiKey";
+
+/// 429 for an account whose password failed too often from this address.
+fn slow(seconds: u64, trace: Trace) -> Reply {
+    let error = Error::rejected("too many failed logins of this user from this address");
+    fail::reply(&error, trace).field("Retry-After", seconds.to_string())
+}
 
 /// 400 for a credential that no standard allows (RFC 6750, section 3.1).
 fn malformed(reason: &str, trace: Trace) -> Reply {

@@ -129,9 +129,13 @@ impl<E: Env> Service for Front<E> {
         self.0.lanes.of(head, peer)
     }
 
-    fn judge(&self, head: http::Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
+    fn judge(
+        &self,
+        head: http::Head,
+        peer: Rc<str>,
+    ) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
         let inner = Rc::clone(&self.0);
-        Box::pin(async move { inner.judge(&head).await })
+        Box::pin(async move { inner.judge(&head, peer).await })
     }
 
     fn refuse(&self, refusal: Refusal) -> Reply {
@@ -220,9 +224,7 @@ impl<E: Env> Inner<E> {
     async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
         let mut look = Look { family: OTHER, ..Look::default() };
         let Request { head, body, memory, peer, arrived, judged, .. } = request;
-        let oauth = self.security.as_ref().and_then(|security| security.oauth.as_ref());
-        let told = oauth.and_then(|oauth| oauth.settings.proxies.client(&head, &peer));
-        let peer = told.map_or(peer, Into::into);
+        let peer = self.address(&head, peer);
         let judged = judged.or_else(|| self.too_late(arrived));
         if !judged.as_ref().is_some_and(Judged::is_refusal)
             && let Some(reply) = self.oauth(&head, &body, &peer).await
@@ -278,21 +280,30 @@ impl<E: Env> Inner<E> {
         (wait > WAIT_MAX * 2).then_some(Judged::Crowded(Crowded { waiting: 0, wait }))
     }
 
+    /// Address of the other side, as a proxy tells it that is trusted to.
+    fn address(&self, head: &http::Head, peer: Rc<str>) -> Rc<str> {
+        let oauth = self.security.as_ref().and_then(|security| security.oauth.as_ref());
+        let told = oauth.and_then(|oauth| oauth.settings.proxies.client(head, &peer));
+        told.map_or(peer, Into::into)
+    }
+
     /// Judges the caller before the body is read.
-    async fn judge(&self, head: &http::Head) -> Option<Judged> {
+    async fn judge(&self, head: &http::Head, peer: Rc<str>) -> Option<Judged> {
         let security = self.security.as_ref()?;
         if head.method() == Method::Options
             || (security.oauth.is_some() && Oauth::owns(&Target::new(head.target())))
         {
             return None;
         }
-        Some(match admit::caller(Some(security), head, Trace::No).await {
-            Ok(caller) => {
-                self.lanes.learn(head, &caller);
-                Judged::Caller(caller)
-            }
-            Err(reply) => Judged::Stranger(reply),
-        })
+        Some(
+            match admit::caller(Some(security), head, &self.address(head, peer), Trace::No).await {
+                Ok(caller) => {
+                    self.lanes.learn(head, &caller);
+                    Judged::Caller(caller)
+                }
+                Err(reply) => Judged::Stranger(reply),
+            },
+        )
     }
 
     async fn dispatch(
@@ -309,13 +320,15 @@ impl<E: Env> Inner<E> {
             (Some(judged), _) => judged,
             // A browser's question before the question carries no credential.
             (None, Method::Options) => Judged::Caller(Caller::Anyone),
-            (None, _) => match admit::caller(self.security.as_ref(), head, look.trace).await {
-                Ok(caller) => {
-                    self.lanes.learn(head, &caller);
-                    Judged::Caller(caller)
+            (None, _) => {
+                match admit::caller(self.security.as_ref(), head, peer, look.trace).await {
+                    Ok(caller) => {
+                        self.lanes.learn(head, &caller);
+                        Judged::Caller(caller)
+                    }
+                    Err(reply) => Judged::Stranger(reply),
                 }
-                Err(reply) => Judged::Stranger(reply),
-            },
+            }
         };
         let caller = match judged {
             Judged::Caller(caller) => caller,

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import time
 
 from browser import Browser, query
@@ -173,6 +174,18 @@ def an_application_learns_no_names(server):
         expect(server.request("PUT", "/_cluster/settings", body, headers, auth=False), 403)
     expect(server.request("PUT", "/_cluster/settings", {}), 400)
     expect(server.request("PUT", "/_security/user/ann", {"roles": ["reader"]}), 200)
+    # A page that counts what an application asked for would tell which names are there.
+    names = ["bills-1", "nothing-1", "bills-*", "nothing-*"]
+    scope = " ".join(f"index:{name}:read" for name in names) + " index:orders-1:read"
+    made = client(server, scope=scope)
+    visitor = Browser(server)
+    page = visitor.get(ask(made["client_id"], scope=scope))
+    page = visitor.login("ann", PEOPLE["ann"], query(page.headers["Location"])["request"])
+    shown = visitor.get(page.headers["Location"]).text
+    for there, absent in [("bills-1", "nothing-1"), ("bills-*", "nothing-*")]:
+        sentence = lambda name: re.search(re.escape(f"in {name}") + "([:,][^<]*)", shown)[1]
+        assert sentence(there) == sentence(absent), (sentence(there), sentence(absent))
+    assert "in orders-1<" in shown, "what is one's own is told"
 
 
 @test

@@ -199,7 +199,7 @@ pub fn read_json(path: &Path) -> Result<Option<Value>> {
 }
 
 /// Makes a folder with mode 0700, and those above it.
-fn make_private(path: &Path) -> std::io::Result<()> {
+pub fn make_private(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 

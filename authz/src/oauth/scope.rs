@@ -16,6 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Malformed;
+use crate::access::Access;
 use crate::form::word;
 use crate::pattern::Pattern;
 use crate::privilege::{Actions, fits};
@@ -183,6 +184,25 @@ pub fn stored(words: &[String]) -> Vec<Scope> {
 /// Does the list hold each of the others?
 pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
     wanted.iter().all(|wanted| own.iter().any(|own| own.holds(wanted)))
+}
+
+/// The first of the scopes that these rights do not hold whole. Whoever acts for itself can do no more than
+/// its account anyway; this tells whoever sets it up.
+pub fn beyond<'a>(scopes: &'a [Scope], access: &Access) -> Option<&'a Scope> {
+    scopes.iter().find(|scope| match scope {
+        Scope::Index { pattern, action } => {
+            let privilege = match action {
+                Action::Read => "read",
+                Action::Create => "create_doc",
+                Action::Write => "write",
+                Action::Manage => "manage",
+                Action::All => "all",
+            };
+            !access.has_index(privilege, pattern, false)
+        }
+        Scope::Monitor => !access.has_cluster("monitor"),
+        Scope::Own | Scope::Offline => false,
+    })
 }
 
 /// What a list means at the gate: one role.

@@ -22,7 +22,7 @@ pub struct Words {
     pub weight: Weight,
 }
 
-/// A scope in words; `indices_today` tells how many indices a pattern matches now.
+/// A scope in words; `indices_today` tells how many of the reader's indices a pattern matches now.
 pub fn of(scope: &str, indices_today: impl Fn(&str) -> usize) -> Words {
     let words = |sentence: String, effect: String, weight| Words { sentence, effect, weight };
     let plain = |sentence: &str, effect: &str, weight| {
@@ -91,7 +91,7 @@ fn place(pattern: &str, today: usize) -> String {
         (pattern, _) if pattern.contains('*') => {
             format!("{pattern}: {indices}, and any that match later")
         }
-        (pattern, 0) => format!("{pattern}, which does not exist today"),
+        (pattern, 0) => format!("{pattern}, of which you have none today"),
         (pattern, _) => pattern.to_owned(),
     }
 }
@@ -118,7 +118,7 @@ mod tests {
         );
         assert_eq!(
             of("index:new:create", |_| 0).sentence,
-            "Add documents to new, which does not exist today"
+            "Add documents to new, of which you have none today"
         );
         assert_eq!(of("self", |_| 0).weight, Weight::Slight);
     }

@@ -34,6 +34,10 @@ pub struct Request {
     pub analyzers: BTreeMap<String, String>,
     /// Only the most telling terms.
     pub filter: Option<Filter>,
+    /// What the shard counts may be told, and judges terms. Where it may not, because it counts documents that
+    /// the caller does not see, statistics are left out, bounds on them are passed over, and a term tells the
+    /// more the oftener it stands in the document.
+    pub counted: bool,
 }
 
 impl Default for Request {
@@ -46,6 +50,7 @@ impl Default for Request {
             field_statistics: true,
             analyzers: BTreeMap::new(),
             filter: None,
+            counted: true,
         }
     }
 }
@@ -237,10 +242,10 @@ fn vector(
     let kept = keeps(field).unwrap_or("with_positions_offsets");
     let positions = request.positions && kept.contains("positions");
     let offsets = request.offsets && kept.contains("offsets");
-    let counts = request.term_statistics || request.filter.is_some();
+    let counts = request.counted && (request.term_statistics || request.filter.is_some());
     let mut vector = Vector {
         field: name.to_owned(),
-        statistics: request.field_statistics.then_some([
+        statistics: (request.counted && request.field_statistics).then_some([
             stats.doc_freq_sum,
             stats.doc_count,
             stats.term_freq_sum,
@@ -253,13 +258,17 @@ fn vector(
         if let Some(filter) = &request.filter {
             let len = term.term.chars().count();
             let fits = (filter.min_term_freq..=filter.max_term_freq).contains(&term.freq)
-                && (filter.min_doc_freq..=filter.max_doc_freq).contains(&known.docs)
+                && (!request.counted
+                    || (filter.min_doc_freq..=filter.max_doc_freq).contains(&known.docs))
                 && len >= filter.min_word_length
                 && (filter.max_word_length == 0 || len <= filter.max_word_length);
             if !fits {
                 continue;
             }
-            let idf = ((stats.doc_count as f64 + 1.0) / (known.docs as f64 + 1.0)).ln() + 1.0;
+            let idf = match request.counted {
+                true => ((stats.doc_count as f64 + 1.0) / (known.docs as f64 + 1.0)).ln() + 1.0,
+                false => 1.0,
+            };
             term.score = Some((term.freq as f64 * idf) as f32);
         }
         if request.term_statistics && known.docs > 0 {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::{Command, Index, Outcome};
 use env::{Env, Spawn};
-use json::Value;
+use json::{Object, Value};
 
 use super::create::is_typed;
+use super::reached::Reached;
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -53,23 +54,30 @@ impl<E: Env> Core<E> {
         options: IndicesOptions,
     ) -> Result<Vec<IndexInfo>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.limited_indices(gate, action, expression, call)?;
-        block::check_all(indices.iter().map(|(index, _)| &**index), Level::MetadataRead)?;
-        indices.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        let mut indices = self.reached(gate, action, expression, call)?;
+        block::check_all(indices.iter().map(|reached| &*reached.index), Level::MetadataRead)?;
+        indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let state = self.state();
         Ok(indices
             .into_iter()
-            .map(|(index, limits)| match limits.fields.is_some() {
-                // A caller with limits sees the fields that it may see.
-                true => {
-                    let mapping = self.shown_mapping(&index, &limits);
-                    Arc::new(cluster::Index { mapping, ..(*index).clone() })
-                }
-                false => index,
+            .map(|reached| {
+                let shown = reached.shown_aliases(gate, action);
+                let aliases: Object =
+                    shown.into_iter().map(|(name, alias)| (name, alias.to_json())).collect();
+                let Reached { index, limits, .. } = reached;
+                let index = match limits.fields.is_some() {
+                    // A caller with limits sees the fields that it may see.
+                    true => {
+                        let mapping = self.shown_mapping(&index, &limits);
+                        Arc::new(cluster::Index { mapping, ..(*index).clone() })
+                    }
+                    false => index,
+                };
+                (index, Value::Object(aliases))
             })
-            .map(|index| IndexInfo {
+            .map(|(index, aliases)| IndexInfo {
                 name: index.name.to_string(),
-                aliases: index.aliases_json(),
+                aliases,
                 mappings: index.mapping.to_json(),
                 settings: index.settings.to_nested(),
                 stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
@@ -123,7 +131,11 @@ impl<E: Env> Core<E> {
         } else {
             expression
         };
-        let indices = self.indices(gate, "indices:admin/mapping/put", expression, call)?;
+        let reached = self.reached(gate, "indices:admin/mapping/put", expression, call)?;
+        for one in &reached {
+            one.check_mapping(gate, body)?;
+        }
+        let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
@@ -320,19 +332,19 @@ impl<E: Env> Core<E> {
         expression: &str,
         call: Call,
     ) -> Result<Vec<Arc<Index>>> {
-        let indices = self.limited_indices(gate, action, expression, call)?;
-        Ok(indices.into_iter().map(|(index, _)| index).collect())
+        let indices = self.reached(gate, action, expression, call)?;
+        Ok(indices.into_iter().map(|reached| reached.index).collect())
     }
 
     /// The same, with what the caller may see of each: by its rights on the index, or on the alias
     /// that led there.
-    fn limited_indices(
+    pub(crate) fn reached(
         self: &Rc<Self>,
         gate: &dyn Gate,
         action: &'static str,
         expression: &str,
         call: Call,
-    ) -> Result<Vec<(Arc<Index>, gate::Limits)>> {
+    ) -> Result<Vec<Reached>> {
         let state = self.state();
         let sees = gate::sees(gate, action, &*state);
         let resolved = resolve(&*state, expression, call, self.now_ms(), sees)
@@ -341,7 +353,7 @@ impl<E: Env> Core<E> {
         for one in resolved {
             let limits = gate::ask(gate, action, &one.index, &one.via)?;
             if let Some(index) = state.index(&one.index) {
-                indices.push((Arc::clone(index), limits));
+                indices.push(Reached { index: Arc::clone(index), via: one.via, limits });
             }
         }
         Ok(indices)

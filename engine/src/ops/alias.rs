@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use cluster::{Alias, AliasAction, Command, Index};
 use env::Env;
-use json::Value;
 
 use super::IndicesOptions;
 use super::create::check_filter;
@@ -16,11 +15,14 @@ use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches};
 
+/// What the gate is asked of who looks at aliases.
+const LOOK: &str = "indices:admin/aliases/get";
+
 /// Aliases by index.
 #[derive(Clone, Debug, Default)]
 pub struct AliasView {
     /// Indices in order of their names, each with its aliases.
-    pub indices: Vec<(String, Vec<(String, Value)>)>,
+    pub indices: Vec<(String, Vec<(String, Alias)>)>,
     /// Names that were asked for and that nothing bears, sorted.
     pub missing: Vec<String>,
 }
@@ -69,10 +71,11 @@ pub struct AliasResult {
 }
 
 impl<E: Env> Core<E> {
-    /// Aliases of the indices that an expression names: all, or those that `names` fits.
+    /// Aliases of the indices that an expression names: all that the caller was granted, or those of them
+    /// that `names` fits. Filters are told to who may read all of the index.
     ///
     /// # Errors
-    /// A missing index.
+    /// A missing index; an alias that is named and was not granted.
     pub fn aliases(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -81,21 +84,23 @@ impl<E: Env> Core<E> {
         names: Option<&[String]>,
     ) -> Result<AliasView> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
-        let mut indices = self.indices(gate, "indices:admin/aliases/get", expression, call)?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
-        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        for name in names.unwrap_or_default() {
+            // Asked before it is looked up: whether a name that is hidden exists is nobody's business.
+            if name != "_all" && !name.contains('*') && !name.starts_with('-') {
+                gate.index(LOOK, name)?;
+            }
+        }
+        let mut indices = self.reached(gate, LOOK, expression, call)?;
+        block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
+        indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let mut view = AliasView::default();
         let mut seen: Vec<String> = Vec::new();
-        for index in &indices {
-            let found: Vec<(String, Value)> = index
-                .aliases
-                .iter()
-                .filter(|(alias, _)| names.is_none_or(|names| fits(names, alias)))
-                .map(|(alias, said)| (alias.to_string(), said.to_json()))
-                .collect();
+        for one in &indices {
+            let mut found = one.shown_aliases(gate, LOOK);
+            found.retain(|(alias, _)| names.is_none_or(|names| fits(names, alias)));
             seen.extend(found.iter().map(|(alias, _)| alias.clone()));
             if names.is_none() || !found.is_empty() {
-                view.indices.push((index.name.to_string(), found));
+                view.indices.push((one.index.name.to_string(), found));
             }
         }
         if let Some(names) = names {

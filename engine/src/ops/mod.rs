@@ -33,6 +33,7 @@ mod meaning;
 pub mod mustache;
 pub mod observe;
 mod prepare;
+mod reached;
 pub mod resize;
 pub mod resolve_index;
 pub mod rollover;

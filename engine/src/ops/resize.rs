@@ -21,10 +21,11 @@ use segment::View;
 use shard::{Check, Kind, Operation, WriteBatch};
 
 use super::create::{Created, part};
+use super::reached::{READ, Reached};
 use super::{IndicesOptions, Refresh, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::host::call::{Called, ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
@@ -98,12 +99,22 @@ impl<E: Env> Core<E> {
         body: &Value,
     ) -> Result<Created> {
         let call = Call { forbid_closed: false, ..Call::new(IndicesOptions::default()) };
-        let found = self.indices(gate, "indices:admin/resize", source, call)?;
-        let [index] = found.as_slice() else {
+        let found = self.reached(gate, "indices:admin/resize", source, call)?;
+        let [Reached { index, via, .. }] = found.as_slice() else {
             return Err(Error::illegal_argument(format!(
                 "unable to return only one index from [{source}]"
             )));
         };
+        // Whoever makes a copy may read all of it: what is hidden in the source must not be seen in the copy.
+        let read = gate::ask(gate, READ, &index.name, via)?;
+        if !read.is_unlimited() {
+            let reason = format!(
+                "action [indices:admin/resize] copies index [{}] whole, of which documents or fields are \
+                 hidden from the caller",
+                index.name
+            );
+            return Err(Error::new(403, "security_exception", reason));
+        }
         if !index.open {
             return Err(closed(&index.name, index.uuid));
         }

@@ -10,6 +10,7 @@ use env::Env;
 use json::Value;
 
 use super::IndicesOptions;
+use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
@@ -153,7 +154,12 @@ impl<E: Env> Core<E> {
                 .into_iter()
                 .map(|(name, index)| ResolvedIndex {
                     name: name.to_owned(),
-                    aliases: index.aliases.keys().map(ToString::to_string).collect(),
+                    aliases: index
+                        .aliases
+                        .keys()
+                        .filter(|alias| gate.sees(ACTION, alias))
+                        .map(ToString::to_string)
+                        .collect(),
                     attributes: attributes(index),
                     stream: state.data_stream_of(name).map(|stream| stream.name.to_string()),
                 })
@@ -182,16 +188,19 @@ impl<E: Env> Core<E> {
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut reply = SearchShards::default();
         for one in &resolved {
-            gate::ask(gate, ACTION, &one.index, &one.via)?;
+            let limits = gate::ask(gate, ACTION, &one.index, &one.via)?;
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::Read)?;
+            let reached = Reached { index: Arc::clone(index), via: one.via.clone(), limits };
             let named: Vec<String> = expression
                 .split(',')
                 .flat_map(|part| index.aliases.keys().filter(move |name| matches(part, name)))
+                .filter(|name| gate.sees(ACTION, name))
                 .map(ToString::to_string)
                 .collect();
             let filter = match one.filters.as_slice() {
                 [] => None,
+                _ if reached.is_limited(gate) => None,
                 [only] => Some(only.clone()),
                 several => Some(json::json!({"bool": {"should": (several.to_vec())}})),
             };

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::ShardId;
+use base::hash::Map;
 use cluster::Index;
 use env::Env;
 use env::meter::Span;
@@ -24,7 +25,7 @@ use super::groups::Groups;
 use super::observe::Health;
 use crate::core::{Core, Sent};
 use crate::error::Result;
-use crate::gate::Gate;
+use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::resolve::Call;
 use crate::node::Entry;
@@ -283,9 +284,24 @@ impl<E: Env> Core<E> {
         closed: Closed,
     ) -> Result<Vec<IndexStats>> {
         let call = Call { forbid_closed: closed == Closed::Forbid, ..Call::new(options) };
-        let mut indices = self.indices(gate, action, expression, call)?;
-        indices.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(self.ask_stats(indices).await)
+        let mut reached = self.reached(gate, action, expression, call)?;
+        reached.sort_by(|a, b| a.index.name.cmp(&b.index.name));
+        let seen: Map<[u8; 16], Vec<Limits>> = reached
+            .iter()
+            .map(|one| (one.index.uuid, one.seen(gate)))
+            .filter(|(_, seen)| !seen.is_empty())
+            .collect();
+        let mut rows = self.ask_stats(reached.into_iter().map(|one| one.index).collect()).await;
+        for row in &mut rows {
+            let Some(seen) = seen.get(&row.index.uuid) else { continue };
+            for shard in &mut row.shards {
+                if let Standing::Started(stats) = &mut shard.standing {
+                    // What a field keeps tells that it is there.
+                    stats.loaded.retain(|field, _| seen.iter().all(|limits| limits.shows(field)));
+                }
+            }
+        }
+        Ok(rows)
     }
 
     /// Counts of all shards of this node together. The gate has been asked.

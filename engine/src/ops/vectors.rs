@@ -102,10 +102,8 @@ impl<E: Env> Core<E> {
             // Nothing is kept of a document that is not stored: all of its text is shown.
             request.fields = Some(vec!["*".to_owned()]);
         }
-        if limits.each().iter().any(|kind| kind.filter.is_some()) {
-            // They would count documents that the caller does not see.
-            (request.term_statistics, request.field_statistics) = (false, false);
-        }
+        // They would count documents that the caller does not see.
+        request.counted = limits.each().iter().all(|kind| kind.filter.is_none());
         if let Some(source) = source {
             let view = shard.view?;
             let found = vectors(&source, &mapping, &view, &request);

@@ -27,7 +27,7 @@ pub trait Service: 'static {
 
     /// Judges the caller of a request whose large body is not read yet; none where that is not to
     /// be known before.
-    fn judge(&self, head: Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;
+    fn judge(&self, head: Head, peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;
 
     /// The answer to a message that is refused before it is a request.
     fn refuse(&self, refusal: Refusal) -> Reply;

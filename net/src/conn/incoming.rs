@@ -143,7 +143,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     /// Asks who sends the body that is to come; all requests before it are answered.
     pub(super) async fn judge(&mut self) {
         let Some(mut incoming) = self.incoming.take() else { return };
-        incoming.judged = self.door.service.judge(incoming.head.clone()).await;
+        incoming.judged =
+            self.door.service.judge(incoming.head.clone(), Rc::clone(&self.peer)).await;
         incoming.is_to_judge = false;
         if !incoming.judged.as_ref().is_some_and(Judged::is_refusal) {
             incoming.lane = self.door.service.lane(&incoming.head, &self.peer);

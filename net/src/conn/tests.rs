@@ -48,7 +48,7 @@ impl Service for Echo {
         Lane(u64::from(head.field("authorization").is_some()))
     }
 
-    fn judge(&self, head: Head) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
+    fn judge(&self, head: Head, _peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
         let stranger = head.field("authorization") == Some(b"wrong");
         let env = self.env.clone();
         Box::pin(async move {

@@ -36,10 +36,10 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter_map(|grant| {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
-            let today = |pattern: &str| visit.indices_today(pattern);
+            let today = |pattern: &str| visit.indices_today(Some(&signed_in.user), pattern);
             let scopes = grant.scopes.iter().map(|scope| words::of(scope, today).sentence);
             let details = grant.details.iter().map(|entry| {
-                let detail = consent::detail(visit, entry);
+                let detail = consent::detail(visit, &signed_in.user, entry);
                 match detail.filter {
                     Some(filter) => format!("{}, only where {filter}", detail.sentence),
                     None => detail.sentence,

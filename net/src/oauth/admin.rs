@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use authz::Command;
 use authz::oauth::details::INDEX_ACCESS;
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use authz::record::grant::{Grant, GrantKind};
+use authz::{Command, Principal};
 use engine::{Error, Result};
 use env::Env;
 use http::Method;
@@ -15,21 +15,23 @@ use json::{Value, Writer};
 use super::form::Form;
 use super::token::GRANT_TYPES;
 use super::visit::{MANAGE, Visit};
-use super::{apps, profile, register, review};
+use super::{account_of, apps, profile, register, review};
 use crate::admit::{self, Caller};
 use crate::fail::{self, Trace};
 use crate::reply::Reply;
 
 /// Answers a request; `path` is what follows `/_oauth`, cut and decoded.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
-    let caller = match admit::caller(Some(visit.security), visit.head, Trace::No).await {
+    let caller = match admit::caller(Some(visit.security), visit.head, visit.peer, Trace::No).await
+    {
         Ok(caller) => caller,
         Err(reply) => return reply,
     };
-    let name = match &caller {
-        Caller::Known(known) => known.name().to_owned(),
+    let by = match &caller {
+        Caller::Known(known) => known.principal.clone(),
         Caller::Anyone => return fail::no_handler("/_oauth", visit.head.method_text()),
     };
+    let name = by.name().to_owned();
     let gate = caller.gate(visit.head);
     if let Err(error) = gate.cluster(MANAGE) {
         return {
@@ -43,7 +45,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     // Whose grant it was is known before it goes.
     let subject = Subject::of(visit, path);
     let made = apps::client_id(visit);
-    let answered = route(visit, path, &made).await;
+    let answered = route(visit, path, &made, &by).await;
     if let Some(event) = event(visit.head.method(), path) {
         let (outcome, reason, made) = match &answered {
             Ok(reply) if reply.status < 400 => ("ok", "", made.as_str()),
@@ -116,18 +118,23 @@ fn event(method: Method, path: &[String]) -> Option<&'static str> {
     })
 }
 
-/// Carries a call out; a client that it makes is called `made`.
-async fn route<E: Env>(visit: &Visit<'_, E>, path: &[String], made: &str) -> Result<Reply> {
+/// Carries out a call of `by`; a client that it makes is called `made`.
+async fn route<E: Env>(
+    visit: &Visit<'_, E>,
+    path: &[String],
+    made: &str,
+    by: &Principal,
+) -> Result<Reply> {
     let method = visit.head.method();
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     match (method, path.as_slice()) {
-        (Method::Post, ["client"]) => create(visit, made).await,
+        (Method::Post, ["client"]) => create(visit, made, by).await,
         (Method::Get, ["client"]) => Ok(list(visit)),
         (Method::Get, ["client", id]) => one(visit, id),
         (Method::Delete, ["client", id]) => delete(visit, id).await,
-        (Method::Post, ["client", id, "_rotate_secret"]) => rotate(visit, id).await,
+        (Method::Post, ["client", id, "_rotate_secret"]) => rotate(visit, id, by).await,
         (Method::Post, ["client", id, verb @ ("_approve" | "_reject" | "_suspend")]) => {
-            decide(visit, id, verb).await
+            decide(visit, id, verb, by).await
         }
         (Method::Get, ["grant"]) => grants(visit),
         (Method::Delete, ["grant", id]) => revoke(visit, id).await,
@@ -181,12 +188,13 @@ fn known<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Arc<Client>> {
     client.cloned().ok_or_else(|| missing("client", id))
 }
 
-async fn create<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
+async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Result<Reply> {
     let value = json::parse(visit.body)
         .ok()
         .filter(|value| value.as_object().is_some())
         .ok_or_else(|| Error::parse("request body is required, as a JSON object"))?;
     let mut client = read(visit, &value)?;
+    account_of::check_client(by, &visit.state(), &client)?;
     client.client_id = Some(id.to_owned());
     let secret = client.profile.confidential.then(|| {
         let (shown, kept) = apps::secret(visit);
@@ -428,11 +436,12 @@ async fn delete<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
     Ok(Reply::json(200, br#"{"found":true}"#.to_vec()))
 }
 
-async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
+async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Result<Reply> {
     let client = known(visit, id)?;
     if !client.profile.confidential || client.client_id.is_none() {
         return Err(Error::illegal_argument(format!("client [{id}] has no secret")));
     }
+    account_of::check_client(by, &visit.state(), &client)?;
     let (shown, kept) = apps::secret(visit);
     let secrets = apps::with_secret(&client.secrets, kept, visit.now());
     let changed = Client { secrets, ..(*client).clone() };
@@ -441,10 +450,19 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {
     Ok(told(200, &changed, Some(&shown)))
 }
 
-async fn decide<E: Env>(visit: &Visit<'_, E>, id: &str, verb: &str) -> Result<Reply> {
+async fn decide<E: Env>(
+    visit: &Visit<'_, E>,
+    id: &str,
+    verb: &str,
+    by: &Principal,
+) -> Result<Reply> {
     let client = known(visit, id)?;
     let changed = match verb {
-        "_approve" => review::approved(visit, &client),
+        "_approve" => {
+            let approved = review::approved(visit, &client);
+            account_of::check_client(by, &visit.state(), &approved)?;
+            approved
+        }
         "_reject" => review::rejected(&client),
         _ if client.client_id.is_none() => {
             return Err(Error::illegal_argument(format!("client [{id}] was never approved")));

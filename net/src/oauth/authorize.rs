@@ -158,10 +158,18 @@ async fn go_on<E: Env>(
         let age = now.saturating_sub(signed_in.session.auth_time);
         !prompt.login && asked.max_age.is_none_or(|most| age <= most.saturating_mul(1000))
     });
-    // The request itself is good, so whoever asked hears of it, reviewed or not.
     let silent = |error: &'static str, description: &'static str| {
         let facts = [("client", target.client_id.as_str()), ("reason", error)];
         visit.note("authorize_rejected", "failed", &facts);
+        if target.client.unreviewed {
+            // Nobody decided anything: a link with this in it would lead anybody anywhere.
+            return visit.problem(
+                400,
+                "This application asked for something impossible",
+                "It wants an answer without showing you anything, and nobody here has reviewed it.",
+                "You were not sent on, for your safety. Go back to the application and begin again.",
+            );
+        }
         led_back(visit, &target, Refusal { error, description }, state.as_deref())
     };
     if prompt.none {
@@ -211,7 +219,10 @@ async fn go_on<E: Env>(
     };
     let pending = Arc::new(pending);
     if visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await.is_err() {
-        return led_back(visit, &target, TEMPORARY, state.as_deref());
+        return match target.client.unreviewed {
+            true => visit.down(),
+            false => led_back(visit, &target, TEMPORARY, state.as_deref()),
+        };
     }
     let mut reply = match &signed_in {
         None => see_other(&format!("/login?request={request}")),

@@ -7,6 +7,7 @@ use authz::pages::consent::{self, Consent, Detail};
 use authz::pages::words::{self, Weight};
 use authz::record::client::Client;
 use authz::record::grant::Pending;
+use authz::record::user::User;
 use env::Env;
 use json::Value;
 
@@ -64,8 +65,12 @@ fn show<E: Env>(
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
         insecure: redirect::is_insecure(&pending.redirect),
-        scopes: in_words(visit, &pending.scopes),
-        details: pending.details.iter().map(|entry| detail(visit, entry)).collect(),
+        scopes: in_words(visit, Some(&signed_in.user), &pending.scopes),
+        details: pending
+            .details
+            .iter()
+            .map(|entry| detail(visit, &signed_in.user, entry))
+            .collect(),
         swallows: swallows(pending),
         may_remember: pending.details.is_empty()
             && authorize::may_remember(client, &pending.redirect),
@@ -81,16 +86,20 @@ pub fn logo(client: &Arc<Client>, client_id: &str) -> Option<String> {
     client.profile.logo.as_ref().map(|_| format!("/logo/{client_id}"))
 }
 
-/// Scopes with what they mean today.
-pub fn in_words<E: Env>(visit: &Visit<'_, E>, scopes: &[String]) -> Vec<(String, words::Words)> {
-    let today = |pattern: &str| visit.indices_today(pattern);
+/// Scopes with what they mean today to this person, or to all.
+pub fn in_words<E: Env>(
+    visit: &Visit<'_, E>,
+    user: Option<&Arc<User>>,
+    scopes: &[String],
+) -> Vec<(String, words::Words)> {
+    let today = |pattern: &str| visit.indices_today(user, pattern);
     scopes.iter().map(|scope| (scope.clone(), words::of(scope, today))).collect()
 }
 
-/// An entry of details with what it means today.
-pub fn detail<E: Env>(visit: &Visit<'_, E>, entry: &Value) -> Detail {
+/// An entry of details with what it means today to this person.
+pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, entry: &Value) -> Detail {
     let scopes = details::scopes(entry);
-    let today = |pattern: &str| visit.indices_today(pattern);
+    let today = |pattern: &str| visit.indices_today(Some(user), pattern);
     let told: Vec<words::Words> =
         scopes.iter().map(|scope| words::of(&scope.to_string(), today)).collect();
     let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();

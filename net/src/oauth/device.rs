@@ -105,7 +105,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
         app: &client.profile.name,
         logo: consent::logo(client, &device.client),
         reviewed: !client.unreviewed,
-        scopes: consent::in_words(visit, &device.scopes),
+        scopes: consent::in_words(visit, Some(&signed_in.user), &device.scopes),
     });
     visit.page(200, page)
 }

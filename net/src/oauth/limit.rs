@@ -19,6 +19,8 @@ pub enum Of {
     Push,
     /// Registrations.
     Register,
+    /// Passwords that came by `Basic` and were wrong.
+    Password,
     /// Sign-ins from an address.
     Login,
     /// Device codes typed.

@@ -211,7 +211,7 @@ pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
 }
 
 /// Name under which an account's failures are counted, also where it does not exist.
-fn account(name: &str) -> String {
+pub fn account(name: &str) -> String {
     name.trim().nfkc().flat_map(char::to_lowercase).take(512).collect()
 }
 

@@ -18,6 +18,7 @@
 //! | [`admin`] | `/_oauth/…` |
 
 pub mod account;
+pub mod account_of;
 pub mod admin;
 pub mod answer;
 pub mod apps;
@@ -29,6 +30,7 @@ pub mod cookie;
 pub mod device;
 pub mod fail;
 pub mod form;
+pub mod guess;
 pub mod limit;
 pub mod login;
 pub mod metadata;

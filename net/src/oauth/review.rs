@@ -1,12 +1,12 @@
 //! `/admin/apps`: reviewers approve or reject applications, and changes of them.
 
-use authz::Command;
 use authz::pages::review::{self, Callback, Entry, Fact};
 use authz::record::client::{Client, Profile, Status};
+use authz::{Command, Principal};
 use env::Env;
 
 use super::visit::{SignedIn, Visit, see_other};
-use super::{apps, consent, profile, redirect};
+use super::{account_of, apps, consent, profile, redirect};
 use crate::reply::Reply;
 
 /// Characters of a note.
@@ -56,7 +56,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         confidential: now.confidential,
         pkce: now.require_pkce,
         callbacks: callbacks.collect(),
-        scopes: consent::in_words(visit, &now.scopes),
+        scopes: consent::in_words(visit, None, &now.scopes),
         reason: now.scope_reason.clone(),
         facts: facts(before, now),
         alike: alike.map(|(_, name)| (*name).to_owned()).collect(),
@@ -107,7 +107,20 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let note: String = form.text("note").chars().take(NOTE_CHARACTERS_MAX).collect();
     let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
     let changed = match form.text("decision") {
-        "approve" => Client { note, ..approved(visit, client) },
+        "approve" => {
+            let approved = Client { note, ..approved(visit, client) };
+            let by = Principal::user_of(signed_in.user.clone(), &state);
+            if account_of::check_client(&by, &state, &approved).is_err() {
+                return visit.problem(
+                    403,
+                    "This is not yours to approve",
+                    "The application acts as an account for which you may not act, or wants more than that \
+                     account may do.",
+                    "Reject it, or ask an administrator who may act for that account.",
+                );
+            }
+            approved
+        }
         "reject" => Client { note, ..rejected(client) },
         _ => return visit.foreign_form(),
     };

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use authz::Command;
 use authz::authenticate::bearer;
 use authz::record::grant::Grant;
 use authz::record::user::User;
 use authz::token::text::Kind;
-use authz::{Command, Secret};
 use env::Env;
 use json::{Value, Writer};
 
 use super::client_auth::{self, basic};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
+use super::guess::{Guess, Refused};
 use super::token::{form, opened};
 use super::visit::Visit;
 use crate::reply::Reply;
@@ -124,34 +125,26 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
         };
     }
     // A store credential of any kind but an OAuth token, which may not call this half.
-    let principal = match header.and_then(plain_basic) {
-        Some((name, password)) => {
-            visit.security.authenticator.password(name, Secret::new(password)).await
-        }
-        None => visit.security.authenticator.authenticate(header).await,
+    let authenticator = &visit.security.authenticator;
+    let guess = Guess::of(visit.security, header, visit.peer);
+    if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(visit.security)) {
+        return Err(Fail::slow(seconds));
+    }
+    let done = authenticator.authenticate(header).await;
+    let done = match &guess {
+        Some(guess) => guess.ended(done),
+        None => done.map_err(Refused::Wrong),
     };
-    let principal = principal.map_err(|error| match error {
-        authz::AuthError::Busy => Fail::down(),
-        _ => Fail::client(),
+    let principal = done.map_err(|refused| match refused {
+        Refused::Slow(seconds) => Fail::slow(seconds),
+        Refused::Wrong(authz::AuthError::Busy) => Fail::down(),
+        Refused::Wrong(_) => Fail::client(),
     })?;
     let is_oauth = matches!(principal.via(), authz::principal::Via::Oauth { .. });
     if is_oauth || principal.gate().cluster(INTROSPECT).is_err() {
         return Err(Fail::client());
     }
     Ok(Asker::Server(principal.name().to_owned()))
-}
-
-/// Name and password of a store user: no encoding inside.
-fn plain_basic(header: &str) -> Option<(String, String)> {
-    use base64::Engine as _;
-    let (scheme, rest) = header.trim().split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("Basic") {
-        return None;
-    }
-    let decoded = base64::engine::general_purpose::STANDARD.decode(rest.trim()).ok()?;
-    let text = String::from_utf8(decoded).ok()?;
-    let (name, password) = text.split_once(':')?;
-    Some((name.to_owned(), password.to_owned()))
 }
 
 /// A token that is good now.

@@ -11,7 +11,7 @@ use authz::pages::problem;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
-use authz::{Command, Error, Outcome, State};
+use authz::{Command, Error, Outcome, Principal, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Core;
@@ -204,11 +204,15 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
-    /// How many indices a pattern matches now.
-    pub fn indices_today(&self, pattern: &str) -> usize {
+    /// How many indices a pattern matches now; for an owner, of those of which `user` was granted something:
+    /// an application may ask for any name, and its page must not tell which of the others are there. A
+    /// reviewer, who is nobody's owner, hears of all.
+    pub fn indices_today(&self, user: Option<&Arc<User>>, pattern: &str) -> usize {
+        let owner = user.map(|user| Principal::user_of(Arc::clone(user), &self.state()));
         let state = self.core.state();
         let names = state.indices.keys().filter(|name| !name.starts_with('.'));
-        names.filter(|name| authz::privilege::fits(pattern, name)).count()
+        let names = names.filter(|name| authz::privilege::fits(pattern, name));
+        names.filter(|name| owner.as_ref().is_none_or(|owner| owner.gate().touches(name))).count()
     }
 
     /// The body as a form.

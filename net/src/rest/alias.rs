@@ -27,7 +27,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         for (index, aliases) in &view.indices {
             writer.key(index).begin_object().key("aliases").begin_object();
             for (name, said) in aliases {
-                writer.field(name, said);
+                writer.field(name, &said.to_json());
             }
             writer.end_object().end_object();
         }

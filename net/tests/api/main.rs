@@ -6,6 +6,8 @@ mod conventions;
 mod documents;
 mod drift;
 mod indices;
+mod letting_in;
+mod limited;
 mod meaning;
 mod place;
 mod scripts;

@@ -20,21 +20,38 @@ pub struct Client {
 
 /// Runs a story against a fresh node without security.
 pub fn with_node<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, false, story);
+    run(1, None, story);
 }
 
 /// Runs a story against a fresh node whose `elastic` has the password `secret`.
 pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, true, story);
+    run(1, Some(None), story);
 }
 
-fn run<F: Future<Output = ()>>(seed: u64, secure: bool, story: impl FnOnce(Client) -> F) {
+/// The same, with the OAuth half, where clients may register by themselves.
+pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    let mut settings = net::oauth::Settings::new(ISSUER);
+    settings.set("oauth.registration.mode", "open").expect("a mode");
+    run(1, Some(Some(net::oauth::Oauth::new(settings))), story);
+}
+
+/// The issuer of the node's OAuth half.
+pub const ISSUER: &str = "https://store.example";
+
+fn run<F: Future<Output = ()>>(
+    seed: u64,
+    secure: Option<Option<net::oauth::Oauth>>,
+    story: impl FnOnce(Client) -> F,
+) {
     let sim = Sim::new(seed);
     let env = sim.env();
     let (near, far) = sim.stream_pair();
     sim.run(async {
         let core = start(&env).await;
-        let security = if secure { Some(security(&env).await) } else { None };
+        let security = match secure {
+            Some(oauth) => Some(Security { oauth, ..security(&env).await }),
+            None => None,
+        };
         let options = Options { limits: Limits::default(), compression: true };
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);

@@ -41,7 +41,8 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
     ),
     (
         &["/{index}/_termvectors"],
-        "an artificial document: nothing stored is read but statistics, which are left out",
+        "an artificial document: nothing stored is read but statistics, of which a limited caller is told nothing \
+         and by which none of its terms is judged",
     ),
     (&["/_search/scroll/{scroll_id}"], "the same handler, the id in the path"),
     (&["/_pit"], "closes what a caller opened; no document"),
@@ -58,9 +59,6 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
             "/_open",
             "/{index}/_open",
             "/{index}/_block/{block}",
-            "/{index}/_clone/{target}",
-            "/{index}/_shrink/{target}",
-            "/{index}/_split/{target}",
             "/{index}/_rollover",
             "/{index}/_rollover/{new_index}",
         ],

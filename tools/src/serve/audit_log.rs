@@ -12,6 +12,7 @@ use std::sync::mpsc::Receiver;
 use authz::audit::{Audit, Item};
 
 use crate::failure::{Code, Failure, Result};
+use crate::folder::make_private;
 
 /// Lines that wait for a file that takes none.
 const WAITING_BYTES_MAX: usize = 4 << 20;
@@ -74,7 +75,7 @@ fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<
     };
     if !is_there {
         let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-        fs::create_dir_all(folder)?;
+        make_private(&folder)?;
         *open = Some(OpenOptions::new().create(true).append(true).mode(0o600).open(path)?);
     }
     let Some(file) = open else { return Ok(()) };
@@ -87,6 +88,8 @@ fn append(path: &Path, open: &mut Option<File>, text: &[u8]) -> std::io::Result<
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -115,6 +118,9 @@ mod tests {
         append(&path, &mut open, b"one\n").expect("written");
         append(&path, &mut open, b"two\n").expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "one\ntwo\n");
+        // Lines tell who asked for what: the folder is private, too.
+        let mode = fs::metadata(&folder).expect("made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
         fs::rename(&path, folder.join("old")).expect("moved");
         append(&path, &mut open, b"three\n").expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "three\n");

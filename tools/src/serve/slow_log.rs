@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 
 use env::lines::Lines;
 
+use crate::folder::make_private;
+
 /// From here on a new file begins.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
@@ -43,7 +45,7 @@ impl SlowLog {
             fs::rename(self.path(), self.folder.join("slow.1.json"))?;
         }
         if open.is_none() {
-            fs::create_dir_all(&self.folder)?;
+            make_private(&self.folder)?;
             let file =
                 OpenOptions::new().create(true).append(true).mode(0o600).open(self.path())?;
             let bytes = file.metadata()?.len();
@@ -68,6 +70,8 @@ impl Lines for SlowLog {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -77,6 +81,9 @@ mod tests {
         for line in ["one", "two", "three"] {
             log.keep(line);
         }
+        // Lines tell who asked for what: the folder is private, too.
+        let mode = fs::metadata(&folder).expect("made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
         let read = |name: &str| fs::read_to_string(folder.join(name)).expect("it is there");
         assert_eq!(
             (read("slow.json").as_str(), read("slow.1.json").as_str()),

@@ -258,6 +258,9 @@ pub struct Alike {
     pub groups: Vec<Vec<AlikeWords>>,
     /// Words of each field that are taken, the best first.
     pub most_terms: usize,
+    /// Words are chosen by how many documents hold them. Not so for a caller who does not see all of those:
+    /// then every word counts, whatever the bounds say, the oftener it stands in what is compared the better.
+    pub counted: bool,
     /// Words of fewer documents do not count.
     pub least_docs: u64,
     /// Words of more documents do not count.

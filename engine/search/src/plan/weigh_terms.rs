@@ -272,10 +272,15 @@ impl Weigher<'_> {
                     let infos = self.find(*field, term)?;
                     let count = count_of(&infos);
                     let freq = count.docs;
-                    if freq == 0 || freq < alike.least_docs || freq > alike.most_docs {
+                    if alike.counted
+                        && (freq == 0 || freq < alike.least_docs || freq > alike.most_docs)
+                    {
                         continue;
                     }
-                    let idf = ((doc_count + 1) as f64 / (freq + 1) as f64).ln() as f32 + 1.0;
+                    let idf = match alike.counted {
+                        true => ((doc_count + 1) as f64 / (freq + 1) as f64).ln() as f32 + 1.0,
+                        false => 1.0,
+                    };
                     best.push((*times as f32 * idf, term, infos, count));
                 }
                 best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));

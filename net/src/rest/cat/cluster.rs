@@ -139,16 +139,12 @@ pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
     let names = call.path.get("name").unwrap_or("*");
-    let indices = call.core.named_indices(call.gate, "indices:admin/aliases/get", "*", options)?;
+    let view = call.core.aliases(call.gate, "*", options, None)?;
     let mut rows = Vec::new();
-    for index in indices {
-        for (alias, facts) in index.aliases.iter() {
-            if chosen(names, alias) {
-                rows.push(AliasLine {
-                    alias: alias.to_string(),
-                    index: index.name.to_string(),
-                    facts: facts.clone(),
-                });
+    for (index, aliases) in view.indices {
+        for (alias, facts) in aliases {
+            if chosen(names, &alias) {
+                rows.push(AliasLine { alias, index: index.clone(), facts });
             }
         }
     }

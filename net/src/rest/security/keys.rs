@@ -32,7 +32,17 @@ const WISH: &[&str] = &["name", "expiration", "role_descriptors", "metadata"];
 fn wish<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Wish> {
     let expiration = match body.text("expiration")? {
         None => None,
-        Some(text) => time_ms("expiration", text)?.map(|life| now(call) + life),
+        Some(text) => {
+            let life = time_ms("expiration", text)?;
+            // A time below zero would be one without end.
+            let life = life.filter(|life| *life > 0).ok_or_else(|| {
+                Error::illegal_argument(format!(
+                    "failed to parse setting [expiration] with value [{text}] as a time value: it must be \
+                     greater than 0"
+                ))
+            })?;
+            Some(now(call).saturating_add(life))
+        }
     };
     let descriptors = match body.object("role_descriptors")? {
         None => None,
@@ -171,7 +181,9 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let owner = match body.text("run_as")? {
         None => owner,
         Some(name) => {
-            if !owner.gate().run_as(name) {
+            let state = desk.state();
+            let user = state.user(name);
+            if !owner.gate().run_as(name) || user.is_some_and(|user| !owner.may_act_as(user)) {
                 return Err(Error::new(
                     403,
                     "security_exception",
@@ -182,8 +194,7 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                     ),
                 ));
             }
-            let state = desk.state();
-            let user = state.user(name).filter(|user| user.enabled).ok_or_else(|| {
+            let user = user.filter(|user| user.enabled).ok_or_else(|| {
                 Error::new(400, "security_exception", format!("no user [{name}] to run as"))
             })?;
             Principal::run_as(Arc::clone(user), &owner, &state)

@@ -51,7 +51,7 @@ pub fn case(seed: u64) -> Value {
     }
     callers.push(token(chance));
     let names = Names::read(&Schema::read(&marks::mapping()));
-    let steps: Vec<Value> = (0..chance.between(20, 60))
+    let mut steps: Vec<Value> = (0..chance.between(20, 60))
         .map(|_| {
             let mut step = request(chance, &names, number);
             plainer(&mut step);
@@ -61,6 +61,12 @@ pub fn case(seed: u64) -> Value {
             step
         })
         .collect();
+    for _ in 0..2 {
+        for kind in ["_clone", "_shrink", "_split"] {
+            let caller = chance.below(callers.len());
+            steps.push(json!({"copy": kind, "on": (chance.pick(INDICES)), "as": caller}));
+        }
+    }
     json!({
         "seed": seed, "indices": indices, "roles": roles, "users": users, "callers": callers, "steps": steps
     })

@@ -292,6 +292,8 @@ impl Run {
             || step.get("move").is_some()
         {
             self.write(at, step).await
+        } else if step.get("copy").is_some() {
+            self.copy(at, step).await
         } else {
             self.read(at, step).await
         };

@@ -9,6 +9,9 @@ use super::run::{Done, Run, short};
 use crate::find::check;
 use crate::find::world::laid_over;
 
+/// What a copy is called: within reach of `a-*`.
+const COPY: &str = "a-9";
+
 type Documents = BTreeMap<String, BTreeMap<String, Value>>;
 
 impl Run {
@@ -71,6 +74,36 @@ impl Run {
             self.restore().await?;
         }
         Ok(())
+    }
+
+    /// An index is copied whole: by whoever may make the copy and may read all that goes into it.
+    pub async fn copy(&mut self, at: usize, step: &Value) -> Done {
+        self.counts.checked += 1;
+        let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (kind, index) = (text("copy"), text("on"));
+        let rights = &self.caller(at).rights;
+        let may = [index, COPY].iter().all(|name| rights.may(Action::Alias, name))
+            && rights.may(Action::Read, index);
+        let limited = self.limited(at, Action::Read, index);
+        // A rule that takes nothing away is a rule.
+        let is_open = limited || self.caller(at).rights.has_rules(Action::Read, index);
+        let settings = format!("/{index}/_settings");
+        self.admin("PUT", &settings, &json!({"index.blocks.write": true})).await?;
+        let shards: u64 = if kind == "_split" { 2 } else { 1 };
+        let body = json!({"settings": {"index.number_of_shards": shards}});
+        let target = format!("/{index}/{kind}/{COPY}");
+        let answer = self.call(at, "POST", &target, &json::to_string(&body)).await;
+        if answer.status == 200 {
+            self.admin("DELETE", &format!("/{COPY}"), &Value::Null).await?;
+        }
+        self.admin("PUT", &settings, &json!({"index.blocks.write": null})).await?;
+        let told = format!("{}: {} {}", json::to_string(step), answer.status, short(&answer.text));
+        match (answer.status, may && !limited) {
+            (status, _) if status >= 500 || status == 401 => Err(told),
+            (403, true) if !is_open => Err(format!("wanted a copy: {told}")),
+            (403, _) | (_, true) => Ok(()),
+            _ => Err(format!("wanted a refusal: {told}")),
+        }
     }
 
     async fn write_one(

@@ -1,0 +1,180 @@
+//! An index that a caller reached by a name: what of its aliases may be told, and what of its mapping
+//! may be changed.
+//!
+//! What is hidden is decided by the rights that led here **and** by those to read: who may manage an
+//! index as a whole and read a part of it learns nothing more by managing.
+
+use std::sync::Arc;
+
+use cluster::{Alias, Index};
+use json::{Object, Value};
+
+use crate::error::{Error, Result};
+use crate::gate::{Fields, Gate, Limits};
+
+/// The action that shows documents.
+pub(crate) const READ: &str = "indices:data/read/search";
+
+/// An index that a caller may use.
+#[derive(Clone, Debug)]
+pub(crate) struct Reached {
+    /// The index.
+    pub index: Arc<Index>,
+    /// The aliases that led to it.
+    pub via: Vec<String>,
+    /// What may be seen of it by the action that was asked for.
+    pub limits: Limits,
+}
+
+impl Reached {
+    /// Is any document or field of it hidden?
+    pub fn is_limited(&self, gate: &dyn Gate) -> bool {
+        !self.seen(gate).is_empty()
+    }
+
+    /// Its aliases of which the caller was granted `action`. Their filters name fields and values, so they
+    /// are told to whom nothing is hidden.
+    pub fn shown_aliases(&self, gate: &dyn Gate, action: &'static str) -> Vec<(String, Alias)> {
+        let is_limited = self.is_limited(gate);
+        let granted = self.index.aliases.iter().filter(|(name, _)| gate.sees(action, name));
+        granted
+            .map(|(name, alias)| {
+                let mut alias = alias.clone();
+                alias.filter = alias.filter.filter(|_| !is_limited);
+                (name.to_string(), alias)
+            })
+            .collect()
+    }
+
+    /// May the caller work these mappings into it? Not onto a field that is hidden, nor from one or into one:
+    /// a copy or another name would show it. Asked before the mappings are compared with what is there, so
+    /// that nothing is told of that.
+    ///
+    /// # Errors
+    /// 403 with the path as the caller wrote it.
+    pub fn check_mapping(&self, gate: &dyn Gate, mappings: &Value) -> Result<()> {
+        let sets: Vec<Arc<Fields>> =
+            self.seen(gate).into_iter().filter_map(|limits| limits.fields).collect();
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let permits = |path: &str| sets.iter().all(|fields| fields.permits(path));
+        match beyond(mappings, &permits) {
+            None => Ok(()),
+            Some(path) => {
+                let reason = format!(
+                    "action [indices:admin/mapping/put] on index [{}] reaches [{path}], which is beyond the \
+                     fields that the caller may see",
+                    self.index.name
+                );
+                Err(Error::new(403, "security_exception", reason))
+            }
+        }
+    }
+
+    /// What may be seen of it, by each of its rights that tell; none where all is seen.
+    pub fn seen(&self, gate: &dyn Gate) -> Vec<Limits> {
+        let both = [Some(self.limits.clone()), self.reading(gate)].into_iter().flatten();
+        both.filter(|limits| !limits.is_unlimited()).collect()
+    }
+
+    /// What the caller reads of it; none who reads nothing.
+    fn reading(&self, gate: &dyn Gate) -> Option<Limits> {
+        let aliases = self.via.iter().filter(|_| gate.trusts_aliases());
+        let mut names = std::iter::once(&*self.index.name).chain(aliases.map(String::as_str));
+        let name = names.find(|name| gate.sees(READ, name))?;
+        gate.index(READ, name).ok()
+    }
+}
+
+/// The first thing in a mapping that is not permitted.
+fn beyond(mappings: &Value, permits: &dyn Fn(&str) -> bool) -> Option<String> {
+    for (key, value) in mappings.as_object()?.iter() {
+        let found = match (key, value) {
+            ("properties", Value::Object(properties)) => members(properties, "", permits),
+            ("runtime", Value::Object(fields)) => {
+                fields.keys().find(|name| !permits(name)).map(str::to_owned)
+            }
+            // They reach for fields that are not there yet, of any name.
+            ("dynamic_templates", Value::Array(templates)) if !templates.is_empty() => {
+                Some(key.to_owned())
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn members(properties: &Object, above: &str, permits: &dyn Fn(&str) -> bool) -> Option<String> {
+    let first = |path: &str| (!permits(path)).then(|| path.to_owned());
+    for (name, definition) in properties.iter() {
+        let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+        let inner = definition.get("properties").and_then(Value::as_object);
+        // An object on the way to a field may be named; what is said of it concerns all below.
+        let is_way = inner.is_some_and(|inner| {
+            let said = definition.as_object().map(Object::keys).into_iter().flatten();
+            !inner.is_empty()
+                && said.filter(|key| !["properties", "type"].contains(key)).count() == 0
+        });
+        let own = if is_way { None } else { first(&path) };
+        let below = || inner.and_then(|inner| members(inner, &path, permits));
+        let kinds = || {
+            let fields = definition.get("fields").and_then(Value::as_object);
+            let mut names = fields.map(Object::keys).into_iter().flatten();
+            names.find_map(|name| first(&format!("{path}.{name}")))
+        };
+        let elsewhere = || {
+            let listed = definition.get("copy_to").and_then(Value::as_array).unwrap_or_default();
+            let single = [definition.get("copy_to"), definition.get("path")];
+            let targets = single.into_iter().flatten().chain(listed);
+            targets.filter_map(Value::as_str).find_map(first)
+        };
+        let found = own.or_else(below).or_else(kinds).or_else(elsewhere);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_mapping_reaches_no_hidden_field() {
+        let permits = |path: &str| ["seen", "a.b", "seen.raw"].contains(&path);
+        let refused = |mappings: Value| beyond(&mappings, &permits);
+        for fine in [
+            json!({}),
+            json!({"dynamic": false, "dynamic_templates": []}),
+            json!({"properties": {"seen": {"type": "text", "fields": {"raw": {"type": "keyword"}}}}}),
+            json!({"properties": {"a": {"type": "object", "properties": {"b": {"type": "long"}}}}}),
+            json!({"runtime": {"seen": {"type": "long"}}}),
+        ] {
+            assert_eq!(refused(fine.clone()), None, "{fine:?}");
+        }
+        for (mappings, path) in [
+            (json!({"properties": {"secret": {"type": "long"}}}), "secret"),
+            (json!({"properties": {"a": {"properties": {"c": {"type": "long"}}}}}), "a.c"),
+            (
+                json!({"properties": {"a": {"dynamic": false, "properties": {"b": {"type": "long"}}}}}),
+                "a",
+            ),
+            (json!({"properties": {"seen": {"fields": {"x": {"type": "long"}}}}}), "seen.x"),
+            (json!({"properties": {"seen": {"copy_to": "secret"}}}), "secret"),
+            (json!({"properties": {"seen": {"copy_to": ["a.b", "secret"]}}}), "secret"),
+            (json!({"properties": {"seen": {"type": "alias", "path": "secret"}}}), "secret"),
+            (json!({"properties": {"secret": null}}), "secret"),
+            (json!({"runtime": {"secret": null}}), "secret"),
+            (json!({"dynamic_templates": [{"t": {"mapping": {}}}]}), "dynamic_templates"),
+        ] {
+            assert_eq!(refused(mappings).as_deref(), Some(path));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Passwords that are guessed by `Basic`, at the store and at `/introspect`: as many failures of one
+//! account from one address in a minute as a client may have (oauth.md, section 18), then 429 until the
+//! minute is over, and the password is not looked at.
+//!
+//! Account **and** address: a stranger elsewhere keeps nobody out. Names that do not exist are counted
+//! like those that do. Whose password this core found right lately is let in all the same.
+
+use std::time::Duration;
+
+use authz::{AuthError, Principal, Secret};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use env::Env;
+
+use super::Oauth;
+use super::limit::{Limiter, Of, host};
+use super::login::account;
+use crate::admit::Security;
+
+/// Failures are counted for so long.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// One attempt of one account from one address.
+#[derive(Debug)]
+pub struct Guess<'a> {
+    limiter: &'a Limiter,
+    most: u64,
+    key: String,
+    now: Duration,
+    name: String,
+    password: Secret,
+}
+
+/// Why nobody is let in.
+#[derive(Debug)]
+pub enum Refused {
+    /// Too many failures: seconds to wait.
+    Slow(u64),
+    /// As the door says.
+    Wrong(AuthError),
+}
+
+impl<'a> Guess<'a> {
+    /// The attempt in this header; none where it holds no name and password, or where nothing is counted.
+    pub fn of<E: Env>(security: &'a Security<E>, header: Option<&str>, peer: &str) -> Option<Self> {
+        let oauth: &Oauth = security.oauth.as_ref()?;
+        let (name, password) = plain_basic(header?)?;
+        Some(Self {
+            limiter: &oauth.limiter,
+            most: oauth.settings.limits.client_auth,
+            key: format!("{} {}", account(&name), host(peer)),
+            now: security.authenticator.monotonic(),
+            name,
+            password: Secret::new(password),
+        })
+    }
+
+    /// Seconds to wait, where too many failed before; not for a password found right lately.
+    pub fn waits<E: Env>(&self, security: &Security<E>) -> Option<u64> {
+        let seconds = self.limiter.is_over(Of::Password, &self.key, self.most, self.now)?;
+        (!security.authenticator.remembers(&self.name, &self.password)).then_some(seconds)
+    }
+
+    /// Notes what came of the attempt; from the eleventh failure on the answer is to wait.
+    pub fn ended(&self, done: Result<Principal, AuthError>) -> Result<Principal, Refused> {
+        done.map_err(|error| {
+            if !matches!(error, AuthError::Wrong { .. }) {
+                return Refused::Wrong(error);
+            }
+            match self.limiter.count(Of::Password, &self.key, self.most, MINUTE, self.now) {
+                Some(seconds) => Refused::Slow(seconds),
+                None => Refused::Wrong(error),
+            }
+        })
+    }
+}
+
+/// Name and password of a store user: no encoding inside.
+fn plain_basic(header: &str) -> Option<(String, String)> {
+    let (scheme, rest) = header.trim().split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("Basic") {
+        return None;
+    }
+    let decoded = STANDARD.decode(rest.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (name, password) = text.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}

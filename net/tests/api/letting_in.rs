@@ -1,0 +1,159 @@
+//! The OAuth half and the door beside it: who may let whom act for whom, and how often one may guess.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use json::json;
+
+use crate::place::{Client, ISSUER, at, value, with_oauth};
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+async fn person(client: &mut Client, name: &str, roles: &[&str]) {
+    let body = json!({"password": (format!("{name}-knows-this")), "roles": (roles.to_vec())});
+    client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&body)).await;
+}
+
+fn own(name: &str) -> String {
+    basic(name, &format!("{name}-knows-this"))
+}
+
+fn service(account: &str, scope: &str) -> String {
+    json::to_string(&json!({"client_name": "Service", "application_type": "service",
+        "service_account": account, "scope": scope}))
+}
+
+/// `oauth_admin` became a superuser by a client that acted for `elastic`.
+#[test]
+fn a_client_acts_for_whom_its_maker_may_act() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let reader = r#"{"indices":[{"names":["orders-*"],"privileges":["read"]}]}"#;
+        client.good("PUT", "/_security/role/reader", reader).await;
+        let acts = r#"{"cluster":["manage_oauth"],"run_as":["ann","elastic"]}"#;
+        client.good("PUT", "/_security/role/acts", acts).await;
+        person(&mut client, "ann", &["reader"]).await;
+        person(&mut client, "oad", &["oauth_admin"]).await;
+        person(&mut client, "may", &["acts"]).await;
+        let fine = "index:orders-*:read";
+        client.authorize(Some(&own("oad")));
+        for account in ["elastic", "ann", "may"] {
+            let refused = client.bad("POST", "/_oauth/client", &service(account, fine)).await;
+            assert_eq!(
+                refused,
+                format!(
+                    "403 security_exception: user [oad] may not act for the service account [{account}]"
+                )
+            );
+        }
+        // For itself it may, within its own roles.
+        let refused = client.bad("POST", "/_oauth/client", &service("oad", fine)).await;
+        assert!(refused.starts_with("400 illegal_argument_exception: [scope]"), "{refused}");
+        client.good("POST", "/_oauth/client", &service("oad", "self")).await;
+        // The right to act for somebody is not one to become all-powerful.
+        client.authorize(Some(&own("may")));
+        let refused = client.bad("POST", "/_oauth/client", &service("elastic", fine)).await;
+        assert!(refused.starts_with("403 security_exception"), "{refused}");
+        let refused = client.bad("POST", "/_oauth/client", &service("ann", "index:*:all")).await;
+        assert!(refused.starts_with("400 illegal_argument_exception: [scope]"), "{refused}");
+        let made = client.good("POST", "/_oauth/client", &service("ann", fine)).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        // A new secret of it, or an end of its suspension, is as much.
+        client.good("POST", &format!("/_oauth/client/{id}/_suspend"), "").await;
+        client.authorize(Some(&own("oad")));
+        for verb in ["_rotate_secret", "_approve"] {
+            let refused = client.bad("POST", &format!("/_oauth/client/{id}/{verb}"), "").await;
+            assert!(refused.starts_with("403 security_exception"), "{verb}: {refused}");
+        }
+        client.authorize(Some(&own("may")));
+        client.good("POST", &format!("/_oauth/client/{id}/_approve"), "").await;
+        client.good("POST", &format!("/_oauth/client/{id}/_rotate_secret"), "").await;
+        // A key of somebody who may is less than that one.
+        let key = r#"{"name":"k","role_descriptors":{"k":{"cluster":["manage_oauth"]}}}"#;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let key = client.good("POST", "/_security/api_key", key).await;
+        let encoded = at(&key, &["encoded"]).as_str().expect("a key").to_owned();
+        client.authorize(Some(&format!("ApiKey {encoded}")));
+        let refused = client.bad("POST", "/_oauth/client", &service("elastic", fine)).await;
+        assert!(refused.starts_with("403 security_exception"), "{refused}");
+    });
+}
+
+/// Behind `/login` guessing was slow, at the store and at `/introspect` it was not.
+#[test]
+fn passwords_are_guessed_ten_times_a_minute() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        person(&mut client, "ann", &[]).await;
+        person(&mut client, "bob", &[]).await;
+        for name in ["ann", "nobody"] {
+            let mut statuses = Vec::new();
+            for guess in 0..12 {
+                client.authorize(Some(&basic(name, &format!("guess-{guess}"))));
+                statuses.push(client.call("GET", "/_security/_authenticate", "").await.status);
+            }
+            assert_eq!(statuses[..10], [401; 10], "{name}");
+            assert_eq!(statuses[10..], [429; 2], "{name}");
+        }
+        // Also with the right password, if this core does not know it yet; not so other accounts.
+        client.authorize(Some(&own("ann")));
+        let late = client.call("GET", "/_security/_authenticate", "").await;
+        assert_eq!(late.status, 429);
+        let wait = late.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
+        let wait: u64 = wait.expect("a time").1.parse().expect("seconds");
+        assert!((1..=60).contains(&wait));
+        client.authorize(Some(&own("bob")));
+        client.good("GET", "/_security/_authenticate", "").await;
+        // Whoever was let in lately is let in, however often others guess.
+        for guess in 0..12 {
+            client.authorize(Some(&basic("bob", &format!("guess-{guess}"))));
+            client.call("GET", "/_security/_authenticate", "").await;
+        }
+        client.authorize(Some(&own("bob")));
+        client.good("GET", "/_security/_authenticate", "").await;
+        // One count for all doors.
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        client.authorize(Some(&basic("bob", "guess")));
+        let asked = client.call_with("POST", "/introspect", &form, b"token=x").await;
+        assert_eq!(asked.status, 429);
+        assert_eq!(at(&value(&asked), &["error"]).as_str(), Some("temporarily_unavailable"));
+        let mut statuses = Vec::new();
+        for guess in 0..12 {
+            client.authorize(Some(&basic("elastic", &format!("guess-{guess}"))));
+            statuses.push(client.call_with("POST", "/introspect", &form, b"token=x").await.status);
+        }
+        assert_eq!(
+            (statuses[..10].to_vec(), statuses[10..].to_vec()),
+            (vec![401; 10], vec![429; 2])
+        );
+    });
+}
+
+/// A link with `prompt=none` led anybody to wherever a stranger had registered.
+#[test]
+fn strangers_lead_nobody_away() {
+    with_oauth(|mut client| async move {
+        let body = r#"{"redirect_uris":["https://dyn.example/cb"],"client_name":"Stranger","scope":"index:orders-*:read"}"#;
+        let made = client.good("POST", "/register", body).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id");
+        let target = format!(
+            "/authorize?response_type=code&client_id={id}&prompt=none&scope=index%3Aorders-*%3Aread\
+             &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
+        );
+        let answer = client.call("GET", &target, "").await;
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert!(!answer.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("location")));
+        // One that was reviewed hears of it at home.
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"client_name":"Known","redirect_uris":["https://app.example/cb"],"scope":"index:orders-*:read"}"#;
+        let made = client.good("POST", "/_oauth/client", body).await;
+        client.authorize(None);
+        let known = at(&made, &["client_id"]).as_str().expect("an id");
+        let answer = client.call("GET", &target.replace(id, known), "").await;
+        let location = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
+        let location = &location.expect("led back").1;
+        assert!(location.starts_with("https://app.example/cb?error=login_required"), "{location}");
+        assert!(location.contains(&ISSUER.replace("://", "%3A%2F%2F")), "{location}");
+    });
+}

@@ -1,0 +1,256 @@
+//! Callers to whom documents or fields are hidden, on paths that show or change an index as a whole.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use json::{Value, json};
+
+use crate::place::{Client, at, failure, value, with_security};
+
+/// A field that `docs` is not told of, and documents that it does not see.
+const MAPPING: &str = r#"{"properties":{
+    "customer":{"type":"keyword"},"note":{"type":"text"},"copied":{"type":"keyword"},
+    "secret":{"type":"keyword"},"seen":{"type":"completion"},"unseen":{"type":"completion"}}}"#;
+
+fn basic(user: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{}", password(user))))
+}
+
+fn password(user: &str) -> String {
+    if user == "elastic" { "secret".to_owned() } else { format!("{user}-knows-this") }
+}
+
+async fn person(client: &mut Client, name: &str, indices: Value) {
+    let role = json::to_string(&json!({"indices": indices}));
+    client.good("PUT", &format!("/_security/role/{name}"), &role).await;
+    let user = json!({"password": (password(name)), "roles": [name]});
+    client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+}
+
+/// An index `w` of which `docs` sees one customer's documents, `fields` three fields, `keeper` nothing
+/// though it manages it, and `whole` everything; each may do all to `t*`.
+async fn stage(client: &mut Client) {
+    client.authorize(Some(&basic("elastic")));
+    let body = format!(
+        r#"{{"settings":{{"number_of_shards":2,"number_of_replicas":0}},"mappings":{MAPPING}}}"#
+    );
+    client.good("PUT", "/w", &body).await;
+    for (id, doc) in [
+        (
+            "v1",
+            r#"{"customer":"acme","note":"red apple","secret":"zebra","seen":"a","unseen":"b"}"#,
+        ),
+        ("v2", r#"{"customer":"acme","note":"green pear"}"#),
+        ("h1", r#"{"customer":"other","note":"red zulu zulu"}"#),
+    ] {
+        client.good("PUT", &format!("/w/_doc/{id}?routing=one"), doc).await;
+    }
+    client.good("POST", "/w/_refresh", "").await;
+    let all = json!({"names": ["t*"], "privileges": ["all"]});
+    let some = json!(["read", "manage", "view_index_metadata"]);
+    let query = json!({"term": {"customer": "acme"}});
+    let docs = json!({"names": ["w*"], "privileges": (some.clone()), "query": query});
+    person(client, "docs", json!([docs, (all.clone())])).await;
+    let grant = json!({"grant": ["customer", "copied", "seen"]});
+    let fields = json!({"names": ["w*"], "privileges": (some.clone()), "field_security": grant});
+    person(client, "fields", json!([fields, (all.clone())])).await;
+    let keeper = json!({"names": ["w*"], "privileges": ["manage"]});
+    person(client, "keeper", json!([keeper, (all.clone())])).await;
+    let whole = json!({"names": ["w*"], "privileges": some});
+    person(client, "whole", json!([whole, all])).await;
+}
+
+/// `_clone` and kin copied what the one who made the copy could not read.
+#[test]
+fn an_index_is_copied_by_who_may_read_all_of_it() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.good("PUT", "/w/_settings", r#"{"index.blocks.write":true}"#).await;
+        for (kind, shards) in [("_clone", 2), ("_shrink", 1), ("_split", 4)] {
+            let body = format!(r#"{{"settings":{{"index.number_of_shards":{shards}}}}}"#);
+            let target = format!("/w/{kind}/t{shards}");
+            for who in ["docs", "fields", "keeper"] {
+                client.authorize(Some(&basic(who)));
+                let refused = client.bad("POST", &target, &body).await;
+                assert!(refused.starts_with("403 security_exception"), "{who} {kind}: {refused}");
+                assert_eq!(client.call("HEAD", &format!("/t{shards}"), "").await.status, 404);
+            }
+            client.authorize(Some(&basic("whole")));
+            client.good("POST", &target, &body).await;
+        }
+    });
+}
+
+/// A filter of terms told whether documents that the caller does not see hold a word.
+#[test]
+fn terms_are_judged_without_hidden_documents() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.authorize(Some(&basic("docs")));
+        for filter in [
+            r#"{"min_doc_freq":1}"#,
+            r#"{"max_doc_freq":1}"#,
+            r#"{"min_doc_freq":1,"max_num_terms":1}"#,
+            r#"{"max_num_terms":5}"#,
+        ] {
+            let mut answers = Vec::new();
+            for word in ["zulu", "zunu"] {
+                let body = format!(
+                    r#"{{"doc":{{"note":"apple {word}"}},"filter":{filter},"term_statistics":true}}"#
+                );
+                let found = client.good("POST", "/w/_termvectors?routing=one", &body).await;
+                let terms = at(&found, &["term_vectors", "note"]);
+                answers.push(json::to_string(terms).replace(word, "WORD"));
+                let body =
+                    format!(r#"{{"docs":[{{"doc":{{"note":"{word}"}},"filter":{filter}}}]}}"#);
+                let found = client.good("POST", "/w/_mtermvectors?routing=one", &body).await;
+                let docs = at(&found, &["docs"]).as_array().expect("a list");
+                answers
+                    .push(json::to_string(at(&docs[0], &["term_vectors"])).replace(word, "WORD"));
+            }
+            assert_eq!(answers[..2], answers[2..], "{filter}");
+        }
+        // Who sees all is told what is common.
+        client.authorize(Some(&basic("whole")));
+        let body = r#"{"doc":{"note":"zulu zunu"},"filter":{"min_doc_freq":1}}"#;
+        let found = client.good("POST", "/w/_termvectors?routing=one", body).await;
+        let terms = at(&found, &["term_vectors", "note", "terms"]);
+        assert!(terms.get("zulu").is_some() && terms.get("zunu").is_none());
+    });
+}
+
+/// Which words of a text counted was decided by all documents, so that a match told of hidden ones.
+#[test]
+fn likeness_is_decided_without_hidden_documents() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.authorize(Some(&basic("docs")));
+        for more in [
+            r#""max_query_terms":1,"min_doc_freq":1"#,
+            r#""minimum_should_match":"100%","min_doc_freq":1"#,
+            r#""minimum_should_match":1,"min_doc_freq":2"#,
+            r#""minimum_should_match":1,"max_doc_freq":1"#,
+        ] {
+            let mut answers = Vec::new();
+            for like in ["red zulu", "red zunu"] {
+                let body = format!(
+                    r#"{{"_source":false,"query":{{"more_like_this":{{"fields":["note"],"like":"{like}","min_term_freq":1,{more}}}}}}}"#
+                );
+                let found =
+                    client.good("POST", "/w/_search?filter_path=hits.hits._id", &body).await;
+                answers.push(json::to_string(&found));
+            }
+            assert_eq!(answers[0], answers[1], "{more}");
+        }
+        let body =
+            r#"{"query":{"more_like_this":{"fields":["note"],"like":"red","min_term_freq":1}}}"#;
+        let found = client.good("POST", "/w/_search", body).await;
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1));
+    });
+}
+
+/// Who managed an index could copy a hidden field into one that is seen, and was told its type.
+#[test]
+fn a_mapping_reaches_no_hidden_field() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.authorize(Some(&basic("fields")));
+        for (there, other) in [
+            (
+                r#""secret":{"type":"keyword","copy_to":"copied"}"#,
+                r#""nosuch":{"type":"keyword","copy_to":"copied"}"#,
+            ),
+            (r#""secret":{"type":"long"}"#, r#""nosuch":{"type":"long"}"#),
+            (
+                r#""copied":{"type":"keyword","copy_to":"secret"}"#,
+                r#""copied":{"type":"keyword","copy_to":"nosuch"}"#,
+            ),
+        ] {
+            let mut told = Vec::new();
+            for (properties, name) in [(there, "secret"), (other, "nosuch")] {
+                let body = format!(r#"{{"properties":{{{properties}}}}}"#);
+                let refused = client.bad("PUT", "/w/_mapping", &body).await;
+                assert!(refused.starts_with("403 security_exception"), "{refused}");
+                told.push(refused.replace(name, "NAME"));
+            }
+            assert_eq!(told[0], told[1]);
+        }
+        client.good("PUT", "/w/_mapping", r#"{"properties":{"copied":{"type":"keyword"}}}"#).await;
+        client.authorize(Some(&basic("docs")));
+        client.good("PUT", "/w/_mapping", r#"{"properties":{"more":{"type":"keyword"}}}"#).await;
+    });
+}
+
+/// Lists of aliases named those of others, with filters that name hidden fields and values.
+#[test]
+fn aliases_are_told_to_whom_they_were_granted() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let add = json!({"actions": [
+            {"add": {"index": "w", "alias": "private", "filter": {"term": {"secret": "zulu"}}}},
+            {"add": {"index": "w", "alias": "w-view", "filter": {"term": {"secret": "zebra"}}}}
+        ]});
+        client.good("POST", "/_aliases", &json::to_string(&add)).await;
+        for who in ["fields", "docs", "whole"] {
+            client.authorize(Some(&basic(who)));
+            for target in [
+                "/w/_alias",
+                "/w",
+                "/_alias",
+                "/_cat/aliases?format=json",
+                "/_resolve/index/w",
+                "/_alias/*",
+                "/w-view/_search_shards",
+            ] {
+                let answer = client.call("GET", target, "").await;
+                assert_eq!(answer.status, 200, "{who} {target} {}", answer.text());
+                let text = answer.text();
+                assert!(
+                    !text.contains("private") && !text.contains("zulu"),
+                    "{who} {target} {text}"
+                );
+                assert!(text.contains("w-view"), "{who} {target} {text}");
+                let is_cat = target.starts_with("/_cat");
+                let tells = text.contains("zebra") || (is_cat && text.contains(r#""filter":"*""#));
+                let shows_filters = who == "whole" && target != "/_resolve/index/w";
+                assert_eq!(tells, shows_filters, "{who} {target} {text}");
+            }
+            let refused = client.bad("GET", "/_alias/private", "").await;
+            assert!(refused.starts_with("403 security_exception"), "{refused}");
+            assert_eq!(
+                refused.replace("private", "nosuch"),
+                client.bad("GET", "/_alias/nosuch", "").await
+            );
+        }
+    });
+}
+
+/// What completion fields keep was told by their names.
+#[test]
+fn statistics_name_no_hidden_field() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let target = "/w/_stats/completion?completion_fields=*";
+        assert!(client.call("GET", target, "").await.text().contains("unseen"));
+        client.authorize(Some(&basic("fields")));
+        let text = client.call("GET", target, "").await.text();
+        assert!(text.contains("seen") && !text.contains("unseen"), "{text}");
+    });
+}
+
+/// A life below zero made a key without end.
+#[test]
+fn a_key_lives_for_a_time_or_for_ever() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic")));
+        for life in ["-1d", "-1", "0s", "-5m"] {
+            let body = format!(r#"{{"name":"k","expiration":"{life}"}}"#);
+            let answer = client.call("POST", "/_security/api_key", &body).await;
+            assert_eq!(answer.status, 400, "{life}: {}", failure(&answer));
+        }
+        let made =
+            client.good("POST", "/_security/api_key", r#"{"name":"k","expiration":"1d"}"#).await;
+        assert!(at(&made, &["expiration"]).as_u64().is_some());
+        let made = client.call("POST", "/_security/api_key", r#"{"name":"k"}"#).await;
+        assert!(value(&made).get("expiration").is_none());
+    });
+}
