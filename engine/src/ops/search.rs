@@ -4,6 +4,8 @@
 //! its statistics (`plan::weigh`). The views that are searched are held until the hits are read, so
 //! a refresh or merge in between changes nothing.
 
+mod present;
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +27,8 @@ use search::result::{Hit, Memory, Merged, Ranked, SearchResult};
 use search::score::explain;
 use segment::View;
 use segment::section::Missing;
+
+pub(super) use present::{fetched, hit};
 
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
@@ -239,114 +243,6 @@ impl<E: Env> Core<E> {
             count: run.merged.total.map_or(0, |total| total.value),
             terminated_early: run.merged.terminated_early,
             shards: run.shards,
-        })
-    }
-
-    /// Winners become hits.
-    pub(super) async fn present(
-        self: &Rc<Self>,
-        request: &SearchRequest,
-        run: Run,
-        partial_results: bool,
-        begin: Duration,
-    ) -> Result<SearchReply> {
-        let Run {
-            targets,
-            mut shards,
-            reduce_phases,
-            merged,
-            mut aggs,
-            mut profile,
-            memory: aggs_memory,
-            ranks,
-        } = run;
-        let asked: Vec<u32> = {
-            let mut asked: Vec<u32> = merged.winners.iter().map(|winner| winner.target).collect();
-            asked.sort_unstable();
-            asked.dedup();
-            asked
-        };
-        let mut winners: Vec<ShardId> =
-            asked.iter().map(|at| targets[*at as usize].shard()).collect();
-        winners.dedup();
-        winners.iter().for_each(|shard| self.count_fetch(*shard));
-        let watched = self.watch(winners, Phase::Fetch);
-        // All of them at once, before the first: many searches at work each had their part.
-        let mut memory = None;
-        self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
-        let mut hits = Vec::with_capacity(merged.winners.len());
-        let mut inside = InsidePlans::default();
-        for winner in &merged.winners {
-            let start = request.profile.then(|| self.env.clock().monotonic());
-            let target = &targets[winner.target as usize];
-            let open = self.open_plan(request, target);
-            let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
-            let made = match (made, &target.state) {
-                (Ok(mut hit), State::Planned(plan, columns, _)) => {
-                    self.script_fields(columns, plan, &winner.ranked, &mut hit).await.map(|()| hit)
-                }
-                (made, _) => made,
-            };
-            let made = made.map(|mut made| {
-                if made.explanation.is_some() {
-                    let shard = format!("[{}][{}]", target.index.name, target.number);
-                    made.place = Some((shard, self.shared().config.info.id.clone()));
-                }
-                made
-            });
-            let made = made.and_then(|mut hit| {
-                if let State::Planned(plan, columns, _) = &target.state
-                    && !columns.inner.is_empty()
-                {
-                    let plans = inside.of(self, winner.target, &plan.view, columns)?;
-                    inside_hits(columns, plans, &winner.ranked, &mut hit)?;
-                }
-                Ok(hit)
-            });
-            match made {
-                Ok(hit) => {
-                    self.pay(&mut memory, "fetched_hits", hit_bytes(&hit) - HIT_BYTES)?;
-                    hits.push(hit);
-                }
-                Err(error) => {
-                    if error.kind == "corrupt_index_exception" {
-                        self.look_after(target.shard());
-                    }
-                    shards.note(target, error);
-                }
-            }
-            if let (Some(start), Some(profile)) = (start, profile.get_mut(winner.target as usize)) {
-                let took = self.env.clock().monotonic().saturating_sub(start);
-                *profile.fetch.get_or_insert_default() += took;
-            }
-            self.env.spawn().yield_if_needed().await;
-        }
-        if let Some(aggs) = &mut aggs {
-            self.fetch_tops(aggs, &targets, &mut shards, &mut memory).await?;
-        }
-        drop(ranks);
-        drop(watched);
-        let watched = (!request.suggest.is_empty())
-            .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
-        let suggest = self.suggested(request, &targets, &mut shards).await?;
-        drop(watched);
-        if shards.failed > 0 && (!partial_results || shards.successful == 0) {
-            return Err(failure::of_all_shards(&shards.failures));
-        }
-        let took = self.env.clock().monotonic().saturating_sub(begin);
-        Ok(SearchReply {
-            took_ms: took.as_millis() as u64,
-            timed_out: merged.timed_out,
-            terminated_early: merged.terminated_early,
-            shards,
-            reduce_phases,
-            result: SearchResult { total: merged.total, max_score: merged.max_score, hits, aggs },
-            suggest,
-            profile,
-            scroll_id: None,
-            pit_id: None,
-            memory: memory.map(Arc::new),
-            aggs_memory,
         })
     }
 
@@ -681,43 +577,6 @@ impl<E: Env> Core<E> {
 /// A request that cannot be read.
 pub fn check(call: &SearchCall) -> Result<()> {
     dsl::parse_search(&call.body, &call.params).map(drop).map_err(failure::of_search)
-}
-
-pub(super) fn hit(
-    request: &SearchRequest,
-    target: &Target,
-    ranked: &Ranked,
-    open: Option<&Plan>,
-) -> Result<Hit> {
-    let State::Planned(plan, columns, _) = &target.state else {
-        return Err(Error::internal("a hit of a shard that failed"));
-    };
-    let mut hit = fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)?;
-    if request.explain {
-        let mut explained = why(open.unwrap_or(plan), target, ranked);
-        for (asked, second) in request.rescore.iter().zip(&target.rescored) {
-            let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
-            let again = looked_at.then(|| why(&second.plan, target, ranked));
-            explained = explain::rescored(asked, explained, again);
-        }
-        hit.explanation = Some(explained.explanation);
-    }
-    Ok(hit)
-}
-
-/// Makes a hit, waiting for what is not there.
-pub(super) fn fetched(wanted: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
-    let mut missing = Missing::new();
-    loop {
-        let hit = fetch::hit(wanted, plan, ranked, &mut missing);
-        match hit.map_err(|error| damaged(&error))? {
-            Some(mut hit) => match hit.failed.take() {
-                Some(error) => return Err(failure::of_search(error)),
-                None => return Ok(hit),
-            },
-            None => missing.fetch(),
-        }
-    }
 }
 
 /// The first damage that a reader of the view met.

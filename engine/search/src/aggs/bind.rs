@@ -3,6 +3,8 @@
 //! A field that the mapping does not know gives an empty result. A field of another type, a format
 //! that does not fit and an order path that leads nowhere are errors, as in Elasticsearch.
 
+mod histogram;
+
 use std::sync::Arc;
 
 use base::FieldNo;
@@ -474,127 +476,6 @@ impl Scope<'_, '_> {
             false => sig.source_fields.clone(),
         };
         Ok(What::Words { field, choice, paths, filter_duplicates: sig.filter_duplicates })
-    }
-
-    fn histogram(&mut self, histogram: &Histogram, kind: &str) -> Result<What> {
-        let source = self.source(&histogram.values, Accepts::NumbersOrSpans, kind)?;
-        if histogram.interval.is_nan() || histogram.interval <= 0.0 {
-            return Err(Error::illegal(format!(
-                "interval must be positive, got: {:?}",
-                histogram.interval
-            )));
-        }
-        let hard = &histogram.hard;
-        let (low, high) =
-            (hard.min.unwrap_or(f64::NEG_INFINITY), hard.max.unwrap_or(f64::INFINITY));
-        if let (Some(min), Some(max)) = (histogram.extended.min, histogram.extended.max)
-            && (min < low || max > high)
-        {
-            return Err(Error::illegal(format!(
-                "Extended bounds have to be inside hard bounds, hard bounds: [{low:?}--{high:?}], \
-                 extended bounds: [{min:?}--{max:?}]"
-            )));
-        }
-        // Buckets whose beginning lies below the lower end still count from its own bucket on.
-        let floor = |value: f64| {
-            ((value - histogram.offset) / histogram.interval).floor() * histogram.interval
-                + histogram.offset
-        };
-        let low = if low.is_finite() { floor(low) } else { low };
-        Ok(What::Width(source, histogram.interval, histogram.offset, (low, high)))
-    }
-
-    fn date_histogram(&mut self, histogram: &DateHistogram, kind: &str) -> Result<What> {
-        let source = self.source(&histogram.values, Accepts::DatesOrSpans, kind)?;
-        let Some(interval) = histogram.interval else {
-            return Err(Error::illegal(
-                "Invalid interval specified, must be non-null and non-empty",
-            ));
-        };
-        let rounding =
-            Rounding { interval, zone: zone(&histogram.values)?, offset_ms: histogram.offset_ms };
-        let hard = self.time_ends(histogram.hard.as_ref(), &source, &histogram.values)?;
-        let extended = self.time_ends(histogram.extended.as_ref(), &source, &histogram.values)?;
-        if let (Some(min), Some(max)) = (extended.min, extended.max)
-            && min > max
-        {
-            return Err(Error::illegal(format!(
-                "[extended_bounds.min][{min}] cannot be greater than [extended_bounds.max][{max}] \
-                 for histogram aggregation"
-            )));
-        }
-        let low = hard.min.map_or(i64::MIN, |min| rounding.round(min));
-        // The bucket that the end lies in is outside.
-        let high = hard.max.map_or(i64::MAX, |max| rounding.round(max));
-        let bounds = (
-            extended.min.map(|min| rounding.round(min)),
-            extended.max.map(|max| rounding.round(max)),
-        );
-        Ok(What::Time(source, rounding, (low, high), bounds))
-    }
-
-    fn time_ends(
-        &self,
-        ends: Option<&Ends<Scalar>>,
-        source: &Source,
-        values: &Values,
-    ) -> Result<Ends<i64>> {
-        let one = |end: &Option<Scalar>| -> Result<Option<i64>> {
-            end.as_ref()
-                .map(|end| {
-                    let raw =
-                        number_of(end, source.form, &source.format, values, self.binder.context)?;
-                    Ok(source.form.millis(raw))
-                })
-                .transpose()
-        };
-        match ends {
-            None => Ok(Ends::default()),
-            Some(ends) => Ok(Ends { min: one(&ends.min)?, max: one(&ends.max)? }),
-        }
-    }
-
-    /// One end of a range as a double.
-    fn end(
-        &self,
-        end: &Option<Scalar>,
-        source: &Source,
-        values: &Values,
-        dates: bool,
-    ) -> Result<Option<f64>> {
-        let Some(end) = end else { return Ok(None) };
-        if !dates {
-            let number = end.text().parse::<f64>();
-            if let Ok(number) = number {
-                // As Elasticsearch: the end of a float's range is a float.
-                return Ok(Some(match source.form {
-                    Form::Float => f64::from(number as f32),
-                    _ => number,
-                }));
-            }
-        }
-        let context = self.binder.context;
-        if let (Format::Date { format, zone, .. }, text) = (&source.format, end.text()) {
-            // A number is read as its format reads it: seconds may be meant.
-            let text = match end {
-                Scalar::Number(text) => match text.parse::<f64>() {
-                    Ok(number) => &*(number as i64).to_string(),
-                    Err(_) => text,
-                },
-                _ => text,
-            };
-            let round = mapping::types::date_format::Round::Down;
-            let ms = mapping::types::date_math::parse_ms(
-                format,
-                text,
-                context.now_ms,
-                round,
-                Some(zone),
-            )?;
-            return Ok(Some(ms as f64));
-        }
-        let raw = number_of(end, source.form, &source.format, values, context)?;
-        Ok(Some(source.form.double(raw)))
     }
 
     fn composite(&mut self, composite: &super::spec::Composite) -> Result<What> {

@@ -10,6 +10,9 @@
 //! 1. Hits come in the order of their places; of equal keys the one that came first stays.
 //! 2. The root of the heap is the worst hit kept.
 
+mod order;
+mod settle;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,6 +31,7 @@ use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
 use crate::plan::weigh::Plan;
 use crate::request::{Mode, ScriptKind};
 use crate::result;
+use order::{combined, compare_settled, compare_texts, printed, sift_down, sift_up};
 
 /// From so many documents of a window on, a column's window is decoded whole.
 const DOCS_TO_FILL: usize = 64;
@@ -625,210 +629,5 @@ impl Sorter {
             Err(_) => RANK_MAX,
         };
         directed(number, descending)
-    }
-
-    /// Reads the terms of a hit of the segment at hand; false where it must wait.
-    fn settle(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
-        for at in 0..self.readers.len() {
-            let Reader::Ordinals { column, key } = &mut self.readers[at] else { continue };
-            let doc = DocId(self.heap[entry].doc);
-            let Some((ranks, reader)) = column.as_deref_mut() else {
-                self.heap[entry].terms[at] = missing_value(&key.missing);
-                continue;
-            };
-            let rank = rank(ranks, key, self.children[at].as_ref(), doc.get());
-            let Some(rank) = rank else {
-                self.heap[entry].terms[at] = missing_value(&key.missing);
-                continue;
-            };
-            if !turn.resident {
-                reader.need(rank, turn.missing)?;
-                if !turn.is_ready() {
-                    return Ok(false);
-                }
-            }
-            turn.spend(16);
-            self.heap[entry].terms[at] = Some(reader.term(rank)?.into());
-        }
-        self.heap[entry].settled = true;
-        Ok(true)
-    }
-
-    /// Gives a hit of another segment its numbers in this one; false where it must wait.
-    fn seat(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
-        for at in 0..self.readers.len() {
-            if !matches!(self.readers[at], Reader::Ordinals { .. }) {
-                continue;
-            }
-            let term = self.heap[entry].terms[at].clone();
-            match self.seat_term(at, term.as_deref(), turn)? {
-                Some(number) => self.heap[entry].keys[at] = number,
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-
-    /// The number of a term in this segment; `None` where it must wait.
-    fn seat_term(
-        &mut self,
-        at: usize,
-        term: Option<&[u8]>,
-        turn: &mut Turn<'_>,
-    ) -> segment::Result<Option<i64>> {
-        let descending = self.keys.keys[at].descending;
-        let Reader::Ordinals { column, key } = &mut self.readers[at] else { return Ok(Some(0)) };
-        let Some(term) = term else {
-            return Ok(Some(match key.missing {
-                MissingTerm::First => i64::MIN,
-                _ => i64::MAX,
-            }));
-        };
-        let Some((_, reader)) = column.as_deref_mut() else {
-            return Ok(Some(directed(0, descending)));
-        };
-        if !turn.resident {
-            reader.need_lookup(term, turn.missing)?;
-            if !turn.is_ready() {
-                return Ok(None);
-            }
-        }
-        turn.spend(64);
-        let number = match reader.lookup(term)? {
-            Ok(rank) => i64::from(rank.get()) * 2 + 1,
-            Err(rank) => i64::from(rank.get()) * 2,
-        };
-        Ok(Some(directed(number, descending)))
-    }
-
-    /// A place of `search_after` in the space of this segment; `None` where it must wait.
-    fn seat_place(
-        &mut self,
-        at: usize,
-        place: &Place,
-        turn: &mut Turn<'_>,
-    ) -> segment::Result<Option<i64>> {
-        let descending = self.keys.keys[at].descending;
-        match place {
-            Place::Score(score) => Ok(Some(directed(sortable::from_f32(*score), descending))),
-            Place::Doc(doc) => Ok(Some(directed(*doc as i64, descending))),
-            Place::Number(number) => Ok(Some(directed(*number, descending))),
-            Place::Term(term) => self.seat_term(at, term.as_deref(), turn),
-        }
-    }
-}
-
-/// Strings in the order of a key; documents without one stand behind all others.
-fn compare_texts(a: Option<&[u8]>, b: Option<&[u8]>, descending: bool) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) if descending => b.cmp(a),
-        (Some(a), Some(b)) => a.cmp(b),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    }
-}
-
-/// One number of several.
-fn combined(mode: Mode, values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut all: Vec<f64> = values.collect();
-    all.sort_by(f64::total_cmp);
-    let (first, last, count) = (*all.first()?, *all.last()?, all.len());
-    Some(match mode {
-        Mode::Min => first,
-        Mode::Max => last,
-        Mode::Sum => all.iter().sum(),
-        Mode::Avg => all.iter().sum::<f64>() / count as f64,
-        Mode::Median if count % 2 == 1 => all[count / 2],
-        Mode::Median => (all[count / 2 - 1] + all[count / 2]) / 2.0,
-    })
-}
-
-/// Hits whose terms are read, in order.
-fn compare_settled(keys: &[Key], a: &Entry, b: &Entry) -> Ordering {
-    for (at, key) in keys.iter().enumerate() {
-        let order = match &key.source {
-            Source::Ordinals(ordinals) => {
-                match (&a.terms[at], &b.terms[at]) {
-                    (Some(a), Some(b)) if key.descending => b.cmp(a),
-                    (Some(a), Some(b)) => a.cmp(b),
-                    (None, None) => Ordering::Equal,
-                    (a, _) => {
-                        // Without a term: at one end in either direction.
-                        let first = ordinals.missing == MissingTerm::First;
-                        if a.is_none() == first { Ordering::Less } else { Ordering::Greater }
-                    }
-                }
-            }
-            Source::Script(script) if script.kind != ScriptKind::Number => {
-                compare_texts(a.terms[at].as_deref(), b.terms[at].as_deref(), key.descending)
-            }
-            _ => a.keys[at].cmp(&b.keys[at]),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-    a.segment.cmp(&b.segment).then(a.doc.cmp(&b.doc))
-}
-
-/// Keys as they cross cores: still comparable, soon printed.
-fn printed(order: &Order, entry: &Entry) -> Vec<result::Key> {
-    let group = order.collapse.as_ref().map(|_| match &entry.group {
-        Group::None => result::Key::Null,
-        Group::Number(number) => result::Key::Long(*number),
-        Group::Term(term) => result::Key::Term(term.to_vec()),
-    });
-    order
-        .keys
-        .iter()
-        .enumerate()
-        .map(|(at, key)| {
-            let value = directed(entry.keys[at], key.descending);
-            match &key.source {
-                Source::Score => result::Key::Score(entry.score),
-                Source::Doc | Source::ShardDoc => result::Key::Long(value),
-                Source::Numeric(numeric) => numeric.comparable(value),
-                Source::Script(script) if script.kind != ScriptKind::Number => {
-                    match &entry.terms[at] {
-                        Some(term) => result::Key::Term(term.to_vec()),
-                        None => result::Key::Null,
-                    }
-                }
-                Source::Distance(_) | Source::Script(_) => {
-                    result::Key::Double(sortable::to_f64(value))
-                }
-                Source::Ordinals(_) => match &entry.terms[at] {
-                    Some(term) => result::Key::Term(term.to_vec()),
-                    None => result::Key::Null,
-                },
-            }
-        })
-        .chain(group)
-        .collect()
-}
-
-fn sift_up(heap: &mut [Entry], mut at: usize, keys: &[Key]) {
-    while at > 0 {
-        let parent = (at - 1) / 2;
-        if heap[at].compare(&heap[parent], keys) != Ordering::Greater {
-            break;
-        }
-        heap.swap(at, parent);
-        at = parent;
-    }
-}
-
-fn sift_down(heap: &mut [Entry], mut at: usize, keys: &[Key]) {
-    loop {
-        let mut worst = at;
-        for child in [2 * at + 1, 2 * at + 2] {
-            if child < heap.len() && heap[child].compare(&heap[worst], keys) == Ordering::Greater {
-                worst = child;
-            }
-        }
-        if worst == at {
-            return;
-        }
-        heap.swap(at, worst);
-        at = worst;
     }
 }
