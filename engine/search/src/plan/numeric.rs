@@ -153,7 +153,7 @@ impl Numeric {
                 }
                 let below = self.cast(values[count / 2 - 1]);
                 if self.form.is_whole() {
-                    return base::java::round(below.wrapping_add(middle) as f64 / 2.0);
+                    return base::java::round((below as f64 + middle as f64) / 2.0);
                 }
                 self.sortable((self.double(below) + self.double(middle)) / 2.0)
             }
