@@ -40,14 +40,17 @@ impl Ports {
 pub fn memory(text: &str, all: u64) -> Read<u64> {
     let wanted = || "a size like 512mb or 2gb, or a share of the memory like 50%".to_owned();
     let lower = text.trim().to_ascii_lowercase();
-    if let Some(share) = lower.strip_suffix('%') {
-        let share: f64 = share.trim().parse().map_err(|_| wanted())?;
-        if !(0.0..=100.0).contains(&share) || share == 0.0 {
-            return Err(wanted());
+    let asked = match lower.strip_suffix('%') {
+        Some(share) => {
+            let share: f64 = share.trim().parse().map_err(|_| wanted())?;
+            if !(0.0..=100.0).contains(&share) || share == 0.0 {
+                return Err(wanted());
+            }
+            Some((all as f64 * share / 100.0) as u64)
         }
-        return Ok((all as f64 * share / 100.0) as u64);
-    }
-    bytes(&lower).filter(|bytes| *bytes >= MEMORY_MIN).ok_or_else(|| {
+        None => bytes(&lower),
+    };
+    asked.filter(|bytes| *bytes >= MEMORY_MIN).ok_or_else(|| {
         let mib = MEMORY_MIN >> 20;
         format!("{}, at least {mib}mb", wanted())
     })
@@ -92,7 +95,7 @@ mod tests {
         ] {
             assert_eq!(memory(text, 8 << 30), Ok(expected), "{text}");
         }
-        for bad in ["", "gb", "12", "1kb", "1pb", "-1gb", "0%", "101%", "x%", "1.2.3gb"] {
+        for bad in [".1%", "", "gb", "12", "1kb", "1pb", "-1gb", "0%", "101%", "x%", "1.2.3gb"] {
             assert!(memory(bad, 8 << 30).is_err(), "{bad}");
         }
     }
