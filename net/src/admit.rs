@@ -131,16 +131,7 @@ pub async fn caller<E: Env>(
     }
     let run_as = head.text(RUN_AS);
     let header = head.text("authorization");
-    let guess = Guess::of(security, header, peer);
-    if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(security)) {
-        return Err(slow(seconds, trace));
-    }
-    let done = security.authenticator.authenticate_as(header, run_as).await;
-    let done = match &guess {
-        Some(guess) => guess.ended(done),
-        None => done.map_err(Refused::Wrong),
-    };
-    match done {
+    match Guess::authenticate(security, (header, run_as), peer).await {
         Ok(principal) => {
             let is_oauth = matches!(principal.via(), Via::Oauth(_));
             if is_oauth && head.all("es-secondary-authorization").count() > 0 {

@@ -41,8 +41,35 @@ pub enum Refused {
 }
 
 impl<'a> Guess<'a> {
+    /// Who sent this header, from this address; beyond so many failures nobody looks.
+    ///
+    /// # Errors
+    /// As the door says, or that it is time to wait.
+    pub async fn authenticate<E: Env>(
+        security: &'a Security<E>,
+        (header, run_as): (Option<&str>, Option<&str>),
+        peer: &str,
+    ) -> Result<Principal, Refused> {
+        // At each request of the store: while nobody guesses this is a look at one number.
+        let is_guessed = security
+            .oauth
+            .as_ref()
+            .is_some_and(|oauth| oauth.limiter.is_guessed(security.authenticator.monotonic()));
+        if is_guessed
+            && let Some(guess) = Self::of(security, header, peer)
+            && let Some(seconds) = guess.waits(security)
+        {
+            return Err(Refused::Slow(seconds));
+        }
+        let done = security.authenticator.authenticate_as(header, run_as).await;
+        done.map_err(|error| match Self::of(security, header, peer) {
+            Some(guess) => guess.failed(error),
+            None => Refused::Wrong(error),
+        })
+    }
+
     /// The attempt in this header; none where it holds no name and password, or where nothing is counted.
-    pub fn of<E: Env>(security: &'a Security<E>, header: Option<&str>, peer: &str) -> Option<Self> {
+    fn of<E: Env>(security: &'a Security<E>, header: Option<&str>, peer: &str) -> Option<Self> {
         let oauth: &Oauth = security.oauth.as_ref()?;
         let (name, password) = plain_basic(header?)?;
         Some(Self {
@@ -56,22 +83,20 @@ impl<'a> Guess<'a> {
     }
 
     /// Seconds to wait, where too many failed before; not for a password found right lately.
-    pub fn waits<E: Env>(&self, security: &Security<E>) -> Option<u64> {
+    fn waits<E: Env>(&self, security: &Security<E>) -> Option<u64> {
         let seconds = self.limiter.is_over(Of::Password, &self.key, self.most, self.now)?;
         (!security.authenticator.remembers(&self.name, &self.password)).then_some(seconds)
     }
 
-    /// Notes what came of the attempt; from the eleventh failure on the answer is to wait.
-    pub fn ended(&self, done: Result<Principal, AuthError>) -> Result<Principal, Refused> {
-        done.map_err(|error| {
-            if !matches!(error, AuthError::Wrong { .. }) {
-                return Refused::Wrong(error);
-            }
-            match self.limiter.count(Of::Password, &self.key, self.most, MINUTE, self.now) {
-                Some(seconds) => Refused::Slow(seconds),
-                None => Refused::Wrong(error),
-            }
-        })
+    /// Notes that the attempt failed; from the eleventh failure on the answer is to wait.
+    fn failed(&self, error: AuthError) -> Refused {
+        if !matches!(error, AuthError::Wrong { .. }) {
+            return Refused::Wrong(error);
+        }
+        match self.limiter.count(Of::Password, &self.key, self.most, MINUTE, self.now) {
+            Some(seconds) => Refused::Slow(seconds),
+            None => Refused::Wrong(error),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! They are no part of the replicated state: a restart forgives. One lock guards them; it is held
 //! for a look-up and an addition, on paths that hash or write a log beside it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,6 +55,9 @@ struct Failures {
 pub struct Limiter {
     windows: Mutex<Map<(Of, String), Window>>,
     failures: Mutex<Map<String, Failures>>,
+    /// Until then some wrong password is counted, in nanoseconds: who asks at each request looks here,
+    /// and at the counters only where there are any.
+    guessed_until: AtomicU64,
 }
 
 impl std::fmt::Debug for Limiter {
@@ -83,7 +87,15 @@ impl Limiter {
             *entry = Window { count: 0, end: now + window };
         }
         entry.count += 1;
+        if of == Of::Password {
+            self.guessed_until.fetch_max(nanos(entry.end), Ordering::Relaxed);
+        }
         (entry.count > most).then(|| seconds(entry.end.saturating_sub(now)))
+    }
+
+    /// Is any wrong password counted now?
+    pub fn is_guessed(&self, now: Duration) -> bool {
+        nanos(now) < self.guessed_until.load(Ordering::Relaxed)
     }
 
     /// Is it above `most` already? Counts nothing.
@@ -142,6 +154,10 @@ fn make_room<K: std::hash::Hash + Eq, V>(map: &mut Map<K, V>, is_live: impl Fn(&
     }
 }
 
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Whole seconds, at least one.
 fn seconds(time: Duration) -> u64 {
     time.as_millis().div_ceil(1000).max(1) as u64
@@ -173,6 +189,17 @@ mod tests {
     use super::*;
 
     const S: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn wrong_passwords_are_looked_for_while_there_are_any() {
+        let limiter = Limiter::default();
+        let (minute, at) = (Duration::from_secs(60), Duration::from_secs);
+        assert!(!limiter.is_guessed(at(0)));
+        limiter.count(Of::Login, "a", 10, minute, at(0));
+        assert!(!limiter.is_guessed(at(0)));
+        limiter.count(Of::Password, "a", 10, minute, at(5));
+        assert!(limiter.is_guessed(at(64)) && !limiter.is_guessed(at(65)));
+    }
 
     #[test]
     fn a_window_ends_and_begins_anew() {

@@ -125,16 +125,7 @@ async fn asker<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Asker, Fail>
         };
     }
     // A store credential of any kind but an OAuth token, which may not call this half.
-    let authenticator = &visit.security.authenticator;
-    let guess = Guess::of(visit.security, header, visit.peer);
-    if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(visit.security)) {
-        return Err(Fail::slow(seconds));
-    }
-    let done = authenticator.authenticate(header).await;
-    let done = match &guess {
-        Some(guess) => guess.ended(done),
-        None => done.map_err(Refused::Wrong),
-    };
+    let done = Guess::authenticate(visit.security, (header, None), visit.peer).await;
     let principal = done.map_err(|refused| match refused {
         Refused::Slow(seconds) => Fail::slow(seconds),
         Refused::Wrong(authz::AuthError::Busy) => Fail::down(),
