@@ -8,7 +8,7 @@ use std::time::Duration;
 use base::hash::Map;
 use base::{CoreId, ShardId};
 use consensus::Reserve;
-use env::budget::Lease;
+use env::budget::{Holder, Lease};
 use env::published::Watch;
 use env::reply::{self, Answer, Reply};
 use env::turns::Turns;
@@ -114,7 +114,7 @@ impl<E: Env> Core<E> {
             reserve: RefCell::new(Some(reserve)),
             failure: RefCell::new(Some(reply)),
             failed: RefCell::new(Some(answer)),
-            kept: RefCell::new(KeptFilters::new(room, lease.clone())),
+            kept: RefCell::new(KeptFilters::new(room, lease.of(Holder::Filters))),
             lease,
             turns: Turns::new(env.clone(), WAITING_MAX / usize::from(shared.config.cores)),
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),

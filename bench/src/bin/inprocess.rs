@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use engine::ops::admin::Aim;
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{VersionType, WriteAction, WriteItem};
+use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::search::{SearchCall, SearchReply};
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Config, Core, Everything, start_all};
@@ -100,19 +100,7 @@ async fn index(node: &Node, args: &Args) -> Outcome<()> {
             Value::String(text) => text.clone(),
             other => json::to_string(other),
         });
-        items.push(WriteItem {
-            action: WriteAction::Index,
-            index: name.to_owned(),
-            id,
-            routing: None,
-            if_seq_no: None,
-            if_primary_term: None,
-            version: None,
-            version_type: VersionType::Internal,
-            require_alias: false,
-            source,
-            update: None,
-        });
+        items.push(WriteItem { id, source, ..WriteItem::new(WriteAction::Index, name, "") });
     }
     let count = items.len();
     let begin = Instant::now();

@@ -31,6 +31,8 @@ pub enum Holder {
     Answers,
     /// Buckets of aggregations.
     Aggregations,
+    /// Filters that are kept for later searches.
+    Filters,
     /// What shards keep until a flush: operations, buffers, segments without a file.
     Writes,
     /// Merges that run.
@@ -39,8 +41,14 @@ pub enum Holder {
 
 impl Holder {
     /// All of them, in the order of [`Budget::taken_bytes`].
-    pub const ALL: [Self; 5] =
-        [Self::Requests, Self::Answers, Self::Aggregations, Self::Writes, Self::Merges];
+    pub const ALL: [Self; 6] = [
+        Self::Requests,
+        Self::Answers,
+        Self::Aggregations,
+        Self::Filters,
+        Self::Writes,
+        Self::Merges,
+    ];
 
     /// Its word.
     pub const fn as_str(self) -> &'static str {
@@ -48,6 +56,7 @@ impl Holder {
             Self::Requests => "requests",
             Self::Answers => "answers",
             Self::Aggregations => "aggregations",
+            Self::Filters => "filters",
             Self::Writes => "writes",
             Self::Merges => "merges",
         }

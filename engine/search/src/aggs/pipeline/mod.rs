@@ -102,6 +102,34 @@ fn put(bucket: &mut Bucket, aggs: &Aggs, place: usize, made: Made) {
     bucket.pipes[place] = Some(made);
 }
 
+/// Puts a number into each bucket that has one.
+fn put_all(buckets: &mut Buckets, aggs: &Aggs, place: usize, pipe: &Pipe, found: Vec<Option<f64>>) {
+    for (bucket, found) in buckets.list.iter_mut().zip(found) {
+        if let Some(found) = found {
+            put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
+        }
+    }
+}
+
+/// What `make` makes of the window at each bucket that has a value. Gaps are no part of a window.
+fn windows(
+    values: &[Option<f64>],
+    window: u32,
+    shift: i32,
+    mut make: impl FnMut(&[f64]) -> Result<f64>,
+) -> Result<Vec<Option<f64>>> {
+    let kept: Vec<f64> = values.iter().flatten().copied().collect();
+    let place = |at: i64| at.clamp(0, kept.len() as i64) as usize;
+    let mut end = i64::from(shift);
+    let each = values.iter().map(|value| {
+        let of = |end| &kept[place(end - i64::from(window))..place(end)];
+        let made = value.map(|_| make(of(end))).transpose();
+        end += i64::from(value.is_some());
+        made
+    });
+    each.collect()
+}
+
 /// A pipeline inside of buckets.
 fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result<()> {
     let aggs = &agg.subs;
@@ -169,38 +197,14 @@ fn parent(agg: &Agg, buckets: &mut Buckets, place: usize, pipe: &Pipe) -> Result
         }
         PipeKind::MovingFn { window, shift, function } => {
             let values = values(buckets);
-            // Gaps are no part of a window.
-            let kept: Vec<f64> = values.iter().flatten().copied().collect();
-            let mut at = 0i64;
-            for (bucket, value) in buckets.list.iter_mut().zip(&values) {
-                if value.is_none() {
-                    continue;
-                }
-                let end = (at + i64::from(*shift)).clamp(0, kept.len() as i64);
-                let start =
-                    (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
-                let found =
-                    moving::apply(*function, &kept[start as usize..end.max(start) as usize])?;
-                put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
-                at += 1;
-            }
+            let found = windows(&values, *window, *shift, |of| moving::apply(*function, of))?;
+            put_all(buckets, aggs, place, pipe, found);
         }
         PipeKind::MovingScript { window, shift, script } => {
             let mut running = Running::new(script, &script::Context::MOVING_FUNCTION)?;
             let values = values(buckets);
-            let kept: Vec<f64> = values.iter().flatten().copied().collect();
-            let mut at = 0i64;
-            for (bucket, value) in buckets.list.iter_mut().zip(&values) {
-                if value.is_none() {
-                    continue;
-                }
-                let end = (at + i64::from(*shift)).clamp(0, kept.len() as i64);
-                let start =
-                    (at + i64::from(*shift) - i64::from(*window)).clamp(0, kept.len() as i64);
-                let found = running.window(&kept[start as usize..end.max(start) as usize])?;
-                put(bucket, aggs, place, Made::Value(found, text(pipe, found, None)));
-                at += 1;
-            }
+            let found = windows(&values, *window, *shift, |of| running.window(of))?;
+            put_all(buckets, aggs, place, pipe, found);
         }
         PipeKind::BucketScript(of) => {
             let mut running = Running::new(&of.script, &script::Context::BUCKET_AGGREGATION)?;
