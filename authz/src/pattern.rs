@@ -66,10 +66,10 @@ impl Pattern {
     /// Is every name meant that `wanted`, a pattern too, may stand for? (False also where telling it
     /// would take too much work.)
     pub fn covers(&self, wanted: &str) -> bool {
-        // A star covers whatever text stands at its place, stars too.
-        let is_plain = self.expression.is_none() && !self.text.contains(['?', '\\']);
-        if is_plain && self.fits(wanted) {
-            return true;
+        // Where both know stars alone, a star of the other is a letter that only a star can stand for.
+        let has_stars_alone = |text: &str| !text.starts_with('/') && !text.contains(['?', '\\']);
+        if has_stars_alone(&self.text) && has_stars_alone(wanted) {
+            return self.fits(wanted);
         }
         let (Ok(own), Ok(other)) = (self.automaton(), Self::new(wanted)) else { return false };
         let Ok(other) = other.automaton() else { return false };

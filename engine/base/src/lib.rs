@@ -1,5 +1,5 @@
 //! The words that all crates share: identifiers, variable-length integers, checksums, hashing,
-//! Java's numbers as text.
+//! Java's numbers as text, patterns with stars.
 //!
 //! Nothing here does I/O, allocates in a hot path, or knows a crate above.
 
@@ -13,5 +13,6 @@ pub mod java;
 pub mod planted;
 pub mod units;
 pub mod vint;
+pub mod wildcard;
 
 pub use id::{CoreId, DocId, FieldNo, Ord, PrimaryTerm, SegmentId, SeqNo, ShardId};

@@ -14,6 +14,8 @@
 //! 2. An object that only excludes emptied stays as `{}`; one in which no include matched goes.
 //! 3. Arrays are transparent: their elements have the path of the array.
 
+use base::wildcard::Wildcard;
+
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::scan::{Scanner, Token};
@@ -269,50 +271,9 @@ pub fn glob(pattern: &[u8], text: &[u8]) -> bool {
 /// Does `text` match a pattern in which `*` stands for any text, `?` for one character, and `\`
 /// takes the character behind it as it stands?
 pub fn wildcard(pattern: &str, text: &str) -> bool {
-    if !pattern.contains(['?', '\\']) {
-        return glob(pattern.as_bytes(), text.as_bytes());
-    }
-    #[derive(PartialEq)]
-    enum Part {
-        Any,
-        One,
-        Char(char),
-    }
-    let mut parts = Vec::new();
-    let mut rest = pattern.chars();
-    while let Some(c) = rest.next() {
-        parts.push(match c {
-            '*' => Part::Any,
-            '?' => Part::One,
-            '\\' => Part::Char(rest.next().unwrap_or(c)),
-            c => Part::Char(c),
-        });
-    }
-    let (mut at, mut left) = (0, text.chars());
-    let mut star = None;
-    loop {
-        let before = left.clone();
-        let next = left.next();
-        match (parts.get(at), next) {
-            (Some(Part::Any), _) => {
-                star = Some((at, before.clone()));
-                at += 1;
-                left = before;
-            }
-            (None, None) => return true,
-            (Some(Part::One), Some(_)) => at += 1,
-            (Some(Part::Char(own)), Some(c)) if *own == c => at += 1,
-            _ => {
-                // The last star takes one character more.
-                let Some((place, mut from)) = star.take() else { return false };
-                if from.next().is_none() {
-                    return false;
-                }
-                at = place + 1;
-                left = from.clone();
-                star = Some((place, from));
-            }
-        }
+    match pattern.contains(['?', '\\']) {
+        false => glob(pattern.as_bytes(), text.as_bytes()),
+        true => Wildcard::new(pattern, false).matches(text),
     }
 }
 

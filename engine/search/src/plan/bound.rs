@@ -339,7 +339,7 @@ pub enum Pattern {
         case_insensitive: bool,
     },
     /// Those of this shape.
-    Wildcard(crate::plan::wildcard::Wildcard),
+    Wildcard(base::wildcard::Wildcard),
     /// Those that an automaton matches.
     Automaton {
         /// What matches.

@@ -14,7 +14,7 @@ use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Bool, Clause, Node, Numbers, Pattern, Presence, Term};
 use crate::plan::order::value_of;
 use crate::plan::text;
-use crate::plan::wildcard::Wildcard;
+use base::wildcard::Wildcard;
 
 /// `term`.
 pub fn term(binder: &mut Binder<'_>, query: &ast::Term) -> Result<Node> {

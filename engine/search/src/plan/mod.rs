@@ -40,7 +40,6 @@ mod text;
 pub mod uses;
 pub mod weigh;
 mod weigh_terms;
-pub mod wildcard;
 mod words;
 
 pub use alike::at_path;

@@ -10,9 +10,9 @@ use crate::error::{Error, Kind, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Rewrite};
-use crate::plan::wildcard::Wildcard;
 use crate::plan::{graph, leaf, text};
 use automaton::{levenshtein, regexp};
+use base::wildcard::Wildcard;
 
 /// Words that a pattern of `intervals` may become.
 const EXPANSIONS: u32 = 128;

@@ -10,8 +10,8 @@ use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Clause, Node, Pattern};
 use crate::plan::expand::{Expand, Near, Rewrite};
 use crate::plan::leaf;
-use crate::plan::wildcard::Wildcard;
 use automaton::{levenshtein, regexp};
+use base::wildcard::Wildcard;
 
 /// Words that a fuzzy word may become, whatever is asked for.
 const EXPANSIONS_MAX: u32 = 1024;
