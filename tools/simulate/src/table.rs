@@ -257,6 +257,8 @@ fn find(options: &Options, fault: Fault) -> Option<Finding> {
 #[cfg(feature = "planted")]
 fn first_line(what: &str) -> String {
     let line = what.lines().next().unwrap_or_default().replace('|', "/");
+    // Bytes of a damaged file may stand in it.
+    let line = line.replace(char::is_control, "\u{fffd}");
     let mut short: String = line.chars().take(160).collect();
     if short.len() < line.len() {
         short.push('…');
