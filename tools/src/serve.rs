@@ -29,6 +29,7 @@ use engine::ops::observe::NodeInfo;
 use env::mailbox;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
+use runtime::memory::Gauge;
 use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
 use runtime::tls::ServerTls;
 use runtime::{Probe, RuntimeRandom, suspect};
@@ -187,12 +188,6 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// What of the memory that was given may be taken by what is counted, in bytes: three quarters. The
-/// rest is for what is too small to be counted, and for what the allocator wastes.
-fn counted_bytes(memory_bytes: u64) -> usize {
-    usize::try_from(memory_bytes / 4 * 3).unwrap_or(usize::MAX)
-}
-
 /// A thread that turns signals into events; the second one ends the process at once.
 fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
     let events = node.sender.clone();
@@ -223,6 +218,7 @@ fn wait_for_signals(signals: StopSignals, node: &Node) -> Result<()> {
 /// A node that runs.
 struct Node {
     running: runtime::Running,
+    _gauge: Gauge,
     events: Receiver<Event>,
     sender: mpsc::Sender<Event>,
     orders: Vec<mailbox::Sender<Order>>,
@@ -244,7 +240,7 @@ impl Node {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
         let (shared, inboxes) = engine::prepare(engine::Config {
             info,
-            memory_bytes: counted_bytes(settings.memory_bytes),
+            memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
             warn: |sentence| tracing::warn!("{sentence}"),
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
             ..engine::Config::new(cores, folder.path())
@@ -282,11 +278,14 @@ impl Node {
                 preset: preset.take(),
             });
         }
+        let gauge = Gauge::start(shared.budget.clone())
+            .map_err(|error| Failure::new(Code::Machine, error.message))?;
         let running = runtime::start_measured(seeds, core::run, probe, hashing)
             .map_err(|error| Failure::new(Code::Machine, error.message))?;
         let listener = Some(listener);
         Ok(Self {
             running,
+            _gauge: gauge,
             events,
             sender,
             orders,

@@ -1,7 +1,8 @@
 //! Memory shared by all cores, taken in chunks: what may be held at once is bounded in one place.
 //!
 //! Always true
-//! 1. The sum of all that is taken and all that leases keep spare never passes the total.
+//! 1. The sum of all that is taken, all that leases keep spare and what is set aside never passes the
+//!    total.
 //! 2. What is taken comes back when its [`Taken`] is dropped, on whatever core that happens.
 //! 3. Taking never waits: `None` means that the caller refuses its request (429).
 //!
@@ -20,6 +21,9 @@ pub const CHUNK_BYTES: usize = 4 << 20;
 
 /// Above this a lease gives whole chunks back.
 const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
+
+/// One part in so many: where less is free, memory is scarce.
+const SCARCE_PART: usize = 8;
 
 /// What memory is taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +76,8 @@ pub struct Budget {
 struct Pool {
     total: usize,
     free: AtomicUsize,
+    /// Kept back for what nobody counts; written by one thread alone.
+    aside: AtomicUsize,
     refused: AtomicUsize,
     /// The leases that were given: asked for what they hold, and nothing else.
     locals: Mutex<Vec<Weak<Local>>>,
@@ -84,6 +90,7 @@ impl Budget {
             pool: Arc::new(Pool {
                 total: total_bytes,
                 free: AtomicUsize::new(total_bytes),
+                aside: AtomicUsize::new(0),
                 refused: AtomicUsize::new(0),
                 locals: Mutex::new(Vec::new()),
             }),
@@ -115,6 +122,33 @@ impl Budget {
         })
     }
 
+    /// Keeps `bytes` back for memory that nobody counts, or as much of that as is free; how much is
+    /// kept back now. For one thread, which measures.
+    pub fn set_aside(&self, bytes: usize) -> usize {
+        let Pool { free, aside, .. } = &*self.pool;
+        let before = aside.load(Ordering::Relaxed);
+        if let Some(surplus) = before.checked_sub(bytes) {
+            free.fetch_add(surplus, Ordering::Relaxed);
+            aside.store(bytes, Ordering::Relaxed);
+            return bytes;
+        }
+        let lacking = bytes - before;
+        let mut found = 0;
+        let taken = free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| {
+            found = free.min(lacking);
+            Some(free - found)
+        });
+        // The closure always gives a number.
+        let now = before + taken.map_or(0, |_| found);
+        aside.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// What is kept back for memory that nobody counts.
+    pub fn aside_bytes(&self) -> usize {
+        self.pool.aside.load(Ordering::Relaxed)
+    }
+
     /// Size of the pool.
     pub fn total_bytes(&self) -> usize {
         self.pool.total
@@ -125,7 +159,7 @@ impl Budget {
         self.pool.refused.load(Ordering::Relaxed)
     }
 
-    /// What leases hold, taken or spare.
+    /// What is not to be had: what leases hold, taken or spare, and what is set aside.
     pub fn leased_bytes(&self) -> usize {
         self.pool.total - self.pool.free.load(Ordering::Relaxed)
     }
@@ -231,6 +265,12 @@ impl Lease {
     /// Size of the pool.
     pub fn total_bytes(&self) -> usize {
         self.local.pool.total
+    }
+
+    /// Whether little is left: who may give something back should.
+    pub fn is_scarce(&self) -> bool {
+        let pool = &self.local.pool;
+        pool.free.load(Ordering::Relaxed) < pool.total / SCARCE_PART
     }
 }
 

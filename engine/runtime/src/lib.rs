@@ -14,6 +14,7 @@ pub mod clock;
 pub mod disk;
 pub mod executor;
 mod mapped;
+pub mod memory;
 pub mod net;
 mod poke;
 pub mod preflight;

@@ -14,6 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Turns the -1 of a system call into its error.
@@ -83,6 +84,35 @@ const KEPT_MS: libc::c_long = 20;
 pub fn tame_allocator() {
     // SAFETY: sets one number, which the allocator reads whenever it likes.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, KEPT_MS) };
+}
+
+/// Whether executors shall give back what was freed; see [`ask_to_give_back`].
+static MEMORY_IS_TIGHT: AtomicBool = AtomicBool::new(false);
+
+/// Says whether each executor shall give back at its next beat what was freed there.
+pub(crate) fn ask_to_give_back(is_tight: bool) {
+    MEMORY_IS_TIGHT.store(is_tight, Ordering::Relaxed);
+}
+
+/// Gives back what was freed on the calling thread, where that was asked for.
+pub(crate) fn give_back_if_asked() {
+    if MEMORY_IS_TIGHT.load(Ordering::Relaxed) {
+        give_back_freed();
+    }
+}
+
+/// Lets the allocator give to the system what was freed on the calling thread, and what of others'
+/// its time is over.
+pub(crate) fn give_back_freed() {
+    // SAFETY: works on the allocator's own lists, under its own rules, like any call of `free`.
+    unsafe { libmimalloc_sys::mi_collect(false) };
+}
+
+/// Bytes of a page of memory.
+pub fn page_bytes() -> usize {
+    // SAFETY: takes a number, and answers one.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).unwrap_or(4096)
 }
 
 /// Processor time that the calling thread has used; 0 where the system does not tell.

@@ -71,6 +71,7 @@ impl Beat {
             })
             .await;
             self.answers.fetch_add(1, Ordering::Relaxed);
+            crate::system::give_back_if_asked();
         }
     }
 

@@ -113,6 +113,7 @@ impl Pool {
                         shared.begun.add(1);
                         job();
                         shared.ended.add(1);
+                        system::give_back_if_asked();
                     }
                 })
                 .map_err(|error| Error::from_io(&error, format_args!("starting thread {name}")))?;

@@ -168,7 +168,7 @@ impl<E: Env> Inner<E> {
 
     async fn apply_ops(self: &Rc<Self>, job: &Job, ops: Vec<DecidedOp>, updated: &Updated) {
         let mut begun = self.env.clock().monotonic();
-        let limit = self.config.borrow().buffer_bytes_max;
+        let limit = self.buffer_bytes_max();
         let mut ops = ops.into_iter();
         while let Some(op) = ops.next() {
             let (at, is_put) = (op.at, op.outcome.is_put());

@@ -375,7 +375,8 @@ impl<E: Env> Inner<E> {
             (state.unflushed_bytes(), state.obsolete_bytes)
         };
         let config = self.config.borrow();
-        if unflushed > config.unflushed_bytes_max
+        if unflushed > self.share_of_memory(config.unflushed_bytes_max)
+            || (unflushed > SCARCE_BYTES && self.lease.is_scarce())
             || obsolete > OBSOLETE_BYTES_MAX
             || self.log().bytes() > config.flush_log_bytes
         {
@@ -383,6 +384,16 @@ impl<E: Env> Inner<E> {
         }
         drop(config);
         self.merge_soon();
+    }
+
+    /// A buffer above this is refreshed before its time.
+    pub(crate) fn buffer_bytes_max(&self) -> usize {
+        self.share_of_memory(self.config.borrow().buffer_bytes_max)
+    }
+
+    /// `bytes`, or what a shard may have for itself of all memory, where that is less.
+    fn share_of_memory(&self, bytes: usize) -> usize {
+        bytes.min(self.lease.total_bytes() / MEMORY_PART)
     }
 
     /// Frees memory as soon as that can be: seals the buffer, writes segments out.
@@ -399,6 +410,13 @@ impl<E: Env> Inner<E> {
 
 /// Tombstones looked at between two chances for others to run.
 const TOMBSTONES_AT_ONCE: usize = 1000;
+
+/// A buffer, and the segments of a shard that have no file, each take at most one part in so many of
+/// all memory.
+const MEMORY_PART: usize = 16;
+
+/// Where memory is scarce, segments without a file may take so much.
+const SCARCE_BYTES: usize = 1 << 20;
 
 /// Files that only wait to be removed are let stand up to so much.
 const OBSOLETE_BYTES_MAX: u64 = 64 << 20;

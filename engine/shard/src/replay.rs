@@ -210,7 +210,7 @@ impl<E: Env> Inner<E> {
         let mut docs = prepared.docs.iter();
         let term_max = self.manifest.borrow().primary_term;
         let shown = self.manifest.borrow().seq_no_next;
-        let seal_bytes = self.config.borrow().buffer_bytes_max / SEAL_PART;
+        let seal_bytes = self.buffer_bytes_max() / SEAL_PART;
         for frame in prepared.frames.iter() {
             if frame.term > term_max {
                 let what = format!(

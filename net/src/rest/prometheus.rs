@@ -149,9 +149,10 @@ fn health<E: Env>(call: &Call<'_, E>, page: &mut Page) {
         call.core.state().version,
     );
     let budget = &call.core.shared().budget;
-    page.family("memory_bytes", "gauge", "The memory budget: its size, and what is taken.");
+    page.family("memory_bytes", "gauge", "The memory budget: its size, what is taken, and what of that is kept for what nobody counts.");
     page.sample("memory_bytes", "part=\"total\"", budget.total_bytes());
     page.sample("memory_bytes", "part=\"taken\"", budget.leased_bytes());
+    page.sample("memory_bytes", "part=\"aside\"", budget.aside_bytes());
     let name = "memory_taken_bytes";
     page.family(name, "gauge", "What is taken of the memory budget, by what it is for.");
     for (holder, bytes) in budget.taken_bytes() {
