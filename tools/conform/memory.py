@@ -155,9 +155,18 @@ class Run:
             for number in range(start, start + 1_000):
                 text = " ".join(rng.choices(WORDS, k=30))
                 doc = {"text": text, "tag": f"t{number % 200}", "n": number, "at": 1_600_000_000_000 + number * 7_919, "word": f"{text[:12]} {number}"}
-                lines += ['{"index":{}}', json.dumps(doc)]
-            answer = patiently(wire, "POST", "/big/_bulk?filter_path=errors", ("\n".join(lines) + "\n").encode())
-            assert answer.status == 200 and b"true" not in answer.body, answer
+                lines += [json.dumps({"index": {"_id": str(number)}}), json.dumps(doc)]
+            body = ("\n".join(lines) + "\n").encode()
+            for _ in range(200):
+                answer = patiently(wire, "POST", "/big/_bulk?filter_path=errors,items.*.status", body)
+                assert answer.status == 200, answer
+                refused = {item["index"]["status"] for item in json.loads(answer.body)["items"]} - {200, 201}
+                if not refused:
+                    break
+                assert refused == {429}, refused
+                time.sleep(0.1)
+            else:
+                raise AssertionError("the documents are refused again and again")
         for number in range(40):
             text = " ".join(rng.choices(WORDS, k=64_000))
             answer = patiently(wire, "PUT", f"/large/_doc/{number}", json.dumps({"text": text, "n": number}).encode())

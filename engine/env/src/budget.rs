@@ -25,6 +25,13 @@ const SPARE_BYTES_MAX: usize = 2 * CHUNK_BYTES;
 /// One part in so many: where less is free, memory is scarce.
 const SCARCE_PART: usize = 8;
 
+/// A request for more leaves some of the pool to smaller ones: who takes all that is there in large
+/// pieces stops neither a read of one document nor an order to delete an index.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// One part in so many is left to them.
+const SMALL_PART: usize = 32;
+
 /// What memory is taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holder {
@@ -133,9 +140,10 @@ impl Budget {
             return bytes;
         }
         let lacking = bytes - before;
+        let left = self.pool.total / SMALL_PART;
         let mut found = 0;
         let taken = free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| {
-            found = free.min(lacking);
+            found = free.saturating_sub(left).min(lacking);
             Some(free - found)
         });
         // The closure always gives a number.
@@ -171,11 +179,18 @@ impl fmt::Debug for Budget {
     }
 }
 
+/// Takes `bytes` from `from` where so much is there, and `left` besides.
+fn subtract_leaving(from: &AtomicUsize, bytes: usize, left: usize) -> bool {
+    let taken = from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |current| {
+        let rest = current.checked_sub(bytes)?;
+        (rest >= left).then_some(rest)
+    });
+    taken.is_ok()
+}
+
 /// Takes `bytes` from `from` where so much is there.
 fn subtract(from: &AtomicUsize, bytes: usize) -> bool {
-    let taken = from
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |current| current.checked_sub(bytes));
-    taken.is_ok()
+    subtract_leaving(from, bytes, 0)
 }
 
 struct Local {
@@ -198,10 +213,11 @@ impl Local {
         if subtract(&self.spare, bytes) {
             return true;
         }
+        let left = if bytes > SMALL_BYTES { self.pool.total / SMALL_PART } else { 0 };
         let spare = self.spare.load(Ordering::Relaxed);
         let chunks = bytes.saturating_sub(spare).div_ceil(CHUNK_BYTES).max(1);
         let fetched = chunks.saturating_mul(CHUNK_BYTES);
-        if subtract(&self.pool.free, fetched) {
+        if subtract_leaving(&self.pool.free, fetched, left) {
             let before = self.spare.fetch_add(fetched, Ordering::Relaxed);
             if before + fetched >= bytes && subtract(&self.spare, bytes) {
                 return true;
@@ -214,7 +230,7 @@ impl Local {
             self.spare.fetch_add(rest, Ordering::Relaxed);
             return true;
         }
-        let fetched = subtract(&self.pool.free, bytes - spare);
+        let fetched = subtract_leaving(&self.pool.free, bytes - spare, left);
         if !fetched {
             self.pool.refused.fetch_add(1, Ordering::Relaxed);
             self.spare.fetch_add(spare, Ordering::Relaxed);
@@ -352,19 +368,47 @@ mod tests {
         let held =
             lease.take(9 * MIB).expect("less than a chunk is left, exactly so much is fetched");
         assert!(lease.take(2 * MIB).is_none());
-        let rest = lease.take(MIB).expect("to the last byte");
-        assert!(lease.take(1).is_none());
-        drop((held, rest));
-        assert!(lease.take(10 * MIB).is_some());
+        assert!(lease.take(MIB).is_none(), "a part is left to small pieces");
+        drop(held);
+        assert!(lease.take(9 * MIB).is_some());
         assert!(lease.take(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn small_pieces_are_to_be_had_when_large_ones_are_not() {
+        let budget = Budget::new(32 * MIB);
+        let (greedy, modest) = (budget.lease(), budget.lease());
+        let mut held = Vec::new();
+        while let Some(taken) = greedy.take(SMALL_BYTES + 1) {
+            held.push(taken);
+        }
+        let small: Vec<Taken> = std::iter::from_fn(|| modest.take(SMALL_BYTES)).collect();
+        assert_eq!(small.len(), 16, "a thirty-second part, to the last byte");
+        assert!(budget.leased_bytes() <= budget.total_bytes());
+    }
+
+    #[test]
+    fn what_is_set_aside_is_not_given_out() {
+        let budget = Budget::new(32 * MIB);
+        let lease = budget.lease();
+        assert_eq!(budget.set_aside(20 * MIB), 20 * MIB);
+        let held = lease.take(8 * MIB).expect("room");
+        assert!(lease.take(8 * MIB).is_none());
+        let most = budget.set_aside(30 * MIB);
+        assert_eq!(most, 23 * MIB, "what is free but the part for small pieces");
+        assert_eq!(budget.aside_bytes(), most);
+        assert_eq!(budget.set_aside(MIB), MIB);
+        assert!(lease.take(8 * MIB).is_some());
+        drop((held, lease));
+        assert_eq!(budget.leased_bytes(), MIB);
     }
 
     #[test]
     fn surplus_goes_back_to_the_pool_for_other_cores() {
         let budget = Budget::new(40 * MIB);
         let (one, other) = (budget.lease(), budget.lease());
-        let all = one.take(40 * MIB).expect("all of it");
-        assert!(other.take(1).is_none());
+        let all = one.take(38 * MIB).expect("nearly all of it");
+        assert!(other.take(2 * MIB).is_none());
         drop(all);
         assert!(other.take(32 * MIB).is_some());
     }
@@ -412,7 +456,7 @@ mod model {
     #[test]
     fn two_cores_never_hold_more_than_the_total_and_all_comes_back() {
         loom::model(|| {
-            let budget = Budget::new(CHUNK_BYTES + 10);
+            let budget = Budget::new(CHUNK_BYTES / 16 * 17);
             let other = budget.lease();
             let thread = loom::thread::spawn(move || {
                 let taken = other.take(CHUNK_BYTES);

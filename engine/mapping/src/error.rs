@@ -43,6 +43,8 @@ pub enum ErrorKind {
     ZoneRules,
     /// A request that lacks something.
     Validation,
+    /// There is no memory for it now.
+    NoMemory,
 }
 
 impl ErrorKind {
@@ -50,6 +52,7 @@ impl ErrorKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::DocumentParsing => "document_parsing_exception",
+            Self::NoMemory => "circuit_breaking_exception",
             Self::StrictDynamicMapping => "strict_dynamic_mapping_exception",
             Self::MapperParsing => "mapper_parsing_exception",
             Self::Mapper => "mapper_exception",

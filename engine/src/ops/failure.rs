@@ -12,6 +12,7 @@ pub(crate) fn of_mapping(error: mapping::Error) -> Error {
     let status = match error.kind {
         // As Elasticsearch: a limit that only `_analyze` meets.
         mapping::ErrorKind::IllegalState => 500,
+        mapping::ErrorKind::NoMemory => 429,
         _ => 400,
     };
     let cause = error.caused_by.map(|cause| of_mapping(*cause));

@@ -9,6 +9,7 @@
 //!
 //! Not here: partials, which Elasticsearch refuses too.
 
+use env::budget::{Lease, Taken};
 use json::Value;
 
 use crate::error::{Error, Result};
@@ -38,10 +39,11 @@ enum Part {
 /// Fills a template in.
 ///
 /// # Errors
-/// A template that cannot be read, or becomes too long.
-pub fn render(template: &str, params: &Value) -> Result<String> {
+/// A template that cannot be read, or becomes too long, for itself or for the memory that is left.
+pub fn render(template: &str, params: &Value, lease: &Lease) -> Result<String> {
     let parts = read(template)?;
-    let mut filler = Filler { out: String::new(), steps: 0 };
+    let taken = lease.take(0).expect("nothing is always to be had");
+    let mut filler = Filler { out: String::new(), steps: 0, lease, taken };
     filler.all(&parts, &mut vec![params])?;
     Ok(filler.out)
 }
@@ -160,18 +162,38 @@ fn section(tag: String, inside: Vec<Part>, negated: bool) -> Result<Part> {
     Ok(Part::Section(tag, inside, false))
 }
 
-struct Filler {
+struct Filler<'a> {
     out: String,
     steps: usize,
+    lease: &'a Lease,
+    /// Memory for what it became so far.
+    taken: Taken,
 }
 
-impl Filler {
+/// Memory is taken in steps of so many bytes.
+const STEP_BYTES: usize = 64 << 10;
+
+/// A text that grows is for a moment there twice, the second time with room for as much again.
+const GROWTH: usize = 3;
+
+impl Filler<'_> {
+    /// Takes memory for so much.
+    fn pay(&mut self, bytes: usize) -> Result<()> {
+        let needed = bytes.saturating_mul(GROWTH);
+        let Some(lacking) = needed.checked_sub(self.taken.bytes()) else { return Ok(()) };
+        if lacking > 0 && !self.taken.grow(lacking.next_multiple_of(STEP_BYTES)) {
+            return Err(Error::no_memory("template", needed, self.lease.total_bytes()));
+        }
+        Ok(())
+    }
+
     fn all(&mut self, parts: &[Part], scope: &mut Vec<&Value>) -> Result<()> {
         for part in parts {
             self.steps += 1;
             if self.steps > STEPS_MAX || self.out.len() > OUTPUT_BYTES_MAX {
                 return Err(Error::illegal_argument("the template becomes too long"));
             }
+            self.pay(self.out.len())?;
             match part {
                 Part::Text(text) => self.out.push_str(text),
                 Part::Value(name, escaped) => {
@@ -192,6 +214,7 @@ impl Filler {
                             Found::Size(size) => size.to_string(),
                         },
                     );
+                    self.pay(self.out.len() + text.len())?;
                     self.out.push_str(&text);
                 }
                 Part::Join(name, between) => {
@@ -202,7 +225,12 @@ impl Filler {
                     escape(&texts.join(between), &mut self.out);
                 }
                 Part::Url(inside) => {
-                    let mut inner = Filler { out: String::new(), steps: self.steps };
+                    let mut inner = Filler {
+                        out: String::new(),
+                        steps: self.steps,
+                        lease: self.lease,
+                        taken: self.lease.take(0).expect("nothing is always to be had"),
+                    };
                     inner.all(inside, scope)?;
                     self.steps = inner.steps;
                     for byte in inner.out.bytes() {
@@ -330,11 +358,14 @@ fn escape(text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use env::budget::Budget;
+
     use super::*;
 
     fn filled(template: &str, params: &str) -> String {
         let params = json::parse(params.as_bytes()).expect("JSON");
-        render(template, &params).unwrap_or_else(|error| error.reason)
+        render(template, &params, &Budget::new(64 << 20).lease())
+            .unwrap_or_else(|error| error.reason)
     }
 
     #[test]
@@ -358,7 +389,10 @@ mod tests {
             assert_eq!(filled(template, params), wanted, "{template}");
         }
         for bad in ["{{a", "{{#a}}", "{{/a}}", "{{>a}}", "{{#a}}{{/b}}", "{{}}"] {
-            assert!(render(bad, &Value::object()).is_err(), "{bad}");
+            assert!(
+                render(bad, &Value::object(), &Budget::new(64 << 20).lease()).is_err(),
+                "{bad}"
+            );
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use base::hash::Map;
 use base::{PrimaryTerm, SeqNo};
 use cluster::{Command, Index, Outcome as ClusterOutcome};
+use env::budget::{Lease, Taken};
 use env::{Env, Spawn};
 use mapping::document::{Arena, Mode, Parsed, Parser};
 use mapping::{Delta, Mapping};
@@ -23,6 +24,10 @@ use crate::error::{Error, Result};
 
 /// How often documents are prepared again because the mapping changed under them.
 const ROUNDS_MAX: usize = 3;
+
+/// Memory for a new field: in the sketch, in the states before and after, in tables of the buffer and
+/// of the segments with it. Measured with 2,000 fields of text and their keywords in one document.
+const FIELD_BYTES: usize = 4 << 10;
 
 /// A larger document is parsed on a worker: 32 KiB of words take about 500 µs.
 const PARSE_HERE_BYTES_MAX: usize = 32 << 10;
@@ -70,8 +75,9 @@ impl<E: Env> Core<E> {
             let mut sketches: Map<[u8; 16], Sketch> = Map::default();
             for &at in &todo {
                 let group = &groups[at];
-                let sketch =
-                    sketches.entry(group.index.uuid).or_insert_with(|| Sketch::new(&group.index));
+                let sketch = sketches
+                    .entry(group.index.uuid)
+                    .or_insert_with(|| Sketch::new(&group.index, &self.lease));
                 let batch = self.parse_group(items, aims, group, sketch, results).await;
                 out[at] = Some(batch);
             }
@@ -112,7 +118,7 @@ impl<E: Env> Core<E> {
                     out[at] = None;
                     return false;
                 }
-                if index.mapping.to_state_json() == sketch.mapping.to_state_json() {
+                if index.mapping.is_same(&sketch.mapping) {
                     // What was sketched is what the cluster agreed on.
                     if let Some((batch, mapping, _)) = &mut out[at] {
                         batch.mapping_version = index.mapping.version();
@@ -263,7 +269,8 @@ impl<E: Env> Core<E> {
             let group = &groups[group];
             let state = self.state();
             let index = state.index_by_uuid(group.index.uuid).unwrap_or(&group.index);
-            let sketch = sketches.entry(index.uuid).or_insert_with(|| Sketch::new(index));
+            let sketch =
+                sketches.entry(index.uuid).or_insert_with(|| Sketch::new(index, &self.lease));
             if let Err(error) = sketch.add(delta) {
                 let first = members.remove(0);
                 results[first] = Some(Err(failure::of_mapping(error)));
@@ -312,15 +319,37 @@ struct Sketch {
     mapping: Arc<Mapping>,
     deltas: Vec<Delta>,
     grew: bool,
+    lease: Lease,
+    /// What the new fields take until the request is answered.
+    taken: Vec<Arc<Taken>>,
 }
 
 impl Sketch {
-    fn new(index: &Index) -> Self {
-        Self { mapping: Arc::clone(&index.mapping), deltas: Vec::new(), grew: false }
+    fn new(index: &Index, lease: &Lease) -> Self {
+        Self {
+            mapping: Arc::clone(&index.mapping),
+            deltas: Vec::new(),
+            grew: false,
+            lease: lease.clone(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Takes memory for new fields.
+    fn pay(&mut self, delta: &Delta) -> mapping::Result<()> {
+        let bytes = delta.len().saturating_mul(FIELD_BYTES);
+        let Some(taken) = self.lease.take(bytes) else {
+            let text =
+                format!("[parent] Data too large, data for [<new fields>] would be [{bytes}b]");
+            return Err(mapping::Error::new(mapping::ErrorKind::NoMemory, text));
+        };
+        self.taken.push(Arc::new(taken));
+        Ok(())
     }
 
     /// Takes fields in that a shard asked for.
     fn add(&mut self, delta: Delta) -> mapping::Result<()> {
+        self.pay(&delta)?;
         self.mapping = Arc::new(self.mapping.apply_delta(&delta)?);
         self.deltas.push(delta);
         self.grew = true;
@@ -351,6 +380,7 @@ impl Sketch {
                     // Each round adds what the last one lacked; a document that lacks again and
                     // again would be our own error.
                     assert!(added.len() < 8, "a document whose new fields never suffice");
+                    self.pay(&delta)?;
                     trial = Arc::new(trial.apply_delta(&delta)?);
                     added.push(delta);
                 }

@@ -304,7 +304,7 @@ impl<E: Env> Core<E> {
     /// No such stored template, one that cannot be read.
     pub fn render_template(&self, template: &Script) -> Result<String> {
         match &template.source {
-            Source::Inline(text) => mustache::render(text, &template.params),
+            Source::Inline(text) => mustache::render(text, &template.params, &self.lease),
             Source::Stored(id) => {
                 let stored = self.state().scripts.get(id.as_str()).cloned();
                 let stored = stored.ok_or_else(|| missing(id))?;
@@ -313,7 +313,7 @@ impl<E: Env> Core<E> {
                     let reason = format!("script_lang not supported [{}]", part("lang"));
                     return Err(Error::illegal_argument(reason));
                 }
-                mustache::render(part("source"), &template.params)
+                mustache::render(part("source"), &template.params, &self.lease)
             }
         }
     }

@@ -16,6 +16,8 @@ pub struct Body {
     /// Filled from the front; what lies behind `filled` is room.
     bytes: Vec<u8>,
     filled: usize,
+    /// Nobody wants what comes.
+    is_discarded: bool,
     limits: Limits,
 }
 
@@ -36,26 +38,38 @@ impl Body {
     /// # Errors
     /// A length beyond the limit, before any of it is read.
     pub fn new(framing: Framing, limits: &Limits) -> Result<Self, Fault> {
-        let mut bytes = Vec::new();
         let state = match framing {
             Framing::Empty => State::Done,
             Framing::Length(length) => {
                 if length > limits.body_bytes_max as u64 {
                     return Err(Fault::BodyTooLong(limits.body_bytes_max));
                 }
-                let room = length.min(TRUST_BYTES);
-                bytes.reserve_exact(usize::try_from(room).expect("bounded above"));
                 State::Length(length)
             }
             Framing::Chunked => State::Chunked(Chunked::default()),
         };
-        Ok(Self { state, bytes, filled: 0, limits: *limits })
+        Ok(Self { state, bytes: Vec::new(), filled: 0, is_discarded: false, limits: *limits })
     }
 
     /// No body.
     pub fn none() -> Self {
         let limits = Limits { body_bytes_max: 0, ..Limits::DEFAULT };
-        Self { state: State::Done, bytes: Vec::new(), filled: 0, limits }
+        Self { state: State::Done, bytes: Vec::new(), filled: 0, is_discarded: false, limits }
+    }
+
+    /// Gives the bytes up that are here, and all that come: only where the body ends matters.
+    pub fn discard(&mut self) {
+        self.bytes = Vec::new();
+        self.filled = 0;
+        self.is_discarded = true;
+    }
+
+    /// Makes room for as much as is believed before the first of it has come.
+    fn trust(&mut self, left: u64) {
+        if self.bytes.capacity() == 0 {
+            let room = left.min(TRUST_BYTES);
+            self.bytes.reserve_exact(usize::try_from(room).expect("a megabyte at most"));
+        }
     }
 
     /// Takes what belongs to the body from the front of `input`; answers how much.
@@ -66,18 +80,24 @@ impl Body {
         match &mut self.state {
             State::Done => Ok(0),
             State::Length(left) => {
-                let take = usize::try_from(*left).map_or(input.len(), |left| left.min(input.len()));
-                self.bytes.truncate(self.filled);
-                self.bytes.extend_from_slice(&input[..take]);
-                self.filled += take;
-                *left -= take as u64;
-                if *left == 0 {
-                    self.state = State::Done;
+                let length = *left;
+                let take =
+                    usize::try_from(length).map_or(input.len(), |left| left.min(input.len()));
+                let left = length - take as u64;
+                self.state = if left == 0 { State::Done } else { State::Length(left) };
+                if !self.is_discarded {
+                    self.trust(length);
+                    self.bytes.truncate(self.filled);
+                    self.bytes.extend_from_slice(&input[..take]);
+                    self.filled += take;
                 }
                 Ok(take)
             }
             State::Chunked(chunked) => {
                 let taken = chunked.feed(input, &mut self.bytes, &self.limits)?;
+                if self.is_discarded {
+                    self.bytes.clear();
+                }
                 self.filled = self.bytes.len();
                 if chunked.state == Chunk::End {
                     self.state = State::Done;
@@ -91,6 +111,10 @@ impl Body {
     /// bytes must go through [`Body::feed`]. Follow with [`Body::filled`].
     pub fn spare(&mut self, max: usize) -> &mut [u8] {
         let State::Length(left) = self.state else { return &mut [] };
+        if self.is_discarded {
+            return &mut [];
+        }
+        self.trust(left);
         let room = usize::try_from(left).map_or(max, |left| left.min(max));
         if self.bytes.len() < self.filled + room {
             self.bytes.resize(self.filled + room, 0);
@@ -108,12 +132,6 @@ impl Body {
                 self.state = State::Done;
             }
         }
-    }
-
-    /// Forgets the bytes that are here; the rest is still to come.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.filled = 0;
     }
 
     /// Is all of it here?

@@ -73,7 +73,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 // Told no, it may send the body or not.
                 self.is_unread = true;
             } else {
-                let rest = std::mem::replace(&mut body, Body::none());
+                let mut rest = std::mem::replace(&mut body, Body::none());
+                rest.discard();
                 self.skipping = Some(Skipping { body: rest, began, bytes: 0 });
             }
         }
@@ -87,7 +88,6 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let Some(skipping) = &mut self.skipping else { return Ok(true) };
         let taken = skipping.body.feed(self.input.bytes())?;
         self.input.consume(taken);
-        skipping.body.clear();
         skipping.bytes += taken;
         let bytes_max = self.door.limits.http.body_bytes_max;
         if skipping.bytes > bytes_max.saturating_mul(2) {

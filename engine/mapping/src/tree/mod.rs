@@ -19,6 +19,7 @@ pub(crate) mod node;
 mod options;
 mod params;
 mod render;
+mod same;
 mod sort;
 mod state;
 mod template;
@@ -61,6 +62,24 @@ impl Delta {
     /// As a mapping fragment: `{"properties":{…}}`.
     pub fn to_json(&self) -> &Value {
         &self.mappings
+    }
+
+    /// Fields and objects that it names, multi-fields too.
+    pub fn len(&self) -> usize {
+        fn count(mappings: &Value) -> usize {
+            ["properties", "fields"]
+                .iter()
+                .filter_map(|key| mappings.get(key)?.as_object())
+                .flat_map(|fields| fields.iter())
+                .map(|(_, field)| 1 + count(field))
+                .sum()
+        }
+        count(&self.mappings)
+    }
+
+    /// Whether it names none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// From a mapping fragment that [`Delta::to_json`] gave.
@@ -142,6 +161,11 @@ impl Mapping {
     /// Whole, with field numbers, for the cluster's state.
     pub fn to_state_json(&self) -> Value {
         state::to_json(self)
+    }
+
+    /// Whether this is the same as `other`, numbers and version too.
+    pub fn is_same(&self, other: &Self) -> bool {
+        same::is_same(self, other)
     }
 
     /// What [`Mapping::to_state_json`] gave.
