@@ -42,7 +42,7 @@ use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Fault, Method, Version};
 
-pub use door::{CONNECTION_BYTES, Door, Memory, Refusal, Service};
+pub use door::{CONNECTION_BYTES, Door, Entered, Memory, Refusal, Service};
 use incoming::{Incoming, Skipping};
 use input::Input;
 use row::{Manner, Row};
@@ -51,14 +51,9 @@ use crate::limits::WRITE_BYTES;
 use crate::reply::Reply;
 use crate::request::{Judged, Request};
 
-/// Serves one connection until it ends.
-pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, door: Rc<Door<E, S>>) {
-    let mut stream = stream;
-    let Some(place) = door.enter() else {
-        // Whether the other side hears of it no longer matters.
-        stream.close().await.ok();
-        return;
-    };
+/// Serves one connection, which has its place, until it ends.
+pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S>) {
+    let door = Rc::clone(place.door());
     let mut connection = Connection {
         peer: Rc::from(stream.peer()),
         stream,

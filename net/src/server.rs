@@ -52,6 +52,15 @@ pub struct Options {
     pub compression: bool,
 }
 
+/// A connection's place at the door, until this is dropped.
+pub struct Place<E: Env>(conn::Entered<E, Front<E>>);
+
+impl<E: Env> std::fmt::Debug for Place<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Place")
+    }
+}
+
 /// The HTTP side of one core.
 pub struct Server<E: Env> {
     door: Rc<Door<E, Front<E>>>,
@@ -74,11 +83,17 @@ impl<E: Env> Server<E> {
         Rc::new(Self { door })
     }
 
+    /// A place for one more connection, to be taken before anything is spent on it; none where there
+    /// are as many as the memory for them allows.
+    pub fn enter(&self) -> Option<Place<E>> {
+        self.door.enter().map(Place)
+    }
+
     /// Serves one connection until it ends.
-    pub async fn serve(&self, stream: impl Stream) {
+    pub async fn serve(&self, stream: impl Stream, place: Place<E>) {
         let core = Rc::clone(&self.door.service().0.core);
         core.meter().connections_opened.add(1);
-        conn::serve(stream, Rc::clone(&self.door)).await;
+        conn::serve(stream, place.0).await;
         core.meter().connections_closed.add(1);
     }
 

@@ -153,7 +153,7 @@ impl<E: Env, S: Service> Door<E, S> {
     }
 
     /// Counts a connection in; none where there are as many as the memory for them allows.
-    pub(crate) fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
+    pub fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
         if self.open.get() >= self.limits.connections_max {
             return None;
         }
@@ -215,13 +215,17 @@ impl Drop for Memory {
 }
 
 /// A connection that counts as open until this is dropped.
-pub(crate) struct Entered<E: Env, S> {
+pub struct Entered<E: Env, S> {
     door: Rc<Door<E, S>>,
     number: u64,
     _memory: Taken,
 }
 
 impl<E: Env, S> Entered<E, S> {
+    pub(crate) fn door(&self) -> &Rc<Door<E, S>> {
+        &self.door
+    }
+
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -90,7 +90,9 @@ impl Place {
     fn connect(&self) -> SimStream {
         let (near, far) = self.sim.stream_pair();
         let door = Rc::clone(&self.door);
-        self.sim.env().spawn().spawn(serve(far, door));
+        if let Some(place) = door.enter() {
+            self.sim.env().spawn().spawn(serve(far, place));
+        }
         near
     }
 

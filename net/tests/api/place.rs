@@ -55,7 +55,8 @@ fn run<F: Future<Output = ()>>(
         let options = Options { limits: Limits::default(), compression: true };
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);
-        env.spawn().spawn(async move { serving.serve(far).await });
+        let place = serving.enter().expect("room");
+        env.spawn().spawn(async move { serving.serve(far, place).await });
         let client = Client { stream: near, authorization: None };
         story(client).await;
     });

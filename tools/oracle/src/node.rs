@@ -58,7 +58,8 @@ pub fn with_node<T, F: Future<Output = T>>(
         let options = Options { limits: Limits::default(), compression: false };
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);
-        env.spawn().spawn(async move { serving.serve(far).await });
+        let place = serving.enter().expect("room");
+        env.spawn().spawn(async move { serving.serve(far, place).await });
         story(Client { stream: near, authorization: None }).await
     })
 }

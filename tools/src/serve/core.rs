@@ -223,10 +223,12 @@ async fn take(
     let mut batch = Vec::new();
     while sockets.receive(&mut batch).await {
         for socket in batch.drain(..) {
+            // Before anything is spent on it: a client that is refused sees its connection end.
+            let Some(place) = server.enter() else { continue };
             let (server, tls) = (Rc::clone(&server), tls.clone());
             env.spawn().spawn(async move {
                 match open(socket, tls.as_ref()).await {
-                    Ok(stream) => server.serve(stream).await,
+                    Ok(stream) => server.serve(stream, place).await,
                     Err(error) => tracing::debug!("{error}"),
                 }
             });
