@@ -213,11 +213,12 @@ impl Local {
         if subtract(&self.spare, bytes) {
             return true;
         }
-        let left = if bytes > SMALL_BYTES { self.pool.total / SMALL_PART } else { 0 };
+        // Whole chunks never come of the part for small pieces: what lies spare is anybody's.
+        let small_part = self.pool.total / SMALL_PART;
         let spare = self.spare.load(Ordering::Relaxed);
         let chunks = bytes.saturating_sub(spare).div_ceil(CHUNK_BYTES).max(1);
         let fetched = chunks.saturating_mul(CHUNK_BYTES);
-        if subtract_leaving(&self.pool.free, fetched, left) {
+        if subtract_leaving(&self.pool.free, fetched, small_part) {
             let before = self.spare.fetch_add(fetched, Ordering::Relaxed);
             if before + fetched >= bytes && subtract(&self.spare, bytes) {
                 return true;
@@ -230,6 +231,7 @@ impl Local {
             self.spare.fetch_add(rest, Ordering::Relaxed);
             return true;
         }
+        let left = if bytes > SMALL_BYTES { small_part } else { 0 };
         let fetched = subtract_leaving(&self.pool.free, bytes - spare, left);
         if !fetched {
             self.pool.refused.fetch_add(1, Ordering::Relaxed);
