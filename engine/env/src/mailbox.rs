@@ -327,14 +327,32 @@ mod model {
     }
 
     #[test]
+    fn a_message_alone_wakes_a_sleeper() {
+        loom::model(|| {
+            let (sender, mut receiver) = channel(100);
+            // One that stays: no sender's end wakes the receiver.
+            let stays = sender.clone();
+            let thread = loom::thread::spawn(move || sender.send(1, 1).expect("fits"));
+            let mut got = Vec::new();
+            assert!(block_on(receiver.receive(&mut got)));
+            assert_eq!(got, [1]);
+            thread.join().expect("sent");
+            drop(stays);
+        });
+    }
+
+    #[test]
     fn a_receiver_that_goes_away_loses_nothing_silently() {
         loom::model(|| {
             let (sender, receiver) = channel(100);
+            // One that stays: a message left in the mailbox would live as long as it.
+            let stays = sender.clone();
             let (reply, answer) = crate::reply::channel::<u32>();
             let thread = loom::thread::spawn(move || sender.send(reply, 1).expect("fits"));
             drop(receiver);
             assert_eq!(block_on(answer), None);
             thread.join().expect("sent");
+            drop(stays);
         });
     }
 }
