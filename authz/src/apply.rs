@@ -4,8 +4,10 @@
 //! Whatever may happen once is decided here, on the one core that keeps the log: two requests that
 //! race for one code are two commands, and the second finds it spent.
 
+mod client;
 mod flow;
 mod store;
+mod withdraw;
 
 use crate::command::{Command, Outcome};
 use crate::state::{Ends, State};
@@ -47,7 +49,7 @@ fn clear(state: &mut State, now: u64) {
     let ended: Vec<(u64, Ends)> = state
         .ends
         .iter()
-        .map(|(key, ())| *key)
+        .map(|(key, ())| key.clone())
         .take_while(|(end, _)| *end <= now)
         .take(CLEARED_MAX)
         .collect();
@@ -58,7 +60,7 @@ fn clear(state: &mut State, now: u64) {
 
 /// Takes away what ends at `end`.
 fn end_now(state: &mut State, end: u64, what: Ends) {
-    state.ends.remove(&(end, what));
+    state.ends.remove(&(end, what.clone()));
     match what {
         Ends::Pending(id) => drop(state.pending.remove(&id)),
         Ends::Pushed(id) => drop(state.pushed.remove(&id)),
@@ -72,12 +74,8 @@ fn end_now(state: &mut State, end: u64, what: Ends) {
                 state.codes.remove(&hash);
             }
         }
-        Ends::Device(id) => {
-            if let Some(device) = state.devices.get(&id).cloned() {
-                state.user_codes.remove(&device.user_code);
-                state.devices.remove(&id);
-            }
-        }
+        Ends::Device(id) => state.drop_device(id),
+        Ends::Client(reference) => client::end(state, &reference, end),
     }
 }
 

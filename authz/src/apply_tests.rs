@@ -452,3 +452,6 @@ fn a_whole_state_is_read_as_it_was_written() {
     assert_eq!(read.pending, state.pending);
     assert_eq!(read.codes, state.codes);
 }
+
+#[path = "apply_ends_tests.rs"]
+mod ends;

@@ -161,6 +161,15 @@ choice! {
             /// And the consents remembered beside them.
             consents: bool,
         },
+        /// Takes back what a user gave to clients: consents, codes, devices and grants.
+        Withdraw {
+            /// Who gave.
+            user: String,
+            /// To whom; to everybody where none is named.
+            client: Option<String>,
+            /// Also tokens of the token service, and of clients that act as the user.
+            service: bool,
+        },
         /// A user's profile as it is at a login; what is kept beside it stays.
         ActivateProfile {
             /// The profile.
@@ -401,6 +410,7 @@ mod tests {
             Command::RotateKeys {},
             Command::Revoke { grants: vec![1, 2], consents: true },
             Command::DropNotices { grants: vec![3] },
+            Command::Withdraw { user: "ann".into(), client: None, service: true },
         ] {
             assert_eq!(Command::from_bytes(&command.to_bytes()), Ok(command));
         }

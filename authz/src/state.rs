@@ -29,7 +29,7 @@ use crate::record::session::Session;
 use crate::record::user::User;
 
 /// What ends by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ends {
     /// A code.
     Code(Hash),
@@ -45,6 +45,8 @@ pub enum Ends {
     Grant(u64),
     /// What is told of a grant that ended.
     Notice(u64),
+    /// A client that nobody reviewed or uses, by its reference.
+    Client(Arc<str>),
 }
 
 /// All that authz knows.
@@ -119,6 +121,22 @@ impl State {
     /// The client of this id.
     pub fn client(&self, client_id: &str) -> Option<&Arc<Client>> {
         self.clients.get(self.client_ids.get(client_id)?)
+    }
+
+    /// Who registered a client: the very user, not a later one of the same name.
+    pub fn owner_of(&self, client: &Client) -> Option<&Arc<User>> {
+        self.same_user(client.owner.as_ref()?, client.owner_uid)
+    }
+
+    /// Whose rights a client uses when it acts for itself: that very user.
+    pub fn account_of(&self, client: &Client) -> Option<&Arc<User>> {
+        self.same_user(client.service_account.as_ref()?, client.service_uid)
+    }
+
+    /// The user of this name, where it has this number. Without one it was kept before users were told
+    /// apart, and no user of the name went since.
+    fn same_user(&self, name: &str, uid: Option<u64>) -> Option<&Arc<User>> {
+        self.users.get(name).filter(|user| uid.is_none_or(|uid| user.uid == uid))
     }
 
     /// A grant that still stands: its user, its client and its parent do too.
@@ -289,7 +307,7 @@ impl State {
         }
         for pushed in list::<Arc<Pushed>>(value, "pushed")? {
             let id = pushed.id;
-            state.ends.insert((pushed.end, Ends::Pushed(id)), ());
+            state.ends.insert((pushed.forgotten(), Ends::Pushed(id)), ());
             once(state.pushed.insert(id, pushed), "pushed request", &spare(&id))?;
         }
         for device in list::<Arc<Device>>(value, "devices")? {
@@ -320,10 +338,21 @@ impl State {
     }
 
     pub(crate) fn put_client(&mut self, client: Arc<Client>) {
+        self.drop_client_end(&client.reference);
+        if let Some(end) = client.end() {
+            self.ends.insert((end, Ends::Client(client.reference.as_str().into())), ());
+        }
         if let Some(id) = &client.client_id {
             self.client_ids.insert(id.clone(), client.reference.clone());
         }
         self.clients.insert(client.reference.clone(), client);
+    }
+
+    /// A client has no end of its own any more.
+    pub(crate) fn drop_client_end(&mut self, reference: &str) {
+        if let Some(end) = self.clients.get(reference).and_then(|known| known.end()) {
+            self.ends.remove(&(end, Ends::Client(reference.into())));
+        }
     }
 
     pub(crate) fn put_grant(&mut self, grant: Arc<Grant>) {
@@ -339,9 +368,17 @@ impl State {
     }
 
     pub(crate) fn put_device(&mut self, device: Arc<Device>) {
-        self.ends.insert((device.end, Ends::Device(device.id)), ());
+        self.ends.insert((device.forgotten(), Ends::Device(device.id)), ());
         self.user_codes.insert(device.user_code.clone(), device.id);
         self.devices.insert(device.id, device);
+    }
+
+    /// Removes a device, and what a person would type for it.
+    pub(crate) fn drop_device(&mut self, id: Hash) {
+        let Some(device) = self.devices.get(&id).cloned() else { return };
+        self.user_codes.remove(&device.user_code);
+        self.devices.remove(&id);
+        self.ends.remove(&(device.forgotten(), Ends::Device(id)));
     }
 
     /// Removes a grant with its code, its place among its owner's, and its end.

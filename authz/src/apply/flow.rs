@@ -5,12 +5,12 @@ use std::sync::Arc;
 use base::planted::{Fault, planted};
 
 use super::store::number;
-use super::{clear, end_now};
+use super::withdraw::{forget, withdraw};
+use super::{clear, client, end_now};
 use crate::command::{Command, Outcome, Waiting};
 use crate::error::Error;
 use crate::form::Hash;
-use crate::record::client::{Client, Status};
-use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind, Notice};
+use crate::record::grant::{Code, Device, DeviceState, Grant, GrantKind, Notice, Pending, Pushed};
 use crate::secret::is_equal;
 use crate::state::{Ends, State};
 
@@ -29,7 +29,8 @@ const NOTICES_MAX: usize = 20;
 /// Requests that wait in one browser; beyond, the oldest ends.
 const PENDING_MAX: usize = 20;
 
-/// Requests, handles and devices that wait in all; beyond, whatever ends first ends now.
+/// Requests that wait in all, and as many handles, and as many devices; beyond, whatever of the kind ends
+/// first ends now.
 const WAITING_MAX: usize = 10_000;
 
 pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
@@ -50,6 +51,9 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         Command::Revoke { grants, consents } => {
             let ended = grants.iter().copied().filter(|id| revoke(state, *id, *consents));
             Outcome::Ended(ended.collect())
+        }
+        Command::Withdraw { user, client, service } => {
+            withdraw(state, user, client.as_deref(), *service)
         }
         Command::DropNotices { grants } => {
             Outcome::Each(grants.iter().map(|grant| drop_notice(state, *grant)).collect())
@@ -83,9 +87,12 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.epoch += 1;
             Outcome::Changed
         }
-        Command::PutClient { client, version } => put_client(state, client, *version),
-        Command::DeleteClient { reference } => delete_client(state, reference),
+        Command::PutClient { client, version } => client::put(state, client, *version),
+        Command::DeleteClient { reference } => client::delete(state, reference),
         Command::PutPending { pending, now } => {
+            if !keep_handle(state, pending, *now) {
+                return gone();
+            }
             clear(state, *now);
             let mut own: Vec<(u64, Hash)> = state
                 .pending
@@ -98,7 +105,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             for (_, id) in own.into_iter().take(over) {
                 drop_pending(state, id);
             }
-            make_room(state);
+            make_room(state, |state| state.pending.len(), |what| matches!(what, Ends::Pending(_)));
             state.ends.insert((pending.end, Ends::Pending(pending.id)), ());
             state.pending.insert(pending.id, Arc::new(pending.clone()));
             Outcome::Created
@@ -115,7 +122,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
                     return gone();
                 };
                 state.pushed.remove(&handle);
-                state.ends.remove(&(pushed.end, Ends::Pushed(handle)));
+                state.ends.remove(&(pushed.forgotten(), Ends::Pushed(handle)));
             }
             drop_pending(state, *pending);
             if let Some(code) = code {
@@ -151,14 +158,14 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::PutPushed { pushed, now } => {
             clear(state, *now);
-            make_room(state);
-            state.ends.insert((pushed.end, Ends::Pushed(pushed.id)), ());
+            make_room(state, |state| state.pushed.len(), |what| matches!(what, Ends::Pushed(_)));
+            state.ends.insert((pushed.forgotten(), Ends::Pushed(pushed.id)), ());
             state.pushed.insert(pushed.id, Arc::new(pushed.clone()));
             Outcome::Created
         }
         Command::PutDevice { device, now } => {
             clear(state, *now);
-            make_room(state);
+            make_room(state, |state| state.devices.len(), |what| matches!(what, Ends::Device(_)));
             if state.user_codes.contains(&device.user_code) {
                 return Outcome::Unchanged;
             }
@@ -199,20 +206,28 @@ fn gone() -> Outcome {
     Outcome::Refused(Error::Gone)
 }
 
+/// The head of a family of tokens that an owner granted: neither a narrowed token of one, nor a client's
+/// own.
+fn is_family(grant: &Grant) -> bool {
+    grant.parent.is_none() && grant.kind == GrantKind::Oauth
+}
+
 /// Keeps a new grant; its first access token has the number 0.
 fn granted(state: &mut State, grant: Grant) -> Outcome {
     let key = (grant.user.clone(), grant.client.clone().unwrap_or_default());
-    if grant.parent.is_none() && grant.kind == GrantKind::Oauth {
+    if is_family(&grant) {
         let families: Vec<u64> = state
             .owners
             .from(&(key.0.clone(), key.1.clone(), 0))
             .take_while(|((user, client, _), ())| *user == key.0 && *client == key.1)
             .map(|((_, _, id), ())| *id)
+            .filter(|id| state.grants.get(id).is_some_and(|known| is_family(known)))
             .collect();
         for id in families.iter().take((families.len() + 1).saturating_sub(FAMILIES_MAX)) {
             state.drop_grant(*id);
         }
     }
+    client::used(state, &key.1, grant.created);
     let grant = Arc::new(Grant { serial: 1, ..grant });
     state.put_grant(Arc::clone(&grant));
     Outcome::Granted(grant, 0)
@@ -246,6 +261,7 @@ fn refresh(
     next.serial += u32::from(!planted(Fault::ReuseSerial));
     next.last_used = Some(now);
     let next = Arc::new(next);
+    client::used(state, next.client.as_deref().unwrap_or_default(), now);
     state.grants.insert(known.id, Arc::clone(&next));
     let Some(scopes) = narrowed else { return Outcome::Granted(next, serial) };
     // A narrowed access token has a grant of its own below this one.
@@ -292,73 +308,27 @@ fn drop_notice(state: &mut State, grant: u64) -> bool {
     state.notices.remove(&grant)
 }
 
-fn revoke(state: &mut State, id: u64, consents: bool) -> bool {
+/// Ends a grant; `consents`: with whatever else would let its client in again.
+pub(super) fn revoke(state: &mut State, id: u64, consents: bool) -> bool {
     let Some(grant) = state.grants.get(&id).cloned() else { return false };
     if consents && let Some(client) = &grant.client {
-        state.consents.remove(&(grant.user.clone(), client.clone()));
-        let codes: Vec<Hash> = state
-            .codes
-            .values()
-            .filter(|code| {
-                code.user == grant.user && code.client == *client && code.spent.is_none()
-            })
-            .map(|code| code.hash)
-            .collect();
-        for code in codes {
-            state.codes.remove(&code);
-        }
+        forget(state, &grant.user, Some(client));
     }
     state.drop_grant(id)
 }
 
-fn put_client(state: &mut State, client: &Client, version: u64) -> Outcome {
-    let known = state.clients.get(&client.reference).cloned();
-    if known.as_ref().map_or(0, |known| known.version) != version {
-        return Outcome::Refused(Error::Changed);
-    }
-    if known.is_none() && client.client_id.as_ref().is_some_and(|id| state.client_ids.contains(id))
-    {
-        return Outcome::Refused(Error::Changed);
-    }
-    let mut client = Client { version: version + 1, ..client.clone() };
-    if client.status != Status::Approved
-        && known.as_ref().is_some_and(|known| known.status == Status::Approved)
-    {
-        // All grants of before are dead for good, also once it is approved again.
-        client.grants_from = state.next + 1;
-        if let Some(id) = &client.client_id {
-            drop_codes(state, id);
-        }
-    }
-    state.put_client(Arc::new(client));
-    if known.is_some() { Outcome::Changed } else { Outcome::Created }
-}
-
-fn delete_client(state: &mut State, reference: &str) -> Outcome {
-    let Some(client) = state.clients.get(reference).cloned() else { return Outcome::Unchanged };
-    state.clients.remove(reference);
-    if let Some(id) = &client.client_id {
-        state.client_ids.remove(id);
-        drop_codes(state, id);
-        let grants: Vec<u64> = state
-            .grants
-            .values()
-            .filter(|grant| grant.client.as_deref() == Some(id))
-            .map(|grant| grant.id)
-            .collect();
-        for grant in grants {
-            revoke(state, grant, true);
-        }
-    }
-    Outcome::Changed
-}
-
-fn drop_codes(state: &mut State, client: &str) {
-    let codes: Vec<Hash> =
-        state.codes.values().filter(|code| code.client == client).map(|code| code.hash).collect();
-    for code in codes {
-        state.codes.remove(&code);
-    }
+/// The handle of a request that begins is kept until its person has decided; `false` where its own time
+/// is over.
+fn keep_handle(state: &mut State, pending: &Pending, now: u64) -> bool {
+    let Some(handle) = pending.handle else { return true };
+    let Some(pushed) = state.pushed.get(&handle).filter(|pushed| now < pushed.end).cloned() else {
+        return false;
+    };
+    state.ends.remove(&(pushed.forgotten(), Ends::Pushed(handle)));
+    let kept = Pushed { kept: pushed.kept.max(Some(pending.end)), ..(*pushed).clone() };
+    state.ends.insert((kept.forgotten(), Ends::Pushed(handle)), ());
+    state.pushed.insert(handle, Arc::new(kept));
+    true
 }
 
 fn drop_pending(state: &mut State, id: Hash) {
@@ -375,13 +345,11 @@ fn end_session(state: &mut State, id: Hash) -> bool {
     true
 }
 
-/// Strangers may not fill the state.
-fn make_room(state: &mut State) {
-    while state.pending.len() + state.pushed.len() + state.devices.len() >= WAITING_MAX {
-        let first =
-            state.ends.iter().map(|(key, ())| *key).find(|(_, what)| {
-                matches!(what, Ends::Pending(_) | Ends::Pushed(_) | Ends::Device(_))
-            });
+/// Strangers may not fill the state: one more of a kind, of which there are `count`, needs room. Who fills
+/// one kind takes nothing from the others.
+fn make_room(state: &mut State, count: impl Fn(&State) -> usize, is_kind: impl Fn(&Ends) -> bool) {
+    while count(state) >= WAITING_MAX {
+        let first = state.ends.iter().map(|(key, ())| key).find(|(_, what)| is_kind(what)).cloned();
         let Some((end, what)) = first else { return };
         end_now(state, end, what);
     }
@@ -538,9 +506,7 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         revoked: Vec::new(),
         parent: None,
     };
-    state.user_codes.remove(&known.user_code);
-    state.devices.remove(id);
-    state.ends.remove(&(known.end, Ends::Device(*id)));
+    state.drop_device(*id);
     let grant = Grant { id: number(state), ..grant };
     granted(state, grant)
 }

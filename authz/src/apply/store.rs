@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::client;
+use super::withdraw::{drop_waiting, withdraw};
 use crate::command::{Command, Outcome};
 use crate::error::Error;
 use crate::form::Hash;
@@ -30,19 +32,15 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::PutUser { user, keep_password } => put_user(state, user, *keep_password),
         Command::DeleteUser { name } => {
-            if state.users.get(name).is_some_and(|user| user.is_reserved()) {
+            let Some(user) = state.users.get(name).cloned() else { return Outcome::Unchanged };
+            if user.is_reserved() {
                 return reserved(name);
             }
-            if !state.users.remove(name) {
-                return Outcome::Unchanged;
-            }
+            let uid = user.uid;
+            state.users.remove(name);
             end_sessions(state, name, None);
-            let grants: Vec<u64> = all_grants(state, name);
-            for grant in grants {
-                state.drop_grant(grant);
-            }
-            drop_codes(state, name);
-            drop_consents(state, name);
+            withdraw(state, name, None, true);
+            client::orphan(state, name, uid);
             Outcome::Changed
         }
         Command::EnableUser { name, enabled } => {
@@ -56,7 +54,7 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
             state.users.insert(name.clone(), Arc::new(changed));
             if !enabled {
                 end_sessions(state, name, None);
-                drop_codes(state, name);
+                drop_waiting(state, name, |_| true);
             }
             Outcome::Changed
         }
@@ -213,7 +211,7 @@ fn put_user(state: &mut State, user: &User, keep_password: bool) -> Outcome {
             }
             if !user.enabled {
                 end_sessions(state, &user.name, None);
-                drop_codes(state, &user.name);
+                drop_waiting(state, &user.name, |_| true);
             }
         }
         None if keep_password => {
@@ -249,38 +247,5 @@ fn end_sessions(state: &mut State, user: &str, keep: Option<&Hash>) {
     for (id, end) in ended {
         state.sessions.remove(&id);
         state.ends.remove(&(end, Ends::Session(id)));
-    }
-}
-
-fn all_grants(state: &State, user: &str) -> Vec<u64> {
-    state
-        .owners
-        .from(&(user.to_owned(), String::new(), 0))
-        .take_while(|((owner, ..), ())| owner == user)
-        .map(|((_, _, id), ())| *id)
-        .collect()
-}
-
-fn drop_codes(state: &mut State, user: &str) {
-    let codes: Vec<Hash> = state
-        .codes
-        .values()
-        .filter(|code| code.user == user && code.spent.is_none())
-        .map(|code| code.hash)
-        .collect();
-    for code in codes {
-        state.codes.remove(&code);
-    }
-}
-
-fn drop_consents(state: &mut State, user: &str) {
-    let clients: Vec<String> = state
-        .consents
-        .from(&(user.to_owned(), String::new()))
-        .take_while(|((owner, _), _)| owner == user)
-        .map(|((_, client), _)| client.clone())
-        .collect();
-    for client in clients {
-        state.consents.remove(&(user.to_owned(), client));
     }
 }

@@ -84,6 +84,18 @@ record! {
 }
 
 record! {
+    /// What a change says beside the profile: it waits for a reviewer with it.
+    pub struct Terms {
+        /// How the client would say who it is.
+        pub auth_method: String,
+        /// Grants it would use.
+        pub grant_types: Vec<String>,
+        /// It would have to push its requests.
+        pub require_par: bool,
+    }
+}
+
+record! {
     /// A client.
     pub struct Client {
         /// Number of its registration.
@@ -94,10 +106,15 @@ record! {
         pub status: Status,
         /// Who registered it.
         pub owner: Option<String>,
+        /// That user's number: a later user of the same name is another. Filled in when the client is
+        /// kept; none in what was kept before it was told apart.
+        pub owner_uid: Option<u64>,
         /// What it says of itself.
         pub profile: Profile,
         /// A change that waits for a reviewer.
         pub proposal: Option<Profile>,
+        /// What else changes with it; none where that follows from the profile.
+        pub proposal_terms: Option<Terms>,
         /// Its secrets; at most two at a time.
         pub secrets: Vec<ClientSecret>,
         /// How it says who it is: `client_secret_basic`, `client_secret_post`, `none`.
@@ -116,6 +133,8 @@ record! {
         pub details_types: Vec<String>,
         /// The user whose rights it uses when it acts for itself.
         pub service_account: Option<String>,
+        /// That user's number, as with `owner_uid`.
+        pub service_uid: Option<u64>,
         /// Nobody has reviewed it: it registered by itself.
         pub unreviewed: bool,
         /// Hash of the token that manages its registration.
@@ -128,6 +147,8 @@ record! {
         pub version: u64,
         /// Grants below this number are dead: it was suspended.
         pub grants_from: u64,
+        /// When it last got a token, in milliseconds and to the day; kept of unreviewed clients alone.
+        pub last_used: Option<u64>,
     }
 }
 
@@ -161,8 +182,10 @@ impl Client {
             client_id: None,
             status: Status::Pending,
             owner: None,
+            owner_uid: None,
             profile,
             proposal: None,
+            proposal_terms: None,
             secrets: Vec::new(),
             auth_method: "none".into(),
             grant_types: Vec::new(),
@@ -172,13 +195,24 @@ impl Client {
             web_origins: Vec::new(),
             details_types: Vec::new(),
             service_account: None,
+            service_uid: None,
             unreviewed: false,
             registration: None,
             note: None,
             created,
             version: 0,
             grants_from: 0,
+            last_used: None,
         }
+    }
+
+    /// A client that nobody reviewed goes when it got no token for so long, in milliseconds.
+    pub const UNUSED_MS: u64 = 90 * 24 * 60 * 60 * 1000;
+
+    /// When it goes by itself, in milliseconds; a reviewed one does not.
+    pub fn end(&self) -> Option<u64> {
+        let seen = self.last_used.unwrap_or(self.created);
+        self.unreviewed.then(|| seen.saturating_add(Self::UNUSED_MS))
     }
 
     /// May it authorize and use tokens?

@@ -183,8 +183,17 @@ record! {
         pub client: String,
         /// Its parameters.
         pub params: Vec<(String, String)>,
-        /// When it ends.
+        /// When it ends, in milliseconds: nobody begins with it from then on.
         pub end: u64,
+        /// A person who began with it in time has until then to decide.
+        pub kept: Option<u64>,
+    }
+}
+
+impl Pushed {
+    /// When nobody needs it any more.
+    pub fn forgotten(&self) -> u64 {
+        self.kept.map_or(self.end, |kept| kept.max(self.end))
     }
 }
 
@@ -234,6 +243,14 @@ impl Device {
 
     /// Seconds between a device's questions, as long as it keeps to them.
     pub const INTERVAL_S: u64 = 5;
+
+    /// For so long after its end a device is still told that it was too late, in milliseconds.
+    const TOLD_MS: u64 = Self::LIFE_MS;
+
+    /// When nobody is told of it any more.
+    pub fn forgotten(&self) -> u64 {
+        self.end.saturating_add(Self::TOLD_MS)
+    }
 
     /// A device that began to wait at `created` (milliseconds).
     pub fn new(
