@@ -69,7 +69,7 @@ pub fn refused<E: Env>(
     let Some(security) = security else { return };
     let audit = security.keeper.audit();
     let Some(given) = head.text("authorization").filter(|_| audit.is_on()) else { return };
-    let scheme = given.split(' ').next().unwrap_or_default();
+    let scheme = scheme(given);
     let reason = reason(reply);
     let event = match reply.status {
         429 => "login_throttled",
@@ -88,6 +88,19 @@ pub fn refused<E: Env>(
         ("opaque_id", head.text("x-opaque-id").unwrap_or_default()),
     ];
     audit.note(env.clock().unix_ms(), event, "failed", &facts);
+}
+
+/// Schemes of `Authorization` that the log names.
+const SCHEMES: &[&str] =
+    &["ApiKey", "AWS4-HMAC-SHA256", "Basic", "Bearer", "Digest", "DPoP", "Negotiate", "NTLM"];
+
+/// The scheme of an `Authorization` value, where it is one that we know: whatever else stands there may be
+/// a secret that came without its scheme.
+fn scheme(given: &str) -> &'static str {
+    let first =
+        given.trim_start().split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
+    let known = SCHEMES.iter().find(|known| known.eq_ignore_ascii_case(first));
+    known.copied().unwrap_or_default()
 }
 
 /// The reason of a failure that is already written.
@@ -210,4 +223,28 @@ fn changed(op: Op) -> Option<&'static str> {
         | Op::ProfileHasPrivileges
         | Op::ClearCache => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header without a scheme, or with a tab after it, stood in the log whole.
+    #[test]
+    fn a_scheme_is_a_known_word_or_nothing() {
+        for (given, known) in [
+            ("Basic YTpi", "Basic"),
+            ("bearer x", "Bearer"),
+            (" ApiKey x", "ApiKey"),
+            ("Bearer\tcore_at_x", "Bearer"),
+            ("DPoP", "DPoP"),
+            ("core_at_x", ""),
+            ("elastic:secret", ""),
+            ("Secret x", ""),
+            ("Basicx YTpi", ""),
+            ("", ""),
+        ] {
+            assert_eq!(scheme(given), known, "{given}");
+        }
+    }
 }
