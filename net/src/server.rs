@@ -29,7 +29,6 @@ use crate::format::Encoding;
 use crate::lanes::Lanes;
 use crate::limits::Limits;
 use crate::media::{self, Wanted};
-use crate::oauth::Oauth;
 use crate::oauth::touch::Touched;
 use crate::oauth::visit::Visit;
 use crate::params::Params;
@@ -272,7 +271,7 @@ impl<E: Env> Inner<E> {
         let security = self.security.as_ref()?;
         let oauth = security.oauth.as_ref()?;
         let target = Target::new(head.target());
-        if !Oauth::owns(&target) {
+        if !oauth.owns(&target) {
             return None;
         }
         let visit = Visit {
@@ -285,6 +284,7 @@ impl<E: Env> Inner<E> {
             body,
             peer,
             id: OnceCell::new(),
+            proven: OnceCell::new(),
         };
         Some(crate::oauth::answer(&visit).await)
     }
@@ -306,7 +306,7 @@ impl<E: Env> Inner<E> {
     async fn judge(&self, head: &http::Head, peer: Rc<str>) -> Option<Judged> {
         let security = self.security.as_ref()?;
         if head.method() == Method::Options
-            || (security.oauth.is_some() && Oauth::owns(&Target::new(head.target())))
+            || security.oauth.as_ref().is_some_and(|oauth| oauth.owns(&Target::new(head.target())))
         {
             return None;
         }

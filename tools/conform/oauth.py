@@ -13,6 +13,7 @@ import traceback
 import oauth_flow  # noqa: F401 (its stories)
 import oauth_attacks  # noqa: F401
 import oauth_rights  # noqa: F401
+import oauth_owner  # noqa: F401
 import oauth_operator  # noqa: F401
 from oauth_kit import TESTS, prepare
 from server import SECRETS, Server

@@ -171,8 +171,7 @@ async fn change<E: Env>(
     let mut changed = keeper.set_password(env, &user, password, None).await;
     if changed.is_ok() {
         // Whoever had the old password keeps nothing.
-        let grants = keeper.state().grants_of(&user, None).map(|grant| grant.id).collect();
-        let command = authz::Command::Revoke { grants, consents: true };
+        let command = authz::Command::Withdraw { user, client: None, service: true };
         changed = keeper.ask(command).await.map(drop);
     }
     let closed = store.close().await;

@@ -4,19 +4,29 @@ use maud::{Markup, html};
 
 use super::layout::{Person, Tab, Width, app_head, hidden, page, time};
 
-/// One grant, in words.
+/// What a row's form takes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// One grant, by its name.
+    Grant(String),
+    /// Whatever an application was given that holds no token now, by its client id: a consent that is
+    /// remembered, a code on its way.
+    Consent(String),
+}
+
+/// One access, in words.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its number, for the form.
-    pub id: String,
+    /// What is taken back, for the form.
+    pub given: Given,
     /// The application's name.
     pub app: String,
     /// Where its logo is.
     pub logo: Option<String>,
     /// What it may do, a sentence each.
     pub permissions: Vec<String>,
-    /// When it was given, in milliseconds.
-    pub created: u64,
+    /// When it was given, in milliseconds, where that is known.
+    pub created: Option<u64>,
     /// When it was last used.
     pub last_used: Option<u64>,
     /// From where.
@@ -69,7 +79,12 @@ pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], stolen: &[Stolen]) 
 }
 
 fn grant(csrf: &str, row: &Row) -> Markup {
-    let since = html! { "since " (time(row.created)) };
+    let since = html! {
+        @match row.created {
+            Some(at) => { "since " (time(at)) },
+            None => "you let it in; it holds no token now, and gets one without asking you again",
+        }
+    };
     html! {
         article.card {
             (app_head(&row.app, row.logo.as_deref(), &since, 2))
@@ -84,7 +99,10 @@ fn grant(csrf: &str, row: &Row) -> Markup {
             }
             form method="post" action="/account/apps" {
                 (hidden("csrf_token", csrf))
-                (hidden("grant", &row.id))
+                @match &row.given {
+                    Given::Grant(id) => (hidden("grant", id)),
+                    Given::Consent(client) => (hidden("client", client)),
+                }
                 button.danger type="submit" name="action" value="revoke" aria-label={ "Revoke " (row.app) } { "Revoke" }
             }
         }
@@ -137,27 +155,30 @@ pub enum Changed<'a> {
     No,
     /// It was changed.
     Yes,
-    /// It was not, and why.
-    Refused(&'a str),
+    /// It was not: which field is to be filled again, and why.
+    Refused(&'static str, &'a str),
 }
 
 /// The password form.
 pub fn password(person: &Person<'_>, csrf: &str, changed: Changed<'_>) -> String {
-    let described = matches!(changed, Changed::Refused(_)).then_some("trouble");
+    let wrong = match changed {
+        Changed::Refused(field, _) => field,
+        Changed::No | Changed::Yes => "",
+    };
     let body = html! {
         section.card {
             h1 { "Change your password" }
             @match changed {
                 Changed::No => {},
                 Changed::Yes => div.note role="status" { "Your password was changed. All other sessions have ended." },
-                Changed::Refused(why) => div.note.stop #trouble role="alert" { (why) },
+                Changed::Refused(_, why) => div.note.stop #trouble role="alert" { (why) },
             }
             form method="post" action="/account/security" {
                 (hidden("csrf_token", csrf))
                 (super::layout::hidden("username", person.name))
-                (secret("password", "Current password", "current-password", described))
-                (secret("new_password", "New password", "new-password", None))
-                (secret("new_password_again", "New password again", "new-password", None))
+                (secret("password", "Current password", "current-password", wrong))
+                (secret("new_password", "New password", "new-password", wrong))
+                (secret("new_password_again", "New password again", "new-password", wrong))
                 div.choice {
                     input #revoke type="checkbox" name="revoke_grants" value="true";
                     label for="revoke" { "Also revoke all applications" }
@@ -170,12 +191,14 @@ pub fn password(person: &Person<'_>, csrf: &str, changed: Changed<'_>) -> String
     page("Change your password", Some(person), Tab::Security, Width::Narrow, &body)
 }
 
-fn secret(name: &str, label: &str, complete: &str, described: Option<&str>) -> Markup {
+fn secret(name: &str, label: &str, complete: &str, wrong: &str) -> Markup {
+    let is_wrong = name == wrong;
     html! {
         div.field {
             label for=(name) { (label) }
             input id=(name) type="password" name=(name) autocomplete=(complete) required maxlength="1024"
-                aria-describedby=[described];
+                aria-invalid=[is_wrong.then_some("true")] aria-describedby=[is_wrong.then_some("trouble")]
+                autofocus[is_wrong];
         }
     }
 }
@@ -189,15 +212,18 @@ mod tests {
     #[test]
     fn each_grant_has_a_form_of_its_own() {
         let row = Row {
-            id: "7".into(),
+            given: Given::Grant("7".into()),
             app: "Chart".into(),
             logo: None,
             permissions: vec!["Read documents in orders".into()],
-            created: 0,
+            created: Some(0),
             last_used: None,
             last_address: None,
             end: Some(86_400_000),
         };
+        let kept = Row { given: Given::Consent("c1".into()), created: None, ..row.clone() };
+        let page = grants(&PERSON, "c", &[kept], &[]);
+        assert!(page.contains("name=\"client\" value=\"c1\"") && page.contains("without asking"));
         let page = grants(&PERSON, "c", &[row.clone(), row], &[]);
         assert_eq!(page.matches("name=\"grant\" value=\"7\"").count(), 2);
         assert_eq!(page.matches("value=\"revoke_all\"").count(), 1);
@@ -210,7 +236,12 @@ mod tests {
 
     #[test]
     fn a_refused_password_says_why() {
-        let page = password(&PERSON, "c", Changed::Refused("too short"));
-        assert!(page.contains("too short") && page.contains("aria-describedby=\"trouble\""));
+        let page = password(&PERSON, "c", Changed::Refused("new_password", "too short"));
+        assert!(page.contains("too short"));
+        assert_eq!(page.matches("aria-describedby=\"trouble\" autofocus").count(), 1, "{page}");
+        let at = page.find("autofocus").expect("the focus is there");
+        let id = page[..at].rfind(" id=\"").expect("an element with an id");
+        assert!(page[id..].starts_with(" id=\"new_password\""), "{}", &page[id..at]);
+        assert!(!password(&PERSON, "c", Changed::No).contains("autofocus"));
     }
 }

@@ -197,7 +197,8 @@ fn form(
             refused,
             &html! {
                 input id=(name) type=(kind) name=(name) value=(value) required[required] maxlength="2048"
-                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused));
+                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused))
+                    autofocus[bad(name, refused).is_some()];
             },
         )
     };
@@ -209,7 +210,8 @@ fn form(
             refused,
             &html! {
                 textarea id=(name) name=(name) required[required] maxlength="20000" spellcheck="false"
-                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused)) { (value) }
+                    aria-invalid=[bad(name, refused)] aria-describedby=(described(name, refused))
+                    autofocus[bad(name, refused).is_some()] { (value) }
             },
         )
     };
@@ -220,7 +222,8 @@ fn form(
         form method="post" action=(action) enctype="multipart/form-data" {
             (hidden("csrf_token", csrf))
             (field("application_type", "Kind of application", "Where it runs decides how safely it can keep secrets.", refused, &html! {
-                select #application_type name="application_type" aria-describedby=(described("application_type", refused)) {
+                select #application_type name="application_type" aria-describedby=(described("application_type", refused))
+                    aria-invalid=[bad("application_type", refused)] autofocus[bad("application_type", refused).is_some()] {
                     @for (value, words) in [("web", "Web application on a server"), ("native", "Program on a person's machine"), ("browser", "Program in a browser"), ("service", "Service that acts for itself")] {
                         option value=(value) selected[fields.application_type == value] { (words) }
                     }
@@ -230,7 +233,8 @@ fn form(
             (area("redirect_uris", "Callback addresses", "One a line. https://…, or http://127.0.0.1/… for programs on a machine, or a private scheme such as com.example.app:/cb.", &fields.redirect_uris, false))
             (field("logo", "Logo", "PNG, JPEG or WebP, at most 256 KiB and 1024×1024. Leave empty to keep what is there.", refused, &html! {
                 input #logo type="file" name="logo" accept="image/png,image/jpeg,image/webp"
-                    aria-invalid=[bad("logo", refused)] aria-describedby=(described("logo", refused));
+                    aria-invalid=[bad("logo", refused)] aria-describedby=(described("logo", refused))
+                    autofocus[bad("logo", refused).is_some()];
             }))
             (text("client_uri", "Its page", "An https address.", &fields.client_uri, "url", false))
             (area("description", "Description", "Shown to owners on the consent page.", &fields.description, false))
@@ -241,8 +245,13 @@ fn form(
             (area("scope_reason", "Why it needs them", "For the reviewer.", &fields.scope_reason, false))
             fieldset {
                 legend { "Can it keep a secret?" }
+                @if let Some(refused) = refused.filter(|refused| refused.field == "confidential") {
+                    p.note.stop #confidential-trouble { (refused.why) }
+                }
                 div.choice {
-                    input #confidential type="radio" name="confidential" value="confidential" checked[!fields.public];
+                    input #confidential type="radio" name="confidential" value="confidential" checked[!fields.public]
+                        aria-describedby=[bad("confidential", refused).map(|_| "confidential-trouble")]
+                        autofocus[bad("confidential", refused).is_some()];
                     label for="confidential" { "Yes, it runs where nobody else can look" }
                     p.hint { "It gets a secret." }
                 }
@@ -319,6 +328,21 @@ mod tests {
         assert!(
             page.contains("id=\"redirect_uris-trouble\"") && page.contains("aria-invalid=\"true\"")
         );
+        for field in
+            ["application_type", "client_name", "redirect_uris", "logo", "scope", "confidential"]
+        {
+            let refused = Refused { field, why: "not so".into() };
+            let page = new(&PERSON, "c", &fields, Some(&refused));
+            assert_eq!(page.matches(" autofocus").count(), 1, "{field}");
+            let at = page.find(" autofocus").expect("counted");
+            let id = page[..at].rfind(" id=\"").expect("an element with an id");
+            assert!(
+                page[id..].starts_with(&format!(" id=\"{field}\"")),
+                "{field}: {}",
+                &page[id..at]
+            );
+        }
+        assert!(!new(&PERSON, "c", &fields, None).contains("autofocus"));
     }
 
     #[test]

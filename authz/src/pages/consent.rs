@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
 use super::words::{Weight, Words};
 
 /// What the page shows.
@@ -40,6 +40,8 @@ pub struct Consent<'a> {
     pub may_remember: bool,
     /// Access goes on until it is revoked.
     pub lasting: bool,
+    /// The request waits until then, in milliseconds.
+    pub end: u64,
 }
 
 /// An entry of `authorization_details` in words.
@@ -86,6 +88,7 @@ pub fn render(consent: &Consent<'_>) -> String {
                         p.hint { "For this application and no more than these permissions." }
                     }
                 }
+                (until("Please decide before", consent.end))
                 div.buttons {
                     button type="submit" name="decision" value="allow" { "Allow" }
                     button.quiet type="submit" name="decision" value="deny" { "Deny" }
@@ -210,6 +213,7 @@ mod tests {
             swallows: false,
             may_remember: true,
             lasting: true,
+            end: 600_000,
         }
     }
 
@@ -219,6 +223,10 @@ mod tests {
         assert!(page.contains("name=\"scope\" value=\"index:orders-*:read\" checked"), "{page}");
         let strong = page.find("And to change things").expect("a group of its own");
         assert!(page.find("value=\"index:orders-*:write\"").expect("asked") > strong);
+        assert!(
+            page.contains("Please decide before <time datetime=\"1970-01-01T00:10Z\">"),
+            "{page}"
+        );
         assert!(page.contains("Chart &lt;b&gt;") && page.contains("app.example"));
         assert!(page.contains("value=\"allow\"") && page.contains("value=\"deny\""));
     }

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::layout::{Person, Tab, Width, app_head, badge, hidden, page};
+use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
 use super::words::{Weight, Words};
 
 /// The form that asks for the code.
@@ -45,6 +45,8 @@ pub struct Confirm<'a> {
     pub reviewed: bool,
     /// What is asked.
     pub scopes: Vec<(String, Words)>,
+    /// The code is good until then, in milliseconds.
+    pub end: u64,
 }
 
 /// The page that asks for the decision.
@@ -71,6 +73,7 @@ pub fn confirm(confirm: &Confirm<'_>) -> String {
                         }
                     }
                 }
+                (until("Please decide before", confirm.end))
                 div.buttons {
                     button type="submit" name="decision" value="allow" { "Allow" }
                     button.quiet type="submit" name="decision" value="deny" { "Deny" }
@@ -82,14 +85,28 @@ pub fn confirm(confirm: &Confirm<'_>) -> String {
 }
 
 /// What became of it.
-pub fn done(person: &Person<'_>, allowed: bool) -> String {
-    let (title, sentence) = if allowed {
-        (
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The device is let in.
+    Allowed,
+    /// Its person refused.
+    Refused,
+    /// Its person holds nothing of what was ticked.
+    Nothing,
+}
+
+/// The page that tells what became of it.
+pub fn done(person: &Person<'_>, done: Done) -> String {
+    let (title, sentence) = match done {
+        Done::Allowed => (
             "Your device is connected",
             "It goes on by itself within a few seconds. You can close this page.",
-        )
-    } else {
-        ("Refused", "The device gets no access. You can close this page.")
+        ),
+        Done::Refused => ("Refused", "The device gets no access. You can close this page."),
+        Done::Nothing => (
+            "Nothing to give",
+            "Your account may do nothing of what the device asks for, so it gets no access.",
+        ),
     };
     let body = html! {
         section.card {

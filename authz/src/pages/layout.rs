@@ -78,6 +78,27 @@ pub fn page(
     markup.into_string()
 }
 
+/// The page for a server whose issuer has a path: its links, forms and pictures lead below `base`, such as
+/// `/es`; an empty base changes nothing.
+///
+/// Pages are written with addresses from the root. Text of strangers cannot look like one of these
+/// attributes, for its quotation marks are escaped.
+pub fn below(html: String, base: &str) -> String {
+    if base.is_empty() {
+        return html;
+    }
+    let mut out = html;
+    for attribute in [" href=\"", " action=\"", " src=\""] {
+        out = out.replace(&format!("{attribute}/"), &format!("{attribute}{base}/"));
+    }
+    out
+}
+
+/// Until when something waits, as a sentence that `what` begins.
+pub fn until(what: &str, end_ms: u64) -> Markup {
+    html! { p.hint { (what) " " (time(end_ms)) ". After that, begin again where you came from." } }
+}
+
 fn bar(person: &Person<'_>, tab: Tab) -> Markup {
     let mut entries = vec![
         (Tab::Grants, "/account/apps", "Access"),
@@ -174,6 +195,29 @@ mod tests {
         let page = page("x", Some(&person), Tab::Sessions, Width::Wide, &html! {});
         assert!(page.contains("href=\"/account/sessions\" aria-current=\"page\""), "{page}");
         assert!(!page.contains("/admin/apps"), "only reviewers are led to the queue");
+    }
+
+    #[test]
+    fn a_page_below_a_path_leads_nowhere_else() {
+        let evil = " href=\"/x";
+        let person = Person { name: evil, csrf: "t", reviews: true };
+        let body = html! {
+            (app_head(evil, Some("/logo/7"), &html! { a href="https://app.example/" { "home" } }, 1))
+            form action="/apps" { input name="a" value=(evil); }
+        };
+        let plain = page("x", Some(&person), Tab::Apps, Width::Wide, &body);
+        assert_eq!(below(plain.clone(), ""), plain);
+        let below = below(plain.clone(), "/es");
+        for part in [" href=\"/es/login/style.css\"", " src=\"/es/logo/7\"", " action=\"/es/apps\""]
+        {
+            assert!(below.contains(part), "{part} is missing in {below}");
+        }
+        assert!(
+            below.contains("href=\"https://app.example/\"") && below.contains("href=\"#main\"")
+        );
+        let count = |text: &str, part: &str| text.matches(part).count();
+        assert_eq!(count(&below, "=\"/es/"), count(&plain, "=\"/"), "no link was left behind");
+        assert!(below.contains("&quot;/x"), "what a stranger wrote stays as it is");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::layout::{Tab, Width, hidden, page};
+use super::layout::{Tab, Width, hidden, page, until};
 
 /// What the form has to say beside its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Trouble {
     Wait(u64),
     /// Too many people sign in at this moment.
     Busy,
+    /// The account is right, but one of the server's own file, which has no pages.
+    FileAccount,
 }
 
 /// What the form is made of.
@@ -28,6 +30,8 @@ pub struct Login<'a> {
     pub username: &'a str,
     /// Name of the application that sent the person here.
     pub app: Option<&'a str>,
+    /// The request waits until then, in milliseconds; none where nothing waits.
+    pub end: Option<u64>,
     /// What went wrong the last time.
     pub trouble: Trouble,
 }
@@ -41,6 +45,11 @@ pub fn render(login: &Login<'_>) -> String {
             Some(format!("Too many attempts. Please wait {seconds} s and try again."))
         }
         Trouble::Busy => Some("Many people sign in at this moment. Please try again.".to_owned()),
+        Trouble::FileAccount => Some(
+            "This account is kept in a file of the server. It is good for the store, not for these pages. \
+             Please sign in with another one."
+                .to_owned(),
+        ),
     };
     let invalid = (login.trouble == Trouble::Wrong).then_some("true");
     let described = message.is_some().then_some("trouble");
@@ -69,6 +78,7 @@ pub fn render(login: &Login<'_>) -> String {
                     input #password type="password" name="password" autocomplete="current-password" required
                         maxlength="1024" aria-invalid=[invalid] aria-describedby=[described] autofocus[at_password];
                 }
+                @if let Some(end) = login.end { (until("Please sign in before", end)) }
                 div.buttons.wide { button type="submit" { "Sign in" } }
             }
         }
@@ -80,8 +90,14 @@ pub fn render(login: &Login<'_>) -> String {
 mod tests {
     use super::*;
 
-    const FORM: Login<'_> =
-        Login { csrf: "c", request: "r", username: "", app: None, trouble: Trouble::None };
+    const FORM: Login<'_> = Login {
+        csrf: "c",
+        request: "r",
+        username: "",
+        app: None,
+        end: None,
+        trouble: Trouble::None,
+    };
 
     #[test]
     fn failures_differ_from_each_other_in_nothing_but_the_sentence() {
@@ -89,7 +105,9 @@ mod tests {
         assert!(wrong.contains("aria-describedby=\"trouble\"") && wrong.contains("role=\"alert\""));
         assert!(wrong.contains("value=\"ann\""));
         assert!(render(&Login { trouble: Trouble::Wait(8), ..FORM }).contains("wait 8 s"));
-        assert!(!render(&FORM).contains("role=\"alert\""));
+        assert!(!render(&FORM).contains("role=\"alert\"") && !render(&FORM).contains("<time"));
+        let waiting = render(&Login { end: Some(600_000), ..FORM });
+        assert!(waiting.contains("Please sign in before <time"), "{waiting}");
     }
 
     #[test]

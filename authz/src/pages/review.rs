@@ -40,6 +40,8 @@ pub struct Entry {
     pub owner: String,
     /// It changes an approved application.
     pub change: bool,
+    /// That application is suspended, and stays so whatever is decided about the change.
+    pub suspended: bool,
     /// It has a secret.
     pub confidential: bool,
     /// It will be held to PKCE.
@@ -71,14 +73,19 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
     let below = html! {
         "sent by " strong { (entry.owner) } " "
         (badge(if entry.change { "change" } else { "new" }, "wait")) " "
+        @if entry.suspended { (badge("suspended", "bad")) " " }
         (badge(if entry.confidential { "keeps a secret" } else { "public" }, if entry.confidential { "good" } else { "wait" })) " "
         (badge(if entry.pkce { "PKCE" } else { "no PKCE" }, if entry.pkce { "good" } else { "bad" }))
     };
-    let note = format!("note-{}", entry.reference);
+    let (note, pkce) = (format!("note-{}", entry.reference), format!("pkce-{}", entry.reference));
     html! {
         article.card {
             (app_head(&entry.name, entry.logo.as_deref(), &below, 2))
             p.hint { "Reference " code { (entry.reference) } }
+            @if entry.suspended {
+                div.note.stop { strong { "This application is suspended. " }
+                    "Approving takes the change over; the suspension stays until an administrator ends it." }
+            }
             @if !entry.alike.is_empty() {
                 div.note.stop { strong { "Its name looks like " }
                     @for (at, name) in entry.alike.iter().enumerate() { @if at > 0 { ", " } (name) } "." }
@@ -114,6 +121,15 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
             form method="post" action="/admin/apps" {
                 (hidden("csrf_token", csrf))
                 (hidden("app", &entry.reference))
+                @if entry.confidential {
+                    div.field {
+                        label for=(pkce) { "PKCE" }
+                        select id=(pkce) name="require_pkce" {
+                            option value="true" selected[entry.pkce] { "must be used" }
+                            option value="false" selected[!entry.pkce] { "may be left out" }
+                        }
+                    }
+                }
                 div.field {
                     label for=(note) { "Note to the developer" }
                     input id=(note) type="text" name="note" maxlength="1000";
@@ -141,6 +157,7 @@ mod tests {
             logo: None,
             owner: "dev".into(),
             change: true,
+            suspended: true,
             confidential: true,
             pkce: false,
             callbacks: vec![Callback {
@@ -164,6 +181,8 @@ mod tests {
             "<del>Old</del>",
             "looks like",
             "no PKCE",
+            "This application is suspended",
+            "<option value=\"false\" selected>",
         ] {
             assert!(page.contains(part), "{part} is missing in {page}");
         }

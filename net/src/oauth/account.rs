@@ -1,13 +1,18 @@
 //! `/account`: what has access, where somebody is signed in, the password.
 
-use authz::pages::account::{self, Changed, Row, Stolen, Visit as Seen};
-use authz::pages::words;
-use authz::record::grant::GrantKind;
-use authz::{Command, Secret};
-use env::Env;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::consent;
-use super::visit::{SignedIn, Visit, see_other};
+use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
+use authz::pages::words;
+use authz::record::grant::{DeviceState, Grant, GrantKind};
+use authz::record::user::{Realm, User};
+use authz::{AuthError, Command, Outcome, Secret};
+use env::Env;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::visit::{SignedIn, Visit};
+use super::{consent, login};
 use crate::reply::Reply;
 
 fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
@@ -15,10 +20,7 @@ fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
 }
 
 /// The person's grants that still stand.
-fn grants<E: Env>(
-    visit: &Visit<'_, E>,
-    name: &str,
-) -> Vec<std::sync::Arc<authz::record::grant::Grant>> {
+fn grants<E: Env>(visit: &Visit<'_, E>, name: &str) -> Vec<Arc<Grant>> {
     let (state, now) = (visit.state(), visit.now());
     state
         .grants_of(name, None)
@@ -28,15 +30,55 @@ fn grants<E: Env>(
         .collect()
 }
 
+/// Clients that hold no grant now and would be let in without a question: a consent is remembered, or a code
+/// or a device is on its way. With what each may do.
+fn without_grant<E: Env>(
+    visit: &Visit<'_, E>,
+    signed_in: &SignedIn,
+    granted: &[Arc<Grant>],
+) -> BTreeMap<String, Vec<String>> {
+    let (state, now, user) = (visit.state(), visit.now(), &signed_in.user);
+    let is_own = |name: &str, uid: u64| name == user.name && uid == user.uid;
+    let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |client: &str, scopes: &[String]| {
+        let holds = |grant: &Arc<Grant>| grant.client.as_deref() == Some(client);
+        if state.client(client).is_some() && !granted.iter().any(holds) {
+            let known = given.entry(client.to_owned()).or_default();
+            known.extend(
+                scopes.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>(),
+            );
+        }
+    };
+    let kept = state.consents.from(&(user.name.clone(), String::new()));
+    for (_, consent) in kept.take_while(|((owner, _), _)| *owner == user.name) {
+        if consent.uid == user.uid {
+            add(&consent.client, &consent.scopes);
+        }
+    }
+    for code in state.codes.values() {
+        if is_own(&code.user, code.uid) && code.spent.is_none() && !code.burnt && now < code.end {
+            add(&code.client, &code.scopes);
+        }
+    }
+    for device in state.devices.values() {
+        let is_let_in = device.state == DeviceState::Allowed && now < device.end;
+        if is_let_in && is_own(device.user.as_deref().unwrap_or_default(), device.uid) {
+            add(&device.client, &device.scopes);
+        }
+    }
+    given
+}
+
 /// `GET /account/apps`.
 pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
-    let rows: Vec<Row> = grants(visit, &signed_in.user.name)
+    let today = |pattern: &str| visit.indices_today(Some(&signed_in.user), pattern);
+    let granted = grants(visit, &signed_in.user.name);
+    let mut rows: Vec<Row> = granted
         .iter()
         .filter_map(|grant| {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
-            let today = |pattern: &str| visit.indices_today(Some(&signed_in.user), pattern);
             let scopes = grant.scopes.iter().map(|scope| words::of(scope, today).sentence);
             let details = grant.details.iter().map(|entry| {
                 let detail = consent::detail(visit, &signed_in.user, entry);
@@ -46,17 +88,30 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 }
             });
             Some(Row {
-                id: visit.keys().grant_name(grant.id),
+                given: Given::Grant(visit.keys().grant_name(grant.id)),
                 app: client.profile.name.clone(),
                 logo: consent::logo(client, client_id),
                 permissions: scopes.chain(details).collect(),
-                created: grant.created,
+                created: Some(grant.created),
                 last_used: grant.last_used,
                 last_address: grant.last_address.clone(),
                 end: Some(grant.absolute_end),
             })
         })
         .collect();
+    for (client_id, scopes) in without_grant(visit, signed_in, &granted) {
+        let Some(client) = state.client(&client_id) else { continue };
+        rows.push(Row {
+            app: client.profile.name.clone(),
+            logo: consent::logo(client, &client_id),
+            permissions: scopes.iter().map(|scope| words::of(scope, today).sentence).collect(),
+            given: Given::Consent(client_id),
+            created: None,
+            last_used: None,
+            last_address: None,
+            end: None,
+        });
+    }
     let csrf = token(visit, signed_in);
     let told = state.notices_of(&signed_in.user, visit.now());
     let stolen: Vec<Stolen> =
@@ -70,21 +125,29 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
-    let own: Vec<u64> = grants(visit, &signed_in.user.name).iter().map(|grant| grant.id).collect();
-    let ended = match form.text("action") {
+    let granted = grants(visit, &signed_in.user.name);
+    let user = signed_in.user.name.clone();
+    let command = match form.text("action") {
         "understood" => {
             let state = visit.state();
             let told = state.notices_of(&signed_in.user, visit.now());
             let grants = told.map(|notice| notice.grant).collect();
             return match visit.ask(Command::DropNotices { grants }).await {
-                Ok(_) => see_other("/account/apps"),
+                Ok(_) => visit.see_other("/account/apps"),
                 Err(_) => visit.down(),
             };
         }
-        "revoke_all" => own,
-        "revoke" => match visit.keys().grant_named(form.text("grant")) {
-            Some(id) if own.contains(&id) => vec![id],
-            _ => {
+        "revoke_all" => Command::Withdraw { user, client: None, service: false },
+        "revoke" => {
+            let named = visit.keys().grant_named(form.text("grant"));
+            let id = named.filter(|id| granted.iter().any(|grant| grant.id == *id));
+            let client = form.text("client");
+            let is_given = || without_grant(visit, signed_in, &granted).contains_key(client);
+            if let Some(id) = id {
+                Command::Revoke { grants: vec![id], consents: true }
+            } else if is_given() {
+                Command::Withdraw { user, client: Some(client.to_owned()), service: false }
+            } else {
                 return visit.problem(
                     404,
                     "There is no such access",
@@ -92,15 +155,20 @@ pub async fn revoke<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
                     "Look at the list again.",
                 );
             }
-        },
+        }
         _ => return visit.foreign_form(),
     };
-    let told: Vec<String> = ended.iter().map(|id| visit.keys().grant_name(*id)).collect();
-    match visit.ask(Command::Revoke { grants: ended, consents: true }).await {
-        Ok(_) => {
-            let facts = [("user", signed_in.user.name.as_str()), ("grant", &told.join(" "))];
+    match visit.ask(command).await {
+        Ok(outcome) => {
+            let ended = if let Outcome::Ended(ended) = outcome { ended } else { Vec::new() };
+            let told: Vec<String> = ended.iter().map(|id| visit.keys().grant_name(*id)).collect();
+            let facts = [
+                ("user", signed_in.user.name.as_str()),
+                ("client", form.text("client")),
+                ("grant", &told.join(" ")),
+            ];
             visit.note("consent_revoked", "ok", &facts);
-            see_other("/account/apps")
+            visit.see_other("/account/apps")
         }
         Err(_) => visit.down(),
     }
@@ -135,9 +203,9 @@ pub async fn end_sessions<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) ->
     let state = visit.state();
     let ids = state.sessions_of(&signed_in.user, visit.now()).map(|session| session.id).collect();
     match visit.ask(Command::EndSessions { ids }).await {
-        Ok(_) => {
-            see_other("/login").field("Set-Cookie", super::cookie::clear(super::cookie::SESSION))
-        }
+        Ok(_) => visit
+            .see_other("/login")
+            .field("Set-Cookie", super::cookie::clear(super::cookie::SESSION)),
         Err(_) => visit.down(),
     }
 }
@@ -189,35 +257,61 @@ const COMMON: &[&str] = &[
     "88888888",
 ];
 
+/// Is a password (as it is hashed) one that is tried first, for this user?
+fn is_common(password: &str, user: &str) -> bool {
+    let plain = login::account(password);
+    COMMON.contains(&plain.as_str()) || plain == login::account(user)
+}
+
 /// `POST /account/security`.
 pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(posted) = visit.posted() else { return visit.foreign_form() };
     if !visit.is_own_form(&posted, &token(visit, signed_in)) || posted.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
-    let refuse = |why: &str| form(visit, 400, signed_in, Changed::Refused(why));
+    let refuse = |field, why: &str| form(visit, 400, signed_in, Changed::Refused(field, why));
     let (old, new) = (posted.text("password"), posted.text("new_password"));
     if new != posted.text("new_password_again") {
-        return refuse("The two new passwords differ.");
+        return refuse("new_password_again", "The two new passwords differ.");
     }
-    if !(8..=512).contains(&new.chars().count()) {
-        return refuse("The new password needs at least 8 characters.");
+    // As it is hashed: letters of another width or composition are the same password.
+    let hashed: String = new.nfkc().collect();
+    if !(8..=512).contains(&hashed.chars().count()) {
+        return refuse("new_password", "The new password needs 8 to 512 characters.");
     }
-    let plain = new.to_lowercase();
-    if COMMON.contains(&plain.as_str()) || plain == signed_in.user.name.to_lowercase() {
-        return refuse("The new password is one of those that are tried first.");
+    if is_common(&hashed, &signed_in.user.name) {
+        return refuse("new_password", "The new password is one of those that are tried first.");
     }
     let name = &signed_in.user.name;
     let now = visit.monotonic();
-    let key = format!("account {}", name.to_lowercase());
+    // The counter of the sign-in: a stranger's guesses elsewhere do not keep this browser out.
+    let key = login::counter(visit, name);
     if let Some(seconds) = visit.limiter.delay(&key, now) {
-        return refuse("Too many attempts. Please wait a little.")
+        visit.note("login_throttled", "failed", &[("user", name)]);
+        let why = format!("Too many attempts. Please wait {seconds} s and try again.");
+        return form(visit, 429, signed_in, Changed::Refused("password", &why))
             .field("Retry-After", seconds.to_string());
     }
     let old = Secret::new(old.to_owned());
-    if visit.security.authenticator.password(name.clone(), old).await.is_err() {
-        visit.limiter.failed(&key, visit.settings.limits.login_failures, now);
-        return refuse("The current password is wrong.");
+    let checked = visit.security.authenticator.password(name.clone(), old).await;
+    // A user of the file who has the same name is another.
+    let is_own = |user: &User| user.uid == signed_in.user.uid && user.realm != Realm::File;
+    match checked {
+        Ok(principal) if is_own(principal.user_record()) => visit.limiter.succeeded(&key),
+        Err(AuthError::Busy) => {
+            let why = "Many people sign in at this moment. Please try again.";
+            return form(visit, 503, signed_in, Changed::Refused("password", why))
+                .field("Retry-After", "1");
+        }
+        _ => {
+            visit.note(
+                "password_changed",
+                "failed",
+                &[("user", name), ("reason", "wrong password")],
+            );
+            visit.limiter.failed(&key, visit.settings.limits.login_failures, now);
+            return refuse("password", "The current password is wrong.");
+        }
     }
     let new = Secret::new(new.to_owned());
     let Ok(hash) = authz::store::hash(visit.core.env(), new).await else { return visit.down() };
@@ -232,8 +326,8 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     }
     visit.note("password_changed", "ok", &[("user", name)]);
     if posted.first("revoke_grants").is_some() {
-        let own = grants(visit, name).iter().map(|grant| grant.id).collect();
-        if visit.ask(Command::Revoke { grants: own, consents: true }).await.is_err() {
+        let all = Command::Withdraw { user: name.clone(), client: None, service: false };
+        if visit.ask(all).await.is_err() {
             return visit.down();
         }
     }
@@ -244,4 +338,21 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     let renewed = SignedIn { session: session.into(), sign_out, ..signed_in.clone() };
     form(visit, 200, &renewed, Changed::Yes)
         .field("Set-Cookie", super::cookie::set(super::cookie::SESSION, &value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Full-width letters passed the list, and were `password` when they were hashed.
+    #[test]
+    fn common_passwords_are_known_in_every_width() {
+        for bad in
+            ["password", "PassWord", "ｐａｓｓｗｏｒｄ", "Ｐａｓｓｗｏｒｄ１", "Ａnn-Example"]
+        {
+            let hashed: String = bad.nfkc().collect();
+            assert!(is_common(&hashed, "ann-example"), "{bad}");
+        }
+        assert!(!is_common("correct horse", "ann-example"));
+    }
 }

@@ -37,6 +37,12 @@ pub fn check(by: &Principal, state: &State, account: &str, profile: &Profile) ->
 /// As [`check`].
 pub fn check_client(by: &Principal, state: &State, client: &Client) -> Result<()> {
     match &client.service_account {
+        // It may be another's by now; the client goes on acting for nobody.
+        Some(account) if client.service_uid.is_some() && state.account_of(client).is_none() => {
+            Err(Error::illegal_argument(format!(
+                "the service account [{account}] of this client was deleted"
+            )))
+        }
         Some(account) => check(by, state, account, &client.profile),
         None => Ok(()),
     }

@@ -398,6 +398,21 @@ fn write(writer: &mut Writer<'_>, client: &Client) {
         }
         writer.end_array();
     }
+    write_proposal(writer, client);
+}
+
+/// The change that waits for a reviewer: what would be registered.
+fn write_proposal(writer: &mut Writer<'_>, client: &Client) {
+    let Some(profile) = client.proposal.clone() else { return };
+    let mut changed = Client { profile, ..client.clone() };
+    if let Some(terms) = &client.proposal_terms {
+        changed.auth_method.clone_from(&terms.auth_method);
+        changed.grant_types.clone_from(&terms.grant_types);
+        changed.require_par = terms.require_par;
+    }
+    writer.key("proposal").begin_object();
+    register::write(writer, &changed);
+    writer.field_bool("require_pkce", changed.profile.require_pkce).end_object();
 }
 
 fn told(status: u16, client: &Client, secret: Option<&str>) -> Reply {
@@ -459,7 +474,11 @@ async fn decide<E: Env>(
     let client = known(visit, id)?;
     let changed = match verb {
         "_approve" => {
-            let approved = review::approved(visit, &client);
+            // One call, one answer: what ends a suspension takes no change over that waits beside it.
+            let approved = match client.status {
+                Status::Suspended => Client { status: Status::Approved, ..(*client).clone() },
+                _ => review::approved(visit, &client),
+            };
             account_of::check_client(by, &visit.state(), &approved)?;
             approved
         }

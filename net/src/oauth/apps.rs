@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use authz::Command;
 use authz::pages::apps::{self, App, Refused, Row};
 use authz::record::client::{ApplicationType, Client, ClientSecret, Profile, Status};
 use authz::record::key::Salted;
 use authz::token::text::Kind;
+use authz::{Command, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use env::{Env, Random};
+use env::{Env, Random, Spawn};
 
 use super::form::Form;
 use super::multipart::{self, Parts};
 use super::token::DEVICE;
-use super::visit::{SignedIn, Visit, see_other};
+use super::visit::{SignedIn, Visit};
 use super::{consent, profile};
 use crate::reply::Reply;
 
@@ -27,7 +27,7 @@ const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 /// `GET /apps`.
 pub fn list<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
-    let own = state.clients.values().filter(|client| is_owner(client, signed_in));
+    let own = state.clients.values().filter(|client| is_owner(&state, client, signed_in));
     let rows: Vec<Row> = own
         .map(|client| Row {
             reference: client.reference.clone(),
@@ -40,8 +40,9 @@ pub fn list<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     visit.page(200, apps::list(&signed_in.person(), &rows))
 }
 
-fn is_owner(client: &Client, signed_in: &SignedIn) -> bool {
-    client.owner.as_deref() == Some(signed_in.user.name.as_str())
+/// Is it the person's? Not that of an earlier user of the same name.
+fn is_owner(state: &State, client: &Client, signed_in: &SignedIn) -> bool {
+    state.owner_of(client).is_some_and(|owner| owner.uid == signed_in.user.uid)
 }
 
 /// Where an application's logo is, for its owner.
@@ -74,13 +75,19 @@ fn parts<E: Env>(visit: &Visit<'_, E>) -> Option<Parts> {
 }
 
 /// Reads the form; `before` keeps its logo where none is sent.
-fn read<E: Env>(
+async fn read<E: Env>(
     visit: &Visit<'_, E>,
     parts: &Parts,
     before: Option<&Profile>,
 ) -> Result<Profile, Refused> {
     let logo = match parts.files.iter().find(|file| file.field == "logo") {
-        Some(file) => Some(profile::logo(file)?),
+        Some(file) => {
+            // A picture is unpacked to be looked at, which takes its time.
+            let file = file.clone();
+            let looked = visit.core.env().spawn().work_short(move || profile::logo(&file)).await;
+            let busy = |_| profile::refused("logo", "the server is busy; please send it again");
+            Some(looked.map_err(busy)??)
+        }
         None => before.and_then(|before| before.logo.clone()),
     };
     if !matches!(parts.form.text("confidential"), "" | "confidential" | "public") {
@@ -97,7 +104,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     if !visit.is_own_form(&parts.form, &csrf) || parts.form.repeated(&[]).is_some() {
         return visit.foreign_form();
     }
-    let profile = match read(visit, &parts, None) {
+    let profile = match read(visit, &parts, None).await {
         Ok(profile) => profile,
         Err(refused) => {
             let fields = profile::fields(&parts.form);
@@ -106,6 +113,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
     };
     let client = Client {
         owner: Some(signed_in.user.name.clone()),
+        owner_uid: Some(signed_in.user.uid),
         auth_method: auth_method(&profile).to_owned(),
         grant_types: grant_types(&profile),
         details_types: vec![authz::oauth::details::INDEX_ACCESS.to_owned()],
@@ -116,7 +124,7 @@ pub async fn create<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply
         Ok(_) => {
             let facts = [("user", signed_in.user.name.as_str()), ("application", &location[6..])];
             visit.note("client_registered", "ok", &facts);
-            see_other(&location)
+            visit.see_other(&location)
         }
         Err(_) => visit.down(),
     }
@@ -171,7 +179,7 @@ pub fn with_secret(before: &[ClientSecret], new: ClientSecret, now: u64) -> Vec<
 /// The application of this number, if the person may see it.
 fn of<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &SignedIn) -> Option<Arc<Client>> {
     let state = visit.state();
-    state.clients.get(reference).filter(|client| is_owner(client, signed_in)).cloned()
+    state.clients.get(reference).filter(|client| is_owner(&state, client, signed_in)).cloned()
 }
 
 /// `GET /apps/{reference}`.
@@ -273,7 +281,7 @@ async fn change<E: Env>(
     signed_in: &SignedIn,
     parts: &Parts,
 ) -> Reply {
-    let after = match read(visit, parts, Some(&client.profile)) {
+    let after = match read(visit, parts, Some(&client.profile)).await {
         Ok(after) => after,
         Err(refused) => {
             return show(visit, 400, client, signed_in, None, Some(refused), Some(&parts.form));
@@ -283,6 +291,7 @@ async fn change<E: Env>(
     let is_trusted = matches!(client.status, Status::Approved | Status::Suspended);
     if is_trusted && profile::needs_review(&client.profile, &after) {
         changed.proposal = Some(after);
+        changed.proposal_terms = None;
     } else {
         if client.status == Status::Rejected {
             changed.status = Status::Pending;
@@ -290,6 +299,7 @@ async fn change<E: Env>(
         changed.auth_method = auth_method(&after).to_owned();
         changed.profile = after;
         changed.proposal = None;
+        changed.proposal_terms = None;
     }
     changed.note = None;
     match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
@@ -297,7 +307,7 @@ async fn change<E: Env>(
             let facts =
                 [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
             visit.note("client_changed", "ok", &facts);
-            see_other(&format!("/apps/{}", client.reference))
+            visit.see_other(&format!("/apps/{}", client.reference))
         }
         Err(authz::Error::Changed) => get(visit, &client.reference, signed_in),
         Err(_) => visit.down(),
@@ -310,7 +320,7 @@ pub fn own_logo<E: Env>(visit: &Visit<'_, E>, reference: &str, signed_in: &Signe
     let client = state
         .clients
         .get(reference)
-        .filter(|client| is_owner(client, signed_in) || signed_in.reviews);
+        .filter(|client| is_owner(&state, client, signed_in) || signed_in.reviews);
     let proposed = visit.query == b"proposed";
     let profile = client.and_then(|client| match proposed {
         true => client.proposal.as_ref(),

@@ -148,11 +148,18 @@ pub fn check(settings: &Settings, client: &Client, form: &Form) -> Result<Asked,
         return Err(Refusal::request("The only response_mode is query"));
     }
     let challenge = challenge(settings, client, form)?;
-    let (scopes, details) = wanted(settings, client, form)?;
+    let scopes = scopes(client, form)?;
     let resource: Vec<String> = form.all("resource").map(str::to_owned).collect();
     if resource.iter().any(|resource| !is_ours(settings, resource)) {
         return Err(Refusal::new("invalid_target", "The resource is unknown"));
     }
+    let details = details(settings, client, form)?;
+    let scopes = match scopes {
+        Some(scopes) => scopes,
+        None if !details.is_empty() => Vec::new(),
+        None if client.default_scope.is_empty() => vec!["self".to_owned()],
+        None => client.default_scope.clone(),
+    };
     if form.first("request").is_some() {
         return Err(Refusal::new("request_not_supported", "Request objects are not supported"));
     }
@@ -230,47 +237,37 @@ fn challenge(settings: &Settings, client: &Client, form: &Form) -> Result<Option
     Ok(Some(challenge.to_owned()))
 }
 
-/// Scopes and details, within the client's ceiling.
-fn wanted(
-    settings: &Settings,
-    client: &Client,
-    form: &Form,
-) -> Result<(Vec<String>, Vec<Value>), Refusal> {
+/// The scopes that are named, within the client's ceiling; none where none is.
+fn scopes(client: &Client, form: &Form) -> Result<Option<Vec<String>>, Refusal> {
     const SCOPE: Refusal = Refusal::new(
         "invalid_scope",
         "A scope is malformed, unknown or not allowed for this client",
     );
+    let Some(text) = form.first("scope") else { return Ok(None) };
+    let ceiling = scope::stored(&client.profile.scopes);
+    let scopes = scope::parse_list(text).map_err(|_| SCOPE)?;
+    if !scopes.iter().all(|one| is_within(&ceiling, client, one)) {
+        return Err(SCOPE);
+    }
+    Ok(Some(scopes.iter().map(ToString::to_string).collect()))
+}
+
+/// Entries of `authorization_details`, within the client's ceiling.
+fn details(settings: &Settings, client: &Client, form: &Form) -> Result<Vec<Value>, Refusal> {
     const DETAILS: Refusal = Refusal::new(
         "invalid_authorization_details",
         "The authorization_details are malformed or not allowed for this client",
     );
+    let Some(text) = form.first("authorization_details") else { return Ok(Vec::new()) };
+    if !client.details_types.iter().any(|kind| kind == details::INDEX_ACCESS) {
+        return Err(DETAILS);
+    }
     let ceiling = scope::stored(&client.profile.scopes);
-    let details = match form.first("authorization_details") {
-        None => Vec::new(),
-        Some(text) => {
-            if !client.details_types.iter().any(|kind| kind == details::INDEX_ACCESS) {
-                return Err(DETAILS);
-            }
-            let entries = details::parse(text, &settings.issuer).map_err(|_| DETAILS)?;
-            if !entries.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry))) {
-                return Err(DETAILS);
-            }
-            entries
-        }
-    };
-    let scopes = match form.first("scope") {
-        Some(text) => {
-            let scopes = scope::parse_list(text).map_err(|_| SCOPE)?;
-            if !scopes.iter().all(|one| is_within(&ceiling, client, one)) {
-                return Err(SCOPE);
-            }
-            scopes.iter().map(ToString::to_string).collect()
-        }
-        None if !details.is_empty() => Vec::new(),
-        None if client.default_scope.is_empty() => vec!["self".to_owned()],
-        None => client.default_scope.clone(),
-    };
-    Ok((scopes, details))
+    let entries = details::parse(text, &settings.issuer).map_err(|_| DETAILS)?;
+    match entries.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry))) {
+        true => Ok(entries),
+        false => Err(DETAILS),
+    }
 }
 
 /// Everybody may learn who is there; refresh tokens are for who may use them.

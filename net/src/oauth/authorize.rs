@@ -15,7 +15,7 @@ use json::Value;
 
 use super::ask::{self, Asked, Refusal, Stop, Target};
 use super::form::Form;
-use super::visit::{SignedIn, Visit, see_other};
+use super::visit::{SignedIn, Visit};
 use super::{answer, cookie, redirect};
 use crate::reply::Reply;
 
@@ -218,21 +218,22 @@ async fn go_on<E: Env>(
         )
     };
     let pending = Arc::new(pending);
-    if visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await.is_err() {
-        return match target.client.unreviewed {
-            true => visit.down(),
-            false => led_back(visit, &target, TEMPORARY, state.as_deref()),
-        };
+    match visit.ask(Command::PutPending { pending: (*pending).clone(), now }).await {
+        Ok(_) => {}
+        // Its handle ended, or was used up, since it was looked up.
+        Err(authz::Error::Gone) => return stopped(visit, Stop::Handle),
+        Err(_) if target.client.unreviewed => return visit.down(),
+        Err(_) => return led_back(visit, &target, TEMPORARY, state.as_deref()),
     }
     let mut reply = match &signed_in {
-        None => see_other(&format!("/login?request={request}")),
+        None => visit.see_other(&format!("/login?request={request}")),
         Some(signed_in) if is_remembered(visit, &pending, signed_in) => {
             let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];
             visit.note("consent_reused", "ok", &facts);
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
             allow(visit, &pending, signed_in, scopes, details, false).await
         }
-        Some(_) => see_other(&format!("/consent?request={request}")),
+        Some(_) => visit.see_other(&format!("/consent?request={request}")),
     };
     if let Some(set_cookie) = set_cookie {
         reply = reply.field("Set-Cookie", set_cookie);
@@ -373,7 +374,7 @@ pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Reply {
 }
 
 /// Scopes and details of which the owner holds at least a part today.
-fn within_reach(
+pub fn within_reach(
     state: &authz::State,
     user: &Arc<authz::record::user::User>,
     scopes: Vec<String>,

@@ -65,13 +65,16 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
         }
     });
     match accepted {
-        Some(client) => Ok(Proven { client: Arc::clone(client), id: claim.id }),
+        Some(client) => {
+            visit.proven.get_or_init(|| Arc::clone(client));
+            Ok(Proven { client: Arc::clone(client), id: claim.id })
+        }
         None => {
             let reason = reason(known, &claim);
             visit.note(
                 "client_auth_failed",
                 "failed",
-                &[("client", &claim.id), ("reason", reason)],
+                &[("client", named(&claim.id)), ("reason", reason)],
             );
             match visit.limiter.count(Of::ClientAuth, &key, limit, MINUTE, now) {
                 Some(seconds) => Err(Fail::slow(seconds)),
@@ -79,6 +82,13 @@ pub fn prove<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Proven, Fail> 
             }
         }
     }
+}
+
+/// The id that a request names, for the audit log: what is no id by its form may be a secret in the wrong
+/// place, and is not told.
+fn named(id: &str) -> &str {
+    let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if is_id { id } else { "" }
 }
 
 /// Why a client is not who it says: for the audit log, never for the caller.
@@ -111,7 +121,7 @@ impl Unclear {
         match self {
             Self::Request(description) => Fail::request(description),
             Self::Nothing { client, reason } => {
-                let facts = [("client", client.as_str()), ("reason", reason)];
+                let facts = [("client", named(&client)), ("reason", reason)];
                 visit.note("client_auth_failed", "failed", &facts);
                 Fail::client()
             }

@@ -13,7 +13,7 @@ use json::Value;
 
 use super::form::Form;
 use super::login::pending;
-use super::visit::{SignedIn, Visit, see_other};
+use super::visit::{SignedIn, Visit};
 use super::{authorize, redirect};
 use crate::reply::Reply;
 
@@ -23,7 +23,7 @@ pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let request = form.text("request");
     let Some(pending) = pending(visit, request) else { return visit.dead_request(400) };
     let Some(signed_in) = present(visit, &pending) else {
-        return see_other(&format!("/login?request={request}"));
+        return visit.see_other(&format!("/login?request={request}"));
     };
     show(visit, request, &pending, &signed_in)
 }
@@ -61,7 +61,7 @@ fn show<E: Env>(
         logo: logo(client, &pending.client),
         description: profile.description.as_deref(),
         links: links.iter().filter_map(|(name, uri)| Some((*name, uri.as_deref()?))).collect(),
-        publisher: client.owner.as_deref(),
+        publisher: state.owner_of(client).map(|owner| owner.name.as_str()),
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
         insecure: redirect::is_insecure(&pending.redirect),
@@ -75,9 +75,10 @@ fn show<E: Env>(
         may_remember: pending.details.is_empty()
             && authorize::may_remember(client, &pending.redirect),
         lasting: client.may("refresh_token"),
+        end: pending.end,
     };
     // Some browsers hold the redirect that follows a form to its policy.
-    let target = redirect::origin(&pending.redirect);
+    let target = redirect::policy_source(&pending.redirect);
     visit.page_to(200, consent::render(&shown), Some(&target))
 }
 
@@ -129,7 +130,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let request = form.text("request").to_owned();
     let Some(pending) = pending(visit, &request) else { return visit.dead_request(403) };
     let Some(signed_in) = present(visit, &pending) else {
-        return see_other(&format!("/login?request={request}"));
+        return visit.see_other(&format!("/login?request={request}"));
     };
     let token = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
     if !visit.is_own_form(&form, &token) || form.repeated(&["scope", "detail"]).is_some() {

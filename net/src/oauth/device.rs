@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use authz::Command;
 use authz::oauth::scope;
-use authz::pages::device::{self, Confirm};
+use authz::pages::device::{self, Confirm, Done};
 use authz::record::grant::{Device, DeviceState};
 use env::Env;
 
-use super::consent;
 use super::form::Form;
 use super::limit::{Of, host};
 use super::push::{shown, typed};
 use super::visit::{SignedIn, Visit};
+use super::{authorize, consent};
 use crate::reply::Reply;
 
 /// Wrong codes that one session may type in ten minutes.
@@ -70,12 +70,20 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         .filter(|asked| form.all("scope").any(|one| one == asked.as_str()))
         .cloned()
         .collect();
-    let allowed = decision && !scope::stored(&ticked).is_empty();
+    let is_ticked = decision && !scope::stored(&ticked).is_empty();
+    // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
+    let (given, _) = authorize::within_reach(&state, &signed_in.user, ticked, Vec::new());
+    let allowed = is_ticked && !given.is_empty();
+    let done = match (allowed, is_ticked) {
+        (true, _) => Done::Allowed,
+        (false, true) => Done::Nothing,
+        (false, false) => Done::Refused,
+    };
     let command = Command::DecideDevice {
         user_code: code,
         user: signed_in.user.name.clone(),
         uid: signed_in.user.uid,
-        scopes: allowed.then_some(ticked),
+        scopes: allowed.then_some(given),
         now: visit.now(),
     };
     let (asking, client) = (waiting.scopes.join(" "), waiting.client.clone());
@@ -84,7 +92,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             let event = if allowed { "consent_granted" } else { "consent_denied" };
             let name = signed_in.user.name.as_str();
             visit.note(event, "ok", &[("user", name), ("client", &client), ("scope", &asking)]);
-            visit.page(200, device::done(&signed_in.person(), allowed))
+            visit.page(200, device::done(&signed_in.person(), done))
         }
         Err(authz::Error::Gone) => unknown(visit, signed_in),
         Err(_) => visit.down(),
@@ -106,6 +114,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
         logo: consent::logo(client, &device.client),
         reviewed: !client.unreviewed,
         scopes: consent::in_words(visit, Some(&signed_in.user), &device.scopes),
+        end: device.end,
     });
     visit.page(200, page)
 }

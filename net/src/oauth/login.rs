@@ -10,15 +10,15 @@ use std::time::Duration;
 use authz::pages::login::{self, Login, Trouble};
 use authz::pages::problem;
 use authz::record::session::Session;
+use authz::record::user::Realm;
 use authz::{AuthError, Command, Secret};
 use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::authorize;
-use super::cookie;
 use super::form::Form;
 use super::limit::{Of, host, neighbourhood};
-use super::visit::{SignedIn, Visit, see_other};
+use super::visit::{SignedIn, Visit};
+use super::{authorize, cookie, redirect};
 use crate::reply::Reply;
 
 /// A browser that signed in before.
@@ -68,13 +68,21 @@ fn show<E: Env>(
         }
     };
     let state = visit.state();
-    let app = pending(visit, request).and_then(|pending| {
-        state.client(&pending.client).map(|client| client.profile.name.clone())
-    });
+    let waiting = pending(visit, request);
+    let app = waiting.as_ref().and_then(|pending| state.client(&pending.client));
     let csrf = visit.token_of(&anchor, &format!("login {request}"));
-    let html =
-        login::render(&Login { csrf: &csrf, request, username, app: app.as_deref(), trouble });
-    let mut reply = visit.page(status, html);
+    let html = login::render(&Login {
+        csrf: &csrf,
+        request,
+        username,
+        app: app.map(|client| client.profile.name.as_str()),
+        end: waiting.as_ref().map(|pending| pending.end),
+        trouble,
+    });
+    // Where consent is remembered the browser is led on to the client at once, and some browsers hold the
+    // redirect that follows a form to the policy of its page.
+    let target = waiting.as_ref().map(|pending| redirect::policy_source(&pending.redirect));
+    let mut reply = visit.page_to(status, html, target.as_deref());
     if let Trouble::Wait(seconds) = trouble {
         reply = reply.field("Retry-After", seconds.to_string());
     }
@@ -129,9 +137,15 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
             return show(visit, 400, &request, name, Trouble::Wrong);
         }
     };
+    let user = principal.user_record();
+    if user.realm == Realm::File {
+        // Grants and sessions hang on a user of the state, which this is not.
+        visit.note("login_failed", "failed", &[("user", name), ("reason", "a user of the file")]);
+        return show(visit, 400, &request, name, Trouble::FileAccount);
+    }
     visit.limiter.succeeded(&key);
     visit.note("login_ok", "ok", &[("user", name)]);
-    begin(visit, principal.user_record(), &request).await
+    begin(visit, user, &request).await
 }
 
 /// Keeps a new session in place of the browser's old one; answers it and its cookie's value.
@@ -167,7 +181,7 @@ async fn begin<E: Env>(
     let signed_in =
         SignedIn { session, user: Arc::clone(user), reviews: false, sign_out: String::new() };
     let reply = match pending(visit, request) {
-        None => see_other("/account/apps"),
+        None => visit.see_other("/account/apps"),
         Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
             let mut reply =
@@ -178,7 +192,7 @@ async fn begin<E: Env>(
             }
             reply
         }
-        Some(_) => see_other(&format!("/consent?request={request}")),
+        Some(_) => visit.see_other(&format!("/consent?request={request}")),
     };
     let device = visit.random_text();
     let mark = device_mark(visit, &account(&user.name), &device);
@@ -191,13 +205,13 @@ async fn begin<E: Env>(
 pub fn ask_out<E: Env>(visit: &Visit<'_, E>) -> Reply {
     match visit.signed_in() {
         Some(signed_in) => visit.page(200, problem::sign_out(&signed_in.person())),
-        None => see_other("/login"),
+        None => visit.see_other("/login"),
     }
 }
 
 /// `POST /logout`.
 pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
-    let Some(signed_in) = visit.signed_in() else { return see_other("/login") };
+    let Some(signed_in) = visit.signed_in() else { return visit.see_other("/login") };
     let Some(form) = visit.posted() else { return visit.foreign_form() };
     if !visit.is_own_form(&form, &signed_in.sign_out) {
         return visit.foreign_form();
@@ -207,7 +221,7 @@ pub async fn out<E: Env>(visit: &Visit<'_, E>) -> Reply {
         return visit.down();
     }
     visit.note("logout", "ok", &[("user", &signed_in.user.name)]);
-    see_other("/login").field("Set-Cookie", cookie::clear(cookie::SESSION))
+    visit.see_other("/login").field("Set-Cookie", cookie::clear(cookie::SESSION))
 }
 
 /// Name under which an account's failures are counted, also where it does not exist.
@@ -216,7 +230,7 @@ pub fn account(name: &str) -> String {
 }
 
 /// The counter of an attempt: the account's, or the browser's own where it signed in before.
-fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
+pub fn counter<E: Env>(visit: &Visit<'_, E>, name: &str) -> String {
     let account = account(name);
     let device = cookie::value(visit.head, DEVICE).and_then(|value| value.split_once('.'));
     if let Some((device, mark)) = device {

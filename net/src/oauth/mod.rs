@@ -10,7 +10,7 @@
 //! | [`settings`], [`limit`], [`proxy`] | how it is set up, how often something may be done, who asks |
 //! | [`form`], [`multipart`], [`cookie`] | what browsers send |
 //! | [`visit`], [`answer`], [`fail`] | one request; answers through the browser; refusals to programs |
-//! | [`ask`], [`redirect`], [`profile`] | rules: a request, an address, what a client says of itself |
+//! | [`ask`], [`redirect`], [`profile`], [`picture`] | rules: a request, an address, what a client says of itself, its logo |
 //! | [`authorize`], [`login`], [`consent`], [`account`], [`apps`], [`review`], [`device`] | pages |
 //! | [`token`], [`revoke`], [`push`], [`register`], [`metadata`] | endpoints for programs |
 //! | [`client_auth`] | who calls them |
@@ -35,6 +35,7 @@ pub mod limit;
 pub mod login;
 pub mod metadata;
 pub mod multipart;
+pub mod picture;
 pub mod profile;
 pub mod proxy;
 pub mod push;
@@ -57,7 +58,7 @@ use http::{Method, Target};
 use fail::Fail;
 pub use limit::Limiter;
 pub use settings::Settings;
-use visit::{SignedIn, Visit, see_other};
+use visit::{SignedIn, Visit};
 
 use crate::reply::Reply;
 
@@ -106,10 +107,20 @@ impl Oauth {
         Self { settings: Arc::new(settings), limiter: Arc::default() }
     }
 
-    /// Whether a path is answered here.
-    pub fn owns(target: &Target<'_>) -> bool {
-        let first = target.segments().next().unwrap_or_default();
-        RESERVED.iter().any(|known| known.as_bytes() == first)
+    /// Whether a path is answered here: below the issuer's path, and at the root, for a proxy that takes
+    /// that path away.
+    pub fn owns(&self, target: &Target<'_>) -> bool {
+        let is_reserved = |first: Option<&[u8]>| {
+            first.is_some_and(|first| RESERVED.iter().any(|known| known.as_bytes() == first))
+        };
+        let mut segments = target.segments();
+        let base = self.settings.base_path();
+        if is_reserved(segments.next()) || base.is_empty() {
+            return is_reserved(target.segments().next());
+        }
+        let mut segments = target.segments();
+        base[1..].split('/').all(|own| segments.next() == Some(own.as_bytes()))
+            && is_reserved(segments.next())
     }
 }
 
@@ -174,6 +185,21 @@ fn is_of_issuer(settings: &Settings, path: &[&str]) -> bool {
     }
 }
 
+/// The path of an endpoint, without the issuer's path where it stands before it.
+fn inside(settings: &Settings, segments: Vec<String>) -> Vec<String> {
+    let base = settings.base_path();
+    let is_reserved = segments.first().is_some_and(|first| RESERVED.contains(&first.as_str()));
+    if base.is_empty() || is_reserved {
+        return segments;
+    }
+    let own = base[1..].split('/');
+    let count = own.clone().count();
+    match segments.iter().take(count).map(String::as_str).eq(own) {
+        true => segments[count..].to_vec(),
+        false => segments,
+    }
+}
+
 /// Answers a request of this half.
 pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
     if !crate::audit::is_ready(Some(visit.security)).await {
@@ -190,6 +216,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let Some(segments) = segments else {
         return visit.problem(400, "This address cannot be read", "It is malformed.", "Check it.");
     };
+    let segments = inside(visit.settings, segments);
     if segments.first().is_some_and(|first| first == "_oauth") {
         return admin::answer(visit, &segments[1..]).await;
     }
@@ -279,7 +306,7 @@ async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
         (["logo", id], _) => return apps::public_logo(visit, id),
         _ => {}
     }
-    let Some(signed_in) = visit.signed_in() else { return see_other("/login") };
+    let Some(signed_in) = visit.signed_in() else { return visit.see_other("/login") };
     visit.see(&signed_in).await;
     own_page(visit, path, posts, &signed_in).await
 }
@@ -338,15 +365,11 @@ fn is_of(client: &Client, origin: &str) -> bool {
             || client.profile.redirect_uris.iter().any(|uri| redirect::origin(uri) == origin))
 }
 
-/// The origin of a request, where the client that it names has registered it.
+/// The origin of a request, where the client that showed who it is has registered it. Whoever was refused
+/// before that, or could not show it, reads nothing.
 fn script_origin<'v, E: Env>(visit: &'v Visit<'_, E>) -> Option<&'v str> {
     let origin = visit.head.text("origin")?;
-    let named = match visit.head.text("authorization").and_then(client_auth::basic) {
-        Some((id, _)) => id,
-        None => visit.posted()?.one("client_id").ok()??.to_owned(),
-    };
-    let state = visit.state();
-    state.client(&named).is_some_and(|client| is_of(client, origin)).then_some(origin)
+    visit.proven.get().is_some_and(|client| is_of(client, origin)).then_some(origin)
 }
 
 fn preflight<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
@@ -383,8 +406,7 @@ fn with_cors<E: Env>(visit: &Visit<'_, E>, path: &[&str], reply: Reply) -> Reply
         return reply;
     }
     let reply = reply.field("Vary", "Origin");
-    // Whoever could not say who it is reads nothing.
-    match script_origin(visit).filter(|_| reply.status != 401) {
+    match script_origin(visit) {
         Some(origin) => reply.field("Access-Control-Allow-Origin", origin.to_owned()),
         None => reply,
     }

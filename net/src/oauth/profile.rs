@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::form::Form;
 use super::multipart::File;
+use super::picture;
 use super::redirect::{self, Rules};
 
 /// Characters of a name.
@@ -25,7 +26,7 @@ const REDIRECTS_MAX: usize = 20;
 const LOGO_BYTES_MAX: usize = 256 << 10;
 
 /// Pixels of a logo's side.
-const LOGO_SIDE_MAX: usize = 1024;
+const LOGO_SIDE_MAX: u32 = 1024;
 
 /// Makes a refusal.
 pub fn refused(field: &'static str, why: &str) -> Refused {
@@ -220,16 +221,15 @@ pub fn logo(file: &File) -> Result<Logo, Refused> {
     if file.bytes.len() > LOGO_BYTES_MAX {
         return Err(refused("logo", "it is larger than 256 KiB"));
     }
-    let kind = match imagesize::image_type(&file.bytes) {
-        Ok(imagesize::ImageType::Png) => "image/png",
-        Ok(imagesize::ImageType::Jpeg) => "image/jpeg",
-        Ok(imagesize::ImageType::Webp) => "image/webp",
-        _ => return Err(refused("logo", WRONG)),
-    };
-    let size = imagesize::blob_size(&file.bytes).map_err(|_| refused("logo", WRONG))?;
-    if !(1..=LOGO_SIDE_MAX).contains(&size.width) || !(1..=LOGO_SIDE_MAX).contains(&size.height) {
+    let picture = picture::look(&file.bytes).ok_or_else(|| refused("logo", WRONG))?;
+    let fits = |side: u32| (1..=LOGO_SIDE_MAX).contains(&side);
+    if !fits(picture.width) || !fits(picture.height) {
         return Err(refused("logo", "it is larger than 1024×1024"));
     }
+    if !picture::is_whole(&file.bytes, &picture) {
+        return Err(refused("logo", "it is damaged, or something else hangs on it"));
+    }
+    let kind = picture.kind.media_type();
     Ok(Logo { kind: kind.to_owned(), data: STANDARD.encode(&file.bytes) })
 }
 
@@ -360,17 +360,19 @@ mod tests {
 
     #[test]
     fn logos_are_known_by_their_content() {
-        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x06\0\0\0";
         let file = |bytes: &[u8]| File { field: "logo".into(), bytes: bytes.to_vec() };
-        assert_eq!(logo(&file(png)).map(|logo| logo.kind), Ok("image/png".to_owned()));
-        let mut huge = png.to_vec();
-        huge[18] = 0xff;
-        assert!(logo(&file(&huge)).is_err());
+        let png = picture::tests::png(16, 16);
+        assert_eq!(logo(&file(&png)).map(|logo| logo.kind), Ok("image/png".to_owned()));
+        assert!(logo(&file(&picture::tests::png(1025, 1))).is_err());
+        let mut long = png.clone();
+        long.extend_from_slice(b"<script>");
         for bad in [
             &b"<svg xmlns='http://www.w3.org/2000/svg'/>"[..],
             b"GIF89a\x01\0\x01\0",
             b"",
             b"\x89PNG",
+            &png[..33],
+            &long,
         ] {
             assert!(logo(&file(bad)).is_err(), "{bad:?}");
         }

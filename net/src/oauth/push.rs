@@ -60,6 +60,7 @@ async fn try_par<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
         client: client.id.clone(),
         params: without_secrets(&form, &client.id),
         end: now + HANDLE_MS,
+        kept: None,
     };
     visit.ask(Command::PutPushed { pushed, now }).await.map_err(|error| down(&error))?;
     let mut body = Vec::with_capacity(128);

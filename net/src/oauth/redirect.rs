@@ -147,7 +147,16 @@ fn is_loopback(host: &str) -> bool {
     matches!(host, "127.0.0.1" | "[::1]" | "localhost")
 }
 
-/// Origin of a URI, as a content policy names it; the scheme alone for private ones.
+/// Where a URI leads, as a content policy names it: its origin; the scheme alone for private ones, and for
+/// an IPv6 address, which policies have no words for (browsers pass over such a source, and block).
+pub fn policy_source(uri: &str) -> String {
+    match split(uri) {
+        Some(parts) if parts.host.starts_with('[') => format!("{}:", parts.scheme),
+        _ => origin(uri),
+    }
+}
+
+/// Origin of a URI; the scheme alone for private ones.
 pub fn origin(uri: &str) -> String {
     match split(uri) {
         Some(parts) if parts.host.is_empty() => format!("{}:", parts.scheme),
@@ -292,6 +301,10 @@ mod tests {
         assert_eq!(remote_host("com.example.app:/cb"), None);
         assert_eq!(origin("https://app.example:8443/cb?x"), "https://app.example:8443");
         assert_eq!(origin("com.example.app:/cb"), "com.example.app:");
+        assert_eq!(policy_source("https://app.example:8443/cb?x"), "https://app.example:8443");
+        assert_eq!(policy_source("http://127.0.0.1:33749/cb"), "http://127.0.0.1:33749");
+        assert_eq!(policy_source("http://[::1]:33749/cb"), "http:");
+        assert_eq!(policy_source("com.example.app:/cb"), "com.example.app:");
         assert!(is_insecure("http://app.example/cb") && !is_insecure("http://[::1]/cb"));
     }
 }

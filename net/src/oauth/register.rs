@@ -8,7 +8,7 @@ use std::time::Duration;
 use authz::Command;
 use authz::form::Hash;
 use authz::oauth::scope::{self, Action, Scope};
-use authz::record::client::{ApplicationType, Client, Profile, Status};
+use authz::record::client::{ApplicationType, Client, Profile, Status, Terms};
 use env::Env;
 use json::{Value, Writer};
 
@@ -284,9 +284,20 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
     if OURS.iter().any(|name| value.get(name).is_some()) {
         return Err(metadata("A field that only the server sets is there").reply());
     }
-    let asked = of_json(visit, &value, client.unreviewed).map_err(Fail::reply)?;
+    let mut asked = of_json(visit, &value, client.unreviewed).map_err(Fail::reply)?;
+    // What these words cannot say stays as it is.
+    asked.profile.require_pkce |= client.profile.require_pkce;
+    asked.profile.logo.clone_from(&client.profile.logo);
+    asked.profile.description.clone_from(&client.profile.description);
+    asked.profile.scope_reason.clone_from(&client.profile.scope_reason);
     if !client.unreviewed && profile::needs_review(&client.profile, &asked.profile) {
-        let changed = Client { proposal: Some(asked.profile), ..client.clone() };
+        let terms = Terms {
+            auth_method: asked.auth_method,
+            grant_types: asked.grant_types,
+            require_par: asked.require_par,
+        };
+        let changed =
+            Client { proposal: Some(asked.profile), proposal_terms: Some(terms), ..client.clone() };
         let command = Command::PutClient { client: changed.clone(), version: client.version };
         visit.ask(command).await.map_err(|_| Fail::down().reply())?;
         note(visit, "client_changed", &changed);
@@ -297,6 +308,9 @@ async fn replace<E: Env>(visit: &Visit<'_, E>, client: &Client, id: &str) -> Res
         auth_method: asked.auth_method,
         grant_types: asked.grant_types,
         require_par: asked.require_par,
+        // It replaces everything, also a change that waits.
+        proposal: None,
+        proposal_terms: None,
         ..client.clone()
     };
     let mut secret = None;

@@ -5,7 +5,7 @@ use authz::record::client::{Client, Profile, Status};
 use authz::{Command, Principal};
 use env::Env;
 
-use super::visit::{SignedIn, Visit, see_other};
+use super::visit::{SignedIn, Visit};
 use super::{account_of, apps, consent, profile, redirect};
 use crate::reply::Reply;
 
@@ -34,6 +34,7 @@ pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
 }
 
 fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)]) -> Entry {
+    let state = visit.state();
     let now = client.proposal.as_ref().unwrap_or(&client.profile);
     let before = client.proposal.as_ref().map(|_| &client.profile);
     let callbacks = now.redirect_uris.iter().map(|uri| Callback {
@@ -51,8 +52,13 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
             let proposed = if before.is_some() { "?proposed" } else { "" };
             format!("/apps/{}/logo{proposed}", client.reference)
         }),
-        owner: client.owner.clone().unwrap_or_else(|| "an administrator".to_owned()),
+        owner: match (&client.owner, state.owner_of(client)) {
+            (None, _) => "an administrator".to_owned(),
+            (Some(name), Some(_)) => name.clone(),
+            (Some(name), None) => format!("{name} (an account that is gone)"),
+        },
         change: before.is_some(),
+        suspended: client.status == Status::Suspended,
         confidential: now.confidential,
         pkce: now.require_pkce,
         callbacks: callbacks.collect(),
@@ -65,12 +71,13 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
 
 fn facts(before: Option<&Profile>, now: &Profile) -> Vec<Fact> {
     type Part = fn(&Profile) -> String;
-    let parts: [(&'static str, Part); 10] = [
+    let parts: [(&'static str, Part); 11] = [
         ("Name", |profile| profile.name.clone()),
         ("Kind", |profile| profile.application_type.as_str().to_owned()),
         ("Callbacks", |profile| profile.redirect_uris.join(" ")),
         ("Scopes", |profile| profile.scopes.join(" ")),
         ("Keeps a secret", |profile| if profile.confidential { "yes" } else { "no" }.to_owned()),
+        ("Must use PKCE", |profile| if profile.require_pkce { "yes" } else { "no" }.to_owned()),
         ("Its page", |profile| profile.client_uri.clone().unwrap_or_default()),
         ("Description", |profile| profile.description.clone().unwrap_or_default()),
         ("Privacy", |profile| profile.policy_uri.clone().unwrap_or_default()),
@@ -108,7 +115,13 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
     let changed = match form.text("decision") {
         "approve" => {
-            let approved = Client { note, ..approved(visit, client) };
+            let mut approved = Client { note, ..approved(visit, client) };
+            match form.text("require_pkce") {
+                // A client without a secret has nothing else to hold on to.
+                "false" if approved.profile.confidential => approved.profile.require_pkce = false,
+                "true" => approved.profile.require_pkce = true,
+                _ => {}
+            }
             let by = Principal::user_of(signed_in.user.clone(), &state);
             if account_of::check_client(&by, &state, &approved).is_err() {
                 return visit.problem(
@@ -129,22 +142,34 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     visit.note(if is_yes { "client_approved" } else { "client_rejected" }, "ok", &facts);
     match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
         // Somebody else decided at the same moment: the queue shows what is left.
-        Ok(_) | Err(authz::Error::Changed) => see_other("/admin/apps"),
+        Ok(_) | Err(authz::Error::Changed) => visit.see_other("/admin/apps"),
         Err(_) => visit.down(),
     }
 }
 
-/// The client as it is after approval: its id comes into being.
+/// The client as it is after approval: its id comes into being. One that is suspended stays so: a change of
+/// it is one question, the suspension another.
 pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
     let mut client = client.clone();
     if let Some(proposal) = client.proposal.take() {
-        client.auth_method = apps::auth_method(&proposal).to_owned();
-        if client.profile.application_type != proposal.application_type {
-            client.grant_types = apps::grant_types(&proposal);
+        match client.proposal_terms.take() {
+            Some(terms) => {
+                client.auth_method = terms.auth_method;
+                client.grant_types = terms.grant_types;
+                client.require_par = terms.require_par;
+            }
+            None => {
+                client.auth_method = apps::auth_method(&proposal).to_owned();
+                if client.profile.application_type != proposal.application_type {
+                    client.grant_types = apps::grant_types(&proposal);
+                }
+            }
         }
         client.profile = proposal;
     }
-    client.status = Status::Approved;
+    if client.status != Status::Suspended {
+        client.status = Status::Approved;
+    }
     client.allow_insecure_redirect |=
         client.profile.redirect_uris.iter().any(|uri| redirect::is_insecure(uri));
     if client.client_id.is_none() {
@@ -156,6 +181,7 @@ pub fn approved<E: Env>(visit: &Visit<'_, E>, client: &Client) -> Client {
 /// The client as it is after a refusal: what was approved before goes on.
 pub fn rejected(client: &Client) -> Client {
     let mut client = client.clone();
+    client.proposal_terms = None;
     if client.proposal.take().is_none() {
         client.status = Status::Rejected;
     }

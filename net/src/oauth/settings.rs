@@ -222,6 +222,12 @@ impl Settings {
         rest.split(['/', '?']).next().unwrap_or("")
     }
 
+    /// Path of the issuer, such as `/es`; empty where it has none.
+    pub fn base_path(&self) -> &str {
+        let rest = self.issuer.split_once("://").map_or("", |(_, rest)| rest);
+        rest.find('/').map_or("", |at| &rest[at..])
+    }
+
     /// Origin of the issuer.
     pub fn origin(&self) -> String {
         let scheme = self.issuer.split_once("://").map_or("https", |(scheme, _)| scheme);
@@ -312,6 +318,9 @@ mod tests {
     fn the_origin_is_what_a_browser_calls_it() {
         let settings = Settings::new("https://auth.example:9200/base");
         assert_eq!(settings.origin(), "https://auth.example:9200");
+        assert_eq!(settings.base_path(), "/base");
+        assert_eq!(Settings::new("https://auth.example/a/b/").base_path(), "/a/b");
+        assert_eq!(Settings::new("https://auth.example/").base_path(), "");
         assert!(!settings.is_address());
         assert!(Settings::new("https://127.0.0.1:9200").is_address());
         assert!(Settings::new("https://[::1]:9200").is_address());

@@ -273,7 +273,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
     let is_service =
         record.profile.confidential && record.profile.application_type == ApplicationType::Service;
     let state = visit.state();
-    let account = record.service_account.as_ref().and_then(|name| state.user(name));
+    let account = state.account_of(record);
     let (Some(account), true) = (account.filter(|user| user.enabled), is_service) else {
         return Err(Fail::new("unauthorized_client", "This client acts for nobody of its own"));
     };

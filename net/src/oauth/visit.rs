@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authz::form::Hash;
-use authz::pages::layout::Person;
+use authz::pages::layout::{self, Person};
 use authz::pages::problem;
+use authz::record::client::Client;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
@@ -49,6 +50,8 @@ pub struct Visit<'a, E: Env> {
     pub peer: &'a str,
     /// By which its lines in the audit log are found together.
     pub id: OnceCell<String>,
+    /// The client that showed who it is, once it has.
+    pub proven: OnceCell<Arc<Client>>,
 }
 
 /// Somebody who is signed in.
@@ -229,13 +232,20 @@ impl<E: Env> Visit<'_, E> {
         self.page_to(status, html, None)
     }
 
-    /// A page from whose form the browser may be led on to `target`.
+    /// Leads the browser on to a page of ours, after a form.
+    pub fn see_other(&self, path: &str) -> Reply {
+        let location = format!("{}{path}", self.settings.base_path());
+        guarded(Reply::empty(303).field("Location", location))
+    }
+
+    /// A page from whose form the browser may be led on to `target`, as a content policy names it.
     pub fn page_to(&self, status: u16, html: String, target: Option<&str>) -> Reply {
         let target = target.map(|target| format!(" {target}")).unwrap_or_default();
         let policy = format!(
             "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; \
              form-action 'self'{target}; frame-ancestors 'none'; base-uri 'none'"
         );
+        let html = layout::below(html, self.settings.base_path());
         let mut reply = Reply { status, body: html.into_bytes(), ..Reply::default() };
         reply.content_type = Some("text/html;charset=UTF-8".into());
         reply = guarded(reply)
@@ -292,11 +302,6 @@ impl<E: Env> Visit<'_, E> {
 /// Everything off but what pages of ours may use.
 const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscope=(), magnetometer=(), \
                            microphone=(), payment=(), usb=(), publickey-credentials-get=(self)";
-
-/// Leads the browser on, after a form.
-pub fn see_other(location: &str) -> Reply {
-    guarded(Reply::empty(303).field("Location", location.to_owned()))
-}
 
 /// Leads the browser back to a client.
 pub fn found(location: String) -> Reply {

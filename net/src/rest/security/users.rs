@@ -10,7 +10,7 @@ use env::Env;
 use json::{Object, Value, json};
 
 use super::body::{Body, check_name};
-use super::{allowed, desk, names, query, told, value};
+use super::{Desk, allowed, desk, names, query, told, value};
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -69,8 +69,12 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         enabled: body.flag("enabled")?.unwrap_or(true),
         uid: 0,
     };
+    let resets = hash.is_some() && before.is_some() && name != desk.principal.name();
     let command = Command::PutUser { user, keep_password: hash.is_none() };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
+    if resets {
+        end_access(&desk, name).await?;
+    }
     Ok(value(200, &json!({"created": (outcome == Outcome::Created)})))
 }
 
@@ -215,11 +219,7 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     match desk.keeper().ask(command).await {
         Ok(_) => {
             if name != desk.principal.name() {
-                // Somebody else's hand: whoever had the old password keeps nothing.
-                let state = desk.state();
-                let grants = state.grants_of(name, None).map(|grant| grant.id).collect();
-                let command = Command::Revoke { grants, consents: true };
-                desk.keeper().ask(command).await.map_err(told)?;
+                end_access(&desk, name).await?;
             }
             Ok(Reply::json(200, b"{}".to_vec()))
         }
@@ -230,6 +230,12 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         }
         Err(error) => Err(told(error)),
     }
+}
+
+/// Somebody else's hand gave a user another password: whoever had the old one keeps nothing.
+async fn end_access<E: Env>(desk: &Desk<'_, E>, user: &str) -> Result<()> {
+    let command = Command::Withdraw { user: user.to_owned(), client: None, service: true };
+    desk.keeper().ask(command).await.map(drop).map_err(told)
 }
 
 /// `GET|POST /_security/_query/user`.
