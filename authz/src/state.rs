@@ -7,8 +7,9 @@
 //! 3. What stands in two maps stands in both: `owners` follows `grants`, `client_ids` follows
 //!    `clients`, `user_codes` follows `devices`, `ends` whatever ends by itself.
 //!
-//! Form 3: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
-//! refuse a later one.
+//! Form 4: JSON, a list for each kind of record. The log and the snapshot around it name the form, and
+//! refuse a later one. Form 3 lacks the numbers of owners and accounts of clients, the terms and last use of
+//! clients, and the time for which a handle is kept; all of them may be absent.
 
 use std::sync::Arc;
 
@@ -398,7 +399,7 @@ impl consensus::State for State {
     type Command = Command;
     type Outcome = Outcome;
 
-    const FORMAT: u32 = 3;
+    const FORMAT: u32 = 4;
 
     fn apply(&self, command: &Command) -> (Self, Outcome) {
         crate::apply::apply(self, command)
@@ -434,6 +435,28 @@ mod tests {
         assert_eq!(State::from_bytes(&state.to_bytes()), Ok(state));
         let empty = State::default();
         assert_eq!(State::from_bytes(&empty.to_bytes()), Ok(empty));
+    }
+
+    /// A client and a handle as form 3 wrote them.
+    #[test]
+    fn a_snapshot_of_form_3_is_read() {
+        let text = br#"{"version":9,"next":2,"epoch":0,"roles_version":0,"users":[],"roles":[],"mappings":[],
+            "privileges":[],"keys":[],"service_tokens":[],"clients":[{"reference":"R-A","client_id":"c1",
+            "status":"approved","owner":"dev","profile":{"application_type":"service","name":"A",
+            "redirect_uris":[],"contacts":[],"scopes":["self"],"confidential":true,"require_pkce":false},
+            "secrets":[],"auth_method":"client_secret_basic","grant_types":["client_credentials"],
+            "default_scope":[],"allow_insecure_redirect":false,"require_par":false,"web_origins":[],
+            "details_types":[],"service_account":"svc","unreviewed":false,"created":7,"version":1,
+            "grants_from":0}],"grants":[],"codes":[],"pending":[],"pushed":[{"id":
+            "0101010101010101010101010101010101010101010101010101010101010101","client":"c1","params":[],
+            "end":60000}],"devices":[],"sessions":[],"consents":[],"notices":[],"profiles":[]}"#;
+        let state = State::from_bytes(text).expect("form 3");
+        let client = state.client("c1").expect("there");
+        assert_eq!((client.owner_uid, client.service_uid, client.last_used), (None, None, None));
+        assert!(client.proposal_terms.is_none());
+        let handle = Hash([1; 32]);
+        assert_eq!(state.pushed.get(&handle).map(|pushed| pushed.kept), Some(None));
+        assert!(state.ends.contains(&(60_000, Ends::Pushed(handle))));
     }
 
     #[test]
