@@ -9,6 +9,7 @@ serious. Skipped with a word where Playwright or Chromium is missing.
 import http.server
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -22,7 +23,7 @@ except ImportError:
     sys.exit(0)
 
 from browser import query
-from oauth_kit import PEOPLE, exchange, prepare, reads
+from oauth_kit import PEOPLE, ask, client, exchange, prepare, reads
 from server import PASSWORD, ROOT, Server
 
 CHROMIUM = next((path for path in map(shutil.which, ["chromium", "chromium-browser", "google-chrome"]) if path), None)
@@ -40,11 +41,22 @@ class Application(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class ApplicationV6(http.server.ThreadingHTTPServer):
+    """The same at an IPv6 address."""
+
+    address_family = socket.AF_INET6
+
+
+def port(kind=http.server.ThreadingHTTPServer, host="127.0.0.1"):
+    """Serves the callback; answers its port."""
+    server = kind((host, 0), Application)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
 def application():
     """Serves the callback on a free port; answers its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Application)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}/callback"
+    return f"http://127.0.0.1:{port()}/callback"
 
 
 def submit(page, selector):
@@ -129,6 +141,36 @@ def walk(browser, server):
     ]
 
 
+def led_on(browser, server):
+    """A form that ends at the client: the policy of its page must let the browser go there."""
+    made = client(server, redirect_uris=["http://app.example/cb"], allow_insecure_redirect=True)
+    context = browser.new_context(ignore_https_errors=True, java_script_enabled=False)
+    page = context.new_page()
+    address = server.url + ask(made["client_id"], scope="index:orders-*:read")
+    page.goto(address)
+    give_password(page, "ann", PEOPLE["ann"])
+    page.check("input[name=remember]")
+    submit(page, "button[value=allow]")
+    assert page.url.startswith("http://app.example/cb?code="), page.url
+    # The session is over, the consent is remembered: the sign-in itself leads to the client.
+    context.clear_cookies(name="__Host-sid")
+    page.goto(address)
+    give_password(page, "ann", PEOPLE["ann"])
+    assert page.url.startswith("http://app.example/cb?code="), page.url
+    context.close()
+    try:
+        number = port(ApplicationV6, "::1")
+    except OSError:
+        print("SKIP: there is no IPv6 here")
+        return
+    made = client(server, redirect_uris=["http://[::1]/cb"], application_type="native")
+    page = browser.new_context(ignore_https_errors=True, java_script_enabled=False).new_page()
+    page.goto(server.url + ask(made["client_id"], scope="index:orders-*:read", redirect_uri=f"http://[::1]:{number}/cb"))
+    give_password(page, "ann", PEOPLE["ann"])
+    submit(page, "button[value=allow]")
+    assert page.url.startswith(f"http://[::1]:{number}/cb?code="), page.url
+
+
 def look(browser, pages, pictures, axe):
     """Every page in four shapes; answers what is wrong."""
     wrong = []
@@ -166,9 +208,12 @@ def main():
     axe = folder / "node_modules" / "axe-core" / "axe.min.js"
     with tempfile.TemporaryDirectory() as profile, Server(args=["-E", "oauth.limit.login=1000"]) as server, sync_playwright() as play:
         prepare(server)
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", f"--crash-dumps-dir={profile}"])
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=[
+            "--no-sandbox", f"--crash-dumps-dir={profile}", f"--host-resolver-rules=MAP app.example 127.0.0.1:{port()}"])
         pages = walk(browser, server)
         print("ok   the flow, scripts off, by keyboard")
+        led_on(browser, server)
+        print("ok   forms that end at the client lead there")
         wrong = look(browser, pages, pictures, axe if axe.exists() else None)
         browser.close()
     for line in wrong:
@@ -176,7 +221,7 @@ def main():
     words = "" if axe.exists() else " (axe-core is not there: contrast and names were not judged)"
     if not wrong:
         print(f"ok   {len(pages)} pages in four shapes{words}")
-    print(f"{1 + (not wrong)} passed, {int(bool(wrong))} failed")
+    print(f"{2 + (not wrong)} passed, {int(bool(wrong))} failed")
     return 1 if wrong else 0
 
 

@@ -217,7 +217,8 @@ fn jpeg(bytes: &[u8], picture: &Picture) -> Option<()> {
                 let mut sides = sides.map(u32::from);
                 let mut told = [picture.width, picture.height];
                 // A picture that lies on its side may be told as it stands.
-                (sides.sort_unstable(), told.sort_unstable());
+                sides.sort_unstable();
+                told.sort_unstable();
                 let fits = (1..=4).contains(&parts) && data.len() == 6 + 3 * usize::from(parts);
                 if has_frame || !fits || sides != told {
                     return None;
