@@ -184,6 +184,26 @@ def a_reviewer_says_whether_pkce_is_a_must(server):
 
 
 @test
+def a_change_under_review_keeps_all_it_says(_):
+    initial = secret("initial-access-token-1")
+    with Server(args=["-E", "oauth.registration.mode=token", "-E", f"oauth.registration.token={initial}"]) as server:
+        asked = {"redirect_uris": [CALLBACK], "client_name": "Charts", "grant_types": ["authorization_code"]}
+        made = expect(server.request("POST", "/register", asked, bearer(initial)), 201)
+        own, path = bearer(made["registration_access_token"]), f"/register/{made['client_id']}"
+        asked.update(
+            client_id=made["client_id"], client_name="Other charts", grant_types=["authorization_code", "refresh_token"],
+            token_endpoint_auth_method="client_secret_post", require_pushed_authorization_requests=True)
+        told = expect(server.request("PUT", path, asked, own), 200)
+        assert told["client_name"] == "Charts" and told["grant_types"] == ["authorization_code"], "what is registered now"
+        seen = expect(server.request("GET", f"/_oauth/client/{made['client_id']}"), 200)["proposal"]
+        expect(server.request("POST", f"/_oauth/client/{made['client_id']}/_approve"), 200)
+        told = expect(server.request("GET", path, headers=own), 200)
+        for record in [seen, told]:
+            wrong = {name: record.get(name) for name in asked if name in record and record[name] != asked[name]}
+            assert not wrong and record["require_pushed_authorization_requests"] is True, (wrong, record)
+
+
+@test
 def pages_lead_where_the_browser_must_go_on(server):
     made = client(server, redirect_uris=[CALLBACK, LOOPBACK])
     for callback, source in [(CALLBACK, "https://app.example"), (LOOPBACK, "http:")]:

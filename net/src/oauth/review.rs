@@ -116,11 +116,11 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let changed = match form.text("decision") {
         "approve" => {
             let mut approved = Client { note, ..approved(visit, client) };
-            match form.text("require_pkce") {
+            match form.first("require_pkce") {
+                None => {}
                 // A client without a secret has nothing else to hold on to.
-                "false" if approved.profile.confidential => approved.profile.require_pkce = false,
-                "true" => approved.profile.require_pkce = true,
-                _ => {}
+                Some("false") => approved.profile.require_pkce = !approved.profile.confidential,
+                Some(_) => approved.profile.require_pkce = true,
             }
             let by = Principal::user_of(signed_in.user.clone(), &state);
             if account_of::check_client(&by, &state, &approved).is_err() {
