@@ -198,6 +198,21 @@ impl Access {
         Ok(whole)
     }
 
+    /// May the caller do `action` to any index at all?
+    ///
+    /// # Errors
+    /// The denial, which names no index.
+    pub fn anywhere(&self, action: &str) -> Result<(), Denied> {
+        let granted = |layer: &Layer| {
+            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
+            grants.any(|grant| grant.actions.hold(action))
+        };
+        match self.layers.iter().all(granted) {
+            true => Ok(()),
+            false => Err(self.denied(action, None, Kind::Index)),
+        }
+    }
+
     /// Do the layers that were granted by name (a token's) hold `action` on this very name?
     pub fn is_granted(&self, action: &str, name: &str) -> bool {
         self.layers.iter().filter(|layer| layer.strict).all(|layer| {

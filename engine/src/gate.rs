@@ -22,6 +22,15 @@ pub trait Gate {
     /// seen? The error is the 403 to send.
     fn index(&self, action: &'static str, index: &str) -> Result<Limits>;
 
+    /// May the caller do `action` to any index at all? Asked once before a request that names indices in its
+    /// items, or none: who may do it nowhere is refused, and not answered with nothing.
+    ///
+    /// # Errors
+    /// The 403 to send.
+    fn anywhere(&self, _action: &'static str) -> Result<()> {
+        Ok(())
+    }
+
     /// What background work of this caller belongs to: a scroll, a point in time, a task of one
     /// credential is no other's. Equal callers have equal texts.
     fn owner(&self) -> &str {

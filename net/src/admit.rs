@@ -255,6 +255,10 @@ impl Gate for Door {
         }
     }
 
+    fn anywhere(&self, action: &'static str) -> Result<()> {
+        self.access.anywhere(action).map_err(|denied| self.forbidden(&denied, None))
+    }
+
     fn owner(&self) -> &str {
         self.owner.get_or_init(|| self.principal.owner())
     }

@@ -191,6 +191,12 @@ impl Api {
         )
     }
 
+    /// Its body holds requests, each of which is answered by itself.
+    pub const fn has_items(self) -> bool {
+        use Api::*;
+        matches!(self, Bulk | MultiGet | MultiSearch | MultiSearchTemplate | MultiTermVectors)
+    }
+
     /// Its body is a sequence of values, in JSON a line each.
     pub const fn takes_lines(self) -> bool {
         matches!(self, Self::Bulk | Self::MultiSearch | Self::MultiSearchTemplate)
@@ -239,6 +245,13 @@ pub struct Route {
 }
 
 impl Route {
+    /// Is what it needs a right on indices? (Rights on templates are the cluster's.)
+    pub fn is_of_indices(&self) -> bool {
+        let of_templates = ["indices:admin/template/", "indices:admin/index_template/"];
+        self.privilege.starts_with("indices:")
+            && !of_templates.iter().any(|prefix| self.privilege.starts_with(prefix))
+    }
+
     /// Its place in `engine::meter::FAMILIES`: with whom its requests are timed.
     pub fn family(&self) -> usize {
         let family = match self.privilege {

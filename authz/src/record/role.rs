@@ -12,9 +12,10 @@ use crate::privilege::{Actions, Kind};
 /// The role that may do everything.
 pub const SUPERUSER: &str = "superuser";
 
-/// Indices that a pattern reaches only where its entry says `allow_restricted_indices`.
+/// Indices that a pattern reaches only where its entry says `allow_restricted_indices`: those of
+/// security, and that of tasks, whose failures hold values of the documents of others.
 pub fn is_restricted(index: &str) -> bool {
-    index.starts_with(".security")
+    index.starts_with(".security") || index.starts_with(".tasks")
 }
 
 record! {
@@ -236,7 +237,9 @@ mod tests {
             Role::new("r", Descriptor { indices: vec![entry.clone()], ..Descriptor::default() })
         };
         assert!(role(&entry).indices[0].holds("indices:data/read/get", ".hidden"));
-        assert!(!role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
+        for restricted in [".security-7", ".tasks"] {
+            assert!(!role(&entry).indices[0].holds("indices:data/read/get", restricted));
+        }
         entry.allow_restricted_indices = true;
         assert!(role(&entry).indices[0].holds("indices:data/read/get", ".security-7"));
     }

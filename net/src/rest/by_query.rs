@@ -156,6 +156,7 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `POST /_reindex/{task_id}/_rethrottle` and its two kin.
 pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
     let Some(speed) = speed(call)? else {
         return Err(Error::illegal_argument("requests_per_second is a required parameter"));
     };

@@ -53,6 +53,11 @@ pub use info::VERSION;
 /// # Errors
 /// In Elasticsearch's words.
 pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    // What names an index is asked for it by name, in words that tell it; items name their own.
+    let has_items = call.route.api.has_items();
+    if call.route.is_of_indices() && (has_items || call.path.get("index").is_none()) {
+        call.gate.anywhere(call.route.privilege)?;
+    }
     match call.route.api {
         Api::Info => info::info(call),
         Api::License => info::license(call),

@@ -48,6 +48,7 @@ pub(super) fn index<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `GET /_resolve/cluster`, `/_resolve/cluster/{name}`: there are no remote clusters.
 pub(super) fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let Some(name) = call.path.get("name") else {
+        call.gate.cluster(call.route.privilege)?;
         return Ok(call.json(200, |writer| {
             writer.begin_object().end_object();
         }));

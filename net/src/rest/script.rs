@@ -61,6 +61,7 @@ pub(super) async fn execute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET /_script_language`.
 pub(super) fn languages<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
     Ok(call.json(200, |writer| {
         writer.begin_object().key("types_allowed").begin_array().str("inline").str("stored");
         writer.end_array().key("language_contexts").begin_array();
@@ -76,6 +77,7 @@ pub(super) fn languages<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET /_script_context`.
 pub(super) fn contexts<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
     Ok(call.json(200, |writer| {
         writer.begin_object().key("contexts").begin_array();
         for name in context_names() {

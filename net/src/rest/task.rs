@@ -54,6 +54,7 @@ pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
 
 /// `GET /_tasks`.
 pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
     let spec = TaskSpec {
         kind: "transport",
         action: "cluster:monitor/tasks/lists",
@@ -84,6 +85,7 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `GET /_tasks/{task_id}`.
 pub(super) async fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
     let text = call.segment("task_id");
     let id = TaskId::parse(text)?;
     let missing = || {
@@ -184,6 +186,7 @@ async fn stored<E: Env>(call: &Call<'_, E>, id: &str) -> Option<Bytes> {
 /// `POST /_tasks/_cancel`, `/_tasks/{task_id}/_cancel`.
 pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     const REASON: &str = "by user request";
+    call.gate.cluster(call.route.privilege)?;
     if call.path.get("task_id").is_some() {
         let id = TaskId::parse(call.segment("task_id"))?;
         let row = match id.number_here(call) {

@@ -3,6 +3,7 @@
 mod admin;
 mod around;
 mod conventions;
+mod denied;
 mod documents;
 mod drift;
 mod indices;

@@ -1,0 +1,160 @@
+//! Who has no role may do nothing: asked of every route there is.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use json::json;
+use net::table::{Api, ROUTES, Route};
+
+use crate::place::{Client, at, with_security};
+
+/// What everybody who may come in may ask, by path: who am I, my password, what may I.
+const FREE: &[&str] = &[
+    "/favicon.ico",
+    "/_cat",
+    "/_security/_authenticate",
+    "/_security/user/_password",
+    "/_security/user/_has_privileges",
+    "/_security/user/{user}/_has_privileges",
+    "/_security/user/_privileges",
+];
+
+/// What a handler reads before it asks, so that the question is reached.
+fn body(route: &Route) -> &'static str {
+    match route.api {
+        Api::Bulk => "{\"delete\":{\"_index\":\"w\",\"_id\":\"1\"}}\n",
+        Api::MultiSearch => "{\"index\":\"w\"}\n{}\n",
+        Api::MultiSearchTemplate => "{\"index\":\"w\"}\n{\"source\":\"{}\"}\n",
+        Api::TermVectors if !route.path.contains("{id}") => r#"{"doc":{"a":"b"}}"#,
+        Api::Explain => r#"{"query":{"match_all":{}}}"#,
+        Api::MultiGet | Api::MultiTermVectors => r#"{"docs":[{"_index":"w","_id":"1"}]}"#,
+        Api::Reindex => r#"{"source":{"index":"w"},"dest":{"index":"t"}}"#,
+        Api::RenderTemplate if route.path.contains("{id}") => "",
+        Api::RenderTemplate | Api::SearchTemplate => r#"{"source":"{}"}"#,
+        Api::UpdateAliases => r#"{"actions":[{"add":{"index":"w","alias":"w-a"}}]}"#,
+        Api::PutAlias => r#"{"index":"w","alias":"w-a"}"#,
+        Api::Scroll => r#"{"scroll_id":"abc"}"#,
+        Api::ClearScroll => r#"{"scroll_id":"abc"}"#,
+        Api::ClosePointInTime => r#"{"id":"abc"}"#,
+        Api::Analyze => r#"{"text":"a","analyzer":"standard"}"#,
+        Api::PutTemplate(cluster::TemplateKind::Component) => r#"{"template":{}}"#,
+        Api::PutTemplate(_) => r#"{"index_patterns":["x-*"],"template":{}}"#,
+        Api::PutScript => r#"{"script":{"lang":"mustache","source":"{}"}}"#,
+        Api::ExecuteScript => r#"{"script":{"source":"1"}}"#,
+        Api::DeleteByQuery => r#"{"query":{"match_all":{}}}"#,
+        Api::Update => r#"{"doc":{"a":1}}"#,
+        Api::PutSettings => r#"{"index.priority":2}"#,
+        Api::PutClusterSettings => r#"{"persistent":{"indices.breaker.total.limit":"60%"}}"#,
+        Api::PutMapping => r#"{"properties":{"x":{"type":"long"}}}"#,
+        Api::FieldCaps => r#"{"fields":["*"]}"#,
+        Api::ModifyDataStreams => {
+            r#"{"actions":[{"add_backing_index":{"data_stream":"d","index":"w"}}]}"#
+        }
+        Api::CreateIndex
+        | Api::Index
+        | Api::IndexAutoId
+        | Api::Create
+        | Api::Search
+        | Api::Resize(_)
+        | Api::SimulateIndex
+        | Api::SimulateTemplate
+        | Api::Rollover => "{}",
+        _ => "",
+    }
+}
+
+/// Bodies of `_security`, by path: these read before they ask.
+const SECURITY: &[(&str, &str, &str)] = &[
+    ("/_security/api_key", "DELETE", r#"{"owner":true}"#),
+    ("/_security/api_key/_bulk_update", "POST", r#"{"ids":["x"]}"#),
+    ("/_security/oauth2/token", "DELETE", r#"{"username":"elastic"}"#),
+];
+
+/// A name for each parameter of a path.
+fn filled(path: &str, task: &str) -> String {
+    let segments = path.split('/').map(|segment| match segment {
+        "{index}" => "w",
+        "{id}" if path.starts_with("/_render") || path.starts_with("/_scripts") => "kept",
+        "{id}" => "1",
+        "{task_id}" => task,
+        "{block}" => "write",
+        "{context}" => "score",
+        "{metric}" if path.starts_with("/{index}/_stats") => "docs",
+        "{target}" if path.starts_with("/_info") => "_all",
+        "{target}" | "{new_index}" => "t1",
+        "{uid}" => "u_abc_0",
+        "{name}" if path.starts_with("/_resolve") => "w",
+        other if other.starts_with('{') => "x",
+        other => other,
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+async fn stage(client: &mut Client) -> String {
+    client.authorize(Some(&basic("elastic", "secret")));
+    client.good("PUT", "/w", "").await;
+    client.good("PUT", "/w/_doc/1?refresh=true", r#"{"a":1}"#).await;
+    let kept = r#"{"script":{"lang":"mustache","source":"{\"query\":{\"match_all\":{}}}"}}"#;
+    client.good("PUT", "/_scripts/kept", kept).await;
+    let zero = r#"{"password":"zero-knows-this","roles":[]}"#;
+    client.good("PUT", "/_security/user/zero", zero).await;
+    let all = r#"{"password":"wide-knows-this","roles":["wide"]}"#;
+    let role = json!({"indices": [{"names": ["*"], "privileges": ["all"]}]});
+    client.good("PUT", "/_security/role/wide", &json::to_string(&role)).await;
+    client.good("PUT", "/_security/user/wide", all).await;
+    let begun = client.good("POST", "/w/_update_by_query?wait_for_completion=false", "{}").await;
+    at(&begun, &["task"]).as_str().expect("a task").to_owned()
+}
+
+#[test]
+fn who_has_no_role_is_denied_on_every_route() {
+    with_security(|mut client| async move {
+        let task = stage(&mut client).await;
+        client.authorize(Some(&basic("zero", "zero-knows-this")));
+        let mut wrong = Vec::new();
+        for route in ROUTES {
+            if FREE.contains(&route.path) || route.api == Api::Typed {
+                continue;
+            }
+            let mut target = filled(route.path, &task);
+            target.push_str(match route.api {
+                Api::Rethrottle => "?requests_per_second=5",
+                Api::OpenPointInTime => "?keep_alive=1m",
+                Api::DiskUsage => "?run_expensive_tasks=true",
+                Api::ExcludeVotes => "?node_names=x",
+                _ => "",
+            });
+            for method in route.methods {
+                let own =
+                    SECURITY.iter().find(|(at, by, _)| *at == route.path && *by == method.as_str());
+                let body = own.map_or_else(|| body(route), |(_, _, body)| *body);
+                let answer = client.call(method.as_str(), &target, body).await;
+                if answer.status != 403 {
+                    let text: String = answer.text().chars().take(160).collect();
+                    wrong.push(format!("{} {target}: {} {text}", method.as_str(), answer.status));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} are not denied:\n{}", wrong.len(), wrong.join("\n"));
+    });
+}
+
+/// What became of the work of others stood in an index that any pattern reached.
+#[test]
+fn the_index_of_tasks_is_reached_by_its_own_word() {
+    with_security(|mut client| async move {
+        let task = stage(&mut client).await;
+        client.good("GET", &format!("/_tasks/{task}?wait_for_completion=true"), "").await;
+        client.good("GET", "/.tasks/_search", "").await;
+        client.authorize(Some(&basic("wide", "wide-knows-this")));
+        for target in ["/.tasks/_search", &format!("/.tasks/_doc/{task}"), "/.tasks/_mapping"] {
+            let refused = client.bad("GET", target, "").await;
+            assert!(refused.starts_with("403 security_exception"), "{target}: {refused}");
+        }
+        let found = client.good("GET", "/_all/_search?expand_wildcards=all", "").await;
+        assert!(!json::to_string(&found).contains(".tasks"));
+    });
+}
