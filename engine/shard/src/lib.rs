@@ -13,6 +13,7 @@
 //! | what the home core holds, and in what order it is asked | `state`, `held`                |
 //! | the inverted index in memory               | `buffer`                                    |
 //! | when a search sees what                    | `refresh`, [`reader`]                       |
+//! | a document before it is written            | [`lone`]                                    |
 //! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
 //! | what is durable when                       | `flush`, `recover`, `replay`                |
 //! | which segments are merged                  | [`merge`]                                   |
@@ -32,6 +33,7 @@ mod flush;
 pub mod frame;
 mod get;
 mod held;
+pub mod lone;
 pub mod manifest;
 pub mod merge;
 pub mod operation;

@@ -427,7 +427,7 @@ impl<E: Env> Core<E> {
 
     /// An id as Elasticsearch makes them: 20 characters of URL-safe base64 over 15 bytes, time
     /// first, so that ids of one moment lie side by side.
-    fn make_id(&self) -> String {
+    pub(super) fn make_id(&self) -> String {
         let mut bytes = [0; 15];
         self.env.random().fill(&mut bytes);
         let now = self.now_ms().to_be_bytes();

@@ -3,7 +3,8 @@
 //! Always true
 //! 1. A hidden document looks absent, whoever asks for it by its id; a hidden field is unknown.
 //! 2. A limited caller writes only documents that pass its filter before and after, and touches no
-//!    hidden field; whatever cannot be judged is refused.
+//!    hidden field; whatever cannot be judged is refused. It is the search itself that judges: a document
+//!    that stands where it stands, one to come alone (`alone`).
 //! 3. A document is judged as it stands: a write asks that it still does, so nothing slips in
 //!    between.
 
@@ -12,10 +13,8 @@ use std::sync::Arc;
 
 use base::ShardId;
 use cluster::Index;
-use env::Env;
-use json::Value;
-use mapping::types::KeywordFlavor;
-use mapping::{Kind, Mapping};
+use env::{Bytes, Env};
+use mapping::Mapping;
 use search::aggs::spec::{Agg, Kind as AggKind};
 use search::dsl;
 use search::request::SearchRequest;
@@ -163,12 +162,11 @@ impl<E: Env> Core<E> {
             return self.admit_update(index, routing, judged, item).await;
         }
         let limits = judged.write;
-        if item.action != WriteAction::Delete {
-            let source = json::parse(&item.source).ok();
-            // What is no JSON is refused by whoever reads it, in better words.
-            if let Some(source) = &source
-                && !is_within(limits, source, &index.mapping)
-            {
+        // What is no JSON is refused by whoever reads it, in better words.
+        if item.action != WriteAction::Delete && json::parse(&item.source).is_ok() {
+            let id = item.id.clone().unwrap_or_else(|| self.make_id());
+            let new = self.alone(index, &id, routing, item.source.clone()).await?;
+            if !self.comes_within(limits, &new).await? {
                 return Err(hidden(&index.name));
             }
         }
@@ -181,8 +179,7 @@ impl<E: Env> Core<E> {
             }
             return Ok(());
         };
-        let source = json::parse(&found.source).unwrap_or_default();
-        if !is_within(limits, &source, &index.mapping) {
+        if !self.stands_within(index, number, limits, &id, &found).await? {
             return Err(hidden(&index.name));
         }
         match item.action {
@@ -213,32 +210,66 @@ impl<E: Env> Core<E> {
                 let missing = shard::WriteError::Missing;
                 return Err(failure::of_write(index, number, &id, missing));
             };
-            if !is_within(judged.write, upsert, &index.mapping) {
+            let new = Bytes::from(json::to_vec(upsert));
+            let new = self.alone(index, &id, routing, new).await?;
+            if !self.comes_within(judged.write, &new).await? {
                 return Err(hidden(&index.name));
             }
-            let is_seen = judged.read.is_some_and(|read| is_within(read, upsert, &index.mapping));
+            let is_seen = match judged.read {
+                Some(read) => self.comes_within(read, &new).await?,
+                None => false,
+            };
             update.only_absent = true;
             return if is_seen { Ok(()) } else { without_sight(item) };
         };
-        let old = json::parse(&found.source).unwrap_or_default();
-        let mut new = old.clone();
+        // An update that changes what is not seen would say by its failing what stands there.
+        if !self.stands_within(index, number, judged.write, &id, &found).await? {
+            return Err(hidden(&index.name));
+        }
+        let mut new = json::parse(&found.source).unwrap_or_default();
         if let Some(change) = &update.doc {
             json::patch::merge(&mut new, change);
         }
-        let passes = |limits: &Limits| {
-            is_within(limits, &old, &index.mapping) && is_within(limits, &new, &index.mapping)
-        };
-        if !passes(judged.write) {
+        let new = Bytes::from(json::to_vec(&new));
+        let new = self.alone(index, &id, routing, new).await?;
+        if !self.comes_within(judged.write, &new).await? {
             return Err(hidden(&index.name));
         }
         // It is an update of this very document, or a conflict.
         update.upsert = None;
         update.doc_as_upsert = false;
         update.retry_on_conflict = 0;
-        if !judged.read.is_some_and(passes) {
+        let is_seen = match judged.read {
+            Some(read) => {
+                self.stands_within(index, number, read, &id, &found).await?
+                    && self.comes_within(read, &new).await?
+            }
+            None => false,
+        };
+        if !is_seen {
             without_sight(item)?;
         }
         hold(item, index, number, &found)
+    }
+
+    /// Is a document that stands among what the caller sees, and has it no hidden field?
+    async fn stands_within(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        number: u32,
+        limits: &Limits,
+        id: &str,
+        found: &shard::Found,
+    ) -> Result<bool> {
+        let source = json::parse(&found.source).unwrap_or_default();
+        for kind in limits.each() {
+            let is_whole =
+                kind.fields.as_ref().is_none_or(|fields| fields.reduce(&source) == source);
+            if is_whole && self.is_seen(index, number, kind, id, found.seq_no.get()).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A document as the next write finds it, and its shard.
@@ -364,213 +395,4 @@ fn hidden(index: &str) -> Error {
     forbidden(format!(
         "documents of [{index}] are limited for this caller, and this write is not within the limits"
     ))
-}
-
-/// Does a document pass the filter, and has it no hidden field?
-fn is_within(limits: &Limits, source: &Value, mapping: &Mapping) -> bool {
-    limits.each().iter().any(|kind| {
-        let fields = kind.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source);
-        let passes = |filter: &Arc<Value>| judge(filter, source, mapping) == Some(true);
-        fields && kind.filter.as_ref().is_none_or(passes)
-    })
-}
-
-/// Does a source pass a query? Only literal conditions on exact fields are judged: `None` is "cannot
-/// say".
-fn judge(query: &Value, source: &Value, mapping: &Mapping) -> Option<bool> {
-    let object = query.as_object().filter(|object| object.len() == 1)?;
-    let (kind, body) = object.iter().next()?;
-    let only = || {
-        let object = body.as_object().filter(|object| object.len() == 1)?;
-        object.iter().next()
-    };
-    match kind {
-        "match_all" => Some(true),
-        "match_none" => Some(false),
-        "exists" => {
-            let field = body.get("field")?.as_str()?;
-            Some(!exact(mapping, field, source)?.is_empty())
-        }
-        "term" => {
-            let (field, wanted) = only()?;
-            let wanted = wanted.get("value").unwrap_or(wanted);
-            Some(exact(mapping, field, source)?.iter().any(|found| is_same(found, wanted)))
-        }
-        "terms" => {
-            let (field, wanted) = only()?;
-            let found = exact(mapping, field, source)?;
-            let wanted = wanted.as_array()?;
-            Some(found.iter().any(|found| wanted.iter().any(|wanted| is_same(found, wanted))))
-        }
-        "range" => {
-            let (field, bounds) = only()?;
-            let found = exact(mapping, field, source)?;
-            // Words have another order.
-            let Kind::Number(_) = &mapping.field(field)?.kind else { return None };
-            let bounds: Option<Vec<(&str, f64)>> = bounds
-                .as_object()?
-                .iter()
-                .map(|(key, bound)| Some((key, bound.as_f64()?)))
-                .collect();
-            let bounds = bounds?;
-            let mut any = false;
-            for found in found {
-                let found = found.as_f64()?;
-                any |= bounds.iter().all(|(key, bound)| match *key {
-                    "gt" => found > *bound,
-                    "gte" => found >= *bound,
-                    "lt" => found < *bound,
-                    "lte" => found <= *bound,
-                    _ => false,
-                });
-            }
-            Some(any)
-        }
-        "bool" => {
-            let list = |key: &str| -> Vec<&Value> {
-                match body.get(key) {
-                    None => Vec::new(),
-                    Some(Value::Array(items)) => items.iter().collect(),
-                    Some(one) => vec![one],
-                }
-            };
-            let (musts, nots, shoulds) =
-                ([list("must"), list("filter")].concat(), list("must_not"), list("should"));
-            let mut passes = true;
-            for clause in &musts {
-                passes &= judge(clause, source, mapping)?;
-            }
-            for clause in nots {
-                passes &= !judge(clause, source, mapping)?;
-            }
-            let needed = match body.get("minimum_should_match") {
-                Some(needed) => needed.as_u64()?,
-                None => u64::from(!shoulds.is_empty() && musts.is_empty()),
-            };
-            let mut count = 0;
-            for clause in shoulds {
-                count += u64::from(judge(clause, source, mapping)?);
-            }
-            Some(passes && count >= needed)
-        }
-        _ => None,
-    }
-}
-
-/// The values of a field in a source, where it is one whose values are compared as they were given. A
-/// sub-field has those of the field that it is of.
-fn exact<'v>(mapping: &Mapping, field: &str, source: &'v Value) -> Option<Vec<&'v Value>> {
-    let known = mapping.field(field)?;
-    if mapping.fields().any(|other| other.copy_to.iter().any(|target| **target == *field)) {
-        return None;
-    }
-    let of = field.rsplit_once('.').and_then(|(of, _)| mapping.field(of));
-    let of = of.filter(|of| of.multi_fields.iter().any(|one| *one.path == *field));
-    let found = values(source, of.map_or(field, |of| &of.path));
-    match &known.kind {
-        Kind::Keyword(keyword)
-            if keyword.normalizer.is_none()
-                && keyword.null_value.is_none()
-                && matches!(keyword.flavor, KeywordFlavor::Keyword | KeywordFlavor::Wildcard) =>
-        {
-            let most = keyword.ignore_above.map_or(usize::MAX, |most| most as usize);
-            let length =
-                |value: &Value| value.as_str().map_or(0, |text| text.encode_utf16().count());
-            Some(found.into_iter().filter(|value| length(value) <= most).collect())
-        }
-        Kind::Number(number) if number.null_value.is_none() => {
-            // Texts are turned into numbers, and a whole number's decimals are cut: who compares what was
-            // given would find another value.
-            let is_float = number.number.is_float();
-            let is_plain = |value: f64| is_float || value.fract() == 0.0;
-            found.iter().all(|value| value.as_f64().is_some_and(is_plain)).then_some(found)
-        }
-        Kind::Boolean(boolean) if boolean.null_value.is_none() => {
-            found.iter().all(|value| value.as_bool().is_some()).then_some(found)
-        }
-        _ => None,
-    }
-}
-
-fn is_same(found: &Value, wanted: &Value) -> bool {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => json::to_string(other),
-    };
-    match (found.as_f64(), wanted.as_f64()) {
-        (Some(found), Some(wanted)) => found == wanted,
-        _ => text(found) == text(wanted),
-    }
-}
-
-/// The values at a path, arrays opened.
-fn values<'v>(source: &'v Value, path: &str) -> Vec<&'v Value> {
-    fn walk<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| walk(item, path, found)),
-            Value::Null => {}
-            other if path.is_empty() => found.push(other),
-            Value::Object(object) => {
-                for (key, value) in object.iter() {
-                    if key == path {
-                        walk(value, "", found);
-                    } else if let Some(rest) = path.strip_prefix(key)
-                        && let Some(rest) = rest.strip_prefix('.')
-                    {
-                        walk(value, rest, found);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk(source, path, &mut found);
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use json::json;
-
-    use super::*;
-
-    fn mapping() -> Mapping {
-        let mappings = json!({"properties": {"k": {"type": "keyword"}, "n": {"type": "long"},
-            "t": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 5}}},
-            "c": {"type": "keyword"}, "from": {"type": "keyword", "copy_to": "c"},
-            "z": {"type": "keyword", "null_value": "none"},
-            "o": {"properties": {"k": {"type": "keyword"}}}}});
-        Mapping::parse(&mappings, Arc::default()).expect("legal")
-    }
-
-    #[test]
-    fn literal_conditions_are_judged_and_nothing_else() {
-        let source = json!({"k": ["a", "b"], "n": 5, "t": "words", "o": [{"k": "x"}, {"k": "y"}]});
-        for (query, expected) in [
-            (json!({"match_all": {}}), Some(true)),
-            (json!({"term": {"k": "b"}}), Some(true)),
-            (json!({"term": {"k": {"value": "c"}}}), Some(false)),
-            (json!({"terms": {"o.k": ["y", "z"]}}), Some(true)),
-            (json!({"range": {"n": {"gte": 5, "lt": 6}}}), Some(true)),
-            (json!({"range": {"n": {"gt": "now"}}}), None),
-            (json!({"exists": {"field": "n"}}), Some(true)),
-            (json!({"bool": {"must_not": [{"term": {"k": "a"}}]}}), Some(false)),
-            (json!({"bool": {"should": [{"term": {"k": "z"}}, {"term": {"n": 5}}]}}), Some(true)),
-            (json!({"bool": {"filter": [{"term": {"t": "words"}}]}}), None),
-            (json!({"match": {"k": "a"}}), None),
-            (json!({"term": {"unknown": 1}}), None),
-            (json!({"term": {"t.raw": "words"}}), Some(true)),
-            (json!({"term": {"t.raw": "other"}}), Some(false)),
-            (json!({"term": {"c": "a"}}), None),
-            (json!({"exists": {"field": "z"}}), None),
-        ] {
-            assert_eq!(judge(&query, &source, &mapping()), expected, "{query:?}");
-        }
-        // What is too long for its field is not in it, and decimals of a whole number are cut.
-        let source = json!({"t": "too long", "n": 5.5});
-        let raw = json!({"term": {"t.raw": "too long"}});
-        assert_eq!(judge(&raw, &source, &mapping()), Some(false));
-        assert_eq!(judge(&json!({"range": {"n": {"lte": 5}}}), &source, &mapping()), None);
-    }
 }

@@ -6,6 +6,7 @@
 pub mod admin;
 mod aggregate;
 pub mod alias;
+mod alone;
 pub mod analyze;
 mod around;
 pub mod bulk;

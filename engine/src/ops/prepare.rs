@@ -30,7 +30,7 @@ const ROUNDS_MAX: usize = 3;
 const FIELD_BYTES: usize = 4 << 10;
 
 /// A larger document is parsed on a worker: 32 KiB of words take about 500 µs.
-const PARSE_HERE_BYTES_MAX: usize = 32 << 10;
+pub(super) const PARSE_HERE_BYTES_MAX: usize = 32 << 10;
 
 /// The items of one shard, on their way.
 pub(super) struct Group {
@@ -315,8 +315,8 @@ impl<E: Env> Core<E> {
 
 /// The mapping as it will be when the request's new fields are added.
 #[derive(Clone)]
-struct Sketch {
-    mapping: Arc<Mapping>,
+pub(super) struct Sketch {
+    pub(super) mapping: Arc<Mapping>,
     deltas: Vec<Delta>,
     grew: bool,
     lease: Lease,
@@ -325,7 +325,7 @@ struct Sketch {
 }
 
 impl Sketch {
-    fn new(index: &Index, lease: &Lease) -> Self {
+    pub(super) fn new(index: &Index, lease: &Lease) -> Self {
         Self {
             mapping: Arc::clone(&index.mapping),
             deltas: Vec::new(),
@@ -357,7 +357,7 @@ impl Sketch {
     }
 
     /// Parses one document; its new fields join the sketch only if the whole of it fits.
-    fn parse(
+    pub(super) fn parse(
         &mut self,
         parser: &mut Parser,
         id: &str,

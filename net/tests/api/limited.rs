@@ -254,3 +254,154 @@ fn a_key_lives_for_a_time_or_for_ever() {
         assert!(value(&made).get("expiration").is_none());
     });
 }
+
+/// A mapping, the filter of a role, and documents that it hides and that it shows.
+type Judged = (Value, Value, &'static [&'static str], &'static [&'static str]);
+
+/// Whether a document may be written was judged by other rules than those by which it is found: what
+/// was hidden could be read back by an update, and deleted.
+#[test]
+fn a_write_is_judged_as_a_search_finds() {
+    let of = |kind: &str| json!({"properties": {"f": {"type": kind}}});
+    let table: Vec<Judged> = vec![
+        (
+            of("long"),
+            json!({"term": {"f": 9007199254740992_u64}}),
+            &[r#"{"f":9007199254740993}"#, r#"{"f":1}"#, "{}"],
+            &[r#"{"f":9007199254740992}"#, r#"{"f":"9007199254740992"}"#],
+        ),
+        (
+            of("long"),
+            json!({"terms": {"f": [9007199254740992_u64]}}),
+            &[r#"{"f":9007199254740993}"#],
+            &[r#"{"f":[1,9007199254740992]}"#],
+        ),
+        (
+            of("long"),
+            json!({"range": {"f": {"lte": 9007199254740992_u64}}}),
+            &[r#"{"f":9007199254740993}"#],
+            &[r#"{"f":9007199254740992}"#],
+        ),
+        (
+            of("keyword"),
+            json!({"bool": {"must_not": {"term": {"f": {"value": "evil", "case_insensitive": true}}}}}),
+            &[r#"{"f":"EVIL"}"#, r#"{"f":"evil"}"#],
+            &[r#"{"f":"good"}"#, "{}"],
+        ),
+        (
+            of("wildcard"),
+            json!({"bool": {"must_not": {"term": {"f": {"value": "evil", "case_insensitive": true}}}}}),
+            &[r#"{"f":"EVIL"}"#],
+            &[r#"{"f":"good"}"#],
+        ),
+        (
+            of("unsigned_long"),
+            json!({"term": {"f": 18446744073709551614_u64}}),
+            &[r#"{"f":18446744073709551615}"#],
+            &[r#"{"f":18446744073709551614}"#],
+        ),
+        (
+            of("float"),
+            json!({"bool": {"must_not": {"term": {"f": 0.1}}}}),
+            &[r#"{"f":0.1}"#, r#"{"f":0.100000001}"#],
+            &[r#"{"f":0.2}"#],
+        ),
+        (
+            of("half_float"),
+            json!({"range": {"f": {"lt": 2049}}}),
+            &[r#"{"f":2050.9}"#],
+            &[r#"{"f":2047}"#],
+        ),
+        (
+            of("keyword"),
+            json!({"bool": {"should": [{"term": {"f": "me"}}], "minimum_should_match": 0,
+                "filter": {"exists": {"field": "f"}}}}),
+            &["{}"],
+            &[r#"{"f":"other"}"#],
+        ),
+        (
+            json!({"properties": {"f": {"type": "nested", "properties": {"k": {"type": "keyword"}}}}}),
+            json!({"term": {"f.k": "me"}}),
+            &[r#"{"f":{"k":"me"}}"#],
+            &[],
+        ),
+        (of("keyword"), json!({"term": {"f": 5}}), &[r#"{"f":5.0}"#], &[r#"{"f":"5"}"#]),
+        (
+            json!({"properties": {"f": {"type": "keyword", "index": false, "doc_values": false}}}),
+            json!({"exists": {"field": "f"}}),
+            &[r#"{"f":"any"}"#],
+            &[],
+        ),
+        (
+            of("long"),
+            json!({"bool": {"must_not": {"range": {"f": {"gte": 5, "lte": 9, "boost": 2}}}}}),
+            &[r#"{"f":7}"#],
+            &[r#"{"f":4}"#],
+        ),
+        (
+            of("keyword"),
+            json!({"bool": {"must_not": [{"term": {"f": "x"}}], "adjust_pure_negative": false}}),
+            &[r#"{"f":"x"}"#],
+            &[],
+        ),
+        // A field that the mapping does not know before the document brings it.
+        (
+            json!({"properties": {"g": {"type": "keyword"}}}),
+            json!({"bool": {"must_not": {"term": {"f": 5}}}}),
+            &[r#"{"f":5}"#],
+            &[r#"{"f":6}"#],
+        ),
+        (
+            of("text"),
+            json!({"match": {"f": "red"}}),
+            &[r#"{"f":"blue"}"#],
+            &[r#"{"f":"Red ones"}"#],
+        ),
+    ];
+    for (at, (mapping, filter, hidden, shown)) in table.into_iter().enumerate() {
+        with_security(move |mut client| async move {
+            client.authorize(Some(&basic("elastic")));
+            let body = json!({"mappings": mapping, "settings": {"number_of_replicas": 0}});
+            client.good("PUT", "/w", &json::to_string(&body)).await;
+            let all = json!(["read", "write"]);
+            let entry = json!({"names": ["w"], "privileges": all, "query": (filter.clone())});
+            person(&mut client, "limited", json!([entry])).await;
+            let told = |doc: &str| format!("{at}: {filter:?} {doc}");
+            for doc in hidden {
+                client.authorize(Some(&basic("limited")));
+                // Before it is there, and so before the mapping knows its fields.
+                let answer = client.call("PUT", "/w/_doc/new", doc).await;
+                assert_eq!(answer.status, 403, "{} {}", told(doc), answer.text());
+                let answer = client.call("POST", "/w/_doc", doc).await;
+                assert_eq!(answer.status, 403, "{} {}", told(doc), answer.text());
+            }
+            for doc in hidden {
+                client.authorize(Some(&basic("elastic")));
+                client.good("PUT", "/w/_doc/1", doc).await;
+                client.authorize(Some(&basic("limited")));
+                assert_eq!(client.call("GET", "/w/_doc/1", "").await.status, 404, "{}", told(doc));
+                for (method, target, body) in [
+                    ("POST", "/w/_update/1?_source=true", r#"{"doc":{"other":1}}"#),
+                    ("DELETE", "/w/_doc/1", ""),
+                    ("PUT", "/w/_doc/1", shown.first().copied().unwrap_or(doc)),
+                ] {
+                    let answer = client.call(method, target, body).await;
+                    assert_eq!(answer.status, 403, "{} {method} {}", told(doc), answer.text());
+                }
+            }
+            for doc in shown {
+                client.authorize(Some(&basic("limited")));
+                client.good("PUT", "/w/_doc/2", doc).await;
+                client.good("GET", "/w/_doc/2", "").await;
+                client.good("POST", "/w/_update/2?_source=true", r#"{"doc":{"other":1}}"#).await;
+                let moved = hidden.iter().filter(|hidden| **hidden != "{}");
+                for hidden in moved {
+                    let body = format!(r#"{{"doc":{hidden}}}"#);
+                    let answer = client.call("POST", "/w/_update/2", &body).await;
+                    assert_eq!(answer.status, 403, "{} {}", told(doc), answer.text());
+                }
+                client.good("DELETE", "/w/_doc/2", "").await;
+            }
+        });
+    }
+}

@@ -1,0 +1,228 @@
+//! Documents that a limited caller is about to write: does what they would be pass its filter?
+//!
+//! Always true
+//! 1. It is the search that answers, of a segment that holds the document alone: what is written is found
+//!    again by the filter that let it in.
+//! 2. Conditions that look at more than one document, or at what the write stamps on it, cannot be judged
+//!    so; who is limited by them writes nothing.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cluster::Index;
+use env::{Bytes, Env, Spawn};
+use json::Value;
+use mapping::document::{Arena, Parser};
+use search::dsl;
+use search::plan::weigh::{Among, weigh_among};
+use segment::section::Missing;
+use segment::{BlockCache, View};
+
+use super::failure;
+use super::meaning::filter_of;
+use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch};
+use super::search::damaged;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::gate::Limits;
+
+/// Decoded blocks of the dictionaries of one document.
+const CACHE_BYTES: usize = 1 << 20;
+
+/// A document as it would be.
+pub(super) struct Alone {
+    /// Its index, with the fields that it adds.
+    index: Arc<Index>,
+    /// A segment with nothing else.
+    view: Arc<View>,
+    source: Bytes,
+}
+
+impl<E: Env> Core<E> {
+    /// The document of this source, in words of searches.
+    ///
+    /// # Errors
+    /// It does not fit the mapping, as the write would say.
+    pub(super) async fn alone(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        id: &str,
+        routing: Option<&str>,
+        source: Bytes,
+    ) -> Result<Alone> {
+        let asked = (Arc::clone(index), id.to_owned(), routing.map(str::to_owned));
+        let (own, lease) = (source.clone(), self.lease.clone());
+        let make = move || {
+            let (index, id, routing) = asked;
+            let mut parser = Parser::new();
+            parser.set_routed(routing.is_some());
+            let (mut sketch, mut arena) = (Sketch::new(&index, &lease), Arena::new());
+            let parsed = sketch.parse(&mut parser, &id, &own, &mut arena);
+            let doc = parsed.map_err(failure::of_mapping)?;
+            let entries = arena.entries(doc as usize);
+            let view = shard::lone::view(&sketch.mapping, &id, routing.as_deref(), own, entries);
+            let view = Arc::new(view.map_err(|error| damaged(&error))?);
+            let index = Arc::new(Index { mapping: sketch.mapping, ..(*index).clone() });
+            Ok((index, view))
+        };
+        let (index, view) = if source.len() <= PARSE_HERE_BYTES_MAX {
+            make()?
+        } else {
+            let made = self.env.spawn().work(make).await;
+            made.map_err(|_| Error::rejected("too many documents wait for a worker"))??
+        };
+        Ok(Alone { index, view, source })
+    }
+
+    /// Does the document pass the filter, and has it no hidden field?
+    pub(super) async fn comes_within(
+        self: &Rc<Self>,
+        limits: &Limits,
+        new: &Alone,
+    ) -> Result<bool> {
+        let source = json::parse(&new.source).unwrap_or_default();
+        for kind in limits.each() {
+            let is_whole =
+                kind.fields.as_ref().is_none_or(|fields| fields.reduce(&source) == source);
+            if is_whole && self.passes(kind.filter.as_deref(), new).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn passes(self: &Rc<Self>, filter: Option<&Value>, new: &Alone) -> Result<bool> {
+        let Some(filter) = filter else { return Ok(true) };
+        if !is_of_one(filter) {
+            return Ok(false);
+        }
+        let body = json::json!({"size": 1, "_source": false, "track_total_hits": false});
+        let request = dsl::parse_search(&json::to_vec(&body), &[]).map_err(failure::of_search)?;
+        let filter = filter_of(&[], Some(filter))?;
+        let meaning = self.bind(&new.index, &request, filter.as_ref(), &Limits::default())?;
+        let (mut blocks, mut missing) = (BlockCache::new(CACHE_BYTES), Missing::new());
+        let plan = loop {
+            let bound = meaning.bound();
+            let found =
+                weigh_among(bound, &new.view, &mut blocks, &mut missing, Among::Alone, None);
+            match found.map_err(|error| damaged(&error))? {
+                Some(plan) => break plan,
+                None => missing.fetch(),
+            }
+        };
+        let mut partials = Vec::new();
+        for (at, found) in self.run_plans(&[(0, Arc::clone(&plan))], None).await? {
+            partials.push((at, found.map_err(|error| damaged(&error))?));
+        }
+        // A script that failed has not said yes.
+        let is_sound = plan.trouble.get().is_none();
+        Ok(is_sound && !search::phase::merge(&request, partials).winners.is_empty())
+    }
+}
+
+/// Queries of one field, whose answer is the document's own.
+const LEAVES: &[&str] = &[
+    "exists",
+    "geo_bounding_box",
+    "geo_distance",
+    "geo_polygon",
+    "ids",
+    "match",
+    "match_all",
+    "match_none",
+    "match_phrase",
+    "prefix",
+    "range",
+    "regexp",
+    "script",
+    "term",
+    "terms",
+    "terms_set",
+    "wildcard",
+];
+
+/// Words that make a query depend on other documents (which terms stand beside its own, how common they
+/// are), or that name what a write stamps on a document.
+const BEYOND: &[&str] = &[
+    "_primary_term",
+    "_seq_no",
+    "_version",
+    "fuzziness",
+    "max_expansions",
+    "min_score",
+    "rewrite",
+];
+
+/// Is a query's answer of a document that document's own, whatever stands beside it?
+fn is_of_one(query: &Value) -> bool {
+    let Some((kind, body)) = query
+        .as_object()
+        .filter(|object| object.len() == 1)
+        .and_then(|object| object.iter().next())
+    else {
+        return false;
+    };
+    let all = |key: &str| match body.get(key) {
+        None => true,
+        Some(Value::Array(queries)) => queries.iter().all(is_of_one),
+        Some(query) => is_of_one(query),
+    };
+    match kind {
+        "bool" => ["must", "filter", "should", "must_not"].into_iter().all(all),
+        "constant_score" => all("filter"),
+        "dis_max" => all("queries"),
+        "nested" => all("query"),
+        // A list that is looked up stands in another document.
+        "terms" => body.as_object().is_some_and(|body| {
+            !is_beyond(&Value::Object(body.clone()))
+                && !body.iter().any(|(_, value)| value.as_object().is_some())
+        }),
+        _ => LEAVES.contains(&kind) && !is_beyond(body),
+    }
+}
+
+fn is_beyond(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            object.iter().any(|(key, value)| BEYOND.contains(&key) || is_beyond(value))
+        }
+        Value::Array(values) => values.iter().any(is_beyond),
+        // `exists` names its field so.
+        Value::String(text) => BEYOND[..3].contains(&text.as_str()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_looks_at_other_documents_is_not_judged_by_one() {
+        for query in [
+            json!({"match_all": {}}),
+            json!({"terms": {"a": ["x"]}}),
+            json!({"match": {"a": "fuzziness"}}),
+            json!({"bool": {"must_not": {"range": {"n": {"lt": 5, "boost": 2}}}, "should": []}}),
+            json!({"nested": {"path": "p", "query": {"term": {"p.k": 1}}}}),
+        ] {
+            assert!(is_of_one(&query), "{query:?}");
+        }
+        for query in [
+            json!({}),
+            json!({"terms": {"a": {"index": "i", "id": "1", "path": "p"}}}),
+            json!({"match": {"a": {"query": "x", "fuzziness": 1}}}),
+            json!({"prefix": {"a": {"value": "x", "rewrite": "top_terms_1"}}}),
+            json!({"bool": {"must_not": [{"has_child": {"type": "t", "query": {"match_all": {}}}}]}}),
+            json!({"constant_score": {"filter": {"knn": {}}}}),
+            json!({"range": {"_seq_no": {"gt": 1}}}),
+            json!({"exists": {"field": "_version"}}),
+            json!({"function_score": {"min_score": 1}}),
+            json!({"query_string": {"query": "a~"}}),
+        ] {
+            assert!(!is_of_one(&query), "{query:?}");
+        }
+    }
+}
