@@ -8,6 +8,7 @@ use env::Env;
 
 use super::IndicesOptions;
 use super::create::check_filter;
+use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -127,6 +128,13 @@ impl<E: Env> Core<E> {
         for request in requests {
             let before = actions.len();
             let indices = self.concerned(gate, request)?;
+            if let AliasChange::Add { alias, .. } = &request.change {
+                let name = request.aliases.first().map_or("", String::as_str);
+                for one in &indices {
+                    one.check_filter(gate, name, alias.filter.as_ref())?;
+                }
+            }
+            let indices: Vec<Arc<Index>> = indices.into_iter().map(|one| one.index).collect();
             self.add_actions(gate, request, &indices, &mut actions)?;
             let nothing = actions.len() == before;
             let (kind, missing) = match request.change {
@@ -156,11 +164,7 @@ impl<E: Env> Core<E> {
     }
 
     /// The indices of one action.
-    fn concerned(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        request: &AliasRequest,
-    ) -> Result<Vec<Arc<Index>>> {
+    fn concerned(self: &Rc<Self>, gate: &dyn Gate, request: &AliasRequest) -> Result<Vec<Reached>> {
         let options = IndicesOptions {
             expand_closed: true,
             allow_no_indices: false,
@@ -171,14 +175,12 @@ impl<E: Env> Core<E> {
             ignore_aliases: request.change == AliasChange::RemoveIndex,
             ..Call::new(options)
         };
-        let mut all: Vec<Arc<Index>> = Vec::new();
         let expression = request.indices.join(",");
         let action = match request.change {
             AliasChange::RemoveIndex => "indices:admin/delete",
             _ => "indices:admin/aliases",
         };
-        all.extend(self.indices(gate, action, &expression, call)?);
-        Ok(all)
+        self.reached(gate, action, &expression, call)
     }
 
     fn add_actions(

@@ -6,10 +6,11 @@ use cluster::{Command, NewIndex, Outcome};
 use env::Env;
 use json::Value;
 
-use super::{IndicesOptions, failure};
+use super::reached::READ;
+use super::{IndicesOptions, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{Gate, Limits};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches};
@@ -74,6 +75,11 @@ impl<E: Env> Core<E> {
             gate.index("indices:admin/aliases", name)?;
             gate.index("indices:admin/aliases", &alias)?;
             check_filter(&alias, said.get("filter"))?;
+            // What of such an index is hidden from the caller will be, once it is written there.
+            let actions = ["indices:admin/aliases", READ].into_iter();
+            let limits: Vec<Limits> =
+                actions.filter_map(|action| gate.index(action, name).ok()).collect();
+            filters::check(&limits, None, &alias, said.get("filter"))?;
             out.insert(&*alias, said.clone());
         }
         Ok(Value::Object(out))

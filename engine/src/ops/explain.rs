@@ -16,6 +16,7 @@ use segment::section::Missing;
 use super::document::{GetReply, SourceFilter};
 use super::lookup;
 use super::meaning::{State, Target};
+use super::reached::Reached;
 use super::search::{SearchCall, damaged};
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
@@ -139,11 +140,12 @@ impl<E: Env> Core<E> {
         };
         let via = held.first().map(|held| held.via.as_slice()).unwrap_or_default();
         let limits = gate::ask(gate, ACTION, &target.index.name, via)?;
-        if limits.each().iter().any(|kind| kind.filter.is_some()) {
+        let filters = held.first().map(|held| held.filters.as_slice()).unwrap_or_default();
+        if targets.iter().any(|target| target.open.is_some()) {
             // A hidden document looks absent; another is explained by the fields of its kind.
             let mut seen = None;
             for (kind, target) in limits.each().iter().zip(&targets) {
-                if self.finds(&target.index, target.number, kind, &call.id).await? {
+                if self.finds(&target.index, target.number, (filters, kind), &call.id).await? {
                     seen = Some(target);
                     break;
                 }
@@ -200,7 +202,17 @@ impl<E: Env> Core<E> {
             scripted: parsed.scripted,
             ..SearchRequest::default()
         };
-        let held = self.hold(gate, VALIDATE, &call.search).await?;
+        let mut held = self.hold(gate, VALIDATE, &call.search).await?;
+        let state = self.state();
+        for one in &mut held {
+            // Filters of aliases are told to whom nothing is hidden.
+            let Some(index) = state.index_by_uuid(one.index).map(Arc::clone) else { continue };
+            let limits = gate::ask(gate, VALIDATE, &index.name, &one.via)?;
+            let reached = Reached { index, via: one.via.clone(), limits };
+            if reached.is_limited(gate) {
+                one.filters.clear();
+            }
+        }
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;
         let targets = self.targets_of(gate, VALIDATE, &held, request).await?;

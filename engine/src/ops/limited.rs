@@ -108,15 +108,15 @@ impl<E: Env> Core<E> {
         Ok(false)
     }
 
-    /// Does a search of a caller with these limits find the document?
+    /// Does a search of a caller with these limits, by an alias with these filters, find the document?
     pub(super) async fn finds(
         self: &Rc<Self>,
         index: &Arc<Index>,
         number: u32,
-        limits: &Limits,
+        (filters, limits): (&[json::Value], &Limits),
         id: &str,
     ) -> Result<bool> {
-        let filter = filter_of(&[], limits.filter.as_deref())?;
+        let filter = filter_of(filters, limits.filter.as_deref())?;
         Ok(self.seq_no_of(index, number, id, filter.as_ref()).await?.is_some())
     }
 
@@ -326,16 +326,20 @@ pub(super) fn refuse(request: &SearchRequest) -> Result<()> {
     if !request.suggest.is_empty() {
         return refused("Suggest isn't supported if document level security is enabled");
     }
-    if request.profile {
-        return refused(
-            "A search request cannot be profiled if document level security is enabled",
-        );
-    }
     if request.aggs.aggs.iter().any(counts_hidden) {
         return refused(
             "[min_doc_count: 0] and significant terms aren't supported if document level security \
              is enabled",
         );
+    }
+    Ok(())
+}
+
+/// Refuses to profile a search, which prints each filter.
+pub(super) fn refuse_profile(request: &SearchRequest) -> Result<()> {
+    if request.profile {
+        let reason = "A search request cannot be profiled if document level security is enabled";
+        return Err(Error::new(400, "security_exception", reason));
     }
     Ok(())
 }

@@ -37,8 +37,8 @@ pub(super) struct Target {
     pub(super) index: Arc<Index>,
     pub(super) number: u32,
     pub(super) state: State,
-    /// The query without the caller's document filter, where scores are explained: whoever is limited
-    /// does not read there by what.
+    /// The query without the caller's document filter and those of aliases, where scores are explained:
+    /// whoever is limited does not read there by what.
     pub(super) open: Option<Arc<Bound>>,
     /// What gave hits second scores, where scores are explained.
     pub(super) rescored: Vec<Rescored>,
@@ -184,14 +184,18 @@ impl<E: Env> Core<E> {
             for kind in limits.each() {
                 let filter = filter_of(&first.filters, kind.filter.as_deref())?;
                 let meaning = self.bind_away(index, request, filter.as_ref(), kind).await;
-                let open = match kind.filter {
-                    Some(_) => {
-                        limited::refuse(request)?;
-                        let filter = filter_of(&first.filters, None)?;
-                        let open = self.bind_away(index, request, filter.as_ref(), kind).await;
-                        open.ok().map(|open| open.bound)
-                    }
-                    None => None,
+                if kind.filter.is_some() {
+                    limited::refuse(request)?;
+                }
+                // An alias's filter names fields and values too.
+                let is_told =
+                    kind.is_unlimited() || (kind.filter.is_none() && first.filters.is_empty());
+                let open = if is_told {
+                    None
+                } else {
+                    limited::refuse_profile(request)?;
+                    let open = self.bind_away(index, request, None, kind).await;
+                    open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open));
             }

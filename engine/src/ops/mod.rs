@@ -23,6 +23,7 @@ mod family;
 pub mod field_caps;
 pub mod field_sizes;
 pub mod field_uses;
+mod filters;
 mod footprint;
 pub mod get;
 pub mod groups;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use cluster::{Alias, Index};
 use json::{Object, Value};
 
+use super::filters;
 use crate::error::{Error, Result};
 use crate::gate::{Fields, Gate, Limits};
 
@@ -70,6 +71,14 @@ impl Reached {
                 Err(Error::new(403, "security_exception", reason))
             }
         }
+    }
+
+    /// May the caller let an alias of it have this filter?
+    ///
+    /// # Errors
+    /// 403 where it asks for what is hidden.
+    pub fn check_filter(&self, gate: &dyn Gate, alias: &str, filter: Option<&Value>) -> Result<()> {
+        filters::check(&self.seen(gate), Some(&self.index.mapping), alias, filter)
     }
 
     /// What may be seen of it, by each of its rights that tell; none where all is seen.

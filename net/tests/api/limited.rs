@@ -405,3 +405,63 @@ fn a_write_is_judged_as_a_search_finds() {
         });
     }
 }
+
+/// The filter of an alias was asked of hidden fields: who set it read them letter by letter, and who used
+/// it was shown it.
+#[test]
+fn filters_of_aliases_tell_nothing_hidden() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let add = json!({"actions": [{"add": {"index": "w", "alias": "w-kept",
+            "filter": {"term": {"secret": "zebra"}}}}]});
+        client.good("POST", "/_aliases", &json::to_string(&add)).await;
+        client.authorize(Some(&basic("fields")));
+        for filter in [
+            json!({"prefix": {"secret": "z"}}),
+            json!({"bool": {"must": [{"exists": {"field": "secret"}}]}}),
+            json!({"query_string": {"query": "secret:z*"}}),
+            json!({"script": {"script": "throw new RuntimeException(doc['secret'].value)"}}),
+        ] {
+            let said = json!({"filter": (filter.clone())});
+            let action = json!({"add": {"index": "w", "alias": "w-a", "filter": (filter.clone())}});
+            let made = json!({"aliases": {"w-b": (said.clone())}});
+            for (method, target, body) in [
+                ("PUT", "/w/_alias/w-a", &said),
+                ("POST", "/_aliases", &json!({"actions": [action]})),
+                ("PUT", "/w-new", &made),
+            ] {
+                let refused = client.bad(method, target, &json::to_string(body)).await;
+                assert!(refused.starts_with("403 security_exception"), "{filter:?} {refused}");
+            }
+        }
+        // On what is seen it may filter, and who sees all by anything.
+        let fine = r#"{"filter":{"term":{"customer":"acme"}}}"#;
+        client.good("PUT", "/w/_alias/w-fine", fine).await;
+        let kept = r#"{"query":{"match_all":{}}}"#;
+        for (who, tells) in [("fields", false), ("docs", false), ("whole", true)] {
+            client.authorize(Some(&basic(who)));
+            for target in [
+                "/w-kept/_validate/query?explain=true",
+                "/w-kept/_explain/v1?routing=one",
+                "/w-kept/_search?explain=true",
+            ] {
+                let answer = client.call("POST", target, kept).await;
+                let told = answer.text();
+                assert_eq!(answer.status, 200, "{who} {target} {told}");
+                assert_eq!(
+                    told.contains("zebra"),
+                    // Its own documents may hold the word.
+                    tells || (who == "docs" && target.contains("_search")),
+                    "{who} {target} {told}"
+                );
+            }
+            let profiled = r#"{"profile":true,"query":{"match_all":{}}}"#;
+            let answer = client.call("POST", "/w-kept/_search", profiled).await;
+            assert_eq!(answer.status == 200, tells, "{who} {}", answer.text());
+        }
+        // A document out of the alias's sight is not explained through it.
+        client.authorize(Some(&basic("docs")));
+        let answer = client.call("POST", "/w-kept/_explain/v2?routing=one", kept).await;
+        assert_eq!(at(&value(&answer), &["matched"]), &Value::Bool(false));
+    });
+}

@@ -1,0 +1,141 @@
+//! Filters of aliases that a limited caller sets: they are asked of all documents with all fields, so a
+//! filter that names a hidden field would say by what it finds what stands there.
+//!
+//! Always true: what is not known to name only what its body shows (scripts, expressions of words, fields
+//! by patterns) is refused to whom anything is hidden.
+
+use json::{Object, Value};
+use mapping::Mapping;
+
+use crate::error::{Error, Result};
+use crate::gate::Limits;
+
+/// May a caller of these limits let an alias have this filter?
+///
+/// # Errors
+/// 403 with what is beyond the limits, as the caller wrote it.
+pub(super) fn check(
+    limits: &[Limits],
+    mapping: Option<&Mapping>,
+    alias: &str,
+    filter: Option<&Value>,
+) -> Result<()> {
+    let limits: Vec<&Limits> = limits.iter().filter(|limits| !limits.is_unlimited()).collect();
+    let Some(filter) = filter.filter(|filter| filter.as_object().is_some_and(|it| !it.is_empty()))
+    else {
+        return Ok(());
+    };
+    if limits.is_empty() {
+        return Ok(());
+    }
+    let permits = |path: &str| {
+        let fields = limits.iter().filter_map(|limits| limits.fields.as_ref());
+        // It may be another name of a field.
+        let found = mapping.and_then(|mapping| mapping.lookup(path));
+        let behind = found.as_ref().map_or(path, |field| &field.path);
+        fields.into_iter().all(|fields| fields.permits(path) && fields.permits(behind))
+    };
+    match beyond(filter, &permits) {
+        None => Ok(()),
+        Some(what) => {
+            let reason = format!(
+                "the filter of the alias [{alias}] asks for [{what}], which is beyond what the caller may see"
+            );
+            Err(Error::new(403, "security_exception", reason))
+        }
+    }
+}
+
+/// Parameters of queries of one field that stand beside its name.
+const BESIDE: &[&str] =
+    &["boost", "_name", "distance", "distance_type", "validation_method", "ignore_unmapped"];
+
+/// The first thing in a query that is not permitted, or of which it cannot be said what it reads.
+fn beyond(query: &Value, permits: &dyn Fn(&str) -> bool) -> Option<String> {
+    let Some((kind, body)) = only(query) else { return Some("a query".to_owned()) };
+    let below = |keys: &[&str]| {
+        keys.iter().find_map(|key| match body.get(key) {
+            Some(Value::Array(queries)) => queries.iter().find_map(|query| beyond(query, permits)),
+            Some(query) => beyond(query, permits),
+            None => None,
+        })
+    };
+    let named = |path: &str| {
+        let is_one = !path.contains('*') && !path.starts_with('_');
+        (!(is_one && permits(path))).then(|| path.to_owned())
+    };
+    match kind {
+        "match_all" | "match_none" | "ids" => None,
+        "bool" => below(&["must", "filter", "should", "must_not"]),
+        "constant_score" => below(&["filter"]),
+        "dis_max" => below(&["queries"]),
+        "nested" => match body.get("path").and_then(Value::as_str) {
+            Some(path) => named(path).or_else(|| below(&["query"])),
+            None => Some(kind.to_owned()),
+        },
+        "exists" => match body.get("field").and_then(Value::as_str) {
+            Some(field) => named(field),
+            None => Some(kind.to_owned()),
+        },
+        "term"
+        | "terms"
+        | "range"
+        | "prefix"
+        | "wildcard"
+        | "regexp"
+        | "fuzzy"
+        | "match"
+        | "match_phrase"
+        | "match_phrase_prefix"
+        | "match_bool_prefix"
+        | "geo_bounding_box"
+        | "geo_distance"
+        | "geo_polygon" => {
+            let Some(body) = body.as_object() else { return Some(kind.to_owned()) };
+            let is_looked_up = |value: &Value| value.as_object().is_some();
+            if kind == "terms" && body.iter().any(|(_, value)| is_looked_up(value)) {
+                return Some("a lookup of terms".to_owned());
+            }
+            body.keys().filter(|key| !BESIDE.contains(key)).find_map(named)
+        }
+        other => Some(other.to_owned()),
+    }
+}
+
+/// The one member of an object.
+fn only(query: &Value) -> Option<(&str, &Value)> {
+    query.as_object().filter(|object: &&Object| object.len() == 1)?.iter().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_names_no_hidden_field_and_nothing_unknown() {
+        let refused = |query: Value| beyond(&query, &|path| path != "sec");
+        for fine in [
+            json!({"term": {"pub": "x"}}),
+            json!({"bool": {"must_not": {"exists": {"field": "pub"}}, "boost": 2}}),
+            json!({"geo_distance": {"distance": "1km", "where": [0, 0]}}),
+            json!({"match_all": {}}),
+        ] {
+            assert_eq!(refused(fine.clone()), None, "{fine:?}");
+        }
+        for (query, what) in [
+            (json!({"prefix": {"sec": "S"}}), "sec"),
+            (json!({"bool": {"filter": [{"match_all": {}}, {"term": {"sec": 1}}]}}), "sec"),
+            (json!({"constant_score": {"filter": {"exists": {"field": "sec"}}}}), "sec"),
+            (json!({"exists": {"field": "s*"}}), "s*"),
+            (json!({"term": {"_ignored": "sec"}}), "_ignored"),
+            (json!({"script": {"script": "true"}}), "script"),
+            (json!({"query_string": {"query": "sec:S*"}}), "query_string"),
+            (json!({"terms": {"pub": {"index": "i"}}}), "a lookup of terms"),
+            (json!({"nested": {"path": "sec", "query": {"match_all": {}}}}), "sec"),
+        ] {
+            assert_eq!(refused(query).as_deref(), Some(what));
+        }
+    }
+}
