@@ -10,7 +10,8 @@ use json::Value;
 pub use json::fields::Fields;
 
 use crate::error::{Error, Result};
-use crate::index::resolve::Names;
+use crate::index::date_math;
+use crate::index::resolve::{Names, split};
 
 /// Answers for one caller.
 pub trait Gate {
@@ -121,12 +122,46 @@ pub fn sees<'a>(
     }
 }
 
-/// A name that was not found, as the caller may hear it: whoever may not ask for it is refused,
-/// whether it exists or not.
-pub fn missing(gate: &dyn Gate, action: &'static str, error: Error) -> Error {
-    let name =
+/// What a caller named.
+#[derive(Debug)]
+pub struct Named<'a, N> {
+    /// What it may do with it.
+    pub action: &'static str,
+    /// The expression, as it was written.
+    pub expression: &'a str,
+    /// What there is.
+    pub names: &'a N,
+    /// For names with dates in them.
+    pub now_ms: i64,
+}
+
+/// Why a request did not reach the indices that it named, as the caller may hear it: whoever may not ask
+/// for a name is refused in words of that name, be it of an index, of an alias, of a data stream or of
+/// nothing.
+pub fn told<N: Names>(gate: &dyn Gate, asked: &Named<'_, N>, error: Error) -> Error {
+    let &Named { action, expression, names, now_ms } = asked;
+    for part in split(expression) {
+        if part.is_empty() || part.starts_with(['-', '_']) || part.contains('*') {
+            continue;
+        }
+        let Ok(name) = date_math::resolve(part, now_ms) else { continue };
+        let Err(denied) = gate.index(action, &name) else { continue };
+        let behind: Vec<String> = match names.alias(&name) {
+            Some(targets) => targets.into_iter().map(|target| target.index).collect(),
+            None => names.stream(&name).unwrap_or_default(),
+        };
+        // What is behind the name may be granted by itself.
+        let reaches = !behind.is_empty()
+            && gate.through(action, &name)
+            && behind.iter().all(|index| gate.sees(action, index));
+        let is_there = !behind.is_empty() || names.index(&name).is_some();
+        if is_there && !reaches {
+            return denied;
+        }
+    }
+    let missing =
         error.meta.iter().find(|(key, _)| key == "index").and_then(|(_, name)| name.as_str());
-    match name {
+    match missing {
         Some(name) if error.status == 404 && !name.contains(['*', ',']) && name != "_all" => {
             gate.index(action, name).err().unwrap_or(error)
         }
@@ -164,6 +199,23 @@ impl Limits {
     /// Nothing is hidden.
     pub fn is_unlimited(&self) -> bool {
         self.filter.is_none() && self.fields.is_none()
+    }
+}
+
+/// What is seen of some document.
+impl mapping::Sight for Limits {
+    fn permits(&self, path: &str) -> bool {
+        self.shows(path)
+    }
+
+    fn permits_members(&self, path: &str) -> bool {
+        let mut fields = self.each().iter().map(|kind| kind.fields.as_ref());
+        fields.any(|fields| fields.is_none_or(|fields| fields.permits_members(path)))
+    }
+
+    fn permits_whole(&self, path: &str) -> bool {
+        let mut fields = self.each().iter().map(|kind| kind.fields.as_ref());
+        fields.any(|fields| fields.is_none_or(|fields| fields.permits_whole(path)))
     }
 }
 

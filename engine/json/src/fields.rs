@@ -27,6 +27,26 @@ impl FieldRule {
             self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| wildcard(one, path)));
         granted && !self.except.iter().any(|one| is_at_or_below(one, path))
     }
+
+    /// Is the field at this path seen with all members that it may have? (False also where a pattern leaves
+    /// that open.)
+    fn permits_members(&self, path: &str) -> bool {
+        // Longer than any name, so that a star alone stands for it.
+        let below = format!("{path}.{}", "\u{10FFFF}".repeat(64));
+        self.permits(path)
+            && !self.excepts_members(path)
+            && self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| wildcard(one, &below)))
+    }
+
+    /// May an exception reach a member of the field at this path?
+    fn excepts_members(&self, path: &str) -> bool {
+        let below = format!("{path}.");
+        self.except.iter().any(|one| {
+            let literal = &one[..one.find(['*', '?', '\\']).unwrap_or(one.len())];
+            let is_pattern = literal.len() < one.len();
+            literal.starts_with(&below) || (is_pattern && below.starts_with(literal))
+        })
+    }
 }
 
 /// Sets of rules: every set must permit a field, by any of its rules.
@@ -37,6 +57,19 @@ impl Fields {
     /// May the field at this path be seen?
     pub fn permits(&self, path: &str) -> bool {
         self.0.iter().all(|rules| rules.iter().any(|rule| rule.permits(path)))
+    }
+
+    /// Is the field at this path seen with all members that it may have? For fields whose members the
+    /// mapping does not know: their keys are values.
+    pub fn permits_members(&self, path: &str) -> bool {
+        self.0.iter().all(|rules| rules.iter().any(|rule| rule.permits_members(path)))
+    }
+
+    /// Is the field at this path seen, and no member of it excepted by name? For fields of one value that
+    /// a document may write as an object: a range, a place.
+    pub fn permits_whole(&self, path: &str) -> bool {
+        let is_whole = |rule: &FieldRule| rule.permits(path) && !rule.excepts_members(path);
+        self.0.iter().all(|rules| rules.iter().any(is_whole))
     }
 
     /// The source with permitted fields alone. What is no object stays away.
@@ -103,6 +136,29 @@ mod tests {
     fn rule(grant: &[&str], except: &[&str]) -> FieldRule {
         let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         FieldRule { grant: Some(list(grant)), except: list(except) }
+    }
+
+    #[test]
+    fn a_field_is_seen_with_its_members_where_no_rule_may_hide_one() {
+        let of = |rule: FieldRule| Fields(vec![vec![rule]]);
+        for (grant, except, all, whole) in [
+            (&["*"][..], &[][..], true, true),
+            (&["f*"], &[], true, true),
+            (&["f", "f.*"], &["g", "g.*", "fa*"], true, true),
+            (&["f"], &[], false, true),
+            (&["f", "f.??"], &[], false, true),
+            (&["*"], &["f.sec"], false, false),
+            (&["*"], &["*.sec"], false, false),
+            (&["*"], &["f.*"], false, false),
+            (&["*"], &["f"], false, false),
+            (&["f.a"], &[], false, false),
+        ] {
+            let fields = of(rule(grant, except));
+            let found = (fields.permits_members("f"), fields.permits_whole("f"));
+            assert_eq!(found, (all, whole), "{grant:?} {except:?}");
+        }
+        let either = Fields(vec![vec![rule(&["*"], &["f.a"]), rule(&["*"], &["f.b"])]]);
+        assert!(!either.permits_members("f"), "no rule shows all of it");
     }
 
     #[test]

@@ -457,7 +457,7 @@ fn concrete(names: &impl Names, name: &str, call: Call, found: &mut Found) -> Re
 }
 
 /// Parts of a list without the empty ones at its end; commas inside `<…>` belong to date math.
-fn split(expression: &str) -> Vec<&str> {
+pub(crate) fn split(expression: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut depth = 0usize;
     let mut start = 0;

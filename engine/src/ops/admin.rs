@@ -15,7 +15,7 @@ use super::reached::Reached;
 use super::{IndicesOptions, ShardFailure, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate};
+use crate::gate::{self, Gate, Named};
 use crate::host::call::{Called, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, resolve};
@@ -347,11 +347,17 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<Reached>> {
         let state = self.state();
         let sees = gate::sees(gate, action, &*state);
-        let resolved = resolve(&*state, expression, call, self.now_ms(), sees)
-            .map_err(|error| gate::missing(gate, action, error))?;
+        let now_ms = self.now_ms();
+        let asked = Named { action, expression, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let resolved = resolve(&*state, expression, call, now_ms, sees).map_err(told)?;
         let mut indices = Vec::with_capacity(resolved.len());
         for one in resolved {
-            let limits = gate::ask(gate, action, &one.index, &one.via)?;
+            let limits = match gate::ask(gate, action, &one.index, &one.via) {
+                Ok(limits) => limits,
+                Err(_) if call.options.ignore_unavailable => continue,
+                Err(error) => return Err(told(error)),
+            };
             if let Some(index) = state.index(&one.index) {
                 indices.push(Reached { index: Arc::clone(index), via: one.via, limits });
             }

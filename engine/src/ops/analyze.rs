@@ -7,13 +7,17 @@ use json::Value;
 use mapping::analysis::analyze::{TOKENS_MAX, analyze};
 
 use super::failure;
+use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{self, Gate, Named};
 use crate::index::single::{One, Purpose, resolve_one};
 
 pub use mapping::analysis::OwnedToken as Token;
 pub use mapping::analysis::analyze::{Analysis, Detail, Stage};
+
+/// What the gate is asked.
+const ACTION: &str = "indices:admin/analyze";
 
 /// Longer texts are read on a worker.
 const READ_HERE_BYTES_MAX: usize = 16 << 10;
@@ -29,6 +33,17 @@ fn size_of_texts(body: &Value) -> usize {
 }
 
 impl<E: Env> Core<E> {
+    fn named(&self, gate: &dyn Gate, written: &str) -> Result<One> {
+        let one = resolve_one(&*self.state(), written, self.now_ms(), Purpose::Read);
+        one.map_err(|error| self.told(gate, written, error))
+    }
+
+    fn told(&self, gate: &dyn Gate, written: &str, error: Error) -> Error {
+        let (names, now_ms) = (&*self.state(), self.now_ms());
+        let asked = Named { action: ACTION, expression: written, names, now_ms };
+        gate::told(gate, &asked, error)
+    }
+
     /// The tokens of the request's texts.
     ///
     /// # Errors
@@ -42,29 +57,34 @@ impl<E: Env> Core<E> {
         let index = match index {
             None => {
                 // An action on indices, of which none is named: whoever may do it to all.
-                gate.index("indices:admin/analyze", "*")?;
+                gate.index(ACTION, "*")?;
                 None
             }
-            Some(name) => match resolve_one(&*self.state(), name, self.now_ms(), Purpose::Read)? {
+            Some(written) => match self.named(gate, written)? {
                 One::Index { name, .. } => {
-                    gate.index("indices:admin/analyze", &name)?;
-                    self.state().index(&name).cloned()
+                    let via: Vec<String> =
+                        (name != written).then(|| written.to_owned()).into_iter().collect();
+                    let limits = gate::ask(gate, ACTION, &name, &via)
+                        .map_err(|error| self.told(gate, written, error))?;
+                    let index = self.state().index(&name).cloned();
+                    index.map(|index| Reached { index, via, limits })
                 }
                 One::Missing { name } => {
-                    gate.index("indices:admin/analyze", &name)?;
+                    gate.index(ACTION, &name)?;
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
             },
         };
         let limit = index
-            .as_deref()
-            .and_then(|index| index.settings.int("index.analyze.max_token_count"))
+            .as_ref()
+            .and_then(|one| one.index.settings.int("index.analyze.max_token_count"))
             .map_or(TOKENS_MAX, |limit| limit as usize);
+        let mapping = index.map(|one| one.seen_mapping(gate));
         let read = if size_of_texts(body) <= READ_HERE_BYTES_MAX {
-            analyze(body, index.as_ref().map(|index| &*index.mapping), limit)
+            analyze(body, mapping.as_deref(), limit)
         } else {
             let body = body.clone();
-            let job = move || analyze(&body, index.as_ref().map(|index| &*index.mapping), limit);
+            let job = move || analyze(&body, mapping.as_deref(), limit);
             self.env.spawn().work(job).await.map_err(|_| {
                 Error::new(
                     429,

@@ -23,7 +23,7 @@ use super::slow::{Phase, Told};
 use super::{Refresh, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits, Origin};
+use crate::gate::{self, Gate, Limits, Named, Origin};
 use crate::host::call::{ShardCall, WriteAnswer};
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
@@ -326,7 +326,10 @@ impl<E: Env> Core<E> {
         makes: bool,
     ) -> Result<Target> {
         let state = self.state();
-        let one = resolve_one(&*state, &item.index, self.now_ms(), Purpose::Write)?;
+        let now_ms = self.now_ms();
+        let asked = Named { action, expression: &item.index, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
         let (name, routing, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias
@@ -348,6 +351,7 @@ impl<E: Env> Core<E> {
             One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
             One::Missing { name } => {
                 if !makes {
+                    gate.index(action, &name)?;
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
                 gate.index(action, &name)?;
@@ -366,7 +370,7 @@ impl<E: Env> Core<E> {
         // A role may name the alias alone.
         let via: Vec<String> =
             (name != item.index).then(|| item.index.clone()).into_iter().collect();
-        gate::ask(gate, action, &name, &via)?;
+        gate::ask(gate, action, &name, &via).map_err(told)?;
         let state = self.state();
         let index =
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;

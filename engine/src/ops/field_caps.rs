@@ -16,7 +16,7 @@ use super::IndicesOptions;
 use super::search::SearchCall;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits};
+use crate::gate::{self, Gate, Limits, Named};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, matches, resolve};
 
@@ -93,13 +93,19 @@ impl<E: Env> Core<E> {
         let filters = Filters::of(call)?;
         let state = self.state();
         let sees = gate::sees(gate, ACTION, &*state);
-        let resolved =
-            resolve(&*state, &call.indices, Call::new(call.options), self.now_ms(), sees)
-                .map_err(|error| gate::missing(gate, ACTION, error))?;
+        let now_ms = self.now_ms();
+        let asked = Named { action: ACTION, expression: &call.indices, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let resolved = resolve(&*state, &call.indices, Call::new(call.options), now_ms, sees)
+            .map_err(told)?;
         let mut indices: Vec<(Arc<Index>, Limits)> = Vec::new();
         for one in resolved {
             let Some(index) = state.index(&one.index).cloned() else { continue };
-            let limits = gate::ask(gate, ACTION, &one.index, &one.via)?;
+            let limits = match gate::ask(gate, ACTION, &one.index, &one.via) {
+                Ok(limits) => limits,
+                Err(_) if call.options.ignore_unavailable => continue,
+                Err(error) => return Err(told(error)),
+            };
             block::check(&index, Level::Read)?;
             indices.push((index, limits));
         }

@@ -177,12 +177,13 @@ impl<E: Env> Core<E> {
         flush: bool,
     ) -> Result<(Shards, Vec<DiskUsage>)> {
         let action = "indices:admin/analyze_disk_usage";
-        let mut indices = self.indices(gate, action, expression, Call::new(options))?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
-        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut indices = self.reached(gate, action, expression, Call::new(options))?;
+        block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
+        indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let mut shards = Shards::default();
         let mut usages = Vec::with_capacity(indices.len());
-        for index in &indices {
+        for one in &indices {
+            let (index, seen) = (&one.index, one.seen(gate));
             let mut usage = DiskUsage {
                 index: index.name.to_string(),
                 store_bytes: 0,
@@ -202,9 +203,8 @@ impl<E: Env> Core<E> {
                     }
                 }
             }
-            // What a field weighs tells that it is there. Who came by an alias alone sees none.
-            let limits = gate.index(action, &index.name).ok();
-            usage.fields.retain(|field, _| limits.as_ref().is_some_and(|seen| seen.shows(field)));
+            // What a field weighs tells that it is there.
+            usage.fields.retain(|field, _| seen.iter().all(|limits| limits.shows(field)));
             usages.push(usage);
         }
         Ok((shards, usages))

@@ -15,6 +15,7 @@ use search::plan::show;
 use search::plan::uses::{Of, Parts, Uses};
 
 use super::IndicesOptions;
+use super::reached::Reached;
 use crate::core::Core;
 use crate::error::Result;
 use crate::gate::Gate;
@@ -145,15 +146,18 @@ impl<E: Env> Core<E> {
         fields: &[String],
     ) -> Result<Vec<IndexUses>> {
         let action = "indices:monitor/field_usage_stats";
-        let mut indices = self.indices(gate, action, expression, Call::new(options))?;
-        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
-        indices.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut indices = self.reached(gate, action, expression, Call::new(options))?;
+        block::check_all(indices.iter().map(|one| &*one.index), Level::MetadataRead)?;
+        indices.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let wanted = |name: &str| {
             fields.is_empty()
                 || fields.iter().any(|field| json::path::glob(field.as_bytes(), name.as_bytes()))
         };
         let directory = self.directory();
-        let uses = |index: Arc<Index>| {
+        let uses = |one: Reached| {
+            let seen = one.seen(gate);
+            let index = one.index;
+            let is_seen = |name: &str| seen.iter().all(|limits| limits.shows(name));
             let mut shards = Vec::new();
             for number in 0..index.settings.shard_count() {
                 let shard = ShardId { index: index.uuid, number };
@@ -169,7 +173,7 @@ impl<E: Env> Core<E> {
                     };
                     (name, count)
                 });
-                let fields = named.filter(|(name, _)| wanted(name)).collect();
+                let fields = named.filter(|(name, _)| wanted(name) && is_seen(name)).collect();
                 shards.push(ShardUses { number, fields });
             }
             IndexUses { index, shards }

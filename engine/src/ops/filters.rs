@@ -8,7 +8,7 @@ use json::{Object, Value};
 use mapping::Mapping;
 
 use crate::error::{Error, Result};
-use crate::gate::Limits;
+use crate::gate::{Fields, Limits};
 
 /// May a caller of these limits let an alias have this filter?
 ///
@@ -29,11 +29,13 @@ pub(super) fn check(
         return Ok(());
     }
     let permits = |path: &str| {
-        let fields = limits.iter().filter_map(|limits| limits.fields.as_ref());
-        // It may be another name of a field.
-        let found = mapping.and_then(|mapping| mapping.lookup(path));
-        let behind = found.as_ref().map_or(path, |field| &field.path);
-        fields.into_iter().all(|fields| fields.permits(path) && fields.permits(behind))
+        let mut fields = limits.iter().filter_map(|limits| limits.fields.as_ref());
+        // It may be another name of a field, or one whose members are hidden.
+        let known = mapping.filter(|mapping| mapping.lookup(path).is_some());
+        let is_seen = |fields: &Fields| {
+            known.is_none_or(|mapping| mapping.visible(fields).lookup(path).is_some())
+        };
+        fields.all(|fields| fields.permits(path) && is_seen(fields))
     };
     match beyond(filter, &permits) {
         None => Ok(()),

@@ -15,7 +15,7 @@ use super::bulk::routing_missing;
 use super::document::{Found, GetReply, GetRequest, SourceFilter};
 use crate::core::{Core, Sent};
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits};
+use crate::gate::{self, Gate, Limits, Named};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::route::Route;
@@ -97,8 +97,12 @@ impl<E: Env> Core<E> {
     ) -> Result<(Aim, Sent<Option<shard::Found>>)> {
         let state = self.state();
         let via: Option<String>;
+        let now_ms = self.now_ms();
+        let asked = Named { action, expression: &request.index, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let one = resolve_one(&*state, &request.index, now_ms, Purpose::Read).map_err(told)?;
         let (name, alias_routing) =
-            match resolve_one(&*state, &request.index, self.now_ms(), Purpose::Read)? {
+            match one {
                 One::Index { name, routing, is_alias, .. } => {
                     via = is_alias.then(|| request.index.clone());
                     (name, routing)
@@ -109,7 +113,7 @@ impl<E: Env> Core<E> {
                     return Err(Error::index_not_found(&name, "index_expression"));
                 }
             };
-        let limits = gate::ask(gate, action, &name, via.as_slice())?;
+        let limits = gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));
         };

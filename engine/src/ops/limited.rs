@@ -64,7 +64,7 @@ impl<E: Env> Core<E> {
         if views.len() >= VIEWS_MAX {
             views.clear();
         }
-        let view = Arc::new(index.mapping.visible(&|path| fields.permits(path)));
+        let view = Arc::new(index.mapping.visible(&**fields));
         views.insert(key, Arc::clone(&view));
         view
     }
@@ -73,7 +73,7 @@ impl<E: Env> Core<E> {
     pub(super) fn shown_mapping(&self, index: &Index, limits: &Limits) -> Arc<Mapping> {
         match limits.kinds.is_empty() {
             true => self.mapping_of(index, limits),
-            false => Arc::new(index.mapping.visible(&|path| limits.shows(path))),
+            false => Arc::new(index.mapping.visible(limits)),
         }
     }
 

@@ -26,7 +26,7 @@ use super::search::SearchCall;
 use super::{IndicesOptions, ShardFailure, Shards, failure, limited};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate, Limits};
+use crate::gate::{self, Gate, Limits, Named};
 use crate::host::call::{Called, Down, ShardCall};
 use crate::index::block::{self, Level};
 use crate::index::resolve::{Call, closed, resolve};
@@ -129,15 +129,18 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let sees = gate::sees(gate, action, &*state);
         let names = Call::new(call.options);
-        let resolved = resolve(&*state, &call.indices, names, self.now_ms(), sees);
-        let mut resolved = resolved.map_err(|error| gate::missing(gate, action, error))?;
+        let now_ms = self.now_ms();
+        let asked = Named { action, expression: &call.indices, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let resolved = resolve(&*state, &call.indices, names, now_ms, sees);
+        let mut resolved = resolved.map_err(told)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut held = Vec::new();
         for one in resolved {
             match gate::ask(gate, action, &one.index, &one.via) {
                 Ok(_) => {}
                 Err(_) if call.options.ignore_unavailable => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(told(error)),
             }
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::Read)?;

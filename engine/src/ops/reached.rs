@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cluster::{Alias, Index};
 use json::{Object, Value};
+use mapping::Mapping;
 
 use super::filters;
 use crate::error::{Error, Result};
@@ -79,6 +80,14 @@ impl Reached {
     /// 403 where it asks for what is hidden.
     pub fn check_filter(&self, gate: &dyn Gate, alias: &str, filter: Option<&Value>) -> Result<()> {
         filters::check(&self.seen(gate), Some(&self.index.mapping), alias, filter)
+    }
+
+    /// Its mapping with the fields alone that are seen.
+    pub fn seen_mapping(&self, gate: &dyn Gate) -> Arc<Mapping> {
+        let hiding = self.seen(gate).into_iter().filter_map(|limits| limits.fields);
+        hiding.fold(Arc::clone(&self.index.mapping), |mapping, fields| {
+            Arc::new(mapping.visible(&*fields))
+        })
     }
 
     /// What may be seen of it, by each of its rights that tell; none where all is seen.

@@ -13,7 +13,7 @@ use super::IndicesOptions;
 use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate};
+use crate::gate::{self, Gate, Named};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::resolve::{Call, matches, resolve};
@@ -183,12 +183,19 @@ impl<E: Env> Core<E> {
         const ACTION: &str = "indices:admin/shards/search_shards";
         let state = self.state();
         let sees = gate::sees(gate, ACTION, &*state);
-        let mut resolved = resolve(&*state, expression, Call::new(options), self.now_ms(), sees)
-            .map_err(|error| gate::missing(gate, ACTION, error))?;
+        let now_ms = self.now_ms();
+        let asked = Named { action: ACTION, expression, names: &*state, now_ms };
+        let told = |error| gate::told(gate, &asked, error);
+        let mut resolved =
+            resolve(&*state, expression, Call::new(options), now_ms, sees).map_err(told)?;
         resolved.sort_by(|a, b| a.index.cmp(&b.index));
         let mut reply = SearchShards::default();
         for one in &resolved {
-            let limits = gate::ask(gate, ACTION, &one.index, &one.via)?;
+            let limits = match gate::ask(gate, ACTION, &one.index, &one.via) {
+                Ok(limits) => limits,
+                Err(_) if options.ignore_unavailable => continue,
+                Err(error) => return Err(told(error)),
+            };
             let Some(index) = state.index(&one.index) else { continue };
             block::check(index, Level::Read)?;
             let reached = Reached { index: Arc::clone(index), via: one.via.clone(), limits };

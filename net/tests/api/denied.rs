@@ -158,3 +158,69 @@ fn the_index_of_tasks_is_reached_by_its_own_word() {
         assert!(!json::to_string(&found).contains(".tasks"));
     });
 }
+
+/// What a name is was told by refusing it: in words of the index behind an alias or of a data stream's
+/// newest, by the errors of closed indices and of aliases where none may stand.
+#[test]
+fn who_may_not_ask_for_a_name_does_not_learn_what_it_is() {
+    with_security(|mut client| async move {
+        let task = stage(&mut client).await;
+        let template = r#"{"index_patterns":["ds-*"],"data_stream":{},"priority":200}"#;
+        client.good("PUT", "/_index_template/ds", template).await;
+        client.good("PUT", "/_data_stream/ds-a", "").await;
+        client.good("PUT", "/plain-one", "").await;
+        client.good("PUT", "/shut", "").await;
+        client.good("POST", "/shut/_close", "").await;
+        client.good("PUT", "/w/_alias/one-view", "").await;
+        client.good("PUT", "/w,shut/_alias/both-view", "").await;
+        let role = r#"{"indices":[{"names":["own"],"privileges":["all"]}]}"#;
+        client.good("PUT", "/_security/role/other", role).await;
+        let user = r#"{"password":"other-knows-this","roles":["other"]}"#;
+        client.good("PUT", "/_security/user/other", user).await;
+        client.good("PUT", "/own", "").await;
+        client.authorize(Some(&basic("other", "other-knows-this")));
+        let mut wrong = Vec::new();
+        let named = ["{index}", "/_data_stream/{name}", "/_resolve/index/{name}", "/_alias/{name}"];
+        for route in ROUTES {
+            let is_named = named.iter().any(|part| route.path.contains(part));
+            if !(is_named || route.api.has_items() || route.api == Api::Reindex)
+                || route.api == Api::Typed
+            {
+                continue;
+            }
+            for method in route.methods {
+                let mut answers = Vec::new();
+                for name in ["nosuch", "plain-one", "one-view", "both-view", "ds-a", "shut"] {
+                    let path = route.path.replace("{index}", name);
+                    let path = match route.path.contains("{index}") {
+                        true => path,
+                        false => path.replace("{name}", name),
+                    };
+                    let mut target = filled(&path, &task);
+                    target.push_str(match route.api {
+                        Api::OpenPointInTime => "?keep_alive=1m",
+                        Api::DiskUsage => "?run_expensive_tasks=true",
+                        Api::Health => "?timeout=0s",
+                        _ => "",
+                    });
+                    let body = body(route).replace("\"w\"", &format!("\"{name}\""));
+                    let answer = client.call(method.as_str(), &target, &body).await;
+                    let told = format!("{} {}", answer.status, answer.text());
+                    let mut told = told.replace(name, "NAME");
+                    if let Some(at) = told.find("\"took\":") {
+                        let end = told[at..].find(',').map_or(told.len(), |end| at + end);
+                        told.replace_range(at..end, "");
+                    }
+                    answers.push((name, told));
+                }
+                for (name, told) in &answers[1..] {
+                    if *told != answers[0].1 {
+                        let short: String = told.chars().take(150).collect();
+                        wrong.push(format!("{} {} {name}: {short}", method.as_str(), route.path));
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} tell:\n{}", wrong.len(), wrong.join("\n"));
+    });
+}

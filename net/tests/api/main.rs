@@ -10,6 +10,7 @@ mod indices;
 mod letting_in;
 mod limited;
 mod meaning;
+mod parts;
 mod place;
 mod scripts;
 mod searches;

@@ -26,6 +26,8 @@ mod template;
 mod update;
 mod visible;
 
+pub use visible::Sight;
+
 use std::sync::Arc;
 
 use base::FieldNo;

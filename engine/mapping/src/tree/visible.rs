@@ -8,14 +8,57 @@
 
 use std::sync::Arc;
 
+use json::fields::Fields;
+
 use super::Mapping;
 use super::node::{Child, Children, Object};
-use crate::types::Field;
+use crate::types::{Field, Kind};
+
+/// What may be seen of fields.
+pub trait Sight {
+    /// May the field at this path be seen?
+    fn permits(&self, path: &str) -> bool;
+
+    /// And with all members that documents may give it?
+    fn permits_members(&self, path: &str) -> bool;
+
+    /// And no member of it is hidden by name?
+    fn permits_whole(&self, path: &str) -> bool;
+}
+
+impl Sight for Fields {
+    fn permits(&self, path: &str) -> bool {
+        Self::permits(self, path)
+    }
+
+    fn permits_members(&self, path: &str) -> bool {
+        Self::permits_members(self, path)
+    }
+
+    fn permits_whole(&self, path: &str) -> bool {
+        Self::permits_whole(self, path)
+    }
+}
+
+/// Is all seen that answers about a field may tell? Keys of documents are values, where a field takes any;
+/// and a completion tells the values of the fields that narrow it.
+fn tells_nothing_hidden(field: &Field, sight: &dyn Sight) -> bool {
+    match &field.kind {
+        Kind::Flattened(_) | Kind::RankFeatures(_) => sight.permits_members(&field.path),
+        Kind::Completion(completion) => {
+            let mut paths = completion.contexts.iter().filter_map(|one| one.path.as_deref());
+            sight.permits_whole(&field.path) && paths.all(|path| sight.permits(path))
+        }
+        Kind::Range(_) | Kind::GeoPoint(_) => sight.permits_whole(&field.path),
+        _ => sight.permits(&field.path),
+    }
+}
 
 impl Mapping {
-    /// This mapping with the fields alone that `permits` says yes to.
-    pub fn visible(&self, permits: &dyn Fn(&str) -> bool) -> Self {
-        let root = reduce(self.root(), permits);
+    /// This mapping with the fields alone that may be seen. One of which a part is hidden that its values
+    /// would tell is hidden whole.
+    pub fn visible(&self, sight: &dyn Sight) -> Self {
+        let root = reduce(self.root(), sight);
         let inner = &self.inner;
         Self::build(
             inner.version,
@@ -27,23 +70,23 @@ impl Mapping {
     }
 }
 
-fn reduce(object: &Object, permits: &dyn Fn(&str) -> bool) -> Object {
+fn reduce(object: &Object, sight: &dyn Sight) -> Object {
     let mut kept: Vec<(Arc<str>, Child)> = Vec::new();
     for (name, child) in object.children.iter() {
         match child {
             Child::Object(inner) => {
-                let reduced = reduce(inner, permits);
-                if reduced.children.len() > 0 || (inner.children.len() == 0 && permits(&inner.path))
+                let reduced = reduce(inner, sight);
+                if reduced.children.len() > 0 || (inner.children.len() == 0 && sight.permits(&inner.path))
                 {
                     kept.push((name.clone(), Child::Object(Arc::new(reduced))));
                 }
             }
             Child::Alias(alias) => {
-                if permits(&alias.path) && permits(&alias.target) {
+                if sight.permits(&alias.path) && sight.permits(&alias.target) {
                     kept.push((name.clone(), child.clone()));
                 }
             }
-            Child::Field(field) => kept.extend(field_of(name, field, permits)),
+            Child::Field(field) => kept.extend(field_of(name, field, sight)),
         }
     }
     Object { children: Children::new(kept), ..object.clone() }
@@ -54,11 +97,11 @@ fn reduce(object: &Object, permits: &dyn Fn(&str) -> bool) -> Object {
 fn field_of(
     name: &Arc<str>,
     field: &Arc<Field>,
-    permits: &dyn Fn(&str) -> bool,
+    sight: &dyn Sight,
 ) -> Vec<(Arc<str>, Child)> {
     let multi: Vec<Arc<Field>> =
-        field.multi_fields.iter().filter(|other| permits(&other.path)).cloned().collect();
-    if permits(&field.path) {
+        field.multi_fields.iter().filter(|other| tells_nothing_hidden(other, sight)).cloned().collect();
+    if tells_nothing_hidden(field, sight) {
         if multi.len() == field.multi_fields.len() {
             return vec![(name.clone(), Child::Field(field.clone()))];
         }
@@ -74,9 +117,15 @@ fn field_of(
 
 #[cfg(test)]
 mod tests {
+    use json::fields::FieldRule;
     use json::json;
 
     use super::*;
+
+    fn sight(grant: &[&str], except: &[&str]) -> Fields {
+        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Fields(vec![vec![FieldRule { grant: Some(list(grant)), except: list(except) }]])
+    }
 
     #[test]
     fn hidden_fields_are_unknown_and_the_others_keep_their_numbers() {
@@ -86,7 +135,7 @@ mod tests {
             "o": {"properties": {"x": {"type": "long"}, "y": {"type": "long"}}},
             "other": {"type": "alias", "path": "b"}}});
         let whole = Mapping::parse(&mappings, Arc::default()).expect("legal");
-        let seen = whole.visible(&|path| matches!(path, "a" | "o.x" | "other"));
+        let seen = whole.visible(&sight(&["a", "o.x", "other"], &[]));
         let paths: Vec<&str> = seen.fields().map(|field| &*field.path).collect();
         assert_eq!(paths, ["a", "o.x"]);
         for path in ["a", "o.x"] {
@@ -97,8 +146,32 @@ mod tests {
         assert!(seen.lookup("a.raw").is_none());
         let shown = json::to_string(&seen.to_json());
         assert!(!shown.contains("raw") && !shown.contains("\"y\"") && !shown.contains("\"b\""));
-        let seen = whole.visible(&|path| path == "a.raw");
+        let seen = whole.visible(&sight(&["a.raw"], &[]));
         assert!(seen.lookup("a").is_none());
         assert!(seen.lookup("a.raw").is_some());
+    }
+
+    #[test]
+    fn a_field_whose_values_would_tell_a_hidden_part_is_hidden_whole() {
+        let mappings = json!({"properties": {
+            "f": {"type": "flattened"}, "r": {"type": "rank_features"},
+            "g": {"type": "geo_point"}, "n": {"type": "integer_range"},
+            "c": {"type": "completion", "contexts": [{"name": "x", "type": "category", "path": "s"}]},
+            "s": {"type": "keyword"}}});
+        let whole = Mapping::parse(&mappings, Arc::default()).expect("legal");
+        for (grant, except, expected) in [
+            (&["*"][..], &[][..], &["c", "f", "g", "n", "r", "s"][..]),
+            (&["*"], &["f.a", "r.a", "g.lat", "n.lt", "s"], &[]),
+            (&["*"], &["*.a"], &["s"]),
+            (&["f", "r", "g", "n"], &[], &["g", "n"]),
+            (&["f.a", "f.b"], &[], &[]),
+        ] {
+            let seen = whole.visible(&sight(grant, except));
+            let mut paths: Vec<&str> = seen.fields().map(|field| &*field.path).collect();
+            paths.sort_unstable();
+            paths.retain(|path| !path.contains("._"));
+            assert_eq!(paths, expected, "{grant:?} {except:?}");
+            assert!(expected.contains(&"f") || seen.lookup("f.a").is_none());
+        }
     }
 }

@@ -1,0 +1,154 @@
+//! Fields of which only a part is hidden, or whose values stand elsewhere too.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use json::{Value, json};
+
+use crate::place::{Client, at, with_security};
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// An index `w`, and a caller `part` who does not see `fields`.
+async fn stage(client: &mut Client, except: &[&str]) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    let mappings = json!({"properties": {
+        "f": {"type": "flattened"}, "r": {"type": "rank_features"}, "pub": {"type": "keyword"},
+        "sec": {"type": "text", "analyzer": "whitespace"}, "place": {"type": "keyword"},
+        "c": {"type": "completion",
+            "contexts": [{"name": "of", "type": "category", "path": "place"}]}}});
+    let body = json!({"mappings": mappings,
+        "settings": {"number_of_replicas": 0, "number_of_shards": 1}});
+    client.good("PUT", "/w", &json::to_string(&body)).await;
+    let doc = json!({"f": {"a": "x", "hidden": "SECRET"}, "r": {"SECRET": 3, "known": 2},
+        "place": "SECRET", "c": "begin", "pub": "p", "sec": "SECRET word"});
+    client.good("PUT", "/w/_doc/1?refresh=true", &json::to_string(&doc)).await;
+    let rights = json!(["read", "view_index_metadata", "monitor"]);
+    let fields = json!({"grant": ["*"], "except": (except.to_vec())});
+    let role = json!({"cluster": ["monitor"],
+        "indices": [{"names": ["w", "t"], "privileges": rights, "field_security": fields},
+            {"names": ["t"], "privileges": ["all"]}]});
+    client.good("PUT", "/_security/role/part", &json::to_string(&role)).await;
+    let user = r#"{"password":"part-knows-this","roles":["part"]}"#;
+    client.good("PUT", "/_security/user/part", user).await;
+    client.authorize(Some(&basic("part", "part-knows-this")));
+}
+
+fn search(what: &str, body: Value) -> Value {
+    json!({what: body, "size": 1, "_source": false})
+}
+
+/// Members of such fields were hidden in sources alone.
+#[test]
+fn keys_of_fields_that_take_any_are_hidden_everywhere() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["f.hidden", "r.SECRET", "place", "sec"]).await;
+        let agg = |body: Value| search("aggs", json!({"it": body}));
+        for body in [
+            agg(json!({"terms": {"field": "f.hidden"}})),
+            agg(json!({"terms": {"field": "f"}})),
+            agg(json!({"rare_terms": {"field": "f.hidden"}})),
+            agg(json!({"string_stats": {"field": "f.hidden", "show_distribution": true}})),
+            agg(json!({"multi_terms": {"terms": [{"field": "f.hidden"}, {"field": "pub"}]}})),
+            agg(json!({"composite": {"sources": [{"s": {"terms": {"field": "f.hidden"}}}]}})),
+            agg(json!({"top_metrics": {"metrics": {"field": "f.hidden"}, "sort": {"pub": "asc"}}})),
+            agg(json!({"value_count": {"field": "f.hidden"}})),
+            search("docvalue_fields", json!(["f", "f.hidden", "*"])),
+            search("fields", json!(["f", "f.hidden", "*"])),
+            search("sort", json!([{"f.hidden": {"order": "asc", "unmapped_type": "keyword"}}])),
+            search("script_fields", json!({"it": {"script": "doc['f.hidden'].value"}})),
+            search("script_fields", json!({"it": {"script": "doc['f'].toString()"}})),
+            search("collapse", json!({"field": "f.hidden"})),
+        ] {
+            let answer = client.call("POST", "/w/_search", &json::to_string(&body)).await;
+            let told = answer.text();
+            assert!(!told.contains("SECRET"), "{body:?}: {told}");
+            let count = at_or_null(&answer, &["aggregations", "it", "value"]);
+            assert!(count.as_f64().is_none_or(|count| count == 0.0), "{body:?}: {told}");
+        }
+        for query in [
+            json!({"term": {"f.hidden": "SECRET"}}),
+            json!({"term": {"f": "SECRET"}}),
+            json!({"prefix": {"f.hidden": "S"}}),
+            json!({"exists": {"field": "f.hidden"}}),
+            json!({"query_string": {"query": "f.hidden:SECRET OR f:SECRET"}}),
+            json!({"rank_feature": {"field": "r.SECRET"}}),
+            json!({"term": {"r": "SECRET"}}),
+        ] {
+            let body = json!({"query": (query.clone())});
+            let found = client.call("POST", "/w/_count", &json::to_string(&body)).await;
+            let count = at_or_null(&found, &["count"]);
+            assert!(count.as_u64().is_none_or(|count| count == 0), "{query:?} {}", found.text());
+            let body = json!({"index_filter": (query.clone()), "fields": ["pub"]});
+            let caps = client.good("POST", "/w/_field_caps", &json::to_string(&body)).await;
+            let of = at(&caps, &["indices"]).as_array().map_or(0, <[Value]>::len);
+            assert_eq!(of, 0, "{query:?}");
+            let body = json!({"source": {"index": "w", "query": query}, "dest": {"index": "t"}});
+            let copied = client.call("POST", "/_reindex", &json::to_string(&body)).await;
+            let total = at_or_null(&copied, &["total"]);
+            assert!(total.as_u64().is_none_or(|total| total == 0), "{}", copied.text());
+        }
+        // What is not hidden is shown in the source.
+        let seen = client.good("GET", "/w/_source/1", "").await;
+        assert_eq!(at(&seen, &["f"]), &json!({"a": "x"}));
+        assert_eq!(at(&seen, &["r"]), &json!({"known": 2}));
+    });
+}
+
+fn at_or_null(response: &http::client::Response, path: &[&str]) -> Value {
+    crate::place::value(response).at(path).cloned().unwrap_or(Value::Null)
+}
+
+/// What narrows a completion is a copy of another field's values.
+#[test]
+fn a_completion_tells_no_hidden_context() {
+    with_security(|mut client| async move {
+        let body = json!({"suggest": {"it": {"prefix": "be", "completion": {"field": "c",
+            "contexts": {"of": ["SECRET"]}}}}});
+        let body = json::to_string(&body);
+        stage(&mut client, &["nothing"]).await;
+        let told = client.call("POST", "/w/_search", &body).await.text();
+        assert!(told.contains("SECRET") && told.contains("begin"), "{told}");
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("DELETE", "/w", "").await;
+        stage(&mut client, &["place"]).await;
+        let told = client.call("POST", "/w/_search", &body).await.text();
+        assert!(!told.contains("SECRET") && !told.contains("begin"), "{told}");
+        let told = client.call("GET", "/w/_mapping", "").await.text();
+        assert!(!told.contains("place") && told.contains("pub"), "{told}");
+    });
+}
+
+/// Counts of what searches read of fields named the hidden ones.
+#[test]
+fn uses_of_hidden_fields_are_not_told() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["sec"]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("GET", "/w/_search?q=sec:word", "").await;
+        client.good("GET", "/w/_search?q=pub:p", "").await;
+        let told = client.call("GET", "/w/_field_usage_stats", "").await.text();
+        assert!(told.contains("\"sec\"") && told.contains("\"pub\""), "{told}");
+        client.authorize(Some(&basic("part", "part-knows-this")));
+        let told = client.call("GET", "/w/_field_usage_stats", "").await.text();
+        assert!(!told.contains("\"sec\"") && told.contains("\"pub\""), "{told}");
+    });
+}
+
+/// The analyzer of a hidden field told that the field is there.
+#[test]
+fn a_hidden_field_is_analyzed_like_an_unknown_one() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["sec"]).await;
+        let mut told = Vec::new();
+        for field in ["sec", "none"] {
+            let body = format!(r#"{{"field":"{field}","text":"A-B C"}}"#);
+            told.push(client.call("POST", "/w/_analyze", &body).await.text().replace(field, "F"));
+        }
+        assert_eq!(told[0], told[1]);
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"field":"sec","text":"A-B C"}"#;
+        assert!(client.call("POST", "/w/_analyze", body).await.text().contains("A-B"));
+    });
+}
