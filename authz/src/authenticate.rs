@@ -10,8 +10,8 @@
 //!    answer. Hashes wait in a bounded queue; beyond it the answer is [`AuthError::Busy`].
 //! 4. No credential is kept, printed, or compared in time that depends on it.
 //!
-//! Realms, in order: users of authz state (reserved and native), then the operator's file
-//! ([`crate::file_realm`]), which is read when a name is not found in the state.
+//! Realms, in order, until one accepts: reserved users, the operator's file ([`crate::file_realm`]), native
+//! users.
 //!
 //! The scheme picks the group: a bearer token or an API key that is not good is refused, and never
 //! tried as anything else.
@@ -35,7 +35,7 @@ use ring::hmac;
 use crate::file_realm::FileRealm;
 use crate::password::PasswordHash;
 use crate::principal::{Principal, Via};
-use crate::record::user::User;
+use crate::record::user::{Realm, User};
 use crate::secret::Secret;
 use crate::state::State;
 use crate::store::Keeper;
@@ -322,8 +322,8 @@ impl<E: Env> Inner<E> {
             return Err(denied(&who));
         }
         let user = match state.user(name) {
-            Some(user) => Some(Arc::clone(user)),
-            None => self.file.user(&self.env, name).await,
+            Some(user) if user.realm == Realm::Reserved => Some(Arc::clone(user)),
+            known => self.file.user(&self.env, name).await.or_else(|| known.cloned()),
         };
         let user = user.filter(|user| user.enabled).ok_or_else(|| denied(&who))?;
         // Whoever is not all-powerful does not become so by another name.
@@ -365,12 +365,21 @@ impl<E: Env> Inner<E> {
         tag: hmac::Tag,
     ) -> Result<Principal, AuthError> {
         let known = self.state.borrow_mut().get().user(name).cloned();
-        let is_in_state = known.is_some();
-        let user = match known {
-            Some(user) => Some(user),
-            None => self.file.user(&self.env, name).await,
+        let is_reserved = known.as_ref().is_some_and(|user| user.realm == Realm::Reserved);
+        let filed = match is_reserved {
+            true => None,
+            false => self.file.user(&self.env, name).await,
         };
-        let user = user.filter(|user| user.enabled);
+        // A realm that does not accept leaves it to the next.
+        if let (Some(user), true) = (&filed, known.is_some()) {
+            let (hash, password) = (user.password.clone(), password.clone());
+            let checked = self.env.spawn().work_short(move || hash.verify(&password)).await;
+            if checked.map_err(|_| AuthError::Busy)? {
+                return Ok(Principal::user_of(Arc::clone(user), &self.now()));
+            }
+        }
+        let is_in_state = known.is_some();
+        let user = known.or(filed).filter(|user| user.enabled);
         let hash = user.as_ref().map_or_else(PasswordHash::nobody, |user| user.password.clone());
         let checked = {
             let (hash, password) = (hash.clone(), password.clone());

@@ -2,7 +2,7 @@
 //!
 //! A line is `NAME:ROLE,ROLE:HASH`, the hash a PHC string; empty lines and lines that begin with
 //! `#` say nothing. The file is written by the program's commands, whole and by rename, and read
-//! when a name is not found in authz state. A line that does not read is skipped and logged by its
+//! when a name is no reserved user's and its password is not remembered. A line that does not read is skipped and logged by its
 //! number, so one typing error does not lock everybody out.
 
 use std::path::{Path, PathBuf};

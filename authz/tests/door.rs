@@ -155,7 +155,29 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
         plant("");
         assert!(!comes_in(&open.door, "helper", "from the file").await, "never remembered");
         plant(&format!("{}\n", file_realm::line("elastic", &["superuser"], &hash)));
-        assert!(!comes_in(&open.door, "elastic", "from the file").await, "the state comes first");
+        assert!(
+            !comes_in(&open.door, "elastic", "from the file").await,
+            "reserved users come first"
+        );
+        // The file comes before native users of the same name, who come in too.
+        let native = authz::record::user::User {
+            password: PasswordHash::make(&secret("native one"), [2; 16]),
+            realm: authz::record::user::Realm::Native,
+            roles: vec!["viewer".into()],
+            ..principal.user().clone()
+        };
+        let command = authz::Command::PutUser { user: native, keep_password: false };
+        open.keeper.ask(command).await.expect("put");
+        plant(&format!("{}\n", file_realm::line("helper", &["superuser"], &hash)));
+        for (password, realm) in
+            [("from the file", "file"), ("native one", "native"), ("from the file", "file")]
+        {
+            let found = open.door.authenticate(Some(&basic("helper", password))).await;
+            assert_eq!(found.expect("let in").user().realm.names().1, realm);
+        }
+        assert!(!comes_in(&open.door, "helper", "neither").await);
+        plant("");
+        assert!(!comes_in(&open.door, "helper", "from the file").await);
     });
 }
 

@@ -156,9 +156,12 @@ const BASIC: &str = "Basic realm=\"security\", charset=\"UTF-8\"";
 const BEARER: &str = "Bearer realm=\"security\"";
 const API_KEY: &str = "ApiKey";
 
+/// Why a password is not looked at.
+pub const TOO_MANY: &str = "too many failed logins of this user from this address";
+
 /// 429 for an account whose password failed too often from this address.
 fn slow(seconds: u64, trace: Trace) -> Reply {
-    let error = Error::rejected("too many failed logins of this user from this address");
+    let error = Error::rejected(TOO_MANY);
     fail::reply(&error, trace).field("Retry-After", seconds.to_string())
 }
 

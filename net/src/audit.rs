@@ -4,10 +4,12 @@
 //! In strict mode (`oauth.audit.strict`) a change of security is not begun while the log takes no line,
 //! and nothing is answered whose event could not be written.
 
+use std::collections::BTreeSet;
+
 use authz::Via;
 use authz::record::grant::Grant;
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use engine::{Error, Result};
 use env::{Clock, Env, Random};
 use json::Value;
@@ -18,6 +20,43 @@ use crate::fail::{self, Trace};
 use crate::reply::Reply;
 use crate::rest::security::Op;
 use crate::table::Api;
+
+/// Denials of one request that get a line each; more are not told.
+const DENIED_MAX: usize = 100;
+
+/// Names of roles and keys that one line tells.
+const NAMES_MAX: usize = 20;
+
+/// What a handler tells the log of a request.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Denials of its items, each once: a request that is let in holds others.
+    denied: BTreeSet<String>,
+    /// Of what it changes: ids, names.
+    facts: Vec<(&'static str, String)>,
+}
+
+impl Told {
+    /// An item failed: a denial is kept.
+    pub fn failed(&mut self, error: &Error) {
+        let is_denial = error.status == 403 && error.kind == "security_exception";
+        if is_denial && self.denied.len() < DENIED_MAX {
+            self.denied.insert(error.reason.clone());
+        }
+    }
+
+    /// Of what the request changes.
+    pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
+        self.facts.push((name, value.into()));
+    }
+
+    /// The same of several.
+    pub fn names<'n>(&mut self, name: &'static str, values: impl IntoIterator<Item = &'n String>) {
+        let mut values: Vec<&str> = values.into_iter().map(String::as_str).collect();
+        values.truncate(NAMES_MAX);
+        self.fact(name, values.join(","));
+    }
+}
 
 /// A name for one request, by which its lines are found together.
 pub fn request_id<E: Env>(env: &E) -> String {
@@ -71,6 +110,7 @@ pub fn refused<E: Env>(
     let Some(given) = head.text("authorization").filter(|_| audit.is_on()) else { return };
     let scheme = scheme(given);
     let reason = reason(reply);
+    let (api_key, token) = presented(security, given);
     let event = match reply.status {
         429 => "login_throttled",
         403 => "access_denied",
@@ -80,6 +120,8 @@ pub fn refused<E: Env>(
     let facts = [
         ("reason", reason.as_str()),
         ("scheme", scheme),
+        ("api_key", api_key.as_str()),
+        ("token", token.as_str()),
         ("method", head.method_text()),
         ("path", path.as_str()),
         ("address", peer),
@@ -109,11 +151,31 @@ fn reason(reply: &Reply) -> String {
     let reason = value.at(&["error", "reason"]).and_then(Value::as_str);
     // The path stands in a field of its own, without its query.
     let reason = reason.unwrap_or_default();
-    reason.split(" for REST request").next().unwrap_or_default().to_owned()
+    let reason = reason.split(" for REST request").next().unwrap_or_default();
+    // What is wrong with a key.
+    match value.at(&["error", "additional_unsuccessful_credentials"]).and_then(Value::as_str) {
+        Some(detail) => format!("{reason}: {detail}"),
+        None => reason.to_owned(),
+    }
+}
+
+/// The id of the key that came, where there is one of that id, and by what logs know the token.
+fn presented<E: Env>(security: &Security<E>, given: &str) -> (String, String) {
+    let (scheme, rest) = given.trim().split_once(' ').unwrap_or((given, ""));
+    let (keeper, rest) = (&security.keeper, rest.trim());
+    if scheme.eq_ignore_ascii_case("ApiKey") {
+        // A text that is no id may be a secret in the wrong place.
+        let decoded = STANDARD.decode(rest).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let id = decoded.as_deref().and_then(|text| text.split_once(':')).map(|(id, _)| id);
+        let id = id.filter(|id| keeper.state().keys.get(*id).is_some());
+        return (id.unwrap_or_default().to_owned(), String::new());
+    }
+    let is_token = scheme.eq_ignore_ascii_case("Bearer") && keeper.keys().read(rest).is_some();
+    (String::new(), if is_token { keeper.keys().public_id(rest) } else { String::new() })
 }
 
 /// A request that was let in: denied, a change of security, or one in another's name.
-pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>) {
+pub fn answered<E: Env>(call: &Call<'_, E>, answered: &Result<Reply>) {
     let (Caller::Known(known), Some(security)) = (call.caller, call.security) else { return };
     let audit = security.keeper.audit();
     if !audit.is_on() {
@@ -139,7 +201,8 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
         },
     };
     let acting = known.acting().map_or("", |acting| acting.name.as_str());
-    if told.is_none() && acting.is_empty() {
+    let own = call.told.borrow();
+    if told.is_none() && acting.is_empty() && own.denied.is_empty() {
         return;
     }
     let name = |grant: &Grant| security.keeper.keys().grant_name(grant.family());
@@ -151,7 +214,11 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
     };
     let path = String::from_utf8_lossy(http::Target::new(call.head.target()).path()).into_owned();
     let id = request_id(call.core.env());
-    let mut facts = [
+    let token = match (known.via(), call.head.text("authorization")) {
+        (Via::Oauth(_) | Via::Token(_), Some(given)) => presented(security, given).1,
+        _ => String::new(),
+    };
+    let mut facts = vec![
         ("reason", ""),
         ("user", known.name()),
         ("realm", known.realm().0),
@@ -159,9 +226,10 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
         ("api_key", api_key.as_str()),
         ("client", client.as_str()),
         ("grant", grant.as_str()),
+        ("token", token.as_str()),
         ("method", call.head.method_text()),
         ("path", path.as_str()),
-        ("address", peer),
+        ("address", call.peer),
         ("user_agent", call.head.text("user-agent").unwrap_or_default()),
         ("request_id", id.as_str()),
         ("opaque_id", call.head.text("x-opaque-id").unwrap_or_default()),
@@ -169,8 +237,13 @@ pub fn answered<E: Env>(call: &Call<'_, E>, peer: &str, answered: &Result<Reply>
     if !acting.is_empty() {
         audit.note(call.now_ms(), "run_as", "ok", &facts);
     }
+    for reason in &own.denied {
+        facts[0].1 = reason;
+        audit.note(call.now_ms(), "access_denied", "failed", &facts);
+    }
     if let Some((event, outcome, reason)) = told {
         facts[0].1 = reason;
+        facts.extend(own.facts.iter().map(|(name, value)| (*name, value.as_str())));
         audit.note(call.now_ms(), event, outcome, &facts);
     }
 }

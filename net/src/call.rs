@@ -1,5 +1,6 @@
 //! One request on its way through a handler: what it asks, and of whom.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::{Core, Error, Gate, Result};
@@ -8,6 +9,7 @@ use http::Head;
 use json::{Value, Writer};
 
 use crate::admit::{Caller, Security};
+use crate::audit::Told;
 use crate::fail;
 use crate::media::Wanted;
 use crate::params::Params;
@@ -43,6 +45,10 @@ pub struct Call<'a, E: Env> {
     pub trace: fail::Trace,
     /// Longest body that is taken.
     pub body_bytes_max: usize,
+    /// The address from which it comes.
+    pub peer: &'a str,
+    /// What the audit log is told of it, beside what its head says.
+    pub told: RefCell<Told>,
 }
 
 impl<E: Env> Call<'_, E> {

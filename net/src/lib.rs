@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admit;
-mod audit;
+pub mod audit;
 pub mod call;
 pub mod conn;
 pub mod fail;

@@ -408,9 +408,11 @@ impl<E: Env> Inner<E> {
             human: look.human,
             trace: look.trace,
             body_bytes_max: self.options.limits.http.body_bytes_max,
+            peer,
+            told: std::cell::RefCell::default(),
         };
         let answered = rest::answer(&call).await;
-        audit::answered(&call, peer, &answered);
+        audit::answered(&call, &answered);
         // Tokens of the OAuth half are told which scope they lack.
         match (answered, caller.lacks()) {
             (Err(error), Some(challenge)) if error.status == 403 => {

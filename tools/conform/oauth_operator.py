@@ -183,6 +183,44 @@ def the_audit_log_says_who_and_why(server):
 
 
 @test
+def the_audit_log_names_keys_tokens_and_items(server):
+    role = {"cluster": ["manage_own_api_key"], "indices": [{"names": ["own-*"], "privileges": ["all"]}]}
+    expect(server.request("PUT", "/_security/role/owner_of_some", role), 200)
+    password = secret("looks-after-some-1")
+    expect(server.request("PUT", "/_security/user/some", {"password": password, "roles": ["owner_of_some"]}), 200)
+    some = basic("some", password)
+    items = '{"index":{"_index":"bills-1"}}\n{"a":1}\n{"delete":{"_index":"bills-2","_id":"1"}}\n{"index":{"_index":"own-1"}}\n{"a":1}\n'
+    expect(server.request("POST", "/_bulk", items, some, auth=False), 200)
+    expect(server.request("POST", "/_msearch", '{"index":"bills-3"}\n{}\n', some, auth=False), 200)
+    expect(server.request("POST", "/_mget", {"docs": [{"_index": "bills-4", "_id": "1"}]}, some, auth=False), 200)
+    key = expect(server.request("POST", "/_security/api_key", {"name": "told"}), 200)
+    secret(key["api_key"])
+    expect(server.request("DELETE", "/_security/api_key", {"ids": [key["id"]]}), 200)
+    expect(server.request("GET", "/", headers={"Authorization": "ApiKey " + key["encoded"]}, auth=False), 401)
+    made = expect(server.request("POST", "/_security/oauth2/token", {"grant_type": "client_credentials"}), 200)
+    token = secret(made["access_token"])
+    expect(server.request("DELETE", "/_security/oauth2/token", {"token": token}), 200)
+    expect(server.request("GET", "/", headers={"Authorization": "Bearer " + token}, auth=False), 401)
+    expect(server.request("POST", "/_security/role", {"roles": {"many_1": {}, "many_2": {}}}), 200)
+    expect(server.request("DELETE", "/_security/role", {"names": ["many_1", "many_2"]}), 200)
+    lines = [json.loads(line) for line in (server.data / "logs" / "audit.json").read_text().splitlines()]
+    of = lambda event, **wanted: [line for line in lines if line["event"] == event and all(line.get(name) == value for name, value in wanted.items())]
+    denied = [line["reason"] for line in of("access_denied", user="some")]
+    for index in ["bills-1", "bills-2", "bills-3", "bills-4"]:
+        assert sum(f"[{index}]" in reason for reason in denied) == 1, (index, denied)
+    assert not any("[own-1]" in reason for reason in denied), denied
+    for event in ["api_key_created", "api_key_invalidated"]:
+        assert of(event, target_key=key["id"], target_key_name="told"), event
+    failed = of("login_failed", scheme="ApiKey", api_key=key["id"])
+    assert failed and "invalidated" in failed[0]["reason"], failed
+    issued = of("token_issued", target_user="elastic", path="/_security/oauth2/token")
+    name = issued[-1]["target_token"]
+    assert of("token_revoked", target_token=name) and of("login_failed", scheme="Bearer", token=name), name
+    for event in ["role_changed", "role_deleted"]:
+        assert of(event, target_role="many_1,many_2"), event
+
+
+@test
 def what_is_shown_is_no_number(server):
     made = client(server, scope="index:orders-*:read self")
     first, second = tokens(server, made), tokens(server, made)

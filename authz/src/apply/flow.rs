@@ -443,6 +443,7 @@ fn redeem(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        maker: None,
     };
     state.ends.remove(&(known.end, Ends::Code(*code)));
     let spent = (!planted(Fault::RedeemTwice)).then_some(grant.id);
@@ -505,6 +506,7 @@ fn poll(state: &mut State, command: &Command) -> Outcome {
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        maker: None,
     };
     state.drop_device(*id);
     let grant = Grant { id: number(state), ..grant };

@@ -33,6 +33,8 @@ record! {
         pub uid: u64,
         /// To whom; none for the token service.
         pub client: Option<String>,
+        /// Who asked the token service for its tokens; none for the OAuth half.
+        pub maker: Option<String>,
         /// What was granted, with the words of [`crate::oauth::scope`].
         pub scopes: Vec<String>,
         /// Entries of `authorization_details`.

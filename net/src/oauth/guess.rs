@@ -1,4 +1,5 @@
-//! Passwords that are guessed by `Basic`, at the store and at `/introspect`: as many failures of one
+//! Passwords that are guessed, by `Basic` at the store and at `/introspect` and in bodies of `_security`
+//! (tokens, keys and profiles that are granted by a password): as many failures of one
 //! account from one address in a minute as a client may have (oauth.md, section 18), then 429 until the
 //! minute is over, and the password is not looked at.
 //!
@@ -68,18 +69,52 @@ impl<'a> Guess<'a> {
         })
     }
 
+    /// Whose name and password these are, which a request brought in its body from this address; counted
+    /// with what comes in headers.
+    ///
+    /// # Errors
+    /// As the door says, or that it is time to wait.
+    pub async fn password<E: Env>(
+        security: &'a Security<E>,
+        name: &str,
+        password: &str,
+        peer: &str,
+    ) -> Result<Principal, Refused> {
+        let guess = security
+            .oauth
+            .as_ref()
+            .map(|oauth| Self::by(security, oauth, (name.to_owned(), password.to_owned()), peer));
+        if let Some(seconds) = guess.as_ref().and_then(|guess| guess.waits(security)) {
+            return Err(Refused::Slow(seconds));
+        }
+        let password = Secret::new(password.to_owned());
+        let done = security.authenticator.password(name.to_owned(), password).await;
+        done.map_err(|error| match guess {
+            Some(guess) => guess.failed(error),
+            None => Refused::Wrong(error),
+        })
+    }
+
     /// The attempt in this header; none where it holds no name and password, or where nothing is counted.
     fn of<E: Env>(security: &'a Security<E>, header: Option<&str>, peer: &str) -> Option<Self> {
         let oauth: &Oauth = security.oauth.as_ref()?;
-        let (name, password) = plain_basic(header?)?;
-        Some(Self {
+        Some(Self::by(security, oauth, plain_basic(header?)?, peer))
+    }
+
+    fn by<E: Env>(
+        security: &Security<E>,
+        oauth: &'a Oauth,
+        (name, password): (String, String),
+        peer: &str,
+    ) -> Self {
+        Self {
             limiter: &oauth.limiter,
             most: oauth.settings.limits.client_auth,
             key: format!("{} {}", account(&name), host(peer)),
             now: security.authenticator.monotonic(),
             name,
             password: Secret::new(password),
-        })
+        }
     }
 
     /// Seconds to wait, where too many failed before; not for a password found right lately.

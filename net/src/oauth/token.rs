@@ -320,6 +320,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
         serial: 0,
         revoked: Vec::new(),
         parent: None,
+        maker: None,
     };
     visit.ask(Command::Mint { grant, now }).await.map_err(|error| of_state(&error))
 }

@@ -121,6 +121,8 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> 
             BulkOutcome { action: item.action, index: item.index, id: item.id, result: Err(error) };
         reply.items.insert(at, outcome);
     }
+    let failed = reply.items.iter().filter_map(|item| item.result.as_ref().err());
+    failed.for_each(|error| call.told.borrow_mut().failed(error));
     reply
 }
 

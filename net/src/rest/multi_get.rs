@@ -35,6 +35,8 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let requests = read(&body, &defaults)?;
     let gotten = call.core.multi_get(call.gate, &requests).await;
+    let failed = gotten.replies.iter().filter_map(|reply| reply.as_ref().err());
+    failed.for_each(|error| call.told.borrow_mut().failed(error));
     // The answer repeats them.
     let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
     Ok(call.json_of(200, room.bytes(), |writer| {

@@ -78,6 +78,8 @@ pub(super) async fn multi_search_by<E: Env>(
             *reply = Err(error);
         }
     }
+    let failed = replies.iter().filter_map(|reply| reply.as_ref().err());
+    failed.for_each(|error| call.told.borrow_mut().failed(error));
     let took = call.core.env().clock().monotonic().saturating_sub(begin);
     let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());
     // The answer repeats them.

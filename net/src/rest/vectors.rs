@@ -95,6 +95,7 @@ pub(super) async fn many<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         });
         // An item tells of a missing index without its resource.
         replies.push(reply.map_err(|mut error| {
+            call.told.borrow_mut().failed(&error);
             error.meta.retain(|(name, _)| !name.starts_with("resource."));
             error
         }));

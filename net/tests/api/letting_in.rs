@@ -130,6 +130,73 @@ fn passwords_are_guessed_ten_times_a_minute() {
     });
 }
 
+/// Bodies that bring a password were asked as often as one liked.
+#[test]
+fn passwords_in_bodies_are_guessed_as_seldom() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for (name, door, more) in [
+            ("ann", "/_security/oauth2/token", ""),
+            ("bob", "/_security/api_key/grant", r#","api_key":{"name":"k"}"#),
+            ("eve", "/_security/profile/_activate", ""),
+            ("nobody", "/_security/oauth2/token", ""),
+        ] {
+            if name != "nobody" {
+                person(&mut client, name, &[]).await;
+            }
+            let mut statuses = Vec::new();
+            for guess in 0..12 {
+                let body = format!(
+                    r#"{{"grant_type":"password","username":"{name}","password":"guess-{guess}"{more}}}"#
+                );
+                statuses.push(client.call("POST", door, &body).await.status);
+            }
+            let counted = (statuses[..10].to_vec(), statuses[10..].to_vec());
+            assert_eq!(counted, (vec![401; 10], vec![429; 2]), "{door}");
+            // One count for all doors.
+            client.authorize(Some(&own(name)));
+            assert_eq!(client.call("GET", "/_security/_authenticate", "").await.status, 429);
+            client.authorize(Some(&basic("elastic", "secret")));
+        }
+    });
+}
+
+/// Whoever might use the token service could renew the tokens of others.
+#[test]
+fn tokens_are_renewed_by_who_made_them() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        for name in ["ann", "bob"] {
+            person(&mut client, name, &[]).await;
+            let role = r#"{"cluster":["manage_token"]}"#;
+            client.good("PUT", "/_security/role/tokens", role).await;
+            let user = format!(r#"{{"password":"{name}-knows-this","roles":["tokens"]}}"#);
+            client.good("PUT", &format!("/_security/user/{name}"), &user).await;
+        }
+        let door = "/_security/oauth2/token";
+        let person = |name: &str| basic(name, &format!("{name}-knows-this"));
+        client.authorize(Some(&person("bob")));
+        let body = r#"{"grant_type":"password","username":"ann","password":"ann-knows-this"}"#;
+        let made = client.good("POST", door, body).await;
+        let refresh = at(&made, &["refresh_token"]).as_str().expect("a token");
+        let body = format!(r#"{{"grant_type":"refresh_token","refresh_token":"{refresh}"}}"#);
+        // Also not by whose token it is, as in Elasticsearch.
+        for stranger in ["ann", "elastic"] {
+            let own = if stranger == "ann" { person("ann") } else { basic("elastic", "secret") };
+            client.authorize(Some(&own));
+            let answer = client.call("POST", door, &body).await;
+            assert_eq!(answer.status, 400, "{stranger}");
+            assert_eq!(
+                value(&answer),
+                json::json!({"error": "invalid_grant",
+                    "error_description": "tokens must be refreshed by the creating client"})
+            );
+        }
+        client.authorize(Some(&person("bob")));
+        client.good("POST", door, &body).await;
+    });
+}
+
 /// A link with `prompt=none` led anybody to wherever a stranger had registered.
 #[test]
 fn strangers_lead_nobody_away() {

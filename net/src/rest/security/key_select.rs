@@ -228,6 +228,8 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let command = Command::InvalidateKeys { ids: ids.clone(), now: now(call) };
         desk.keeper().ask(command).await.map_err(told)?;
     }
+    call.told.borrow_mut().names("target_key", &ids);
+    call.told.borrow_mut().names("target_key_name", live.iter().map(|key| &key.name));
     // Only those asked for by their id are told when they were invalid already.
     let before: Vec<String> = dead
         .iter()

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use authz::command::Outcome;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::Role;
-use authz::{Command, Principal, Secret, Via};
+use authz::{Command, Principal, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
 
 use super::body::Body;
 use super::{Desk, allowed, descriptor, desk, now, random, random_text, told, value};
+use crate::admit::{Security, TOO_MANY};
 use crate::call::Call;
+use crate::oauth::guess::{Guess, Refused};
 use crate::params::time_ms;
 use crate::reply::Reply;
 
@@ -149,6 +151,9 @@ async fn make<E: Env>(
         access,
     };
     desk.keeper().ask(Command::PutKey { key }).await.map_err(told)?;
+    call.told.borrow_mut().fact("target_key", id.as_str());
+    call.told.borrow_mut().fact("target_key_name", name.as_str());
+    call.told.borrow_mut().fact("target_user", owner.name());
     let mut answer = Object::new();
     answer.insert("id", id.as_str());
     answer.insert("name", name);
@@ -177,7 +182,7 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let given = Body::new(given, "api key", WISH)?;
     let wish = wish(call, &given)?;
-    let owner = granter(&desk, &body).await?;
+    let owner = granter(call, &body).await?;
     let owner = match body.text("run_as")? {
         None => owner,
         Some(name) => {
@@ -204,7 +209,8 @@ pub(super) async fn grant<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// Who is named by the credential in a body.
-pub(super) async fn granter<E: Env>(desk: &Desk<'_, E>, body: &Body<'_>) -> Result<Principal> {
+pub(super) async fn granter<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Principal> {
+    let desk = desk(call)?;
     let missing = |field: &str, kind: &str| {
         Error::validation(&[format!("[{field}] is required for grant_type [{kind}]")])
     };
@@ -213,9 +219,7 @@ pub(super) async fn granter<E: Env>(desk: &Desk<'_, E>, body: &Body<'_>) -> Resu
         "password" => {
             let user = body.text("username")?.ok_or_else(|| missing("username", kind))?;
             let password = body.text("password")?.ok_or_else(|| missing("password", kind))?;
-            let secret = Secret::new(password.to_owned());
-            let found = desk.security.authenticator.password(user.to_owned(), secret).await;
-            found.map_err(|error| not_let_in(&error))
+            by_password(call, desk.security, user, password).await
         }
         "access_token" => {
             let token = body.text("access_token")?.ok_or_else(|| missing("access_token", kind))?;
@@ -232,6 +236,20 @@ pub(super) async fn granter<E: Env>(desk: &Desk<'_, E>, body: &Body<'_>) -> Resu
         }
         other => Err(Error::validation(&[format!("grant_type [{other}] is not supported")])),
     }
+}
+
+/// Whose name and password these are. Who guesses here is counted with who guesses at the door.
+pub(super) async fn by_password<E: Env>(
+    call: &Call<'_, E>,
+    security: &Security<E>,
+    user: &str,
+    password: &str,
+) -> Result<Principal> {
+    let found = Guess::password(security, user, password, call.peer).await;
+    found.map_err(|refused| match refused {
+        Refused::Slow(_) => Error::rejected(TOO_MANY),
+        Refused::Wrong(error) => not_let_in(&error),
+    })
 }
 
 pub(super) fn not_let_in(error: &authz::AuthError) -> Error {

@@ -30,7 +30,7 @@ pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
     let fields = ["grant_type", "username", "password", "access_token"];
     let body = Body::new(&body, "activate profile request", &fields)?;
-    let owner = keys::granter(&desk, &body).await?;
+    let owner = keys::granter(call, &body).await?;
     if !matches!(owner.via(), Via::Realm | Via::Token(_)) {
         return Err(Error::illegal_argument(
             "profiles are made of users, not of keys or accounts of services",

@@ -131,6 +131,7 @@ pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
     }
     let put: Vec<String> = roles.iter().map(|role| role.name.clone()).collect();
+    call.told.borrow_mut().names("target_role", &put);
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     if !roles.is_empty() {
         let outcome = desk.keeper().ask(Command::PutRoles { roles }).await.map_err(told)?;
@@ -157,6 +158,7 @@ pub(super) async fn bulk_delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         let error = reserved(&name, "deleted");
         failures.insert(name, failure(&error));
     }
+    call.told.borrow_mut().names("target_role", &names);
     let command = Command::DeleteRoles { names: names.clone() };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
     let Outcome::Each(found) = outcome else { return Err(Error::internal("no roles were put")) };

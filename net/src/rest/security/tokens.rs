@@ -5,7 +5,7 @@ use authz::command::Outcome;
 use authz::record::grant::{Grant, GrantKind};
 use authz::token::Content;
 use authz::token::text::Kind;
-use authz::{Command, Principal, Secret, Via};
+use authz::{Command, Principal, Via};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -50,9 +50,7 @@ pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             if body.value("refresh_token").is_some() {
                 return invalid(unsupported(kind, "refresh_token"));
             }
-            let secret = Secret::new(password.to_owned());
-            let found = desk.security.authenticator.password(user.to_owned(), secret).await;
-            let owner = found.map_err(|error| keys::not_let_in(&error))?;
+            let owner = keys::by_password(call, desk.security, user, password).await?;
             mint(call, &desk, &owner, true).await
         }
         Some(kind @ "client_credentials") => {
@@ -106,6 +104,7 @@ async fn mint<E: Env>(
         user: user.name.clone(),
         uid: user.uid,
         client: None,
+        maker: Some(maker(desk.principal)),
         scopes: Vec::new(),
         details: Vec::new(),
         resource: Vec::new(),
@@ -129,6 +128,12 @@ async fn mint<E: Env>(
     answer(call, desk, &grant, serial, Some(has::show(owner, desk.keeper().keys())))
 }
 
+/// By what a grant knows who asked for its tokens, who alone may have them renewed: whose tokens they are
+/// may be another.
+fn maker(principal: &Principal) -> String {
+    format!("{} {} {}", principal.realm().0, principal.user().uid, principal.name())
+}
+
 /// The answer with fresh tokens.
 fn answer<E: Env>(
     call: &Call<'_, E>,
@@ -142,7 +147,11 @@ fn answer<E: Env>(
     let content = Content { grant: grant.id, end: u32::try_from(end).unwrap_or(u32::MAX), serial };
     let access = keys.access(desk.state().epoch).seal(content);
     let mut answer = Object::new();
-    answer.insert("access_token", keys.write(Kind::Access, &access));
+    let access = keys.write(Kind::Access, &access);
+    call.told.borrow_mut().fact("target_token", keys.public_id(&access));
+    call.told.borrow_mut().fact("target_grant", keys.grant_name(grant.family()));
+    call.told.borrow_mut().fact("target_user", grant.user.as_str());
+    answer.insert("access_token", access);
     answer.insert("type", "Bearer");
     answer.insert("expires_in", LIFE_MS / 1000);
     if grant.refreshes {
@@ -162,7 +171,11 @@ async fn refresh<E: Env>(call: &Call<'_, E>, desk: &Desk<'_, E>, token: &str) ->
     let content = read.and_then(|read| desk.keeper().keys().refresh().open(&read.body));
     let Some(content) = content else { return invalid() };
     let state = desk.state();
-    let user = state.grant(content.grant).and_then(|grant| state.user(&grant.user));
+    let grant = state.grant(content.grant).filter(|grant| grant.kind == GrantKind::Service);
+    if grant.is_some_and(|grant| grant.maker.as_ref() != Some(&maker(desk.principal))) {
+        return Ok(failed("invalid_grant", "tokens must be refreshed by the creating client"));
+    }
+    let user = grant.and_then(|grant| state.user(&grant.user));
     let Some(user) = user.filter(|user| user.enabled).cloned() else { return invalid() };
     let command = Command::Refresh {
         grant: content.grant,
@@ -210,6 +223,10 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = desk.state();
     let keys = desk.keeper().keys();
     let (mut invalidated, mut before) = (0, 0);
+    // What is no token of ours may be a secret in the wrong place.
+    if let Some(given) = token.or(refresh).filter(|given| keys.read(given).is_some()) {
+        call.told.borrow_mut().fact("target_token", keys.public_id(given));
+    }
     if let Some(token) = token {
         let read = keys.read(token).filter(|read| read.kind == Kind::Access);
         let content = read.and_then(|read| keys.access(state.epoch).open(&read.body));
@@ -243,6 +260,8 @@ pub(super) async fn invalidate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 .collect(),
         };
         let count = grants.len();
+        let names: Vec<String> = grants.iter().map(|grant| keys.grant_name(*grant)).collect();
+        call.told.borrow_mut().names("target_grant", &names);
         let command = Command::Revoke { grants, consents: false };
         if let Outcome::Ended(ended) = desk.keeper().ask(command).await.map_err(told)? {
             (invalidated, before) = (ended.len(), count - ended.len());
