@@ -101,18 +101,17 @@ impl<E: Env> Core<E> {
         let asked = Named { action, expression: &request.index, names: &*state, now_ms };
         let told = |error| gate::told(gate, &asked, error);
         let one = resolve_one(&*state, &request.index, now_ms, Purpose::Read).map_err(told)?;
-        let (name, alias_routing) =
-            match one {
-                One::Index { name, routing, is_alias, .. } => {
-                    via = is_alias.then(|| request.index.clone());
-                    (name, routing)
-                }
-                One::Missing { name } => {
-                    // Whoever may not see the name learns nothing of it.
-                    gate.index(action, &name)?;
-                    return Err(Error::index_not_found(&name, "index_expression"));
-                }
-            };
+        let (name, alias_routing) = match one {
+            One::Index { name, routing, is_alias, .. } => {
+                via = is_alias.then(|| request.index.clone());
+                (name, routing)
+            }
+            One::Missing { name } => {
+                // Whoever may not see the name learns nothing of it.
+                gate.index(action, &name)?;
+                return Err(Error::index_not_found(&name, "index_expression"));
+            }
+        };
         let limits = gate::ask(gate, action, &name, via.as_slice()).map_err(told)?;
         let Some(index) = state.index(&name) else {
             return Err(Error::index_not_found(&name, "index_expression"));

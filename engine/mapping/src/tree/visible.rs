@@ -76,7 +76,8 @@ fn reduce(object: &Object, sight: &dyn Sight) -> Object {
         match child {
             Child::Object(inner) => {
                 let reduced = reduce(inner, sight);
-                if reduced.children.len() > 0 || (inner.children.len() == 0 && sight.permits(&inner.path))
+                if reduced.children.len() > 0
+                    || (inner.children.len() == 0 && sight.permits(&inner.path))
                 {
                     kept.push((name.clone(), Child::Object(Arc::new(reduced))));
                 }
@@ -94,13 +95,13 @@ fn reduce(object: &Object, sight: &dyn Sight) -> Object {
 
 /// A field with the permitted ones of its multi-fields; those of a hidden field stand for
 /// themselves, under names that are their paths' rest.
-fn field_of(
-    name: &Arc<str>,
-    field: &Arc<Field>,
-    sight: &dyn Sight,
-) -> Vec<(Arc<str>, Child)> {
-    let multi: Vec<Arc<Field>> =
-        field.multi_fields.iter().filter(|other| tells_nothing_hidden(other, sight)).cloned().collect();
+fn field_of(name: &Arc<str>, field: &Arc<Field>, sight: &dyn Sight) -> Vec<(Arc<str>, Child)> {
+    let multi: Vec<Arc<Field>> = field
+        .multi_fields
+        .iter()
+        .filter(|other| tells_nothing_hidden(other, sight))
+        .cloned()
+        .collect();
     if tells_nothing_hidden(field, sight) {
         if multi.len() == field.multi_fields.len() {
             return vec![(name.clone(), Child::Field(field.clone()))];
