@@ -3,6 +3,7 @@
 pub mod block;
 pub mod date_math;
 mod names;
+pub mod preference;
 pub mod resolve;
 pub mod route;
 pub(crate) mod settings;

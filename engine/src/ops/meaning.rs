@@ -148,6 +148,9 @@ impl<E: Env> Core<E> {
                 return Err(closed(&index.name, index.uuid));
             }
             for number in wanted_shards(index, &one.routing(&call.routing)) {
+                if !call.preference.takes(&index.name, number)? {
+                    continue;
+                }
                 let shard = ShardId { index: index.uuid, number };
                 let view = self.view(shard).await;
                 held.push(HeldShard {

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
+use crate::index::preference::Preference;
 use crate::index::resolve::{Call, matches, resolve};
 use crate::index::route::Route;
 
@@ -169,7 +170,8 @@ impl<E: Env> Core<E> {
         })
     }
 
-    /// The shards that a search of `expression` with these routing values would ask.
+    /// The shards that a search of `expression` with these routing values and this preference
+    /// would ask.
     ///
     /// # Errors
     /// A missing index.
@@ -178,7 +180,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
-        routing: &[String],
+        (routing, preference): (&[String], &Preference),
     ) -> Result<SearchShards> {
         const ACTION: &str = "indices:admin/shards/search_shards";
         let state = self.state();
@@ -197,7 +199,7 @@ impl<E: Env> Core<E> {
                 Err(error) => return Err(told(error)),
             };
             let Some(index) = state.index(&one.index) else { continue };
-            block::check(index, Level::Read)?;
+            block::check(index, Level::MetadataRead)?;
             let reached = Reached { index: Arc::clone(index), via: one.via.clone(), limits };
             let named: Vec<String> = expression
                 .split(',')
@@ -224,6 +226,9 @@ impl<E: Env> Core<E> {
             numbers.dedup();
             let directory = self.directory();
             for number in numbers {
+                if !preference.takes(&index.name, number)? {
+                    continue;
+                }
                 let shard = ShardId { index: index.uuid, number };
                 let active =
                     matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_)));

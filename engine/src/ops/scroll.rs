@@ -20,6 +20,7 @@ use super::{IndicesOptions, Shards};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
+use crate::index::preference::Preference;
 
 /// Answer of opening a point in time.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct MomentCall {
     pub options: IndicesOptions,
     /// Only shards of these routing values; empty is all.
     pub routing: Vec<String>,
+    /// Which of these shards.
+    pub preference: Preference,
     /// For how long it stays.
     pub keep_alive: KeepAlive,
 }
@@ -157,6 +160,7 @@ impl<E: Env> Core<E> {
             indices: call.indices.clone(),
             options: call.options,
             routing: call.routing.clone(),
+            preference: call.preference.clone(),
             ..SearchCall::default()
         };
         let held = self.hold(gate, "indices:data/read/open_point_in_time", &names).await?;
@@ -206,6 +210,9 @@ impl<E: Env> Core<E> {
         }
         if !call.routing.is_empty() {
             problems.push("[routing] cannot be used with point in time");
+        }
+        if !call.preference.is_none() {
+            problems.push("[preference] cannot be used with point in time");
         }
         if !problems.is_empty() {
             return Err(Error::validation(&problems));

@@ -43,6 +43,7 @@ use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Gate, Limits};
+use crate::index::preference::Preference;
 
 /// A search as it came: the parsed form is made here, once.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +60,8 @@ pub struct SearchCall {
     pub partial_results: bool,
     /// Only shards of these routing values; empty is all.
     pub routing: Vec<String>,
+    /// Which of these shards.
+    pub preference: Preference,
     /// Goes on later: for how long it is kept.
     pub scroll: Option<KeepAlive>,
     /// `pre_filter_shard_size`.

@@ -185,7 +185,6 @@ fn body<E: Env>(call: &Call<'_, E>) -> Result<Value> {
 
 /// What the query of the URL asks for.
 fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
-    preference(call)?;
     if let Some(name) = call.params.text("pipeline").filter(|name| *name != "_none") {
         return Err(no_pipeline(name));
     }
@@ -208,6 +207,7 @@ fn asked<E: Env>(call: &Call<'_, E>, work: Work) -> Result<ByQueryCall> {
             params,
             partial_results: false,
             routing: call.params.list("routing"),
+            preference: preference(call)?,
             ..SearchCall::default()
         },
         proceed: call.params.text("conflicts").map_or(Ok(false), conflicts)?,

@@ -1,5 +1,6 @@
 //! One document: index, create, get, exists, its source alone, delete.
 
+use engine::index::preference::Preference;
 use engine::ops::Refresh;
 use engine::ops::document::{
     GetRequest, SourceFilter, VersionType, WriteAction, WriteItem, WriteResult, parse_refresh,
@@ -10,6 +11,7 @@ use http::target::encode_segment;
 use json::Value;
 
 use super::copies::{self, Copies};
+use super::nodes::is_chosen;
 use crate::call::Call;
 use crate::render::document;
 use crate::reply::Reply;
@@ -211,20 +213,16 @@ pub(super) fn no_pipeline(name: &str) -> Error {
     Error::illegal_argument(format!("pipeline with id [{name}] does not exist"))
 }
 
-/// The rules of `preference`; with one copy of each shard it changes nothing.
-pub(super) fn preference<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    const WORDS: [&str; 6] =
-        ["_local", "_only_local", "_prefer_nodes", "_only_nodes", "_shards", "_primary"];
-    match call.params.text("preference") {
-        Some(text) if text.starts_with('_') => {
-            let word = text.split([':', '|']).next().unwrap_or_default();
-            if WORDS.contains(&word) {
-                return Ok(());
-            }
-            Err(Error::illegal_argument(format!("no Preference for [{text}]")))
-        }
-        _ => Ok(()),
-    }
+/// `preference`: which shards and nodes are asked.
+pub(super) fn preference<E: Env>(call: &Call<'_, E>) -> Result<Preference> {
+    let given = call.params.text("preference");
+    given.map_or_else(|| Ok(Preference::default()), |text| preference_of(call, text))
+}
+
+/// As [`preference`], where it stands in a body.
+pub(super) fn preference_of<E: Env>(call: &Call<'_, E>, text: &str) -> Result<Preference> {
+    let info = &call.core.shared().config.info;
+    Preference::parse(text, |node| is_chosen(info, node))
 }
 
 /// `_source` of a body: a flag, a pattern, a list, or includes and excludes.

@@ -156,7 +156,7 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
         let mut one = defaults.clone();
         if !head.iter().all(u8::is_ascii_whitespace) {
             let head = json::parse(head).map_err(|error| fail::of_json(&error, head))?;
-            header(&head, &mut one)?;
+            header(call, &head, &mut one)?;
         }
         let Some(end) = memchr::memchr(b'\n', &content[at..]) else { break };
         one.body = content.slice(at..at + end).unwrap_or_default();
@@ -167,7 +167,7 @@ fn read<E: Env>(call: &Call<'_, E>, content: &Bytes) -> Result<Vec<SearchCall>> 
 }
 
 /// Where a search looks, and how it reads names.
-fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
+fn header<E: Env>(call: &Call<'_, E>, head: &Value, one: &mut SearchCall) -> Result<()> {
     let Some(members) = head.as_object() else {
         return Err(Error::illegal_argument(format!(
             "Expected [START_OBJECT] but found [{}]",
@@ -211,6 +211,10 @@ fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
                 };
                 one.routing = text.split(',').map(str::to_owned).collect();
             }
+            "preference" => {
+                let text = value.as_str().unwrap_or_default();
+                one.preference = super::document::preference_of(call, text)?;
+            }
             "allow_partial_search_results" => one.partial_results = flag()?,
             "ignore_unavailable" | "ignoreUnavailable" => {
                 one.options.ignore_unavailable = flag()?;
@@ -228,7 +232,6 @@ fn header(head: &Value, one: &mut SearchCall) -> Result<()> {
             }
             "request_cache"
             | "requestCache"
-            | "preference"
             | "ccs_minimize_roundtrips"
             | "ccsMinimizeRoundtrips"
             | "ignore_throttled"

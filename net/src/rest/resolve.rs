@@ -117,10 +117,11 @@ fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
 
 /// `GET|POST /_search_shards`, `/{index}/_search_shards`.
 pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    preference(call)?;
+    let preference = preference(call)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     let routing = call.params.list("routing");
-    let found = call.core.search_shards(call.gate, call.indices(), options, &routing)?;
+    let found =
+        call.core.search_shards(call.gate, call.indices(), options, (&routing, &preference))?;
     let info = &call.core.shared().config.info;
     Ok(call.json(200, |writer| {
         writer.begin_object().key("nodes").begin_object();

@@ -77,7 +77,7 @@ fn freed_reply<E: Env>(call: &Call<'_, E>, status: u16, freed: usize) -> Reply {
 
 /// `POST /{index}/_pit`.
 pub(super) async fn open_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    preference(call)?;
+    let preference = preference(call)?;
     let Some(keep_alive) = keep_alive(call, "keep_alive")? else {
         return Err(Error::validation(&["[keep_alive] is not specified"]));
     };
@@ -89,6 +89,7 @@ pub(super) async fn open_moment<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         indices: call.indices().to_owned(),
         options: call.params.indices_options(IndicesOptions::default())?,
         routing: call.params.list("routing"),
+        preference,
         keep_alive,
     };
     let reply = call.core.open_moment(call.gate, &asked).await?;

@@ -39,7 +39,6 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
 
 /// `GET|POST /_count`, `/{index}/_count`.
 pub(super) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    preference(call)?;
     let request = request(call, &COUNT_PARAMS)?;
     let reply = call.core.count(call.gate, &request).await?;
     let node = call.core.shared().config.info.id.as_str();
@@ -62,6 +61,7 @@ pub(super) fn request<E: Env>(call: &Call<'_, E>, known: &[&str]) -> Result<Sear
         params,
         partial_results: true,
         routing: call.params.list("routing"),
+        preference: preference(call)?,
         scroll: super::scroll::keep_alive(call, "scroll")?,
         shards_unfiltered_max: count_of(call, "pre_filter_shard_size")?,
         reduce_at_once: count_of(call, "batched_reduce_size")?,
@@ -101,7 +101,6 @@ pub(super) fn exact_total(request: &mut SearchCall) -> Result<()> {
 
 /// Parameters that choose nothing here, but may be wrong.
 fn check<E: Env>(call: &Call<'_, E>) -> Result<()> {
-    preference(call)?;
     if call.params.text("scroll").is_some() && call.params.flag("request_cache", false)? {
         return Err(Error::validation(&["[request_cache] cannot be used in a scroll context"]));
     }

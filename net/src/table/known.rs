@@ -108,7 +108,7 @@ pub(super) const SEARCH: &[Known] = &[
     flag("allow_partial_search_results").unoffered(),
     text("routing"),
     flag("rest_total_hits_as_int"),
-    own("preference").idle(),
+    own("preference"),
     own("search_type"),
     own("batched_reduce_size").unoffered(),
     flag("ccs_minimize_roundtrips").idle(),
@@ -148,7 +148,7 @@ pub(super) const MULTI_SEARCH: &[Known] = &[
 pub(super) const MOMENT: &[Known] = &[
     time("keep_alive"),
     text("routing"),
-    own("preference").idle(),
+    own("preference"),
     flag("allow_partial_search_results").idle(),
     Known::new("max_concurrent_shard_requests", Int).idle(),
 ];
@@ -172,7 +172,7 @@ pub(super) const BY_QUERY: &[Known] = &[
     Known::new("terminate_after", Int),
     text("sort"),
     text("routing"),
-    own("preference").idle(),
+    own("preference"),
     text("stats").idle(),
     flag("request_cache").idle(),
     text("pipeline"),
@@ -236,7 +236,7 @@ pub(super) const COUNT: &[Known] = &[
     own("min_score"),
     Known::new("terminate_after", Int),
     text("routing"),
-    own("preference").idle(),
+    own("preference"),
     flag("ignore_throttled").idle(),
 ];
 
@@ -324,12 +324,8 @@ pub(super) const FIELD_CAPS: &[Known] = &[
     flag("include_empty_fields").idle(),
 ];
 
-pub(super) const SEARCH_SHARDS: &[Known] = &[
-    own("preference").idle(),
-    text("routing"),
-    flag("local").idle(),
-    time("master_timeout").idle(),
-];
+pub(super) const SEARCH_SHARDS: &[Known] =
+    &[own("preference"), text("routing"), flag("local").idle(), time("master_timeout").idle()];
 
 pub(super) const RESOLVE_CLUSTER: &[Known] =
     &[flag("ignore_throttled").idle(), time("timeout").idle()];

@@ -111,3 +111,65 @@ fn large_answers_are_laid_out_and_packed_beside_the_core() {
         assert!(done.text().contains("\"errors\":false"), "{}", done.text());
     });
 }
+
+#[test]
+fn a_preference_leaves_out_the_shards_it_does_not_name() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/p", r#"{"settings":{"number_of_shards":4}}"#).await;
+        for id in 0..20 {
+            client.good("PUT", &format!("/p/_doc/{id}?refresh"), "{}").await;
+        }
+        let mut all = 0;
+        for number in 0..4 {
+            let target = format!("/p/_search?preference=_shards:{number}|_local&size=20");
+            let got = client.good("GET", &target, "").await;
+            assert_eq!(at(&got, &["_shards", "total"]).as_u64(), Some(1));
+            let here = at(&got, &["hits", "total", "value"]).as_u64().expect("a number");
+            let target = format!("/p/_count?preference=_shards:{number}");
+            let counted = client.good("GET", &target, "").await;
+            assert_eq!(at(&counted, &["count"]).as_u64(), Some(here));
+            let head = format!("{{\"index\":\"p\",\"preference\":\"_shards:{number}\"}}\n{{}}\n");
+            let got = client.good("POST", "/_msearch", &head).await;
+            let first = &at(&got, &["responses"]).as_array().expect("a list")[0];
+            assert_eq!(at(first, &["hits", "total", "value"]).as_u64(), Some(here));
+            let target = format!("/p/_pit?keep_alive=1m&preference=_shards:{number}");
+            let opened = client.good("POST", &target, "").await;
+            let body = json::json!({"pit": {"id": (at(&opened, &["id"]).clone())}});
+            let body = json::to_string(&body);
+            let got = client.good("POST", "/_search", &body).await;
+            assert_eq!(at(&got, &["hits", "total", "value"]).as_u64(), Some(here));
+            let told = client.bad("POST", "/_search?preference=_local", &body).await;
+            assert!(told.contains("[preference] cannot be used with point in time"), "{told}");
+            let target = format!("/p/_search_shards?preference=_shards:{number}");
+            let got = client.good("GET", &target, "").await;
+            let shards = at(&got, &["shards"]).as_array().expect("a list");
+            assert_eq!(shards.len(), 1);
+            let shard = &shards[0].as_array().expect("copies")[0];
+            assert_eq!(at(shard, &["shard"]).as_u64(), Some(number));
+            all += here;
+        }
+        assert_eq!(all, 20, "each document lies in one of them");
+        let target = "/p/_delete_by_query?preference=_shards:0&refresh";
+        let query = r#"{"query":{"match_all":{}}}"#;
+        let gone = client.good("POST", target, query).await;
+        let gone = at(&gone, &["deleted"]).as_u64().expect("a number");
+        let counted = client.good("GET", "/p/_count", "").await;
+        assert_eq!(at(&counted, &["count"]).as_u64(), Some(20 - gone));
+        assert!((1..20).contains(&gone), "{gone}");
+        for (target, told) in [
+            ("_search?preference=_shards:x", "number_format_exception: For input string: \"x\""),
+            (
+                "_count?preference=_only_nodes:nope",
+                "illegal_argument_exception: no data nodes with criteria [nope] found for \
+                 shard: [p][0]",
+            ),
+            (
+                "_search_shards?preference=_foo:1",
+                "illegal_argument_exception: no Preference for [_foo]",
+            ),
+        ] {
+            assert_eq!(client.bad("GET", &format!("/p/{target}"), "").await, format!("400 {told}"));
+        }
+        client.good("GET", "/p/_search?preference=_only_nodes:node*", "").await;
+    });
+}
