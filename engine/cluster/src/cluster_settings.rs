@@ -240,7 +240,11 @@ pub fn set_by(update: &Value) -> Result<Layer> {
     Ok(flat)
 }
 
-fn flatten(update: &Value) -> Result<Layer> {
+/// What an update names, flattened; a null takes a setting back. Null is an empty update.
+///
+/// # Errors
+/// As [`set_by`].
+pub fn flatten(update: &Value) -> Result<Layer> {
     if update.is_null() { Ok(Layer::new()) } else { flat(update) }
 }
 

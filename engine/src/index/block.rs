@@ -1,6 +1,7 @@
 //! Blocks: what an index, or the whole cluster, refuses although the caller may do it.
 
 use cluster::{Index, State};
+use json::Value;
 
 use crate::error::{Error, Result};
 
@@ -46,6 +47,10 @@ const BLOCKS: [(&str, u16, &str, &[Level]); 5] = [
     ),
 ];
 
+/// The cluster's own blocks: all changes, and all but deletions.
+const READ_ONLY: &str = "cluster.blocks.read_only";
+const ALLOW_DELETE: &str = "cluster.blocks.read_only_allow_delete";
+
 /// Refuses what a block of the index forbids.
 ///
 /// # Errors
@@ -69,13 +74,18 @@ pub fn check_all<'a>(indices: impl IntoIterator<Item = &'a Index>, level: Level)
                 format!("[{}] is being made from another index", index.name),
             ));
         }
+        let mut texts = Vec::new();
         for (setting, its_status, text, refused) in BLOCKS {
             if refused.contains(&level) && index.settings.flag(setting) {
                 if its_status == 403 {
                     status = 403;
                 }
-                reason.push_str(&format!("index [{}] blocked by: [{text}];", index.name));
+                texts.push(text);
             }
+        }
+        if !texts.is_empty() {
+            let texts = texts.join(", ");
+            reason.push_str(&format!("index [{}] blocked by: [{texts}];", index.name));
         }
     }
     if reason.is_empty() {
@@ -92,16 +102,30 @@ pub fn check_cluster(state: &State, level: Level) -> Result<()> {
     if !matches!(level, Write | MetadataWrite | Delete) {
         return Ok(());
     }
-    let refused = |status, text: &str| {
-        Err(Error::new(status, "cluster_block_exception", format!("blocked by: [{text}];")))
-    };
-    if state.settings.flag("cluster.blocks.read_only") {
-        return refused(403, "FORBIDDEN/6/cluster read-only (api)");
+    let mut texts = Vec::new();
+    if state.settings.flag(READ_ONLY) {
+        texts.push("FORBIDDEN/6/cluster read-only (api)");
     }
-    if level != Delete && state.settings.flag("cluster.blocks.read_only_allow_delete") {
-        return refused(403, "FORBIDDEN/13/cluster read-only / allow delete (api)");
+    if level != Delete && state.settings.flag(ALLOW_DELETE) {
+        texts.push("FORBIDDEN/13/cluster read-only / allow delete (api)");
     }
-    Ok(())
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("blocked by: [{}];", texts.join(", "));
+    Err(Error::new(403, "cluster_block_exception", reason))
+}
+
+/// Is a change of the cluster's settings one that must pass its blocks: one block alone, or nothing
+/// but blocks that are taken back?
+pub fn unblocks_cluster<'a>(
+    changes: impl IntoIterator<Item = (&'a str, &'a Value)> + Clone,
+) -> bool {
+    let is_block = |name: &str| name == READ_ONLY || name == ALLOW_DELETE;
+    let all = changes.clone().into_iter().all(|(name, _)| is_block(name));
+    let taken_back = |value: &Value| value.is_null() || value.as_str() == Some("false");
+    all && (changes.clone().into_iter().count() == 1
+        || changes.into_iter().all(|(_, value)| taken_back(value)))
 }
 
 #[cfg(test)]
@@ -140,9 +164,8 @@ mod tests {
         let both = json::json!({"blocks": {"read_only_allow_delete": true, "write": true}});
         let (status, reason) = blocked_by(both, Write).expect("blocked");
         assert_eq!(status, 403);
-        assert!(
-            reason.starts_with("index [t] blocked by: [FORBIDDEN/8/index write (api)];index [t] ")
-        );
+        let both = "index [t] blocked by: [FORBIDDEN/8/index write (api), TOO_MANY_REQUESTS/12/";
+        assert!(reason.starts_with(both), "{reason}");
         let flood = json::json!({"index.blocks.read_only_allow_delete": true});
         assert_eq!(blocked_by(flood, Write).map(|refused| refused.0), Some(429));
     }

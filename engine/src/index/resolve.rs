@@ -126,7 +126,7 @@ impl Call {
 /// can bear.
 ///
 /// # Errors
-/// `index_not_found_exception` for a missing concrete name (unless ignored) or for a wildcard
+/// `index_not_found_exception` for a missing concrete name (unless ignored) or for any wildcard
 /// without match where that is not allowed; `index_closed_exception` for a closed index that was
 /// named or asked for; `invalid_index_name_exception` for a name with `_` in front.
 pub fn resolve(
@@ -143,7 +143,8 @@ pub fn resolve(
     let mut after_wildcard = false;
     let parts = split(expression);
     let whole = parts.is_empty() || expression == "_all";
-    let IndicesOptions { expand_open, expand_closed, expand_hidden, .. } = call.options;
+    let IndicesOptions { allow_no_indices, expand_open, expand_closed, expand_hidden, .. } =
+        call.options;
     let expands = expand_open || expand_closed || expand_hidden;
     for part in if whole { vec!["*"] } else { parts } {
         let part = date_math::resolve(part, now_ms)?;
@@ -162,12 +163,17 @@ pub fn resolve(
         // With `none` a star is a letter like any other, but for all together.
         let pattern = name.contains('*') && (expands || whole);
         match (pattern, excludes) {
-            (true, true) => found.exclude_all(&wildcard(names, name, call, &|_: &str| true)),
+            (true, true) => {
+                if !allow_no_indices && wildcard(names, name, call, &sees).is_empty() {
+                    return Err(missing(name, call.resource_type));
+                }
+                found.exclude_all(&wildcard(names, name, call, &|_: &str| true));
+            }
             (false, true) => found.exclude(name),
             (true, false) => {
                 after_wildcard = true;
                 let met = wildcard(names, name, call, &sees);
-                if met.is_empty() && found.list.is_empty() && !call.options.allow_no_indices {
+                if met.is_empty() && !allow_no_indices {
                     return Err(missing(part, call.resource_type));
                 }
                 found.list.extend(met);
@@ -176,7 +182,7 @@ pub fn resolve(
         }
     }
     let list = found.resolved(call, &sees)?;
-    if list.is_empty() && !call.options.allow_no_indices {
+    if list.is_empty() && !allow_no_indices {
         let name = if whole { "_all" } else { expression };
         return Err(missing(name, call.resource_type));
     }

@@ -82,7 +82,11 @@ fn what_is_missing_is_named() {
         Ok(vec!["a1".into()])
     );
     let strict = IndicesOptions { allow_no_indices: false, ..options };
-    assert_eq!(names("nope*", strict).expect_err("no match").reason, "no such index [nope*]");
+    // Each wildcard must match, an exclusion too.
+    for expression in ["nope*", "a1,nope*", "a*,nope*", "nope*,a*", "a*,-nope*"] {
+        let error = names(expression, strict).expect_err("no match");
+        assert_eq!(error.reason, "no such index [nope*]", "{expression}");
+    }
     assert_eq!(
         names("x:y", options).expect_err("no remote").kind,
         "no_such_remote_cluster_exception"

@@ -89,7 +89,7 @@ impl<E: Env> Core<E> {
     /// Is every named index (or alias) there?
     ///
     /// # Errors
-    /// Only what the gate says.
+    /// What the gate says, and a block.
     pub fn indices_exist(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -99,7 +99,10 @@ impl<E: Env> Core<E> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         match self.indices(gate, "indices:admin/get", expression, call) {
             // A wildcard without match is an empty success, as it is for GET.
-            Ok(_) => Ok(true),
+            Ok(indices) => {
+                block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
+                Ok(true)
+            }
             Err(error) if error.status == 404 => Ok(false),
             Err(error) => Err(error),
         }

@@ -123,11 +123,13 @@ impl<E: Env> Core<E> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let mut actions = Vec::new();
-        let mut touched: Vec<Arc<Index>> = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
-        for request in requests {
+        let concerned: Vec<Vec<Reached>> =
+            requests.iter().map(|request| self.concerned(gate, request)).collect::<Result<_>>()?;
+        let touched = concerned.iter().flatten().map(|one| &*one.index);
+        block::check_all(touched, Level::MetadataWrite)?;
+        for (request, indices) in requests.iter().zip(concerned) {
             let before = actions.len();
-            let indices = self.concerned(gate, request)?;
             if let AliasChange::Add { alias, .. } = &request.change {
                 let name = request.aliases.first().map_or("", String::as_str);
                 for one in &indices {
@@ -151,12 +153,10 @@ impl<E: Env> Core<E> {
                 aliases: request.aliases.clone(),
                 missing,
             });
-            touched.extend(indices);
         }
         if actions.is_empty() && results.iter().any(|result| result.missing) {
             return Err(aliases_missing(requests.iter().flat_map(|request| &request.aliases)));
         }
-        block::check_all(touched.iter().map(|index| &**index), Level::MetadataWrite)?;
         if !actions.is_empty() {
             self.done(Command::UpdateAliases { actions }).await?;
         }
@@ -170,11 +170,7 @@ impl<E: Env> Core<E> {
             allow_no_indices: false,
             ..IndicesOptions::default()
         };
-        let call = Call {
-            forbid_closed: false,
-            ignore_aliases: request.change == AliasChange::RemoveIndex,
-            ..Call::new(options)
-        };
+        let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
         let expression = request.indices.join(",");
         let action = match request.change {
             AliasChange::RemoveIndex => "indices:admin/delete",

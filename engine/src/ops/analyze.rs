@@ -11,6 +11,7 @@ use super::reached::Reached;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate, Named};
+use crate::index::block::{self, Level};
 use crate::index::single::{One, Purpose, resolve_one};
 
 pub use mapping::analysis::OwnedToken as Token;
@@ -47,7 +48,7 @@ impl<E: Env> Core<E> {
     /// The tokens of the request's texts.
     ///
     /// # Errors
-    /// A missing index, an unknown analyzer, tokenizer, filter or field, no text.
+    /// A missing index, a block, an unknown analyzer, tokenizer, filter or field, no text.
     pub async fn analyze(
         self: &Rc<Self>,
         gate: &dyn Gate,
@@ -67,6 +68,7 @@ impl<E: Env> Core<E> {
                     let limits = gate::ask(gate, ACTION, &name, &via)
                         .map_err(|error| self.told(gate, written, error))?;
                     let index = self.state().index(&name).cloned();
+                    index.as_deref().map_or(Ok(()), |index| block::check(index, Level::Read))?;
                     index.map(|index| Reached { index, via, limits })
                 }
                 One::Missing { name } => {

@@ -21,6 +21,7 @@ use super::document::{Update, VersionType, WriteAction, WriteItem, Written};
 use super::failure;
 use crate::core::Core;
 use crate::error::{Error, Result};
+use crate::index::block::{self, Level};
 
 /// How often documents are prepared again because the mapping changed under them.
 const ROUNDS_MAX: usize = 3;
@@ -195,7 +196,7 @@ impl<E: Env> Core<E> {
                         check: check(item),
                     });
                 }
-                Err(error) => results[at] = Some(Err(failure::of_mapping(error))),
+                Err(error) => results[at] = Some(Err(error)),
             }
             self.env.spawn().yield_if_needed().await;
         }
@@ -213,7 +214,7 @@ impl<E: Env> Core<E> {
         aims: &[Option<Aim>],
         group: &Group,
         sketch: &mut Sketch,
-    ) -> Option<(Arena, Map<usize, mapping::Result<u32>>)> {
+    ) -> Option<(Arena, Map<usize, Result<u32>>)> {
         let mut docs = Vec::new();
         for &at in &group.members {
             let (item, Some(aim)) = (&items[at], &aims[at]) else { continue };
@@ -273,7 +274,7 @@ impl<E: Env> Core<E> {
                 sketches.entry(index.uuid).or_insert_with(|| Sketch::new(index, &self.lease));
             if let Err(error) = sketch.add(delta) {
                 let first = members.remove(0);
-                results[first] = Some(Err(failure::of_mapping(error)));
+                results[first] = Some(Err(error));
             }
             for &at in &members {
                 let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
@@ -319,6 +320,8 @@ pub(super) struct Sketch {
     pub(super) mapping: Arc<Mapping>,
     deltas: Vec<Delta>,
     grew: bool,
+    /// Why there may be no new fields, where a block of the index forbids them.
+    blocked: Option<Error>,
     lease: Lease,
     /// What the new fields take until the request is answered.
     taken: Vec<Arc<Taken>>,
@@ -330,30 +333,38 @@ impl Sketch {
             mapping: Arc::clone(&index.mapping),
             deltas: Vec::new(),
             grew: false,
+            blocked: block::check(index, Level::MetadataWrite).err(),
             lease: lease.clone(),
             taken: Vec::new(),
         }
     }
 
     /// Takes memory for new fields.
-    fn pay(&mut self, delta: &Delta) -> mapping::Result<()> {
+    fn pay(&mut self, delta: &Delta) -> Result<()> {
         let bytes = delta.len().saturating_mul(FIELD_BYTES);
         let Some(taken) = self.lease.take(bytes) else {
             let text =
                 format!("[parent] Data too large, data for [<new fields>] would be [{bytes}b]");
-            return Err(mapping::Error::new(mapping::ErrorKind::NoMemory, text));
+            let error = mapping::Error::new(mapping::ErrorKind::NoMemory, text);
+            return Err(failure::of_mapping(error));
         };
         self.taken.push(Arc::new(taken));
         Ok(())
     }
 
     /// Takes fields in that a shard asked for.
-    fn add(&mut self, delta: Delta) -> mapping::Result<()> {
+    fn add(&mut self, delta: Delta) -> Result<()> {
+        self.may_grow()?;
         self.pay(&delta)?;
-        self.mapping = Arc::new(self.mapping.apply_delta(&delta)?);
+        let grown = self.mapping.apply_delta(&delta).map_err(failure::of_mapping)?;
+        self.mapping = Arc::new(grown);
         self.deltas.push(delta);
         self.grew = true;
         Ok(())
+    }
+
+    fn may_grow(&self) -> Result<()> {
+        self.blocked.clone().map_or(Ok(()), Err)
     }
 
     /// Parses one document; its new fields join the sketch only if the whole of it fits.
@@ -363,11 +374,12 @@ impl Sketch {
         id: &str,
         source: &[u8],
         arena: &mut Arena,
-    ) -> mapping::Result<u32> {
+    ) -> Result<u32> {
         let mut trial = Arc::clone(&self.mapping);
         let mut added = Vec::new();
         loop {
-            match parser.parse(&trial, id, source, Mode::Strict, arena)? {
+            let parsed = parser.parse(&trial, id, source, Mode::Strict, arena);
+            match parsed.map_err(failure::of_mapping)? {
                 Parsed::Ready(doc) => {
                     if !added.is_empty() {
                         self.mapping = trial;
@@ -377,11 +389,13 @@ impl Sketch {
                     return Ok(doc as u32);
                 }
                 Parsed::NeedsMapping(delta) => {
+                    self.may_grow()?;
                     // Each round adds what the last one lacked; a document that lacks again and
                     // again would be our own error.
                     assert!(added.len() < 8, "a document whose new fields never suffice");
                     self.pay(&delta)?;
-                    trial = Arc::new(trial.apply_delta(&delta)?);
+                    let grown = trial.apply_delta(&delta).map_err(failure::of_mapping)?;
+                    trial = Arc::new(grown);
                     added.push(delta);
                 }
             }

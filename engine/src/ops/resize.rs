@@ -122,6 +122,7 @@ impl<E: Env> Core<E> {
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
         block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check(index, Level::MetadataRead)?;
         let asked =
             cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
         if asked.contains_key("index.routing_partition_size") {

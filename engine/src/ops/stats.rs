@@ -27,6 +27,7 @@ use crate::core::{Core, Sent};
 use crate::error::Result;
 use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
+use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
 use crate::node::Entry;
 
@@ -285,6 +286,10 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<IndexStats>> {
         let call = Call { forbid_closed: closed == Closed::Forbid, ..Call::new(options) };
         let mut reached = self.reached(gate, action, expression, call)?;
+        // The cluster's own sums name no index.
+        if action.starts_with("indices:") {
+            block::check_all(reached.iter().map(|one| &*one.index), Level::MetadataRead)?;
+        }
         reached.sort_by(|a, b| a.index.name.cmp(&b.index.name));
         let seen: Map<[u8; 16], Vec<Limits>> = reached
             .iter()
@@ -327,6 +332,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<SegmentRows>> {
         let action = "indices:monitor/segments";
         let mut indices = self.indices(gate, action, expression, Call::new(options))?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let mut under_way = Vec::new();
         for index in indices {
@@ -358,6 +364,7 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<RecoveryRow>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let mut indices = self.indices(gate, "indices:monitor/recovery", expression, call)?;
+        block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
         indices.sort_by(|a, b| a.name.cmp(&b.name));
         let directory = self.directory();
         let mut rows = Vec::new();

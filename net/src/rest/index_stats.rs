@@ -1,6 +1,7 @@
 //! `_stats`, `_segments`, `_recovery`, `_shard_stores`: what was counted of indices.
 
 use base::ShardId;
+use engine::index::block::{self, Level};
 use engine::node::Entry;
 use engine::ops::IndicesOptions;
 use engine::ops::field_sizes::FieldSizes;
@@ -346,6 +347,7 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let action = "indices:monitor/shard_stores";
     let indices = call.core.named_indices(call.gate, action, call.indices(), options)?;
+    block::check_all(indices.iter().map(|index| &**index), Level::MetadataRead)?;
     let directory = call.core.directory();
     let info = &call.core.shared().config.info;
     Ok(call.json(200, |writer| {

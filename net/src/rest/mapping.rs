@@ -27,7 +27,11 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `PUT|POST /{index}/_mapping`.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
-    let base = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
+    let base = IndicesOptions {
+        expand_closed: true,
+        allow_no_indices: false,
+        ..IndicesOptions::default()
+    };
     let options = call.params.indices_options(base)?;
     let writers = call.params.flag("write_index_only", false)?;
     call.core.put_mapping(call.gate, call.indices(), options, writers, &body).await?;

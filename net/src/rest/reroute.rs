@@ -1,6 +1,7 @@
 //! `_cluster/reroute`: every command is read and judged; none has a place to move a shard to.
 
 use base::ShardId;
+use engine::index::block::{self, Level};
 use engine::node::Entry;
 use engine::{Error, Result};
 use env::Env;
@@ -27,6 +28,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
     let explain = call.params.flag("explain", false)?;
     let refused = commands(call)?;
+    block::check_cluster(&call.core.state(), Level::MetadataWrite)?;
     if let (Some(first), false) = (refused.first(), explain) {
         return Err(first.error.clone());
     }

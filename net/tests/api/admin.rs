@@ -503,3 +503,139 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
         }
     });
 }
+
+/// Documents brought new fields into an index whose metadata was blocked, and its counts were told.
+#[test]
+fn a_block_of_metadata_keeps_the_mapping_and_hides_the_figures() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/t", r#"{"mappings":{"properties":{"a":{"type":"long"}}}}"#).await;
+        client.good("PUT", "/t/_doc/1", r#"{"a":1}"#).await;
+        client.good("PUT", "/t/_block/metadata", "").await;
+        let refused = "403 cluster_block_exception: index [t] blocked by: [FORBIDDEN/9/index metadata (api)];";
+        assert_eq!(client.bad("PUT", "/t/_doc/2", r#"{"new":1}"#).await, refused);
+        let update = r#"{"doc":{"new":1}}"#;
+        assert_eq!(client.bad("POST", "/t/_update/1", update).await, refused);
+        let lines = "{\"index\":{\"_id\":\"3\"}}\n{\"a\":1}\n{\"index\":{\"_id\":\"4\"}}\n\
+                     {\"new\":1}\n{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"new\":2}}\n\
+                     {\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"a\":2}}\n";
+        let done = client.good("POST", "/t/_bulk", lines).await;
+        let items = at(&done, &["items"]).as_array().expect("a list");
+        let status = |item: &json::Value| {
+            let (_, inner) = item.as_object().and_then(|item| item.iter().next())?;
+            inner.get("status")?.as_u64()
+        };
+        let statuses: Vec<_> = items.iter().filter_map(status).collect();
+        assert_eq!(statuses, [201, 403, 403, 200], "only what needs a new field is refused");
+        for target in [
+            "/t/_stats",
+            "/t/_segments",
+            "/t/_recovery",
+            "/t/_shard_stores",
+            "/_cat/indices/t",
+            "/_cat/shards",
+            "/t/_search_shards",
+            "/t/_mapping",
+            "/t/_alias",
+        ] {
+            assert_eq!(client.bad("GET", target, "").await, refused, "{target}");
+        }
+        assert_eq!(client.call("HEAD", "/t", "").await.status, 403);
+        assert_eq!(client.bad("DELETE", "/t/_alias/none", "").await, refused);
+        client.good("GET", "/_nodes/stats?level=indices", "").await;
+        client.good("GET", "/_cluster/stats", "").await;
+        client.good("GET", "/_cluster/health/t", "").await;
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.metadata":null}"#).await;
+        client.good("PUT", "/t/_doc/2", r#"{"new":1}"#).await;
+
+        client.good("PUT", "/t/_block/read", "").await;
+        client.good("PUT", "/t/_block/write", "").await;
+        let told = client.bad("GET", "/t/_analyze", r#"{"text":"a"}"#).await;
+        assert!(told.contains("[FORBIDDEN/7/index read (api)]"), "{told}");
+        client.good("PUT", "/t/_settings", r#"{"index.blocks.read_only":true}"#).await;
+        let told = client.bad("PUT", "/t/_doc/9", "{}").await;
+        let both = "[FORBIDDEN/5/index read-only (api), FORBIDDEN/8/index write (api)];";
+        assert!(told.ends_with(both), "{told}");
+    });
+}
+
+#[test]
+fn a_read_only_cluster_changes_nothing_but_its_block() {
+    with_node(|mut client| async move {
+        let set = |name: &str, value: &str| format!("{{\"persistent\":{{\"{name}\":{value}}}}}");
+        let block = "cluster.blocks.read_only";
+        client.good("PUT", "/_cluster/settings", &set(block, "true")).await;
+        let refused =
+            "403 cluster_block_exception: blocked by: [FORBIDDEN/6/cluster read-only (api)];";
+        for body in [
+            set("cluster.max_shards_per_node", "500"),
+            format!("{{\"persistent\":{{\"{block}\":true,\"cluster.max_shards_per_node\":500}}}}"),
+            format!(
+                "{{\"persistent\":{{\"{block}\":null}},\"transient\":{{\
+                 \"cluster.blocks.read_only_allow_delete\":true}}}}"
+            ),
+        ] {
+            assert_eq!(client.bad("PUT", "/_cluster/settings", &body).await, refused, "{body}");
+        }
+        assert_eq!(client.bad("POST", "/_cluster/reroute", "").await, refused);
+        client.good("PUT", "/_cluster/settings", &set(block, "true")).await;
+        let also = set("cluster.blocks.read_only_allow_delete", "true");
+        client.good("PUT", "/_cluster/settings", &also).await;
+        let told = client.bad("PUT", "/i", "").await;
+        let both = "[FORBIDDEN/6/cluster read-only (api), FORBIDDEN/13/cluster read-only / allow \
+                    delete (api)];";
+        assert!(told.ends_with(both), "{told}");
+        let none = r#"{"persistent":{"cluster.blocks":{"read_only":null,"read_only_allow_delete":false}}}"#;
+        client.good("PUT", "/_cluster/settings", none).await;
+        client.good("PUT", "/i", "").await;
+    });
+}
+
+#[test]
+fn aliases_are_put_on_indices_alone() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/i", r#"{"aliases":{"al":{}}}"#).await;
+        let told = "400 illegal_argument_exception: The provided expression [al] matches an alias, \
+                    specify the corresponding concrete indices instead.";
+        let add = r#"{"actions":[{"add":{"index":"al","alias":"b"}}]}"#;
+        let remove = r#"{"actions":[{"remove":{"index":"al","alias":"al"}}]}"#;
+        for (method, target, body) in [
+            ("PUT", "/al/_alias/b", ""),
+            ("DELETE", "/al/_alias/al", ""),
+            ("POST", "/_aliases", add),
+            ("POST", "/_aliases", remove),
+        ] {
+            assert_eq!(client.bad(method, target, body).await, told, "{target} {body}");
+        }
+        client.good("PUT", "/i*/_alias/b", "").await;
+        let told = client.bad("PUT", "/a*/_alias/b", "").await;
+        assert_eq!(told, "404 index_not_found_exception: no such index [a*]");
+    });
+}
+
+#[test]
+fn a_wildcard_without_match_is_told_where_it_must_match() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a1", "").await;
+        let none = "404 index_not_found_exception: no such index [zz*]";
+        for (method, target) in [
+            ("GET", "_count"),
+            ("GET", "_search"),
+            ("GET", "_stats"),
+            ("POST", "_refresh"),
+            ("GET", "_mapping"),
+        ] {
+            for list in ["a*,zz*", "a1,zz*", "zz*,a*", "a*,-zz*"] {
+                let target = format!("/{list}/{target}?allow_no_indices=false");
+                assert_eq!(client.bad(method, &target, "").await, none, "{target}");
+            }
+            client.good(method, &format!("/a*,zz*/{target}"), "").await;
+        }
+        let loose = r#"{"persistent":{"action.destructive_requires_name":false}}"#;
+        client.good("PUT", "/_cluster/settings", loose).await;
+        assert_eq!(client.bad("DELETE", "/a*,zz*?allow_no_indices=false", "").await, none);
+        client.good("GET", "/a1", "").await;
+        let body = r#"{"properties":{"b":{"type":"long"}}}"#;
+        assert_eq!(client.bad("PUT", "/zz*/_mapping", body).await, none);
+        client.good("PUT", "/zz*/_mapping?allow_no_indices=true", body).await;
+    });
+}
