@@ -25,6 +25,8 @@
 //! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
 //! 5. A message that is framed badly, or does not come in time, ends the connection. A request that is refused for its caller
 //!    or for want of room is answered before its body is read, which is then thrown away.
+//! 6. A client that has left while answers are owed is noticed within [`LOOK`], and told to the
+//!    requests ([`Left`]); the connection ends when they have answered.
 
 mod door;
 mod incoming;
@@ -49,7 +51,7 @@ use row::{Manner, Row};
 
 use crate::limits::WRITE_BYTES;
 use crate::reply::Reply;
-use crate::request::{Judged, Request};
+use crate::request::{Judged, Left, Request};
 
 /// Serves one connection, which has its place, until it ends.
 pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S>) {
@@ -63,6 +65,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         skipping: None,
         held: None,
         row: Row::new(),
+        left: Rc::default(),
         out: Vec::new(),
         head_began: None,
         refused: None,
@@ -76,6 +79,10 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
     // Whether the other side hears of it no longer matters.
     connection.stream.close().await.ok();
 }
+
+/// How long an answer may take before it is looked whether its client is still there, and how often
+/// after that.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// When a timer fires, and what ends then.
 type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
@@ -110,6 +117,8 @@ struct Connection<T, E: Env, S> {
     /// A request that must wait for those before it.
     held: Option<Request>,
     row: Rc<Row>,
+    /// Tells requests that wait that nobody else does.
+    left: Rc<Left>,
     out: Vec<u8>,
     /// When the head that is not yet complete began.
     head_began: Option<Duration>,
@@ -133,7 +142,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         self.gather().await?;
         if !self.row.is_empty() {
             self.write_out().await?;
-            self.row.first_ready().await;
+            self.answer_due().await;
             return Ok(());
         }
         match need {
@@ -162,6 +171,24 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         }
         self.door.env.spawn().yield_if_needed().await;
         Ok(())
+    }
+
+    /// Ends when the first answer is there. Now and then it is looked whether the client has left: who
+    /// waits for what nobody else needs is told then, and mostly gives up.
+    async fn answer_due(&mut self) {
+        let row = Rc::clone(&self.row);
+        loop {
+            let deadline = self.door.env.clock().monotonic() + LOOK;
+            let ready = pin!(row.first_ready());
+            let ready = until(self.door.env.clock(), &mut self.timer, deadline, ready).await;
+            if ready.is_some() {
+                return;
+            }
+            if self.stream.has_left() {
+                self.left.tell();
+                return row.first_ready().await;
+            }
+        }
     }
 
     /// Begins requests as long as whole ones are there and may run.

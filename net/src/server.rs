@@ -33,7 +33,7 @@ use crate::oauth::touch::Touched;
 use crate::oauth::visit::Visit;
 use crate::params::Params;
 use crate::reply::Reply;
-use crate::request::{Judged, Request};
+use crate::request::{Judged, Left, Request};
 use crate::rest;
 use crate::router::{Found, PathParams, Router};
 use crate::table::{ROUTES, Route};
@@ -184,6 +184,7 @@ struct Come<'a> {
     head: &'a http::Head,
     peer: &'a str,
     judged: Option<Judged>,
+    left: &'a Left,
 }
 
 /// The family of requests that no route knows.
@@ -237,7 +238,7 @@ impl<E: Env> Inner<E> {
     /// The answer, and the family of its request.
     async fn answer_unmetered(&self, request: Request) -> (Reply, usize) {
         let mut look = Look { family: OTHER, ..Look::default() };
-        let Request { head, body, memory, peer, arrived, judged, .. } = request;
+        let Request { head, body, memory, peer, arrived, judged, left, .. } = request;
         let peer = self.address(&head, peer);
         let judged = judged.or_else(|| self.too_late(arrived));
         if !judged.as_ref().is_some_and(Judged::is_refusal)
@@ -245,7 +246,7 @@ impl<E: Env> Inner<E> {
         {
             return (reply, OTHER);
         }
-        let come = Come { head: &head, peer: &peer, judged };
+        let come = Come { head: &head, peer: &peer, judged, left: &left };
         let mut reply = match self.dispatch(come, body, memory, &mut look).await {
             Ok(reply) => reply,
             // Too long a body has an answer without one, be it long as it came or once unpacked.
@@ -323,7 +324,7 @@ impl<E: Env> Inner<E> {
 
     async fn dispatch(
         &self,
-        Come { head, peer, judged }: Come<'_>,
+        Come { head, peer, judged, left }: Come<'_>,
         body: Bytes,
         mut memory: Option<Memory>,
         look: &mut Look,
@@ -411,7 +412,13 @@ impl<E: Env> Inner<E> {
             peer,
             told: std::cell::RefCell::default(),
         };
-        let answered = rest::answer(&call).await;
+        // What only looks is given up with its client, as Elasticsearch cancels it.
+        let answered = if route.only_looks() {
+            let answered = left.or(rest::answer(&call)).await;
+            answered.unwrap_or_else(|| Err(client_left()))
+        } else {
+            rest::answer(&call).await
+        };
         audit::answered(&call, &answered);
         // Tokens of the OAuth half are told which scope they lack.
         match (answered, caller.lacks()) {
@@ -457,6 +464,11 @@ impl<E: Env> Inner<E> {
         );
         Ok(Err(allowed(fail::plain(405, &sentence))))
     }
+}
+
+/// The answer that nobody reads any more, unless the client has only closed its own half.
+fn client_left() -> Error {
+    Error::new(400, "task_cancelled_exception", "task cancelled [channel closed]")
 }
 
 fn too_many(head: &http::Head, crowded: Crowded) -> Error {

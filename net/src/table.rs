@@ -252,6 +252,15 @@ impl Route {
             && !of_templates.iter().any(|prefix| self.privilege.starts_with(prefix))
     }
 
+    /// Changes nothing, so that it may be given up anywhere. (A point in time that is opened is
+    /// wanted, and what clears a scroll is done to its end.)
+    pub fn only_looks(&self) -> bool {
+        let looks = ["indices:data/read/", "indices:monitor/", "cluster:monitor/"];
+        looks.iter().any(|prefix| self.privilege.starts_with(prefix))
+            && !self.methods.contains(&Method::Delete)
+            && self.api != Api::OpenPointInTime
+    }
+
     /// Its place in `engine::meter::FAMILIES`: with whom its requests are timed.
     pub fn family(&self) -> usize {
         let family = match self.privilege {
@@ -610,6 +619,20 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), count, "{}: a parameter twice", route.path);
         }
+    }
+
+    #[test]
+    fn only_what_changes_nothing_may_be_given_up() {
+        let given_up = |api: Api| ROUTES.iter().filter(|it| it.api == api).all(Route::only_looks);
+        for api in [Api::Search, Api::Count, Api::MultiSearch, Api::Health, Api::Task] {
+            assert!(given_up(api), "{api:?}");
+        }
+        for api in [Api::Bulk, Api::Reindex, Api::OpenPointInTime, Api::ClearScroll, Api::Refresh] {
+            assert!(!given_up(api), "{api:?}");
+        }
+        let writes =
+            |route: &&Route| route.methods.contains(&Put) || route.methods.contains(&Delete);
+        assert!(!ROUTES.iter().filter(writes).any(Route::only_looks));
     }
 
     /// What everybody may ask, or what asks the gate for each of its items.

@@ -17,6 +17,10 @@ pub trait Stream: 'static {
     /// Tells the other side that no more comes, and closes.
     async fn close(&mut self) -> Result<()>;
 
+    /// Has the other side said that no more comes, or gone? What it sent before may still be unread;
+    /// asking reads nothing and does not wait.
+    fn has_left(&self) -> bool;
+
     /// Address of the other side, as `host:port`.
     fn peer(&self) -> &str;
 }

@@ -12,6 +12,7 @@
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -326,6 +327,10 @@ impl Stream for PlainStream {
         Ok(())
     }
 
+    fn has_left(&self) -> bool {
+        crate::system::has_hung_up(self.stream.as_raw_fd())
+    }
+
     fn peer(&self) -> &str {
         &self.peer
     }
@@ -366,6 +371,13 @@ impl Stream for Connection {
         match self {
             Self::Plain(stream) => stream.close().await,
             Self::Tls(stream) => stream.close().await,
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        match self {
+            Self::Plain(stream) => stream.has_left(),
+            Self::Tls(stream) => stream.has_left(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The fence around the system calls for which std has no words.
 //!
 //! Each function is a thin, safe face of one call; nothing here decides anything. The alternative
-//! was a wrapper crate (`rustix`, `nix`): more code from outside for nine calls.
+//! was a wrapper crate (`rustix`, `nix`): more code from outside for ten calls.
 //!
 //! Not here: memory maps (`mapped`) and the handler of SIGBUS (`suspect`), which have their own
 //! fences.
@@ -54,6 +54,15 @@ pub fn volume_bytes(path: &Path) -> io::Result<VolumeBytes> {
         free: bytes(answer.f_bfree),
         available: bytes(answer.f_bavail),
     })
+}
+
+/// Has the other side of the socket `fd` said that no more comes, or is the connection broken? Does
+/// not wait; what cannot be asked counts as there.
+pub fn has_hung_up(fd: RawFd) -> bool {
+    let mut asked = libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 };
+    // SAFETY: one `pollfd`, alive through the call; a wrong descriptor is told in `revents`.
+    let count = unsafe { libc::poll(&mut asked, 1, 0) };
+    count == 1 && asked.revents & (libc::POLLRDHUP | libc::POLLHUP | libc::POLLERR) != 0
 }
 
 /// A second descriptor of the open file `fd`, closed on exec.

@@ -242,6 +242,10 @@ impl Stream for TlsStream {
         finished.and(closed)
     }
 
+    fn has_left(&self) -> bool {
+        self.socket.has_left()
+    }
+
     fn peer(&self) -> &str {
         self.socket.peer()
     }

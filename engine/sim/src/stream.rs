@@ -142,6 +142,11 @@ impl Stream for SimStream {
         Ok(())
     }
 
+    fn has_left(&self) -> bool {
+        let pipe = self.incoming.borrow();
+        pipe.ended || pipe.broken
+    }
+
     fn peer(&self) -> &str {
         self.peer
     }

@@ -80,7 +80,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         }
         let body = if body.is_empty() { Bytes::empty() } else { Bytes::from(body.into_bytes()) };
         let peer = Rc::clone(&self.peer);
-        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, judged }))
+        let left = Rc::clone(&self.left);
+        Ok(Some(Request { head, body, memory, peer, lane, arrived: began, judged, left }))
     }
 
     /// Throws the rest of a refused body away; true where all of it has come.

@@ -11,7 +11,8 @@ use sim::{Sim, SimEnv, SimStream};
 use super::*;
 use crate::limits::Limits;
 
-/// Answers `/later/N` after N milliseconds, everything else at once, with what it saw.
+/// Answers `/later/N` and `/held/N` after N milliseconds, the latter only while its client is there;
+/// everything else at once, with what it saw.
 struct Echo {
     env: SimEnv,
     seen: Rc<RefCell<Vec<String>>>,
@@ -34,6 +35,14 @@ impl Service for Echo {
             if let Some(ms) = target.strip_prefix("/later/") {
                 let ms = ms.parse().expect("a number");
                 env.clock().sleep(Duration::from_millis(ms)).await;
+            }
+            if let Some(ms) = target.strip_prefix("/held/") {
+                let ms = ms.parse().expect("a number");
+                let work = env.clock().sleep(Duration::from_millis(ms));
+                if request.left.or(work).await.is_none() {
+                    seen.borrow_mut().push(format!("given up {target}"));
+                    return Reply::empty(400);
+                }
             }
             seen.borrow_mut().push(format!("end {target}"));
             if target == "/large" {
@@ -535,5 +544,34 @@ fn a_client_that_leaves_leaves_nothing_behind() {
         });
         assert_eq!(place.door.open_count(), 0, "seed {seed}");
         assert_eq!(place.seen.borrow().first().map(String::as_str), Some("begin /later/50"));
+    }
+}
+
+/// Fifty waits of ten minutes held their connections when their clients were long gone.
+#[test]
+fn what_waits_for_a_client_that_left_is_given_up() {
+    for seed in 0..10 {
+        let place = place(seed);
+        let (mut gone, mut here, mut writer) = (place.connect(), place.connect(), place.connect());
+        place.sim.run(async {
+            gone.write_all(&[get("/held/600000"), get("/held/600001")].concat())
+                .await
+                .expect("open");
+            here.write_all(&get("/held/5000")).await.expect("open");
+            writer.write_all(&request("PUT", "/later/5000", &[], b"")).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_millis(500)).await;
+            gone.close().await.expect("open");
+            writer.close().await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_secs(2)).await;
+            assert_eq!(place.door.open_count(), 2, "seed {seed}: the first has ended");
+            let (found, _) = answers(&mut here, &[Method::Get]).await;
+            assert_eq!(found[0].text(), "GET /held/5000 0", "a client that stays is waited for");
+            place.sim.env().clock().sleep(Duration::from_secs(2)).await;
+            assert_eq!(place.door.open_count(), 1, "seed {seed}");
+        });
+        let seen = place.seen.borrow();
+        for told in ["given up /held/600000", "given up /held/600001", "end /later/5000"] {
+            assert!(seen.iter().any(|line| line == told), "seed {seed}: {told} in {seen:?}");
+        }
     }
 }
