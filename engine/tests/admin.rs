@@ -108,7 +108,7 @@ fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
             let core = Rc::clone(&cores[1]);
             env.spawn().spawn(async move {
                 let body = json!({});
-                let _ = core.resize(&Everything, Resize::Clone, "t", "copy", &body).await;
+                let _ = core.resize(&Everything, Resize::Clone, "t", "copy", (&body, None)).await;
             });
             env.clock().sleep(Duration::from_micros(seed * seed * 400)).await;
         });

@@ -284,6 +284,7 @@ fn a_data_stream_keeps_the_index_that_takes_its_writes() {
         generation: indices.len() as u64,
         hidden: false,
         allow_custom_routing: false,
+        rollover_on_write: false,
         meta: None,
     };
     let make = Command::Batch(vec![

@@ -15,7 +15,9 @@ const fn node(name: &'static str, ty: Type, default: &'static str) -> Known {
     Known { name, kind: Kind::Static, ty, default }
 }
 
-use Type::{Bool, Bytes, FloatIn, Level, List, Memory, Rate, Text, TimeFrom, Watermark, Word};
+use Type::{
+    AnyCase, Bool, Bytes, FloatIn, Level, List, Memory, Rate, Text, TimeFrom, Watermark, Word,
+};
 
 const INT: Type = Type::Int(0, i32::MAX as i64);
 const POSITIVE: Type = Type::Int(1, i32::MAX as i64);
@@ -23,8 +25,8 @@ const FROM_MINUS_ONE: Type = Type::Int(-1, i32::MAX as i64);
 const TIME: Type = Type::Time { never: false };
 const TIME_OR_NEVER: Type = Type::Time { never: true };
 const AT_LEAST_0: Type = FloatIn(0.0, f64::MAX);
-const ENABLE: Type = Word(&["all", "primaries", "new_primaries", "none"]);
-const REBALANCE: Type = Word(&["all", "primaries", "replicas", "none"]);
+const ENABLE: Type = AnyCase(&["all", "primaries", "new_primaries", "none"]);
+const REBALANCE: Type = AnyCase(&["all", "primaries", "replicas", "none"]);
 
 /// All of them, sorted by name.
 pub(crate) const TABLE: &[Known] = &[
@@ -44,12 +46,12 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.metadata.", Text, ""),
     node("cluster.name", Text, "corelode"),
     cluster("cluster.no_master_block", Word(&["all", "write", "metadata_write"]), "metadata_write"),
-    cluster("cluster.persistent_tasks.allocation.enable", Word(&["all", "none"]), "all"),
+    cluster("cluster.persistent_tasks.allocation.enable", AnyCase(&["all", "none"]), "all"),
     cluster("cluster.persistent_tasks.allocation.recheck_interval", TIME, "30s"),
     cluster("cluster.remote.", Text, ""),
     cluster(
         "cluster.routing.allocation.allow_rebalance",
-        Word(&["always", "indices_primaries_active", "indices_all_active"]),
+        AnyCase(&["always", "indices_primaries_active", "indices_all_active"]),
         "always",
     ),
     cluster("cluster.routing.allocation.awareness.attributes", List, ""),

@@ -20,6 +20,8 @@ pub struct DataStream {
     pub hidden: bool,
     /// Documents may bring a routing value.
     pub allow_custom_routing: bool,
+    /// The next write rolls it over first.
+    pub rollover_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
 }
@@ -44,6 +46,9 @@ impl DataStream {
         object.insert("generation", self.generation);
         object.insert("hidden", self.hidden);
         object.insert("allow_custom_routing", self.allow_custom_routing);
+        if self.rollover_on_write {
+            object.insert("rollover_on_write", true);
+        }
         if let Some(meta) = &self.meta {
             object.insert("_meta", meta.clone());
         }
@@ -64,6 +69,8 @@ impl DataStream {
             generation: value.get("generation")?.as_u64()?,
             hidden: value.get("hidden")?.as_bool()?,
             allow_custom_routing: value.get("allow_custom_routing")?.as_bool()?,
+            rollover_on_write: value.get("rollover_on_write").and_then(Value::as_bool)
+                == Some(true),
             meta: value.get("_meta").cloned(),
         })
     }
@@ -89,6 +96,7 @@ mod tests {
             generation: 2,
             hidden: false,
             allow_custom_routing: true,
+            rollover_on_write: true,
             meta: Some(json::json!({"x": 1})),
         };
         assert_eq!(DataStream::from_json(&stream.to_json()), Some(stream.clone()));

@@ -56,6 +56,7 @@ impl IndexSettings {
         }
         sort::read(&made)?;
         made.similarities()?;
+        made.check_copies()?;
         Ok(made)
     }
 
@@ -132,7 +133,20 @@ impl IndexSettings {
         }
         let changed = Self { flat, routing_shards: self.routing_shards };
         changed.similarities()?;
+        changed.check_copies()?;
         Ok(changed)
+    }
+
+    /// No write may wait for more copies than there can be.
+    fn check_copies(&self) -> Result<()> {
+        const NAME: &str = "index.write.wait_for_active_shards";
+        let copies = u64::from(self.replica_count()) + 1;
+        match self.text(NAME).and_then(|text| text.parse::<u64>().ok()) {
+            Some(asked) if asked > copies => Err(Error::argument(format!(
+                "invalid {NAME}[{asked}]: cannot be greater than number of shard copies [{copies}]"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Routing shards that were taken over from another index.

@@ -36,6 +36,8 @@ pub enum Type {
     BytesFrom(&'static str),
     /// One of these words.
     Word(&'static [&'static str]),
+    /// The same, in any letters.
+    AnyCase(&'static [&'static str]),
     /// Any text.
     Text,
     /// A number with fraction between two bounds.
@@ -183,7 +185,7 @@ pub const TABLE: &[Known] = &[
     known(
         "index.routing.allocation.enable",
         Dynamic,
-        Type::Word(&["all", "primaries", "new_primaries", "none"]),
+        Type::AnyCase(&["all", "primaries", "new_primaries", "none"]),
         "all",
     ),
     known("index.routing.allocation.include._tier_preference", Dynamic, Type::Text, "data_content"),
@@ -196,7 +198,7 @@ pub const TABLE: &[Known] = &[
     known(
         "index.routing.rebalance.enable",
         Dynamic,
-        Type::Word(&["all", "primaries", "replicas", "none"]),
+        Type::AnyCase(&["all", "primaries", "replicas", "none"]),
         "all",
     ),
     known("index.routing_partition_size", Final, POSITIVE, "1"),
@@ -227,7 +229,7 @@ pub const TABLE: &[Known] = &[
     known("index.store.preload", Static, Type::List, ""),
     known("index.store.stats_refresh_interval", Static, TIME, "10s"),
     known("index.store.type", Static, Type::Word(&["fs", "hybridfs", "mmapfs", "niofs"]), ""),
-    known("index.translog.durability", Dynamic, Type::Word(&["request", "async"]), "request"),
+    known("index.translog.durability", Dynamic, Type::AnyCase(&["request", "async"]), "request"),
     known("index.translog.flush_threshold_size", Dynamic, LOG_BYTES, "128mb"),
     known("index.translog.generation_threshold_size", Dynamic, LOG_BYTES, "64mb"),
     known("index.translog.retention.age", Dynamic, TIME_OR_NEVER, "-1"),

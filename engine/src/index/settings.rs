@@ -14,7 +14,11 @@ pub(crate) fn shard_config(settings: &IndexSettings) -> ShardConfig {
             Some(Some(period)) => RefreshInterval::Every(period),
         },
         idle_after: time("index.search.idle.after").unwrap_or(default.idle_after),
-        durability: match settings.text("index.translog.durability") {
+        durability: match settings
+            .text("index.translog.durability")
+            .map(str::to_ascii_lowercase)
+            .as_deref()
+        {
             Some("async") => Durability::Async,
             _ => Durability::Request,
         },

@@ -325,11 +325,23 @@ impl<E: Env> Core<E> {
         item: &WriteItem,
         makes: bool,
     ) -> Result<Target> {
-        let state = self.state();
         let now_ms = self.now_ms();
-        let asked = Named { action, expression: &item.index, names: &*state, now_ms };
+        let mut state = self.state();
+        let known = Arc::clone(&state);
+        let asked = Named { action, expression: &item.index, names: &*known, now_ms };
         let told = |error| gate::told(gate, &asked, error);
-        let one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
+        let mut one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
+        if let One::Index { name, is_stream: true, .. } = &one
+            && let stream = state.data_streams.get(item.index.as_str())
+            && let Some(stream) = stream.or_else(|| state.data_stream_of(name))
+            && stream.rollover_on_write
+        {
+            // Only who may write makes the stream roll over.
+            gate::ask(gate, action, name, std::slice::from_ref(&item.index)).map_err(told)?;
+            self.roll_for_write(&stream.name.clone()).await?;
+            state = self.state();
+            one = resolve_one(&*state, &item.index, now_ms, Purpose::Write).map_err(told)?;
+        }
         let (name, routing, is_stream) = match one {
             One::Index { name, .. } | One::Missing { name }
                 if item.require_alias

@@ -25,15 +25,30 @@ pub struct Created {
 }
 
 impl<E: Env> Core<E> {
-    /// Makes an index; `body` is the request's object with `settings`, `mappings`, `aliases`.
+    /// Makes an index of which nobody waits for copies.
     ///
     /// # Errors
-    /// In Elasticsearch's words.
+    /// As [`Core::create_index_of`].
     pub async fn create_index(
         self: &Rc<Self>,
         gate: &dyn Gate,
         name: &str,
         body: &Value,
+    ) -> Result<Created> {
+        self.create_index_of(gate, name, body, None).await
+    }
+
+    /// Makes an index; `body` is the request's object with `settings`, `mappings`, `aliases`. So many
+    /// `copies` of each shard will be waited for: there must be as many.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub async fn create_index_of(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        name: &str,
+        body: &Value,
+        copies: Option<u32>,
     ) -> Result<Created> {
         let provided = name;
         let name = date_math::resolve(name, self.now_ms())?.into_owned();
@@ -60,8 +75,31 @@ impl<E: Env> Core<E> {
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;
-        self.done(Command::CreateIndex(new)).await?;
+        let command = Command::CreateIndex(new);
+        self.check_copies(&command, uuid, copies)?;
+        self.done(command).await?;
         Ok(Created { index: name, shards_acknowledged: self.is_whole(uuid) })
+    }
+
+    /// Would the index that `command` makes have so many copies of each shard? What is wrong with the
+    /// command itself is told when it is done.
+    pub(crate) fn check_copies(
+        &self,
+        command: &Command,
+        uuid: [u8; 16],
+        copies: Option<u32>,
+    ) -> Result<()> {
+        let Some(asked) = copies.filter(|&copies| copies > 1) else { return Ok(()) };
+        let (state, _) = cluster::apply(&self.state(), command);
+        let Some(index) = state.index_by_uuid(uuid) else { return Ok(()) };
+        let there = index.settings.replica_count().saturating_add(1);
+        if asked <= there {
+            return Ok(());
+        }
+        Err(Error::illegal_argument(format!(
+            "invalid wait_for_active_shards[{asked}]: cannot be greater than number of shard copies \
+             [{there}]"
+        )))
     }
 
     /// `aliases` of a request that makes index `name`: names worked out, filters read, and the

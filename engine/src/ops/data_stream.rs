@@ -118,6 +118,7 @@ impl<E: Env> Core<E> {
             generation: 1,
             hidden: options.hidden,
             allow_custom_routing: options.allow_custom_routing,
+            rollover_on_write: false,
             meta: body.meta.clone(),
         };
         let new = NewIndex {
@@ -197,6 +198,7 @@ impl<E: Env> Core<E> {
             indices: names,
             hidden: options.hidden,
             allow_custom_routing: options.allow_custom_routing,
+            rollover_on_write: false,
             meta: template.meta.clone(),
         };
         self.done(Command::Batch(vec![

@@ -26,7 +26,7 @@ pub struct SettingsChange {
     pub reopen: bool,
 }
 
-/// Answer of closing, and of setting a block: names, and whether it was done.
+/// Answer of opening, closing, and of setting a block: names, and whether it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switched {
     /// In order.
@@ -144,7 +144,7 @@ impl<E: Env> Core<E> {
         Ok(Switched { indices: open.iter().map(|index| index.name.to_string()).collect() })
     }
 
-    /// Opens indices; true where all their shards serve.
+    /// Opens indices; true where all their shards serve. Those that were open already are named too.
     ///
     /// # Errors
     /// A missing index, a wildcard where none is allowed, a block.
@@ -153,7 +153,7 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         expression: &str,
         options: IndicesOptions,
-    ) -> Result<bool> {
+    ) -> Result<(Switched, bool)> {
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/open", expression, call)?;
@@ -163,7 +163,8 @@ impl<E: Env> Core<E> {
         if !uuids.is_empty() {
             self.done(Command::SetOpen { uuids: uuids.clone(), open: true }).await?;
         }
-        Ok(uuids.iter().all(|&uuid| self.is_whole(uuid)))
+        let names = indices.iter().map(|index| index.name.to_string()).collect();
+        Ok((Switched { indices: names }, uuids.iter().all(|&uuid| self.is_whole(uuid))))
     }
 
     /// Sets a block, and waits for the writes that came before it.

@@ -96,7 +96,7 @@ impl<E: Env> Core<E> {
         kind: Resize,
         source: &str,
         target: &str,
-        body: &Value,
+        (body, copies): (&Value, Option<u32>),
     ) -> Result<Created> {
         let call = Call { forbid_closed: false, ..Call::new(IndicesOptions::default()) };
         let found = self.reached(gate, "indices:admin/resize", source, call)?;
@@ -190,8 +190,10 @@ impl<E: Env> Core<E> {
             ..NewIndex::new(&target, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;
+        let command = Command::CreateIndex(new);
+        self.check_copies(&command, uuid, copies)?;
         self.quiet(index).await;
-        self.done(Command::CreateIndex(new)).await?;
+        self.done(command).await?;
         if let Err(error) = self.copy_all(index, uuid).await {
             // Nobody was told of it; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;

@@ -11,7 +11,7 @@ use json::{Object, Value};
 use super::create::{check_filter, part};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{Everything, Gate};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 
@@ -24,6 +24,8 @@ pub struct RolloverRequest {
     pub new_index: Option<String>,
     /// Only says what would happen.
     pub dry_run: bool,
+    /// Of a data stream: its next write rolls it over.
+    pub lazy: bool,
     /// When it is due; without any it always is.
     pub conditions: Vec<Condition>,
     /// `settings`, `mappings`, `aliases` of the next index.
@@ -75,6 +77,8 @@ pub struct Rollover {
     pub old_index: String,
     /// The index that takes them now, or would.
     pub new_index: String,
+    /// It will be done by the next write.
+    pub postponed: bool,
     /// It was done.
     pub rolled_over: bool,
     /// The new index's shards serve.
@@ -103,6 +107,18 @@ impl<E: Env> Core<E> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let target = self.rollover_target(&request.target)?;
+        if request.lazy {
+            if matches!(target, Target::Alias { .. }) {
+                return Err(Error::illegal_argument(
+                    "lazy rollover can be applied only on a data stream",
+                ));
+            }
+            if !request.conditions.is_empty() {
+                return Err(Error::validation(&[
+                    "lazy rollover can be applied only on a data stream with no conditions",
+                ]));
+            }
+        }
         let old = match &target {
             Target::Alias { old, .. } | Target::Stream(_, old) => Arc::clone(old),
         };
@@ -112,6 +128,12 @@ impl<E: Env> Core<E> {
             (Target::Stream(..), Some(_)) => {
                 return Err(Error::illegal_argument(
                     "new index name may not be specified when rolling over a data stream",
+                ));
+            }
+            (Target::Stream(..), None) if shapes(&request.body) => {
+                return Err(Error::illegal_argument(
+                    "aliases, mappings, and index settings may not be specified when rolling over a \
+                     data stream",
                 ));
             }
             (Target::Stream(stream, _), None) => {
@@ -154,6 +176,12 @@ impl<E: Env> Core<E> {
         if request.dry_run || !due {
             return Ok(reply);
         }
+        if let (true, Target::Stream(stream, _)) = (request.lazy, &target) {
+            let marked = DataStream { rollover_on_write: true, ..DataStream::clone(stream) };
+            self.done(Command::PutDataStream { stream: marked, create: false }).await?;
+            reply.postponed = true;
+            return Ok(reply);
+        }
         gate.index("indices:admin/create", &new_name)?;
         let mut new = NewIndex {
             provided,
@@ -173,6 +201,7 @@ impl<E: Env> Core<E> {
                 new.stream = Some(stream.name.to_string());
                 let mut next = DataStream::clone(&stream);
                 next.generation += 1;
+                next.rollover_on_write = false;
                 next.indices.push(Arc::from(new_name));
                 vec![
                     Command::CreateIndex(new),
@@ -186,6 +215,26 @@ impl<E: Env> Core<E> {
         reply.rolled_over = true;
         reply.shards_acknowledged = self.is_whole(uuid);
         Ok(reply)
+    }
+
+    /// Rolls a data stream over that waited for a write to do so. Another write may have been faster.
+    ///
+    /// # Errors
+    /// What keeps the next index from being made.
+    pub(crate) async fn roll_for_write(self: &Rc<Self>, stream: &str) -> Result<()> {
+        let waits = |core: &Self| {
+            core.state().data_streams.get(stream).is_some_and(|stream| stream.rollover_on_write)
+        };
+        if !waits(self) {
+            return Ok(());
+        }
+        let request = RolloverRequest { target: stream.to_owned(), ..RolloverRequest::default() };
+        // Boxed: a write that makes an index may be part of one that makes another.
+        let done = Box::pin(self.rollover(&Everything, &request)).await;
+        match done {
+            Err(error) if waits(self) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn rollover_target(&self, name: &str) -> Result<Target> {
@@ -300,6 +349,13 @@ impl<E: Env> Core<E> {
         }
         largest
     }
+}
+
+/// Does a request say what the next index is to be?
+fn shapes(body: &Value) -> bool {
+    ["settings", "mappings", "aliases"]
+        .iter()
+        .any(|key| body.get(key).and_then(Value::as_object).is_some_and(|said| !said.is_empty()))
 }
 
 /// The new index, and the alias handed over, in one change.

@@ -58,7 +58,15 @@ impl Counts {
 
 /// `GET /_cluster/health`, `/_cluster/health/{index}`.
 pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    let level = call.params.text("level").unwrap_or("cluster");
+    let level = call.params.text("level").unwrap_or("cluster").to_ascii_lowercase();
+    let level = level.as_str();
+    if !["cluster", "indices", "shards"].contains(&level) {
+        return Err(Error::illegal_argument(format!(
+            "No enum constant org.elasticsearch.action.admin.cluster.health.\
+             ClusterHealthRequest.Level.{}",
+            level.to_uppercase()
+        )));
+    }
     let (wait, nodes_fit) = wait(call)?;
     let base =
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };

@@ -70,6 +70,37 @@ impl Copies {
     }
 }
 
+/// How long changes of indices wait for copies that will not come.
+const CHANGE_TIMEOUT_MS: u64 = 30_000;
+
+impl Copies {
+    /// So many, where a number was given.
+    pub(super) fn count(self) -> Option<u32> {
+        match self {
+            Self::Count(count) => Some(count),
+            Self::Setting | Self::All => None,
+        }
+    }
+}
+
+/// `shards_acknowledged` of a change that is done: are the copies of these indices there? Those that
+/// will not come are waited for as long as the request says.
+pub(super) async fn acknowledged<E: Env>(
+    call: &Call<'_, E>,
+    copies: Copies,
+    indices: &[String],
+) -> Result<bool> {
+    let state = call.core.state();
+    let indices = indices.iter().filter_map(|name| state.index(name));
+    let needed = indices.map(|index| copies.needed(Some(&index.settings))).max();
+    if needed.is_none_or(|needed| needed <= 1) {
+        return Ok(true);
+    }
+    let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(CHANGE_TIMEOUT_MS);
+    call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
+    Ok(false)
+}
+
 /// The default of `timeout`.
 const TIMEOUT_MS: u64 = 60_000;
 

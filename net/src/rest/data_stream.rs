@@ -61,7 +61,7 @@ fn one(writer: &mut Writer<'_>, view: &StreamView) {
         .field_bool("system", false)
         .field_bool("allow_custom_routing", stream.allow_custom_routing)
         .field_bool("replicated", false)
-        .field_bool("rollover_on_write", false)
+        .field_bool("rollover_on_write", stream.rollover_on_write)
         .end_object();
 }
 

@@ -20,10 +20,11 @@ use crate::reply::Reply;
 /// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let wanted = Wish { sections: wanted(call)?, fields: fields(call), human: call.human };
-    let level = call.params.text("level").unwrap_or("indices");
-    if !["cluster", "indices", "shards"].contains(&level) {
+    let asked = call.params.text("level").unwrap_or("indices");
+    let level = asked.to_ascii_lowercase();
+    if !["cluster", "indices", "shards"].contains(&level.as_str()) {
         return Err(Error::illegal_argument(format!(
-            "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{asked}]"
         )));
     }
     let closed = if call.params.flag("forbid_closed_indices", true)? {

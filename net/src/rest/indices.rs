@@ -1,34 +1,25 @@
 //! Indices: create, get, exists, delete; refresh, flush, merge; analyze.
 
-use std::time::Duration;
-
 use engine::ops::IndicesOptions;
 use engine::ops::admin::{Aim, IndexInfo};
 use engine::{Error, Result};
-use env::{Clock, Env};
+use env::Env;
 use json::{Object, Value, Writer};
 
-use super::copies::Copies;
+use super::copies::{self, Copies};
 use super::settings::{settings_view, write_defaults};
 use crate::call::Call;
 use crate::render::document;
 use crate::reply::Reply;
 
-/// How long creation waits for copies that will not come.
-const TIMEOUT_MS: u64 = 30_000;
-
 /// `PUT /{index}`.
 pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map()?.unwrap_or_else(Value::object);
     let copies = Copies::read(call)?;
-    let mut created = call.core.create_index(call.gate, call.indices(), &body).await?;
-    let state = call.core.state();
-    let needed = copies.needed(state.index(&created.index).map(|index| &*index.settings));
-    if needed > 1 {
-        let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
-        call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
-        created.shards_acknowledged = false;
-    }
+    let (name, count) = (call.indices(), copies.count());
+    let mut created = call.core.create_index_of(call.gate, name, &body, count).await?;
+    let made = std::slice::from_ref(&created.index);
+    created.shards_acknowledged &= copies::acknowledged(call, copies, made).await?;
     let reply = call.json(200, |writer| {
         writer
             .begin_object()

@@ -9,19 +9,22 @@ use env::Env;
 use json::spanned::{self, Kind, Node};
 use json::{Place, Value};
 
-use super::copies::Copies;
+use super::copies::{self, Copies};
 use crate::call::Call;
 use crate::fail;
 use crate::reply::Reply;
 
 /// `PUT|POST /{index}/_clone/{target}` and kin.
 pub(super) async fn resize<E: Env>(call: &Call<'_, E>, kind: Resize) -> Result<Reply> {
-    Copies::read(call)?;
+    let copies = Copies::read(call)?;
     const KEYS: [Key; 3] =
         [("settings", OBJECT), ("aliases", OBJECT), ("max_primary_shard_size", TEXT)];
     let body = body(call, "resize_request", &KEYS)?.to_value();
     let target = call.segment("target");
-    let made = call.core.resize(call.gate, kind, call.indices(), target, &body).await?;
+    let asked = (&body, copies.count());
+    let mut made = call.core.resize(call.gate, kind, call.indices(), target, asked).await?;
+    let index = std::slice::from_ref(&made.index);
+    made.shards_acknowledged &= copies::acknowledged(call, copies, index).await?;
     Ok(created(call, &made))
 }
 
@@ -39,10 +42,8 @@ pub(super) fn created<E: Env>(call: &Call<'_, E>, made: &Created) -> Reply {
 
 /// `POST /{index}/_rollover`, `/{index}/_rollover/{new_index}`.
 pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    Copies::read(call)?;
-    if call.params.flag("lazy", false)? {
-        return Err(Error::illegal_argument("lazy rollover can be applied only on a data stream"));
-    }
+    let copies = Copies::read(call)?;
+    let lazy = call.params.flag("lazy", false)?;
     const KEYS: [Key; 4] =
         [("conditions", OBJECT), ("settings", OBJECT), ("mappings", OBJECT), ("aliases", OBJECT)];
     let body = body(call, "rollover", &KEYS)?;
@@ -50,20 +51,24 @@ pub(super) async fn rollover<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         target: call.indices().to_owned(),
         new_index: call.path.get("new_index").map(str::to_owned),
         dry_run: call.params.flag("dry_run", false)?,
+        lazy,
         conditions: conditions(&body)?,
         body: body.to_value(),
     };
     let done = call.core.rollover(call.gate, &request).await?;
+    let there = done.rolled_over
+        && done.shards_acknowledged
+        && copies::acknowledged(call, copies, std::slice::from_ref(&done.new_index)).await?;
     Ok(call.json(200, |writer| {
         writer
             .begin_object()
-            .field_bool("acknowledged", done.rolled_over)
-            .field_bool("shards_acknowledged", done.shards_acknowledged)
+            .field_bool("acknowledged", done.rolled_over || done.postponed)
+            .field_bool("shards_acknowledged", there)
             .field_str("old_index", &done.old_index)
             .field_str("new_index", &done.new_index)
             .field_bool("rolled_over", done.rolled_over)
             .field_bool("dry_run", request.dry_run)
-            .field_bool("lazy", false);
+            .field_bool("lazy", lazy);
         writer.key("conditions").begin_object();
         for (shown, holds) in &done.conditions {
             writer.field_bool(shown, *holds);

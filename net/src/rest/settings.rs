@@ -8,6 +8,7 @@ use env::Env;
 use json::path::glob;
 use json::{Value, Writer};
 
+use super::copies::{self, Copies};
 use super::indices::{flatten, infos, nest, write_flat};
 use crate::call::Call;
 use crate::render::units;
@@ -60,14 +61,16 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `POST /{index}/_close`.
 pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     named(call)?;
-    super::copies::Copies::read(call)?;
+    let copies = Copies::read(call)?;
     let options = call.params.indices_options(IndicesOptions::default())?;
     let closed = call.core.close_indices(call.gate, call.indices(), options).await?;
+    let there =
+        !closed.indices.is_empty() && copies::acknowledged(call, copies, &closed.indices).await?;
     Ok(call.json(200, |writer| {
         writer
             .begin_object()
             .field_bool("acknowledged", true)
-            .field_bool("shards_acknowledged", !closed.indices.is_empty());
+            .field_bool("shards_acknowledged", there);
         writer.key("indices").begin_object();
         for name in &closed.indices {
             writer.key(name).begin_object().field_bool("closed", true).end_object();
@@ -79,11 +82,12 @@ pub(super) async fn close<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 /// `POST /{index}/_open`.
 pub(super) async fn open<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     named(call)?;
-    super::copies::Copies::read(call)?;
+    let copies = Copies::read(call)?;
     let base =
         IndicesOptions { expand_open: false, expand_closed: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
-    let whole = call.core.open_indices(call.gate, call.indices(), options).await?;
+    let (opened, whole) = call.core.open_indices(call.gate, call.indices(), options).await?;
+    let whole = whole && copies::acknowledged(call, copies, &opened.indices).await?;
     Ok(call.json(200, |writer| {
         writer
             .begin_object()

@@ -360,7 +360,7 @@ pub(super) const ANALYZE: &[Known] = &[text("index")];
 
 pub(super) const HEALTH: &[Known] = &[
     own("expand_wildcards"),
-    Known::new("level", Word(&["cluster", "indices", "shards"])),
+    own("level"),
     flag("local").idle(),
     time("master_timeout").idle(),
     time("timeout"),

@@ -173,3 +173,131 @@ fn text_is_analyzed() {
         );
     });
 }
+
+#[test]
+fn each_change_that_makes_shards_waits_for_their_copies() {
+    with_node(|mut client| async move {
+        let wait = "wait_for_active_shards=2&timeout=50ms";
+        let none = r#"{"settings":{"number_of_replicas":0}}"#;
+        let told = |asked: u32, copies: u32| {
+            format!(
+                "400 illegal_argument_exception: invalid wait_for_active_shards[{asked}]: cannot be \
+                 greater than number of shard copies [{copies}]"
+            )
+        };
+        assert_eq!(client.bad("PUT", &format!("/w?{wait}"), none).await, told(2, 1));
+        assert_eq!(client.call("HEAD", "/w", "").await.status, 404);
+        let more = "/w?wait_for_active_shards=3&timeout=50ms";
+        assert_eq!(client.bad("PUT", more, "").await, told(3, 2));
+        client.good("PUT", "/w", none).await;
+        let acknowledged = |answer: &json::Value| at(answer, &["shards_acknowledged"]).as_bool();
+        for what in ["_close", "_open"] {
+            let late = client.good("POST", &format!("/w/{what}?{wait}"), "").await;
+            assert_eq!(acknowledged(&late), Some(false), "{what}");
+        }
+        for what in ["_close", "_open"] {
+            let done = client.good("POST", &format!("/w/{what}"), "").await;
+            assert_eq!(acknowledged(&done), Some(true), "{what}");
+        }
+        client.good("PUT", "/w/_block/write", "").await;
+        let one = r#"{"settings":{"number_of_replicas":1,"index.blocks.write":null}}"#;
+        assert_eq!(client.bad("PUT", &format!("/w/_clone/c?{wait}"), "").await, told(2, 1));
+        let late = client.good("PUT", &format!("/w/_clone/c?{wait}"), one).await;
+        assert_eq!(acknowledged(&late), Some(false));
+        client.good("PUT", "/r-1", r#"{"aliases":{"r":{}}}"#).await;
+        let late = client.good("POST", &format!("/r/_rollover?{wait}"), "").await;
+        assert_eq!(acknowledged(&late), Some(false));
+        let done = client.good("POST", "/r/_rollover", "").await;
+        assert_eq!(acknowledged(&done), Some(true));
+
+        let told = "400 illegal_argument_exception: invalid index.write.wait_for_active_shards[5]: \
+                    cannot be greater than number of shard copies [1]";
+        let setting = r#"{"index.write.wait_for_active_shards":5}"#;
+        assert_eq!(client.bad("PUT", "/w/_settings", setting).await, told);
+        let both =
+            r#"{"settings":{"number_of_replicas":0,"index.write.wait_for_active_shards":5}}"#;
+        assert_eq!(client.bad("PUT", "/x", both).await, told);
+        client.good("PUT", "/w/_settings", r#"{"index.write.wait_for_active_shards":"all"}"#).await;
+    });
+}
+
+#[test]
+fn a_lazy_rollover_waits_for_the_next_write() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds1", "").await;
+        client.good("PUT", "/i-1", r#"{"aliases":{"al":{}}}"#).await;
+        let told = client.bad("POST", "/al/_rollover?lazy=true", "").await;
+        assert!(told.ends_with("lazy rollover can be applied only on a data stream"), "{told}");
+        let conditions = r#"{"conditions":{"max_docs":1}}"#;
+        let told = client.bad("POST", "/ds1/_rollover?lazy=true", conditions).await;
+        assert!(told.contains("with no conditions"), "{told}");
+        for body in [
+            r#"{"settings":{"index.number_of_replicas":0}}"#,
+            r#"{"aliases":{"a":{}}}"#,
+            r#"{"mappings":{"properties":{"a":{"type":"long"}}}}"#,
+        ] {
+            assert_eq!(
+                client.bad("POST", "/ds1/_rollover", body).await,
+                "400 illegal_argument_exception: aliases, mappings, and index settings may not be \
+                 specified when rolling over a data stream",
+                "{body}"
+            );
+        }
+        let answer = client.good("POST", "/ds1/_rollover?lazy=true", "").await;
+        for (key, value) in [
+            ("acknowledged", true),
+            ("shards_acknowledged", false),
+            ("rolled_over", false),
+            ("dry_run", false),
+            ("lazy", true),
+        ] {
+            assert_eq!(at(&answer, &[key]).as_bool(), Some(value), "{key}");
+        }
+        let next = at(&answer, &["new_index"]).as_str().expect("a name").to_owned();
+        for (flag, generation) in [(true, 1), (false, 2)] {
+            let got = client.good("GET", "/_data_stream/ds1", "").await;
+            let stream = &at(&got, &["data_streams"]).as_array().expect("a list")[0];
+            assert_eq!(at(stream, &["rollover_on_write"]).as_bool(), Some(flag));
+            assert_eq!(at(stream, &["generation"]).as_u64(), Some(generation));
+            let done = client.good("POST", "/ds1/_doc", r#"{"@timestamp":1}"#).await;
+            assert_eq!(at(&done, &["_index"]).as_str(), Some(next.as_str()));
+        }
+    });
+}
+
+#[test]
+fn words_of_settings_and_levels_are_read_in_any_letters() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/i", r#"{"settings":{"index.translog.durability":"ASYNC"}}"#).await;
+        for (name, value) in [
+            ("index.translog.durability", "REQUEST"),
+            ("index.routing.allocation.enable", "ALL"),
+            ("index.routing.rebalance.enable", "None"),
+        ] {
+            client.good("PUT", "/i/_settings", &format!("{{\"{name}\":\"{value}\"}}")).await;
+            let got = client.good("GET", "/i/_settings?flat_settings", "").await;
+            assert_eq!(at(&got, &["i", "settings", name]).as_str(), Some(value), "as it was set");
+        }
+        for (name, value) in [
+            ("cluster.routing.allocation.enable", "ALL"),
+            ("cluster.routing.rebalance.enable", "Primaries"),
+            ("cluster.routing.allocation.allow_rebalance", "ALWAYS"),
+        ] {
+            let body = format!("{{\"persistent\":{{\"{name}\":\"{value}\"}}}}");
+            client.good("PUT", "/_cluster/settings", &body).await;
+        }
+        let got = client.good("GET", "/_stats/docs?level=INDICES", "").await;
+        at(&got, &["indices", "i"]);
+        let got = client.good("GET", "/_cluster/health?level=Shards", "").await;
+        at(&got, &["indices", "i", "shards"]);
+        let got = client.good("GET", "/_nodes/stats/indices?level=INDICES", "").await;
+        let node = at(&got, &["nodes"]).as_object().and_then(|nodes| nodes.iter().next());
+        at(node.expect("a node").1, &["indices", "indices", "i"]);
+        let told = client.bad("PUT", "/i/_settings", r#"{"index.codec":"DEFAULT"}"#).await;
+        assert!(told.starts_with("400"), "{told}");
+        let told = client.bad("GET", "/_stats?level=Nodes", "").await;
+        assert!(told.ends_with("but was [Nodes]"), "{told}");
+    });
+}

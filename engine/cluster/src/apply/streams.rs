@@ -28,6 +28,16 @@ pub(super) fn put(state: &State, stream: &DataStream, create: bool) -> Result<St
             });
         }
     }
+    // Whoever looked at an older one would take away what came since.
+    let is_stale = |known: &Arc<DataStream>| {
+        stream.generation < known.generation
+            || stream.generation == known.generation && stream.indices != known.indices
+    };
+    if !create && state.data_streams.get(name).is_some_and(is_stale) {
+        return Err(Error::State {
+            reason: format!("data stream [{name}] has been changed meanwhile"),
+        });
+    }
     if stream.indices.is_empty() {
         return Err(Error::argument(format!("data stream [{name}] needs an index")));
     }

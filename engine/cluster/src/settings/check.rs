@@ -118,7 +118,9 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         Type::Watermark => values::Share::parse(name, text).map(drop),
         Type::Memory => values::memory(name, text),
         Type::Rate => values::rate(text),
-        Type::Word(words) if !words.contains(&text) => Err(Error::argument(match name {
+        Type::Word(words) if words.contains(&text) => Ok(()),
+        Type::AnyCase(words) if words.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
+        Type::Word(_) | Type::AnyCase(_) => Err(Error::argument(match name {
             "index.codec" => format!(
                 "unknown value for [index.codec] must be one of [default, best_compression] but \
                  was: {text}"
@@ -156,7 +158,7 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
             })
         }
         Type::FloatIn(min, max) => values::float_in(name, text, min, max),
-        Type::Bool | Type::Word(_) | Type::Copies | Type::Text | Type::List => Ok(()),
+        Type::Bool | Type::Copies | Type::Text | Type::List => Ok(()),
     }
 }
 

@@ -112,12 +112,13 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
             })?
         }
     };
-    let level = call.params.text("level").unwrap_or("node");
-    if !["node", "indices", "shards"].contains(&level) {
+    let asked = call.params.text("level").unwrap_or("node");
+    let known = ["node", "indices", "shards"];
+    let Some(level) = known.into_iter().find(|level| level.eq_ignore_ascii_case(asked)) else {
         return Err(Error::illegal_argument(format!(
-            "level parameter must be one of [node] or [indices] or [shards] but was [{level}]"
+            "level parameter must be one of [node] or [indices] or [shards] but was [{asked}]"
         )));
-    }
+    };
     Ok(Wish { metrics, sections, level, rows: Vec::new() })
 }
 
