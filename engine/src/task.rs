@@ -129,6 +129,14 @@ impl TaskControl {
         answer
     }
 
+    /// A part of this task, with its name, its owner and what it was told already.
+    pub(crate) fn part<E: Env>(&self, core: &Rc<Core<E>>) -> Running<E> {
+        let spec = TaskSpec { parent: Some(self.number), ..self.spec.clone() };
+        let part = core.begin_task(spec);
+        part.control.cancelled.replace(self.cancelled());
+        part
+    }
+
     /// The speed that was asked for meanwhile.
     pub(crate) fn speed(&self) -> Option<f32> {
         self.speed.get()
@@ -162,6 +170,14 @@ pub(crate) struct Tasks {
     count: u64,
     running: Map<u64, Rc<TaskControl>>,
     kept: VecDeque<TaskState>,
+}
+
+impl Tasks {
+    /// A task that runs, and its parts: all of them are of its core.
+    fn family(&self, number: u64) -> Vec<Rc<TaskControl>> {
+        let parts = self.running.values().filter(|task| task.spec.parent == Some(number));
+        self.running.get(&number).into_iter().chain(parts).map(Rc::clone).collect()
+    }
 }
 
 /// A task that runs; it is over when this is dropped.
@@ -220,7 +236,7 @@ pub enum TaskCall {
         /// When it is over, or was.
         reply: Reply<()>,
     },
-    /// Asks one to end.
+    /// Asks one, and its parts, to end.
     Cancel {
         /// Its number.
         number: u64,
@@ -359,15 +375,19 @@ impl<E: Env> Core<E> {
                     }
                     task.row(now)
                 });
-                if let Some(task) = tasks.running.get(&number) {
-                    let task = Rc::clone(task);
-                    drop(tasks);
-                    task.poke();
+                let family = tasks.family(number);
+                drop(tasks);
+                if let Some(reason) = family.first().and_then(|task| task.cancelled()) {
+                    for part in family.iter().filter(|part| part.spec.cancellable) {
+                        part.cancelled.borrow_mut().get_or_insert_with(|| reason.clone());
+                    }
                 }
+                family.iter().for_each(|task| task.poke());
                 reply.send(found);
             }
             TaskCall::Rethrottle { number, requests_per_second, reply } => {
                 let task = tasks.running.get(&number).cloned();
+                let family = tasks.family(number);
                 drop(tasks);
                 let found = task.filter(|task| task.spec.cancellable);
                 reply.send(found.map(|task| {
@@ -376,7 +396,7 @@ impl<E: Env> Core<E> {
                     let each = requests_per_second / progress.len() as f32;
                     progress.iter().for_each(|slice| slice.set_speed(each));
                     drop(progress);
-                    task.poke();
+                    family.iter().for_each(|task| task.poke());
                     task.row(now)
                 }));
             }

@@ -246,7 +246,6 @@ impl Status {
 struct Part<'a> {
     call: &'a ByQueryCall,
     gate: &'a dyn Gate,
-    control: &'a TaskControl,
     request: SearchRequest,
     held: Vec<HeldShard>,
     progress: Rc<Progress>,
@@ -318,23 +317,27 @@ impl<E: Env> Core<E> {
             });
             let request = request.clone();
             let program = program.clone();
-            parts.push(Part {
-                call,
-                gate,
-                control,
-                request,
-                held: own,
-                progress,
-                docs_max,
-                begin,
-                program,
-            });
+            parts.push(Part { call, gate, request, held: own, progress, docs_max, begin, program });
         }
         if count > 1 {
             control.set_sliced();
         }
         drop(held);
-        let works = parts.iter().map(|part| Box::pin(self.do_part(part))).collect();
+        // Each of several slices is a task of its own, as long as it works.
+        let slices: Vec<_> =
+            parts.iter().filter(|_| count > 1).map(|_| control.part(self)).collect();
+        let mut slices = slices.into_iter();
+        let works = parts.iter().map(|part| {
+            let slice = slices.next();
+            if let Some(slice) = &slice {
+                slice.control().progress.borrow_mut().push(Rc::clone(&part.progress));
+            }
+            Box::pin(async move {
+                let control = slice.as_ref().map_or(control, |slice| slice.control());
+                self.do_part(part, control).await
+            })
+        });
+        let works = works.collect();
         let mut all = Done::default();
         for done in env::join_all(works).await {
             let done = done?;
@@ -424,12 +427,12 @@ impl<E: Env> Core<E> {
         Ok(())
     }
 
-    async fn do_part(self: &Rc<Self>, part: &Part<'_>) -> Result<Done> {
+    async fn do_part(self: &Rc<Self>, part: &Part<'_>, control: &TaskControl) -> Result<Done> {
         let mut done = Done::default();
         let mut request = part.request.clone();
         let mut left = part.docs_max;
         loop {
-            if part.control.cancelled().is_some() {
+            if control.cancelled().is_some() {
                 return Ok(done);
             }
             let size = u64::from(part.call.batch).min(left.unwrap_or(u64::MAX));
@@ -463,17 +466,22 @@ impl<E: Env> Core<E> {
                     Some(program) => items.extend(self.scripted_item(part, program, hit).await?),
                 }
             }
-            self.write_batch(part, items, &mut done).await;
+            self.write_batch((part, control), items, &mut done).await;
             left = left.map(|left| left.saturating_sub(count));
             if !done.failures.is_empty() || done.timed_out || is_last || left == Some(0) {
                 return Ok(done);
             }
-            self.throttle(part, begun, count).await;
+            self.throttle((part, control), begun, count).await;
         }
     }
 
     /// Writes one batch; what was rejected is tried again for a while.
-    async fn write_batch(self: &Rc<Self>, part: &Part<'_>, items: Vec<WriteItem>, done: &mut Done) {
+    async fn write_batch(
+        self: &Rc<Self>,
+        (part, control): (&Part<'_>, &TaskControl),
+        items: Vec<WriteItem>,
+        done: &mut Done,
+    ) {
         if let Some(cause) = &part.call.refused {
             for item in items.into_iter().take(FAILURES_MAX) {
                 let id = item.id.unwrap_or_default();
@@ -489,7 +497,7 @@ impl<E: Env> Core<E> {
             todo = Vec::new();
             for (outcome, item) in outcomes.into_iter().zip(kept) {
                 let rejected = matches!(&outcome.result, Err(error) if error.status == 429);
-                if rejected && round < RETRIES_MAX && part.control.cancelled().is_none() {
+                if rejected && round < RETRIES_MAX && control.cancelled().is_none() {
                     todo.push(item);
                 } else {
                     note(part, outcome, done);
@@ -504,11 +512,16 @@ impl<E: Env> Core<E> {
     }
 
     /// Waits so long that the batch took as long as its speed says.
-    async fn throttle(self: &Rc<Self>, part: &Part<'_>, begun: Duration, count: u64) {
+    async fn throttle(
+        self: &Rc<Self>,
+        (part, control): (&Part<'_>, &TaskControl),
+        begun: Duration,
+        count: u64,
+    ) {
         let from = self.env.clock().monotonic();
         loop {
             let speed = part.progress.speed.get();
-            if !speed.is_finite() || part.control.cancelled().is_some() {
+            if !speed.is_finite() || control.cancelled().is_some() {
                 break;
             }
             let until = begun + Duration::from_secs_f64((count as f64 / f64::from(speed)).min(1e9));
@@ -518,7 +531,7 @@ impl<E: Env> Core<E> {
             let wait_ms = wait.as_millis() as u64;
             part.progress.count(|status| status.throttled_until_ms = wait_ms);
             // Whichever comes first: the time, or a word about the speed.
-            let mut word = part.control.word();
+            let mut word = control.word();
             let mut sleep = Box::pin(self.env.clock().sleep(wait));
             std::future::poll_fn(|context| {
                 let spoken = std::pin::Pin::new(&mut word).poll(context).is_ready();

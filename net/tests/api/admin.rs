@@ -639,3 +639,56 @@ fn a_wildcard_without_match_is_told_where_it_must_match() {
         client.good("PUT", "/zz*/_mapping?allow_no_indices=true", body).await;
     });
 }
+
+#[test]
+fn slices_are_tasks_of_their_own_and_only_what_is_named_is_cancelled() {
+    with_node(|mut client| async move {
+        let mut lines = String::new();
+        for id in 0..40 {
+            lines.push_str(&format!("{{\"index\":{{\"_id\":\"{id}\"}}}}\n{{\"a\":{id}}}\n"));
+        }
+        client.good("POST", "/from/_bulk?refresh", &lines).await;
+        let target = "/_reindex?slices=2&requests_per_second=1&wait_for_completion=false";
+        let body = r#"{"source":{"index":"from","size":4},"dest":{"index":"to"}}"#;
+        let begun = client.good("POST", target, body).await;
+        let id = at(&begun, &["task"]).as_str().expect("an id").to_owned();
+        let mut parts = Vec::new();
+        for _ in 0..100 {
+            let target = format!("/_tasks?parent_task_id={id}&group_by=none&detailed");
+            let got = client.good("GET", &target, "").await;
+            parts = at(&got, &["tasks"]).as_array().expect("a list").to_vec();
+            if parts.len() == 2 {
+                break;
+            }
+        }
+        assert_eq!(parts.len(), 2, "one for each slice");
+        for part in &parts {
+            assert_eq!(at(part, &["parent_task_id"]).as_str(), Some(id.as_str()));
+            assert_eq!(at(part, &["action"]).as_str(), Some("indices:data/write/reindex"));
+            assert!(at(part, &["status", "slice_id"]).as_u64().is_some());
+        }
+        let grouped = client.good("GET", "/_tasks?group_by=parents&actions=*reindex", "").await;
+        let parent = at(&grouped, &["tasks", &id]);
+        assert_eq!(at(parent, &["children"]).as_array().map(<[_]>::len), Some(2));
+
+        let late = format!("/_tasks/{id}?wait_for_completion=true&timeout=30ms");
+        let told = client.bad("GET", &late, "").await;
+        assert!(told.starts_with("429 timeout_exception: Timed out waiting for"), "{told}");
+
+        let other = format!("/_tasks/{id}/_cancel?actions=*foo");
+        let kept = client.good("POST", &other, "").await;
+        let failure = &at(&kept, &["node_failures"]).as_array().expect("a list")[0];
+        let reason = at(failure, &["caused_by", "reason"]).as_str();
+        assert_eq!(reason, Some(format!("task [{id}] doesn't support this operation").as_str()));
+        let running = client.good("GET", &format!("/_tasks/{id}"), "").await;
+        assert_eq!(at(&running, &["task", "cancelled"]).as_bool(), Some(false));
+
+        client.good("POST", &format!("/_tasks/{id}/_cancel?actions=*reindex"), "").await;
+        let ended = format!("/_tasks/{id}?wait_for_completion=true&timeout=10s");
+        let ended = client.good("GET", &ended, "").await;
+        let why = at(&ended, &["response", "canceled"]).as_str();
+        assert_eq!(why, Some("by user request"));
+        let left = client.good("GET", "/_tasks?actions=*reindex", "").await;
+        assert_eq!(left, json!({"nodes": {}}));
+    });
+}
