@@ -287,6 +287,10 @@ fn check(title: &str, name: &str, value: &Value) -> Result<()> {
             if known.name.ends_with('.') { addresses(name, text) } else { Ok(()) }
         }
         Value::Array(_) if known.ty == Type::List => Ok(()),
+        // Of a family whose names are the caller's, those that end so are lists.
+        Value::Array(hosts) if known.name == "cluster.remote." && name.ends_with(".seeds") => {
+            hosts.iter().filter_map(Value::as_str).try_for_each(|host| addresses(name, host))
+        }
         other => Err(Error::argument(format!(
             "Failed to parse value [{}] for setting [{name}]",
             json::to_string(other)

@@ -145,7 +145,7 @@ pub const TABLE: &[Known] = &[
         "stored",
     ),
     known("index.mapping.total_fields.ignore_dynamic_beyond_limit", Dynamic, Type::Bool, "false"),
-    known("index.mapping.total_fields.limit", Dynamic, POSITIVE, "1000"),
+    known("index.mapping.total_fields.limit", Dynamic, INT, "1000"),
     known("index.max_adjacency_matrix_filters", Dynamic, Type::Int(2, i32::MAX as i64), "100"),
     known("index.max_docvalue_fields_search", Dynamic, INT, "100"),
     known("index.max_inner_result_window", Dynamic, POSITIVE, "100"),

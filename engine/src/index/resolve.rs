@@ -211,7 +211,7 @@ fn missing(name: &str, resource_type: &'static str) -> Error {
     Error::index_not_found(name, resource_type)
 }
 
-pub(super) fn no_such_cluster(cluster: &str) -> Error {
+pub(crate) fn no_such_cluster(cluster: &str) -> Error {
     Error::new(
         404,
         "no_such_remote_cluster_exception",

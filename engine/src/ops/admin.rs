@@ -31,14 +31,19 @@ pub struct IndexInfo {
     pub name: String,
     /// `{"alias":{…}}`.
     pub aliases: Value,
-    /// The mapping as Elasticsearch shows it.
-    pub mappings: Value,
     /// `{"index":{…}}`, all values text.
     pub settings: Value,
     /// The data stream that it is part of.
     pub stream: Option<String>,
     /// The index itself.
     pub index: Arc<Index>,
+}
+
+impl IndexInfo {
+    /// The mapping as Elasticsearch shows it. Made when asked for: it may be large.
+    pub fn mappings(&self) -> Value {
+        self.index.mapping.to_json()
+    }
 }
 
 impl<E: Env> Core<E> {
@@ -78,7 +83,6 @@ impl<E: Env> Core<E> {
             .map(|(index, aliases)| IndexInfo {
                 name: index.name.to_string(),
                 aliases,
-                mappings: index.mapping.to_json(),
                 settings: index.settings.to_nested(),
                 stream: state.data_stream_of(&index.name).map(|stream| stream.name.to_string()),
                 index,

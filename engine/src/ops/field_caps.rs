@@ -193,7 +193,7 @@ impl<'a> Filters<'a> {
 }
 
 /// Fields of the system: name, type, whether it can be searched, and aggregated.
-const METADATA: [(&str, &str, bool, bool); 11] = [
+pub const METADATA: [(&str, &str, bool, bool); 11] = [
     ("_doc_count", "integer", false, false),
     ("_field_names", "_field_names", true, false),
     ("_id", "_id", true, false),

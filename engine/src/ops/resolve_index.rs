@@ -17,7 +17,7 @@ use crate::gate::{self, Gate, Named};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 use crate::index::preference::Preference;
-use crate::index::resolve::{Call, matches, resolve};
+use crate::index::resolve::{Call, matches, no_such_cluster, resolve};
 use crate::index::route::Route;
 
 /// What an expression names, by kind, each sorted by name.
@@ -131,6 +131,9 @@ impl<E: Env> Core<E> {
                 }
                 found_any |= !(indices.is_empty() && aliases.is_empty() && streams.is_empty());
                 continue;
+            }
+            if let Some((cluster, _)) = part.split_once(':') {
+                return Err(no_such_cluster(cluster));
             }
             // Asked before it is looked up: whether a hidden name exists is nobody's business.
             gate.index(ACTION, part)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cluster::template::check::{GLOBAL_HIDDEN, hides_all, shadows};
 use cluster::{
     Command, ComponentTemplate, IndexTemplate, LegacyTemplate, NewIndex, TemplateKind, Templates,
 };
@@ -28,7 +29,7 @@ pub struct Simulated {
 }
 
 impl<E: Env> Core<E> {
-    /// Sets a template; `body` is the request's object.
+    /// Sets a template; `body` is the request's object. What the caller is to be warned of.
     ///
     /// # Errors
     /// In Elasticsearch's words.
@@ -39,7 +40,7 @@ impl<E: Env> Core<E> {
         name: &str,
         body: &Value,
         create: bool,
-    ) -> Result<()> {
+    ) -> Result<Option<String>> {
         gate.cluster(match kind {
             TemplateKind::Index => "indices:admin/index_template/put",
             TemplateKind::Component => "cluster:admin/component_template/put",
@@ -56,6 +57,9 @@ impl<E: Env> Core<E> {
         let command = match kind {
             TemplateKind::Index => {
                 let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
+                if hides_all(&template) {
+                    return Err(Error::validation(&[GLOBAL_HIDDEN]));
+                }
                 Command::PutIndexTemplate { name, template, create }
             }
             TemplateKind::Component => {
@@ -70,7 +74,18 @@ impl<E: Env> Core<E> {
                 Command::PutLegacyTemplate { name, template, create }
             }
         };
-        self.done(command).await
+        let templates = Arc::clone(&self.state().templates);
+        let warning = match &command {
+            Command::PutIndexTemplate { name, template, .. } => {
+                shadows(&templates, false, name, &template.patterns)
+            }
+            Command::PutLegacyTemplate { name, template, .. } => {
+                shadows(&templates, true, name, &template.patterns)
+            }
+            _ => None,
+        };
+        self.done(command).await?;
+        Ok(warning)
     }
 
     /// Templates whose names fit, in order; `name` may be empty, a list, or hold stars.

@@ -157,14 +157,13 @@ fn read<E: Env>(call: &Call<'_, E>, body: &Value) -> Result<Asked> {
     let Some(index) = call.core.state().index(name).cloned() else {
         return Err(Error::index_not_found(name, "index_or_alias"));
     };
-    let number = u32::try_from(number).unwrap_or(u32::MAX);
-    if number >= index.settings.shard_count() {
-        return Err(Error::new(404, "shard_not_found_exception", "no such shard").at_shard(
-            &index.uuid_text(),
-            number,
-            name,
-        ));
-    }
+    let there = u32::try_from(number).ok().filter(|&it| it < index.settings.shard_count());
+    let Some(number) = there else {
+        return Err(Error::new(404, "shard_not_found_exception", "no such shard")
+            .with("index_uuid", index.uuid_text())
+            .with("shard", number.to_string())
+            .with("index", name));
+    };
     let info = &call.core.shared().config.info;
     let is_here = |node: &str| node == info.id || node == info.name;
     match node {

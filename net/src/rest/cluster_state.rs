@@ -72,7 +72,11 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let metrics = call.path.get("metric").unwrap_or("_all");
     let expression = call.indices();
-    let base = IndicesOptions { expand_hidden: true, ..IndicesOptions::default() };
+    let base = IndicesOptions {
+        expand_hidden: true,
+        ignore_unavailable: true,
+        ..IndicesOptions::default()
+    };
     let all = IndicesOptions { expand_closed: true, ..base };
     let narrowed = !matches!(expression, "" | "_all" | "*");
     let options = call.params.indices_options(if narrowed { base } else { all })?;

@@ -62,7 +62,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 writer.field("aliases", &info.aliases);
             }
             if wants("mappings") {
-                writer.field("mappings", &info.mappings);
+                writer.field("mappings", &info.mappings());
             }
             if wants("settings") {
                 writer.key("settings");

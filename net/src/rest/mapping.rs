@@ -2,6 +2,7 @@
 
 use engine::Result;
 use engine::ops::IndicesOptions;
+use engine::ops::field_caps::METADATA;
 use env::Env;
 use json::path::glob;
 use json::{Object, Value};
@@ -18,7 +19,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         writer.begin_object();
         for info in &infos {
             writer.key(&info.name).begin_object();
-            writer.field("mappings", &info.mappings).end_object();
+            writer.field("mappings", &info.mappings()).end_object();
         }
         writer.end_object();
     }))
@@ -60,6 +61,17 @@ pub(super) fn fields<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 let leaf = field.path.rsplit('.').next().unwrap_or(&field.path);
                 writer.field(leaf, &definition(field, defaults));
                 writer.end_object().end_object();
+            }
+            for (name, target) in info.index.mapping.aliases().filter(|(name, _)| wanted(name)) {
+                writer.key(name).begin_object().field_str("full_name", name);
+                let leaf = name.rsplit('.').next().unwrap_or(name);
+                writer.key("mapping").begin_object().key(leaf).begin_object();
+                writer.field_str("type", "alias").field_str("path", &target.path);
+                writer.end_object().end_object().end_object();
+            }
+            for (name, ..) in METADATA.into_iter().filter(|(name, ..)| wanted(name)) {
+                writer.key(name).begin_object().field_str("full_name", name);
+                writer.key("mapping").begin_object().end_object().end_object();
             }
             writer.end_object().end_object();
         }

@@ -118,7 +118,9 @@ fn list(writer: &mut Writer<'_>, key: &str, names: &[String]) {
 /// `GET|POST /_search_shards`, `/{index}/_search_shards`.
 pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let preference = preference(call)?;
-    let options = call.params.indices_options(IndicesOptions::default())?;
+    // What is not there has no shards, unless the caller says otherwise.
+    let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
+    let options = call.params.indices_options(base)?;
     let routing = call.params.list("routing");
     let found =
         call.core.search_shards(call.gate, call.indices(), options, (&routing, &preference))?;

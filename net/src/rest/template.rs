@@ -23,8 +23,10 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Resul
         object.insert("order", i64::from(order));
     }
     let create = call.params.flag("create", false)?;
-    call.core.put_template(call.gate, kind, call.segment("name"), &body, create).await?;
-    Ok(call.acknowledged())
+    let name = call.segment("name");
+    let warning = call.core.put_template(call.gate, kind, name, &body, create).await?;
+    let reply = call.acknowledged();
+    Ok(warning.iter().fold(reply, |reply, sentence| reply.warn(sentence)))
 }
 
 /// `GET /_index_template`, `/_index_template/{name}` and kin.

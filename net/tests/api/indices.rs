@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{at, with_node};
+use crate::place::{at, value, with_node};
 
 #[test]
 fn an_index_comes_and_goes() {
@@ -299,5 +299,125 @@ fn words_of_settings_and_levels_are_read_in_any_letters() {
         assert!(told.starts_with("400"), "{told}");
         let told = client.bad("GET", "/_stats?level=Nodes", "").await;
         assert!(told.ends_with("but was [Nodes]"), "{told}");
+    });
+}
+
+#[test]
+fn fields_are_shown_one_by_one_with_aliases_and_those_of_the_system() {
+    with_node(|mut client| async move {
+        let body = r#"{"mappings":{"properties":{"k":{"type":"keyword"},"ka":{"type":"alias","path":"k"},
+            "o":{"properties":{"y":{"type":"alias","path":"k"}}}}}}"#;
+        client.good("PUT", "/m", body).await;
+        let alias = |name: &str, leaf: &str| json!({"full_name": name, "mapping": {leaf: {"type": "alias", "path": "k"}}});
+        let got = client.good("GET", "/m/_mapping/field/ka,o.y,_id", "").await;
+        let expected = json!({
+            "ka": (alias("ka", "ka")),
+            "o.y": (alias("o.y", "y")),
+            "_id": {"full_name": "_id", "mapping": {}}
+        });
+        assert_eq!(at(&got, &["m", "mappings"]), &expected);
+        let got = client.good("GET", "/m/_mapping/field/*", "").await;
+        for name in ["k", "ka", "o.y", "_source", "_routing", "_version"] {
+            at(&got, &["m", "mappings", name]);
+        }
+        let got = client.good("GET", "/m/_mapping/field/nope", "").await;
+        assert_eq!(got, json!({"m": {"mappings": {}}}));
+    });
+}
+
+#[test]
+fn no_template_of_all_indices_hides_them_and_shadowed_ones_are_told() {
+    with_node(|mut client| async move {
+        let sentence = "global composable templates may not specify the setting index.hidden";
+        for settings in
+            [r#"{"index.hidden":true}"#, r#"{"index":{"hidden":false}}"#, r#"{"hidden":true}"#]
+        {
+            let body = format!(
+                "{{\"index_patterns\":[\"a\",\"*\"],\"template\":{{\"settings\":{settings}}}}}"
+            );
+            assert_eq!(
+                client.bad("PUT", "/_index_template/g", &body).await,
+                format!(
+                    "400 action_request_validation_exception: Validation Failed: 1: {sentence};"
+                )
+            );
+        }
+        let some = r#"{"index_patterns":["a*"],"template":{"settings":{"index.hidden":true}}}"#;
+        client.good("PUT", "/_index_template/some", some).await;
+        let old = r#"{"index_patterns":["*"],"settings":{"index.hidden":true}}"#;
+        assert_eq!(
+            client.bad("PUT", "/_template/g", old).await,
+            "400 invalid_index_template_exception: index_template [g] invalid, cause [Validation \
+             Failed: 1: global templates may not specify the setting index.hidden;]"
+        );
+        let hides = r#"{"template":{"settings":{"index.hidden":true}}}"#;
+        client.good("PUT", "/_component_template/c", r#"{"template":{}}"#).await;
+        client.good("PUT", "/_component_template/h", hides).await;
+        let with = |part: &str| {
+            format!("{{\"index_patterns\":[\"*\"],\"priority\":7,\"composed_of\":[\"{part}\"]}}")
+        };
+        let told = client.bad("PUT", "/_index_template/g", &with("h")).await;
+        assert!(told.contains(sentence), "{told}");
+        client.good("PUT", "/_index_template/g", &with("c")).await;
+        let told = client.bad("PUT", "/_component_template/c", hides).await;
+        assert!(told.contains("the following global templates") && told.contains("[g]"), "{told}");
+
+        client.good("PUT", "/_template/l2", r#"{"index_patterns":["ll*"]}"#).await;
+        client.good("PUT", "/_template/l1", r#"{"index_patterns":["ll*","x"]}"#).await;
+        let put = r#"{"index_patterns":["llx*","zz"]}"#;
+        let warned = client.call("PUT", "/_index_template/lll", put).await;
+        let warning = warned.field("warning").expect("it is told");
+        let text = "index template [lll] has index patterns [llx*, zz] matching patterns from \
+                    existing older templates [l1,l2] with patterns (l1 => [ll*, x],l2 => [ll*]); \
+                    this template [lll] will take precedence during new index creation";
+        assert!(warning.starts_with("299 Elasticsearch-") && warning.contains(text), "{warning}");
+        let warned = client.call("PUT", "/_template/l3", r#"{"index_patterns":["zz"]}"#).await;
+        let warning = warned.field("warning").expect("it is told");
+        assert!(warning.contains("legacy template [l3]") && warning.contains("may be ignored"));
+        let quiet = client.call("PUT", "/_index_template/q", r#"{"index_patterns":["q*"]}"#).await;
+        assert_eq!(quiet.field("warning"), None);
+    });
+}
+
+#[test]
+fn small_answers_are_elasticsearchs() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/i", "").await;
+        let body = r#"{"index":"i","shard":-1,"primary":true}"#;
+        let answer = client.call("POST", "/_cluster/allocation/explain", body).await;
+        assert_eq!(answer.status, 404);
+        assert_eq!(at(&value(&answer), &["error", "shard"]).as_str(), Some("-1"));
+        client.good("PUT", "/z", r#"{"settings":{"index.mapping.total_fields.limit":0}}"#).await;
+        let got = client.good("GET", "/nope/_search_shards", "").await;
+        assert_eq!(got, json!({"nodes": {}, "indices": {}, "shards": []}));
+        let strict = "/nope/_search_shards?ignore_unavailable=false";
+        assert!(client.bad("GET", strict, "").await.starts_with("404"));
+        let got = client.good("GET", "/_cluster/state/metadata/nope", "").await;
+        assert_eq!(at(&got, &["metadata", "indices"]), &json!({}));
+        assert_eq!(
+            client.bad("GET", "/_nodes/stats/_all/docs", "").await,
+            "400 illegal_argument_exception: request [/_nodes/stats/_all/docs] contains index \
+             metrics [docs] but all stats requested"
+        );
+        client.good("GET", "/_nodes/stats/_all/_all", "").await;
+        assert_eq!(
+            client.bad("GET", "/_resolve/index/r:x", "").await,
+            "404 no_such_remote_cluster_exception: no such remote cluster: [r]"
+        );
+        let seeds = r#"{"persistent":{"cluster.remote.foo.seeds":["127.0.0.1:9300","h:1"]}}"#;
+        client.good("PUT", "/_cluster/settings", seeds).await;
+        let got = client.good("GET", "/_cluster/settings?flat_settings", "").await;
+        let held = at(&got, &["persistent", "cluster.remote.foo.seeds"]);
+        assert_eq!(held, &json!(["127.0.0.1:9300", "h:1"]));
+        let text = r#"{"persistent":{"cluster.remote.foo.seeds":"h:1,h:2"}}"#;
+        client.good("PUT", "/_cluster/settings", text).await;
+        for (name, hosts) in [("seeds", r#"["x"]"#), ("seeds", r#""h:1,x""#)] {
+            let body = format!("{{\"persistent\":{{\"cluster.remote.foo.{name}\":{hosts}}}}}");
+            assert_eq!(
+                client.bad("PUT", "/_cluster/settings", &body).await,
+                "400 illegal_argument_exception: remote hosts need to be configured as \
+                 [host:port], found [x] instead"
+            );
+        }
     });
 }

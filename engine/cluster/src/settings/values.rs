@@ -55,6 +55,9 @@ pub(super) fn level(text: &str) -> Result<()> {
 /// A family of settings chooses nodes by attributes of any name; the names that end so choose by
 /// address: `10.0.*,::1`.
 pub(crate) fn addresses(name: &str, text: &str) -> Result<()> {
+    if name.starts_with("cluster.remote.") && name.ends_with(".seeds") {
+        return text.split(',').map(str::trim).filter(|part| !part.is_empty()).try_for_each(host);
+    }
     if !["._ip", "._host_ip", "._publish_ip"].iter().any(|end| name.ends_with(end)) {
         return Ok(());
     }
@@ -65,6 +68,19 @@ pub(crate) fn addresses(name: &str, text: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// `host:port`.
+fn host(text: &str) -> Result<()> {
+    match text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>())) {
+        Some((host, Ok(_))) if !host.is_empty() => Ok(()),
+        Some((host, Err(_))) if !host.is_empty() => {
+            Err(Error::argument("failed to parse port".to_owned()))
+        }
+        _ => Err(Error::argument(format!(
+            "remote hosts need to be configured as [host:port], found [{text}] instead"
+        ))),
+    }
 }
 
 /// `40%`, or a size.

@@ -6,7 +6,7 @@ use mapping::Mapping;
 
 use super::{ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap};
 use crate::error::{Error, Result};
-use crate::settings::IndexSettings;
+use crate::settings::{IndexSettings, prefixed};
 
 /// An index template among the others.
 ///
@@ -38,8 +38,70 @@ pub fn index(templates: &Templates, name: &str, template: &IndexTemplate) -> Res
         };
         return Err(Error::Template { name: name.to_owned(), why });
     }
+    if is_global(&template.patterns) && says_hidden(&templates.compose(template)) {
+        return Err(Error::Template { name: name.to_owned(), why: GLOBAL_HIDDEN.to_owned() });
+    }
     same_priority(templates, name, template)?;
     whole(templates, name, template)
+}
+
+/// Why a template that fits every index may not hide them.
+pub const GLOBAL_HIDDEN: &str =
+    "global composable templates may not specify the setting index.hidden";
+
+/// Does a template by itself, without its components, say of every index whether it hides?
+pub fn hides_all(template: &IndexTemplate) -> bool {
+    let own = IndexTemplate { template: template.template.clone(), ..IndexTemplate::default() };
+    is_global(&template.patterns) && says_hidden(&Templates::default().compose(&own))
+}
+
+/// Does it fit every index?
+fn is_global(patterns: &[String]) -> bool {
+    patterns.iter().any(|pattern| pattern == "*")
+}
+
+/// Does it say whether an index hides?
+fn says_hidden(composed: &Composed) -> bool {
+    prefixed(&composed.settings_json()).is_ok_and(|flat| flat.contains_key("index.hidden"))
+}
+
+/// What a caller is told who sets a template beside others of the other kind that fit the same
+/// names: of two kinds the newer one counts. Nothing where there are none.
+pub fn shadows(
+    templates: &Templates,
+    is_legacy: bool,
+    name: &str,
+    patterns: &[String],
+) -> Option<String> {
+    let meets = |others: &[String]| {
+        others.iter().any(|other| patterns.iter().any(|pattern| overlap(pattern, other)))
+    };
+    let others: Vec<(&Arc<str>, &[String])> = if is_legacy {
+        templates.index.iter().map(|(name, other)| (name, other.patterns.as_slice())).collect()
+    } else {
+        templates.legacy.iter().map(|(name, other)| (name, other.patterns.as_slice())).collect()
+    };
+    let met: Vec<_> = others.into_iter().filter(|(_, patterns)| meets(patterns)).collect();
+    if met.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = met.iter().map(|(name, _)| &***name).collect();
+    let each: Vec<String> =
+        met.iter().map(|(name, patterns)| format!("{name} => [{}]", patterns.join(", "))).collect();
+    let (names, each, patterns) = (names.join(","), each.join(","), patterns.join(", "));
+    Some(if is_legacy {
+        format!(
+            "legacy template [{name}] has index patterns [{patterns}] matching patterns from existing \
+             composable templates [{names}] with patterns ({each}); this template [{name}] may be \
+             ignored in favor of a composable template at index creation time"
+        )
+    } else {
+        format!(
+            "index template [{name}] has index patterns [{patterns}] matching patterns from existing \
+             older templates [{names}] with patterns ({each}); this template [{name}] will take \
+             precedence during new index creation"
+        )
+    })
 }
 
 /// Another template that fits the same names with the same priority.
@@ -138,6 +200,20 @@ pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate
             })?;
         }
     }
+    let hiding: Vec<&str> = templates
+        .index
+        .iter()
+        .filter(|(_, index)| index.composed_of.iter().any(|part| part == name))
+        .filter(|(_, index)| is_global(&index.patterns) && says_hidden(&after.compose(index)))
+        .map(|(user, _)| &**user)
+        .collect();
+    if !hiding.is_empty() {
+        return Err(Error::argument(format!(
+            "cannot update component template [{name}] because the following global templates would \
+             resolve to specifying the [index.hidden] setting: [{}]",
+            hiding.join(",")
+        )));
+    }
     Ok(())
 }
 
@@ -147,7 +223,13 @@ pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate
 /// A bad name or pattern, settings or mappings that make no index.
 pub fn legacy(name: &str, template: &LegacyTemplate) -> Result<()> {
     names(name, &template.patterns)?;
-    makes_index(&Templates::compose_legacy(&[(name, template)]))
+    let composed = Templates::compose_legacy(&[(name, template)]);
+    if is_global(&template.patterns) && says_hidden(&composed) {
+        let problem = "global templates may not specify the setting index.hidden".to_owned();
+        let why = Error::Invalid { problems: vec![problem] }.to_string();
+        return Err(Error::Template { name: name.to_owned(), why });
+    }
+    makes_index(&composed)
 }
 
 /// Names and patterns, in Elasticsearch's order.

@@ -91,6 +91,12 @@ fn wish<'c, E: Env>(call: &'c Call<'_, E>) -> Result<Wish<'c>> {
     let metrics: Vec<&str> = METRICS.into_iter().filter(|metric| all || named(metric)).collect();
     let sections = match call.path.get("index_metric") {
         None => Sections::ALL,
+        Some(list) if all && list != "_all" => {
+            return Err(Error::illegal_argument(format!(
+                "request [{}] contains index metrics [{list}] but all stats requested",
+                String::from_utf8_lossy(http::Target::new(call.head.target()).path()),
+            )));
+        }
         Some(_) if !metrics.contains(&"indices") => {
             return Err(Error::illegal_argument(format!(
                 "request [{}] contains index metrics [{}] but indices stats not requested",
