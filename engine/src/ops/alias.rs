@@ -171,11 +171,34 @@ impl<E: Env> Core<E> {
             ..IndicesOptions::default()
         };
         let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
-        let expression = request.indices.join(",");
         let action = match request.change {
             AliasChange::RemoveIndex => "indices:admin/delete",
             _ => "indices:admin/aliases",
         };
+        let mut expression = request.indices.join(",");
+        if request.change != AliasChange::RemoveIndex {
+            let state = self.state();
+            let is_stream = |name: &&String| state.data_streams.contains_key(name.as_str());
+            if let Some(stream) = request.indices.iter().find(is_stream) {
+                gate.index(action, stream)?;
+                if matches!(request.change, AliasChange::Add { .. }) {
+                    return Err(Error::illegal_argument(format!(
+                        "[{stream}] is a data stream, and aliases of data streams are not supported"
+                    )));
+                }
+                // It has none that could be removed.
+                let others: Vec<&str> = request
+                    .indices
+                    .iter()
+                    .filter(|name| !is_stream(name))
+                    .map(String::as_str)
+                    .collect();
+                if others.is_empty() {
+                    return Ok(Vec::new());
+                }
+                expression = others.join(",");
+            }
+        }
         self.reached(gate, action, &expression, call)
     }
 

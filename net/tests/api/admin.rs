@@ -606,6 +606,13 @@ fn aliases_are_put_on_indices_alone() {
         ] {
             assert_eq!(client.bad(method, target, body).await, told, "{target} {body}");
         }
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds1", "").await;
+        let told = client.bad("PUT", "/ds1/_alias/b", "").await;
+        assert!(told.contains("aliases of data streams are not supported"), "{told}");
+        let told = client.bad("DELETE", "/ds1/_alias/b", "").await;
+        assert_eq!(told, "404 aliases_not_found_exception: aliases [b] missing");
         client.good("PUT", "/i*/_alias/b", "").await;
         let told = client.bad("PUT", "/a*/_alias/b", "").await;
         assert_eq!(told, "404 index_not_found_exception: no such index [a*]");
