@@ -1,8 +1,14 @@
 //! CBOR (RFC 8949): JSON's data, written with definite lengths, read with either.
 //!
-//! Read are all major types: byte strings become base64, tags are passed over, `undefined` is null.
+//! Read are all major types: byte strings become base64, `undefined` is null. Of tags those of long
+//! integers (2, 3) and of decimals (4) are known; others are passed over.
 
-use super::{DEPTH_MAX, In, Malformed, Number, Out, Tree, base64, number};
+use super::{DEPTH_MAX, In, Malformed, Number, Out, Tree, base64, big, number, too_long};
+
+/// Tags of long integers, and of `[exponent, integer]`.
+const POSITIVE: u64 = 2;
+const NEGATIVE: u64 = 3;
+const DECIMAL: u64 = 4;
 
 pub(super) fn read(body: &[u8], out: &mut Out) -> Result<(), Malformed> {
     let mut bytes = In { bytes: body, at: 0 };
@@ -68,12 +74,8 @@ fn value(bytes: &mut In<'_>, out: &mut Out, depth: usize) -> Result<(), Malforme
             out.raw("{");
             let mut left = count;
             while more(bytes, &mut left)? {
-                let key_at = bytes.at;
-                if bytes.byte()? >> 5 != 3 {
-                    return Err(Malformed::new(key_at, "a key that is no text"));
-                }
-                bytes.at = key_at;
-                value(bytes, out, depth)?;
+                out.check(bytes.at)?;
+                out.text(&key(bytes)?);
                 out.raw(":");
                 value(bytes, out, depth)?;
                 out.raw(",");
@@ -81,11 +83,63 @@ fn value(bytes: &mut In<'_>, out: &mut Out, depth: usize) -> Result<(), Malforme
             out.uncomma();
             out.raw("}");
         }
-        // A tag says what the value stands for; JSON has no place for that.
+        (6, Some(POSITIVE | NEGATIVE)) if next_major(bytes) == Some(2) => {
+            bytes.at = at;
+            out.raw(&integer(bytes)?);
+        }
+        (6, Some(DECIMAL)) => {
+            let pair_at = bytes.at;
+            if bytes.byte()? != 0x82 {
+                return Err(Malformed::new(pair_at, "a decimal that is no pair"));
+            }
+            let exponent = integer(bytes)?.parse::<i32>().ok().and_then(i32::checked_neg);
+            let scale = exponent.ok_or_else(|| too_long(pair_at))?;
+            out.raw(&big::scaled(&integer(bytes)?, scale));
+        }
+        // Another tag says what the value stands for; JSON has no place for that.
         (6, Some(_)) => value(bytes, out, deeper()?)?,
         _ => return Err(Malformed::new(at, "a length that is not there")),
     }
     Ok(())
+}
+
+/// The kind of what comes next.
+fn next_major(bytes: &In<'_>) -> Option<u8> {
+    bytes.bytes.get(bytes.at).map(|head| head >> 5)
+}
+
+/// An integer of any size, as digits.
+fn integer(bytes: &mut In<'_>) -> Result<String, Malformed> {
+    let at = bytes.at;
+    let head = bytes.byte()?;
+    let said = argument(bytes, head & 31)?;
+    match (head >> 5, said) {
+        (0, Some(number)) => Ok(number.to_string()),
+        (1, Some(number)) => Ok((-1 - i128::from(number)).to_string()),
+        (6, Some(tag @ (POSITIVE | NEGATIVE))) if next_major(bytes) == Some(2) => {
+            let head = bytes.byte()?;
+            let len = argument(bytes, head & 31)?;
+            let held = chunks(bytes, 2, len)?;
+            let read = if tag == POSITIVE { big::of_bytes } else { big::below_zero };
+            read(&held).ok_or_else(|| too_long(at))
+        }
+        _ => Err(Malformed::new(at, "no integer")),
+    }
+}
+
+/// A key: a text; some writers have integers there, or text that they call bytes.
+fn key(bytes: &mut In<'_>) -> Result<String, Malformed> {
+    let at = bytes.at;
+    match next_major(bytes) {
+        Some(0 | 1) => integer(bytes),
+        Some(major @ (2 | 3)) => {
+            let head = bytes.byte()?;
+            let len = argument(bytes, head & 31)?;
+            String::from_utf8(chunks(bytes, major, len)?)
+                .map_err(|_| Malformed::new(at, "a text that is no UTF-8"))
+        }
+        _ => Err(Malformed::new(at, "a key that is no text")),
+    }
 }
 
 /// Is there one more in a list of known or unknown length?
@@ -167,6 +221,7 @@ pub(super) fn write(value: &Tree, out: &mut Vec<u8>) {
         Tree::Number(held) => match number(held) {
             Number::Int(int) if int >= 0 => head(out, 0, int as u64),
             Number::Int(int) => head(out, 1, !int as u64),
+            Number::Big(text) => long(out, text),
             Number::Float(float) => {
                 out.push(0xfb);
                 out.extend_from_slice(&float.to_be_bytes());
@@ -185,6 +240,21 @@ pub(super) fn write(value: &Tree, out: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// An integer beyond 64 bits with sign: in a head where one holds it, else tagged bytes.
+fn long(out: &mut Vec<u8>, text: &str) {
+    let (major, tag, bytes) = match text.strip_prefix('-') {
+        Some(digits) => (1, NEGATIVE, big::to_bytes_less_one(digits)),
+        None => (0, POSITIVE, big::to_bytes(text)),
+    };
+    if bytes.len() <= 8 {
+        head(out, major, bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)));
+        return;
+    }
+    head(out, 6, tag);
+    head(out, 2, bytes.len() as u64);
+    out.extend_from_slice(&bytes);
 }
 
 fn string(out: &mut Vec<u8>, text: &str) {
@@ -235,11 +305,31 @@ mod tests {
             (&[0x7f, 0x62, 0x61, 0x62, 0x61, 0x63, 0xff], r#""abc""#),
             (&[0xc1, 0x1a, 0x51, 0x4b, 0x67, 0xb0], "1363896240"),
             (&[0xf7], "null"),
+            (&[0xc2, 0x49, 1, 0, 0, 0, 0, 0, 0, 0, 0], "18446744073709551616"),
+            (&[0xc3, 0x49, 1, 0, 0, 0, 0, 0, 0, 0, 0], "-18446744073709551617"),
+            (&[0x3b, 255, 255, 255, 255, 255, 255, 255, 255], "-18446744073709551616"),
+            (&[0xc4, 0x82, 0x21, 0x19, 0x6a, 0xb3], "273.15"),
+            (&[0xc4, 0x82, 0x00, 0xc3, 0x41, 4], "-5"),
+            (&[0xa2, 0x01, 0x61, 0x61, 0x20, 0x61, 0x62], r#"{"1":"a","-1":"b"}"#),
+            (&[0xa1, 0x41, 0x61, 0x02], r#"{"a":2}"#),
+            (&[0xc2, 0x01], "1"),
         ] {
             assert_eq!(read(bytes), text);
         }
         assert!(to_json(Encoding::Cbor, &[0xf9, 0x7c, 0x00]).is_err(), "infinity");
-        assert!(to_json(Encoding::Cbor, &[0xa1, 0x01, 0x02]).is_err(), "a key of a number");
+        for bad in [
+            &[0xa1, 0xf5, 0x02][..],
+            &[0xa1, 0xc2, 0x41, 1, 0x02],
+            &[0xc4, 0x01],
+            &[0xc4, 0x82, 0x01],
+            &[0xc4, 0x82, 0x61, 0x61, 0x01],
+            &[0xc4, 0x82, 0x1b, 1, 0, 0, 0, 0, 0, 0, 0, 0x01],
+            &[0xc2, 0x59, 255, 255],
+        ] {
+            assert!(to_json(Encoding::Cbor, bad).is_err(), "{bad:?}");
+        }
+        let long = [&[0xc2, 0x59, 0x02, 0x00][..], &[255; 512]].concat();
+        assert!(to_json(Encoding::Cbor, &long).is_err(), "too many digits");
         assert!(to_json(Encoding::Cbor, &[0x01, 0x02]).is_err(), "two values");
         assert!(to_json(Encoding::Cbor, &[0x5b, 255, 255, 255, 255, 255, 255, 255, 255]).is_err());
     }

@@ -5,8 +5,9 @@
 //! 1. What is read is bounded: by the body's own size, by [`DEPTH_MAX`], and by the size of the JSON
 //!    that it becomes. Nothing is read twice: there are no aliases and no references beyond names.
 //! 2. Written and read again, a value is the same, but that numbers keep their value, not their
-//!    text.
+//!    text: integers of any size exactly, numbers with a fraction as doubles.
 
+mod big;
 mod cbor;
 mod smile;
 mod yaml;
@@ -31,7 +32,7 @@ pub enum Encoding {
     /// RFC 8259.
     #[default]
     Json,
-    /// YAML 1.2, of which JSON's data.
+    /// JSON's data of YAML, words and numbers as Jackson reads them.
     Yaml,
     /// RFC 8949.
     Cbor,
@@ -241,16 +242,23 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A number in the form that holds it best.
-enum Number {
+enum Number<'a> {
     Int(i64),
+    /// The digits of an integer that is longer, with its sign.
+    Big(&'a str),
     Float(f64),
 }
 
-fn number(number: &json::Number) -> Number {
+fn number(number: &json::Number) -> Number<'_> {
     match number.as_i64() {
         Some(int) if number.is_integer() => Number::Int(int),
+        None if number.is_integer() => Number::Big(number.text()),
         _ => Number::Float(number.as_f64()),
     }
+}
+
+fn too_long(at: usize) -> Malformed {
+    Malformed::new(at, "a number too long")
 }
 
 #[cfg(test)]
@@ -262,6 +270,8 @@ mod tests {
         "[]",
         "null",
         r#"{"a":[1,-1,0,15,16,-17,255,65536,-4294967296,9223372036854775807,-9223372036854775808]}"#,
+        r#"[9223372036854775808,18446744073709551615,18446744073709551616,-9223372036854775809]"#,
+        r#"[-18446744073709551616,-18446744073709551617,1000000000000000000000000000000]"#,
         r#"{"f":[0.5,-2.25,1.0E300],"t":true,"n":null,"e":"","o":{},"l":[]}"#,
         r#"{"kurz":"käse","long":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#,
         r##"{"true":"true","0":"0","a b":" x","#x":"- y","x: y":"{","q\"":"\n\t\\","é":"😀"}"##,

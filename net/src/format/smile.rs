@@ -1,12 +1,12 @@
 //! Smile, Jackson's binary form of JSON's data (version 1.0.6 of its specification).
 //!
 //! Written without shared names or values; read with both: a reference is a number that stands for
-//! a short text met before, in a table of at most 1,024.
+//! a text met before, in a table of at most 1,024. Names count there however long they are, values
+//! only in their short forms (of up to 64 bytes).
 
-use super::{DEPTH_MAX, In, Malformed, Number, Out, Tree, base64, number};
+use super::{DEPTH_MAX, In, Malformed, Number, Out, Tree, base64, big, number, too_long};
 
-/// References are given to texts up to this length, and so many at a time.
-const SHARED_BYTES_MAX: usize = 64;
+/// So many texts have a reference at a time.
 const SHARED_MAX: usize = 1_024;
 
 /// What is known while reading.
@@ -17,9 +17,6 @@ struct Shared {
 
 fn share(table: &mut Option<Vec<String>>, text: &str) {
     let Some(table) = table else { return };
-    if text.is_empty() || text.len() > SHARED_BYTES_MAX {
-        return;
-    }
     if table.len() == SHARED_MAX {
         table.clear();
     }
@@ -94,6 +91,12 @@ fn packed(bytes: &mut In<'_>, len: usize) -> Result<Vec<u8>, Malformed> {
     Ok(held)
 }
 
+/// An integer of any size, as digits: its bytes in two's complement, packed.
+fn integer(bytes: &mut In<'_>, at: usize) -> Result<String, Malformed> {
+    let len = usize::try_from(vint(bytes)?).unwrap_or(usize::MAX);
+    big::of_complement(&packed(bytes, len)?).ok_or_else(|| too_long(at))
+}
+
 /// A text up to its end mark.
 fn long_text<'a>(bytes: &mut In<'a>) -> Result<&'a str, Malformed> {
     let rest = &bytes.bytes[bytes.at..];
@@ -120,6 +123,11 @@ fn value(
         0x22 => out.raw("false"),
         0x23 => out.raw("true"),
         0x24 | 0x25 => out.raw(&unzigzag(vint(bytes)?).to_string()),
+        0x26 => out.raw(&integer(bytes, at)?),
+        0x2a => {
+            let scale = i32::try_from(unzigzag(vint(bytes)?)).map_err(|_| too_long(at))?;
+            out.raw(&big::scaled(&integer(bytes, at)?, scale));
+        }
         0x28 => out.float(at, f64::from(f32::from_bits(sevens(bytes, 5)? as u32)))?,
         0x29 => out.float(at, f64::from_bits(sevens(bytes, 10)? as u64))?,
         0x40..=0xbf => {
@@ -187,6 +195,7 @@ fn list(
 
 fn name(bytes: &mut In<'_>, out: &mut Out, known: &mut Shared, head: u8) -> Result<(), Malformed> {
     let at = bytes.at;
+    out.check(at)?;
     match head {
         0x20 => out.text(""),
         0x30..=0x33 => {
@@ -195,6 +204,7 @@ fn name(bytes: &mut In<'_>, out: &mut Out, known: &mut Shared, head: u8) -> Resu
         }
         0x34 => {
             let text = long_text(bytes)?;
+            share(&mut known.names, text);
             out.text(text);
         }
         0x40..=0x7f => out.text(&shared(&known.names, usize::from(head & 0x3f), at)?),
@@ -225,6 +235,12 @@ fn write_value(tree: &Tree, out: &mut Vec<u8>) {
                 out.push(if i32::try_from(int).is_ok() { 0x24 } else { 0x25 });
                 write_vint(out, zigzag(int));
             }
+            Number::Big(text) => {
+                let bytes = big::to_complement(text);
+                out.push(0x26);
+                write_vint(out, bytes.len() as u64);
+                pack(out, &bytes);
+            }
             Number::Float(float) => {
                 out.push(0x29);
                 let bits = float.to_bits();
@@ -245,6 +261,23 @@ fn write_value(tree: &Tree, out: &mut Vec<u8>) {
             }
             out.push(0xfb);
         }
+    }
+}
+
+/// The other way of [`packed`].
+fn pack(out: &mut Vec<u8>, bytes: &[u8]) {
+    let (mut bits, mut count) = (0u32, 0u32);
+    for byte in bytes {
+        bits = bits << 8 | u32::from(*byte);
+        count += 8;
+        while count >= 7 {
+            count -= 7;
+            out.push((bits >> count) as u8 & 0x7f);
+        }
+        bits &= (1 << count) - 1;
+    }
+    if count > 0 {
+        out.push(bits as u8);
     }
 }
 
@@ -324,6 +357,55 @@ mod tests {
         assert_eq!(json, br#"[{"a":"x"},{"a":"x"}]"#);
         assert!(to_json(Encoding::Smile, b":)\n\x03\xf8\x02\xf9").is_err(), "to nothing");
         assert!(to_json(Encoding::Smile, b":)\n\x00\xf8\x01\xf9").is_err(), "not switched on");
+    }
+
+    #[test]
+    fn long_names_count_in_the_table_of_names() {
+        // As Jackson writes it: `[{"k…":1,"b":2,"c":3},{"b":2,"c":3}]`, the first name of 65 bytes.
+        let long = "k".repeat(65);
+        let mut bytes = b":)\n\x01\xf8\xfa\x34".to_vec();
+        bytes.extend_from_slice(long.as_bytes());
+        bytes.extend_from_slice(
+            b"\xfc\xc2\x80b\xc4\x80c\xc6\xfb\xfa\x41\xc4\x42\xc6\x40\xc2\xfb\xf9",
+        );
+        let json = to_json(Encoding::Smile, &bytes).expect("good");
+        let wanted = format!(r#"[{{"{long}":1,"b":2,"c":3}},{{"b":2,"c":3,"{long}":1}}]"#);
+        assert_eq!(String::from_utf8_lossy(&json), wanted);
+        // The table of 1,024 begins anew after its last place.
+        let mut bytes = b":)\n\x01\xfa".to_vec();
+        let mut wanted = Vec::new();
+        for number in 0..1_025 {
+            let name = if number % 2 == 0 { format!("{number:070}") } else { number.to_string() };
+            if name.len() > 64 {
+                bytes.push(0x34);
+                bytes.extend_from_slice(name.as_bytes());
+                bytes.push(0xfc);
+            } else {
+                bytes.push(0x80 + (name.len() - 1) as u8);
+                bytes.extend_from_slice(name.as_bytes());
+            }
+            bytes.push(0xc2);
+            wanted.push(format!(r#""{name}":1"#));
+        }
+        bytes.extend_from_slice(b"\x40\xc4\xfb");
+        wanted.push(format!(r#""{:070}":2"#, 1_024));
+        let json = to_json(Encoding::Smile, &bytes).expect("good");
+        assert_eq!(String::from_utf8_lossy(&json), format!("{{{}}}", wanted.join(",")));
+    }
+
+    #[test]
+    fn integers_and_decimals_of_any_size_are_read() {
+        // As Jackson writes 18446744073709551615, -1 (as a long integer) and 273.15.
+        for (bytes, text) in [
+            (&b"\x26\x89\x00\x3f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x03"[..], "18446744073709551615"),
+            (b"\x26\x81\x7f\x01", "-1"),
+            (b"\x2a\x84\x82\x35\x2c\x03", "273.15"),
+        ] {
+            let json = to_json(Encoding::Smile, &[b":)\n\0", bytes].concat()).expect(text);
+            assert_eq!(String::from_utf8_lossy(&json), text);
+        }
+        let ours = of_json(Encoding::Smile, b"18446744073709551615").expect("JSON");
+        assert_eq!(&ours[4..], b"\x26\x89\x00\x3f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x03");
     }
 
     #[test]
