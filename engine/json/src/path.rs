@@ -30,11 +30,14 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The choice of `filter_path`: entries that begin with `-` exclude.
+    /// The choice of `filter_path`: entries that begin with `-` exclude. Blanks around an entry and
+    /// dots at its end are nothing, as Elasticsearch splits.
     pub fn response<S: AsRef<str>>(paths: &[S]) -> Self {
-        let all = || paths.iter().map(AsRef::as_ref).filter(|path| !path.is_empty());
-        let excludes: Vec<&str> = all().filter_map(|path| path.strip_prefix('-')).collect();
-        let includes: Vec<&str> = all().filter(|path| !path.starts_with('-')).collect();
+        let all = || paths.iter().map(|path| path.as_ref().trim()).filter(|path| !path.is_empty());
+        let excludes: Vec<&str> =
+            all().filter_map(|path| path.strip_prefix('-')).map(undotted).collect();
+        let includes: Vec<&str> =
+            all().filter(|path| !path.starts_with('-')).map(undotted).collect();
         Self {
             includes: Patterns::by_name(&includes),
             excludes: Patterns::by_name(&excludes),
@@ -229,6 +232,17 @@ fn enter(pattern: &[u8], (n, at): (u32, u32), places: &mut Vec<(u32, u32)>) {
         }
         at += 1;
     }
+}
+
+/// A path without blanks around it and dots at its end; an escaped one stays.
+fn undotted(path: &str) -> &str {
+    let mut path = path.trim();
+    while let Some(rest) = path.strip_suffix('.')
+        && !rest.ends_with('\\')
+    {
+        path = rest;
+    }
+    path
 }
 
 /// Names between dots; `\.` is a dot inside a name.

@@ -35,6 +35,26 @@ fn paths_choose_by_name() {
 }
 
 #[test]
+fn blanks_around_an_entry_and_dots_at_its_end_are_nothing() {
+    let both = r#"{"took":3,"hits":{"total":{"value":2}}}"#;
+    for entries in [
+        &["took", " hits.total"][..],
+        &["hits.total ", "took"],
+        &["hits.total.", "\ttook.."],
+        &["took", " ", "hits.total"],
+    ] {
+        assert_eq!(response(entries, HEALTH), both, "{entries:?}");
+    }
+    let rest = response(&["-hits", "-_shards"], HEALTH);
+    assert_eq!(response(&[" -hits.", "- _shards"], HEALTH), rest);
+    for nothing in [".", "hits..total", ".hits", "hits. total"] {
+        assert_eq!(response(&[nothing], HEALTH), "{}", "{nothing}");
+    }
+    assert_eq!(response(&["a\\."], r#"{"a.":1,"a":2}"#), r#"{"a.":1}"#);
+    assert_eq!(response(&[" "], HEALTH), HEALTH.replace(' ', ""));
+}
+
+#[test]
 fn two_stars_reach_any_depth() {
     assert_eq!(
         response(&["**.a"], HEALTH),
