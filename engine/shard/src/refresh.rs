@@ -163,22 +163,21 @@ impl<E: Env> Inner<E> {
         });
     }
 
+    /// Has nobody searched it for `index.search.idle.after`?
+    pub(crate) fn is_search_idle(&self) -> bool {
+        let now = self.env.clock().monotonic().as_millis() as u64;
+        let unsearched_ms = now.saturating_sub(self.touch.searched_ms.get());
+        u128::from(unsearched_ms) >= self.config.borrow().idle_after.as_millis()
+    }
+
     fn refresh_by_time(self: &Rc<Self>) {
         if self.phase.get() != Phase::Open || !self.state.borrow().is_dirty() {
             return;
         }
-        let is_wanted = {
-            let config = self.config.borrow();
-            let now = self.env.clock().monotonic().as_millis() as u64;
-            let unsearched_ms = now.saturating_sub(self.touch.searched_ms.get());
-            match config.refresh_interval {
-                RefreshInterval::Never => return,
-                RefreshInterval::Every(_) => true,
-                RefreshInterval::Unset => {
-                    u128::from(unsearched_ms) < config.idle_after.as_millis()
-                        || self.listeners.len() > 0
-                }
-            }
+        let is_wanted = match self.config.borrow().refresh_interval {
+            RefreshInterval::Never => return,
+            RefreshInterval::Every(_) => true,
+            RefreshInterval::Unset => !self.is_search_idle() || self.listeners.len() > 0,
         };
         if is_wanted {
             self.refresh_soon();

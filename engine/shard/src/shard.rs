@@ -469,6 +469,7 @@ impl<E: Env> Inner<E> {
             log_operations,
             buffer_bytes: (state.buffer_bytes() + state.unflushed_bytes()) as u64,
             refresh_listener_count: self.listeners.len() as u64,
+            is_search_idle: self.is_search_idle(),
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct Stats {
     pub buffer_bytes: u64,
     /// Writers that wait for a refresh.
     pub refresh_listener_count: u64,
+    /// Nobody has searched it for `index.search.idle.after`.
+    pub is_search_idle: bool,
 }
 
 impl std::ops::AddAssign<&Stats> for Stats {
@@ -127,6 +129,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
             log_operations,
             buffer_bytes,
             refresh_listener_count,
+            is_search_idle: _,
         } = self;
         for (sum, one) in [
             (docs_count, other.docs_count),

@@ -2,7 +2,8 @@
 //!
 //! A column is as wide as its longest cell (and its header, where that is shown); cells are joined
 //! by one space. Right-aligned ones pad left, the others right, but for the last column. Details
-//! are those of Elasticsearch (shapes.md, "Cat: layout").
+//! are those of Elasticsearch (shapes.md, "Cat: layout"). Where several columns share another name,
+//! it is the last one's.
 //!
 //! Cells are reckoned only for columns that are shown or sorted by: a table of a thousand indices
 //! has some two hundred columns, and most callers want ten.
@@ -283,37 +284,43 @@ impl<R: Row> Table<R> {
                 .collect();
         };
         let mut shown: Vec<(usize, String)> = Vec::new();
+        let mut show = |at: usize, named: &str| {
+            if !shown.iter().any(|(_, known)| *known == named) {
+                shown.push((at, named.to_owned()));
+            }
+        };
         for name in wanted {
-            for (at, column) in self.columns.iter().enumerate() {
-                let named = if name.contains('*') {
-                    let whole = || column.name.clone().into_owned();
-                    glob(name.as_bytes(), column.name.as_bytes()).then(whole)
-                } else {
-                    let is = column.name == *name || column.aliases.contains(&name.as_str());
-                    is.then(|| name.clone())
-                };
-                if let Some(named) = named
-                    && !shown.iter().any(|(_, known)| *known == named)
-                {
-                    shown.push((at, named));
-                    if !name.contains('*') {
-                        break;
-                    }
-                }
+            if name.contains('*') {
+                let fits = |column: &Column<R>| glob(name.as_bytes(), column.name.as_bytes());
+                let all = self.columns.iter().enumerate();
+                all.filter(|(_, column)| fits(column)).for_each(|(at, it)| show(at, &it.name));
+            } else if let Some(at) = self.whole(name).or_else(|| self.named(name)) {
+                show(at, name);
             }
         }
         shown
     }
 
+    /// The column of this name.
+    fn whole(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The last column that has this name among its own.
+    fn named(&self, name: &str) -> Option<usize> {
+        let has = |column: &Column<R>| column.name == name || column.aliases.contains(&name);
+        self.columns.iter().rposition(has)
+    }
+
     fn sorted(&self, wish: &Wish) -> Result<Vec<&R>> {
         let mut keys: Vec<(usize, bool)> = Vec::new();
         for key in &wish.order {
-            let (name, down) = match key.split_once(':') {
-                Some((name, order)) => (name, order.eq_ignore_ascii_case("desc")),
-                None => (key.as_str(), false),
+            let (name, down) = match (key.strip_suffix(":desc"), key.strip_suffix(":asc")) {
+                (Some(name), _) => (name, true),
+                (_, Some(name)) => (name, false),
+                _ => (key.as_str(), false),
             };
-            let named = |column: &Column<R>| column.name == name || column.aliases.contains(&name);
-            let Some(at) = self.columns.iter().position(named) else {
+            let Some(at) = self.named(name) else {
                 return Err(Error::new(
                     500,
                     "unsupported_operation_exception",
@@ -389,7 +396,7 @@ mod tests {
             left("index", &["i", "idx"], "name", |row: &Index| row.1.into()),
             right("docs.count", &["dc"], "docs", |row: &Index| row.2.clone()),
             right("store.size", &["ss"], "size", |row: &Index| row.3.clone()),
-            hidden(left("note", &[], "a note", |_| "x".into())),
+            hidden(left("note", &["ss", "index"], "a note", |_| "x".into())),
             hidden(right("time", &[], "a time", |_| Cell::Nanos(1_500_000))),
         ]
     }
@@ -429,36 +436,41 @@ mod tests {
     fn columns_are_chosen_by_any_name() {
         assert_eq!(text("h=note"), "x\nx\nx\n");
         assert_eq!(
-            text("h=*.size,nothing,ss,store.size&bytes=b&v").lines().next(),
-            Some("store.size    ss")
+            text("h=*.size,nothing,dc,store.size&bytes=b&v").lines().next(),
+            Some("store.size   dc")
         );
-        assert_eq!(text("h=ss&bytes=kb"), "15\n 0\n  \n");
+        assert_eq!(text("h=store.size&bytes=kb"), "15\n 0\n  \n");
+        // A shared name is the last column's, but not one that is a column's own.
+        assert_eq!(text("h=ss"), "x\nx\nx\n");
+        assert_eq!(text("h=index"), "b\nalpha\nc\n");
     }
 
     #[test]
     fn rows_are_sorted_with_the_empty_first() {
         assert_eq!(text("h=i&s=docs.count:desc"), "alpha\nb\nc\n");
         assert_eq!(text("h=i&s=dc"), "c\nb\nalpha\n");
-        assert_eq!(text("h=i&s=health,ss:desc"), "b\nc\nalpha\n");
-        let error = table().text(&wish("s=nope")).expect_err("unknown");
-        assert_eq!(
-            (error.status, error.reason.as_str()),
-            (500, "Unable to sort by unknown sort key `nope`")
-        );
+        assert_eq!(text("h=i&s=health,store.size:desc"), "b\nc\nalpha\n");
+        for key in ["nope", "index:descending", "index:DESC", "index:", "index:desc:x"] {
+            let error = table().text(&wish(&format!("s={key}"))).expect_err("unknown");
+            assert_eq!(
+                (error.status, error.reason),
+                (500, format!("Unable to sort by unknown sort key `{key}`"))
+            );
+        }
     }
 
     #[test]
     fn json_cells_are_text_or_null() {
         let mut out = Vec::new();
-        table().json(&wish("h=i,docs.count,ss"), &mut Writer::new(&mut out)).expect("good");
+        table().json(&wish("h=i,docs.count,store.size"), &mut Writer::new(&mut out)).expect("good");
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
-            r#"[{"i":"b","docs.count":"5","ss":"15.7kb"},{"i":"alpha","docs.count":"1000","ss":"225b"},{"i":"c","docs.count":null,"ss":null}]"#
+            r#"[{"i":"b","docs.count":"5","store.size":"15.7kb"},{"i":"alpha","docs.count":"1000","store.size":"225b"},{"i":"c","docs.count":null,"store.size":null}]"#
         );
     }
 
     #[test]
     fn help_names_every_column() {
-        assert_eq!(help(&columns()).lines().nth(1), Some("index      | i,idx | name  "));
+        assert_eq!(help(&columns()).lines().nth(1), Some("index      | i,idx    | name  "));
     }
 }

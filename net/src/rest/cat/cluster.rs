@@ -17,6 +17,7 @@ use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
 use crate::render::units;
 use crate::reply::Reply;
 use crate::rest::cluster::Counts;
+use crate::rest::task::TaskId;
 
 /// The cluster's health.
 struct HealthLine {
@@ -201,7 +202,11 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
             rows.push(TemplateLine {
                 name,
                 patterns: format!("[{}]", texts(&body, "index_patterns").join(", ")),
-                order: number(&body, order),
+                // One that tells no priority has that of 0.
+                order: match number(&body, order) {
+                    told if told.is_empty() => "0".to_owned(),
+                    told => told,
+                },
                 version: number(&body, "version"),
                 composed_of,
             });
@@ -362,6 +367,8 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         Err(help) => return Ok(help),
     };
     call.gate.cluster("cluster:monitor/tasks/lists")?;
+    let parent = call.params.text("parent_task_id").filter(|text| !text.is_empty());
+    let parent = parent.map(TaskId::parse).transpose()?;
     let actions = call.params.text("actions").unwrap_or("*");
     let node = &call.core.shared().config.info;
     let headers = call.head.text("x-opaque-id");
@@ -375,14 +382,14 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     });
     let rows = call.core.tasks().await;
     drop(running);
-    let parent = call.params.text("parent_task_id");
     let rows = rows
         .into_iter()
         .filter(|row| call.gate.watches(&row.spec.owner) && chosen(actions, row.spec.action))
         .map(|row| TaskLine { node: node.clone(), row })
         .filter(|line| {
-            parent.is_none_or(|wanted| {
-                line.row.spec.parent.is_some_and(|parent| line.id(parent) == wanted)
+            parent.as_ref().is_none_or(|wanted| {
+                let number = wanted.number_here(call);
+                number.is_some() && line.row.spec.parent == number
             })
         })
         .collect();

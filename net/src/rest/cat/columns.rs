@@ -54,6 +54,7 @@ const COLUMNS: &[Entry] = &[
     ("refresh.external_total", &["rto", "refreshTotal"], "total external refreshes", |s| s.shard.refresh.count.into()),
     ("refresh.external_time", &["rti", "refreshTime"], "time spent in external refreshes", |s| Cell::micros(s.shard.refresh.time_us)),
     ("refresh.listeners", &["rli", "refreshListeners"], "number of pending refresh listeners", |s| s.shard.refresh_listener_count.into()),
+    ("refresh.is_search_idle", &["rsi"], "nobody searched the shard for index.search.idle.after", |s| s.shard.is_search_idle.to_string().into()),
     ("search.fetch_current", &["sfc", "searchFetchCurrent"], "current fetch phase ops", |s| s.fetch.current.into()),
     ("search.fetch_time", &["sfti", "searchFetchTime"], "time spent in fetch phase", |s| Cell::micros(s.fetch.time_us)),
     ("search.fetch_total", &["sfto", "searchFetchTotal"], "total fetch ops", |s| s.fetch.count.into()),
@@ -99,13 +100,19 @@ impl For {
     fn has(self, name: &str) -> bool {
         let family = name.split('.').next().unwrap_or(name);
         match self {
-            Self::Indices => !matches!(name, "query_cache.hit_count" | "query_cache.miss_count"),
+            Self::Indices => !matches!(
+                name,
+                "query_cache.hit_count" | "query_cache.miss_count" | "refresh.is_search_idle"
+            ),
             // Warmers stand behind the sequence numbers of shards.
             Self::Shards => {
                 !matches!(family, "request_cache" | "suggest" | "warmer")
                     && !matches!(name, "query_cache.hit_count" | "query_cache.miss_count")
             }
-            Self::Nodes => !matches!(family, "dense_vector" | "sparse_vector" | "warmer"),
+            Self::Nodes => {
+                !matches!(family, "dense_vector" | "sparse_vector" | "warmer")
+                    && name != "refresh.is_search_idle"
+            }
         }
     }
 }

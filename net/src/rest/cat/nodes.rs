@@ -248,7 +248,8 @@ pub(in crate::rest) async fn allocation<E: Env>(call: &Call<'_, E>) -> Result<Re
         let bytes = call.core.node_stats().await.shard.store_bytes;
         rows.push(AllocationLine { shards: counts.assigned, node: Some((info, sample, bytes)) });
     }
-    if counts.unassigned > 0 && call.path.get("node_id").is_none() {
+    // What no node has is told whichever nodes were asked for.
+    if counts.unassigned > 0 {
         rows.push(AllocationLine { shards: counts.unassigned, node: None });
     }
     answer(call, Table { columns, rows }, wish).await

@@ -21,6 +21,7 @@ struct Line {
     standing: Option<Standing>,
     node: NodeWords,
     data: String,
+    now_ms: i64,
 }
 
 /// What a line says of the node.
@@ -70,6 +71,19 @@ fn reason(line: &Line) -> &'static str {
     if line.standing.is_some() { "ALLOCATION_FAILED" } else { "INDEX_CREATED" }
 }
 
+/// Since when a copy has no place: a replica never had one. When a shard failed nobody knows.
+fn unassigned_since(line: &Line) -> Option<i64> {
+    line.standing.is_none().then_some(line.index.created_ms)
+}
+
+/// For how long, in whole milliseconds.
+fn unassigned_for(line: &Line) -> Cell {
+    Cell::option(unassigned_since(line).map(|since| {
+        let ms = u64::try_from(line.now_ms.saturating_sub(since)).unwrap_or(0);
+        Cell::Nanos(ms.saturating_mul(1_000_000))
+    }))
+}
+
 fn details(line: &Line) -> Cell {
     match &line.standing {
         Some(Standing::Failed(why)) => (&**why).into(),
@@ -92,8 +106,8 @@ fn shard_table() -> Vec<Column<Line>> {
         left("node", &["n"], "name of node where it lives", |l| l.at_node(|l| l.node.name.as_str().into())),
         hidden(left("sync_id", &[], "sync id", |_| Cell::Empty)),
         hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| l.unassigned(|l| reason(l).into()))),
-        hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| l.unassigned(|l| units::date(l.index.created_ms).into()))),
-        hidden(left("unassigned.for", &["uf"], "time has been unassigned", |_| Cell::Empty)),
+        hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| Cell::option(unassigned_since(l).map(units::date)))),
+        hidden(right("unassigned.for", &["uf"], "time has been unassigned", unassigned_for)),
         hidden(left("unassigned.details", &["ud"], "additional details as to why the shard became unassigned", details)),
         hidden(left("recoverysource.type", &["rs"], "recovery source type", |l| if l.standing.is_some() { Cell::Empty } else { "peer".into() })),
     ];
@@ -126,6 +140,7 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let indices =
         call.core.index_stats(call.gate, action, call.indices(), options, Closed::Show).await?;
     let (node, data) = (NodeWords::of(call), &call.core.shared().config.data);
+    let now_ms = call.now_ms();
     let mut rows = Vec::new();
     for one in indices {
         let replicas = one.index.settings.replica_count();
@@ -137,6 +152,7 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
                 standing,
                 node: node.clone(),
                 data: folder.join(shard.number.to_string()).display().to_string(),
+                now_ms,
             };
             rows.push(line(Some(shard.standing)));
             rows.extend((0..replicas).map(|_| line(None)));
@@ -221,7 +237,7 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         hidden(left("start_time_millis", &["start_millis"], "recovery start time in epoch milliseconds", |l| l.row.begin_ms.to_string().into())),
         hidden(left("stop_time", &["stop"], "recovery stop time", |l| date(l.row.begin_ms + l.row.took_us / 1_000))),
         hidden(left("stop_time_millis", &["stop_millis"], "recovery stop time in epoch milliseconds", |l| (l.row.begin_ms + l.row.took_us / 1_000).to_string().into())),
-        left("time", &["t", "ti"], "recovery time", |l| units::millis(l.row.took_us / 1_000).into()),
+        left("time", &["t", "ti"], "recovery time", |l| Cell::micros(l.row.took_us)),
         left("type", &["ty"], "recovery type", |l| l.row.origin.as_str().to_ascii_lowercase().into()),
         left("stage", &["st"], "recovery stage", |l| if l.row.done { "done" } else { "translog" }.into()),
         left("source_host", &["shost"], "source host", |_| "n/a".into()),
