@@ -154,12 +154,21 @@ impl Params {
         }
     }
 
-    /// Checks names and values against what a route knows. `path` is the request's.
+    /// Checks names and values against what a route knows. `path` is the request's; `has_body`: it
+    /// has a body, beside which one in the query (`source`) is not looked at.
     ///
     /// # Errors
     /// Unknown names, all of them, with near ones; then the first value of a wrong kind.
-    pub fn check(&self, path: &str, known: &[&[Known]]) -> Result<()> {
-        let find = |name: &str| known.iter().copied().flatten().find(|known| known.name == name);
+    pub fn check(&self, path: &str, known: &[&[Known]], has_body: bool) -> Result<()> {
+        let is_read = |name: &str| match name {
+            "source" => !has_body,
+            "source_content_type" => !has_body && self.text("source").is_some(),
+            _ => true,
+        };
+        let find = |name: &str| {
+            let mut known = known.iter().copied().flatten();
+            known.find(|known| known.name == name && is_read(name))
+        };
         let mut unknown: Vec<&str> = self
             .iter()
             .map(|(name, _)| name)
@@ -405,7 +414,8 @@ mod tests {
             Known::new("size", Kind::Int).unoffered(),
             Known::new("timeout", Kind::Time),
         ];
-        let reason = |query: &str| params(query).check("/a", &[KNOWN]).expect_err("unknown").reason;
+        let reason =
+            |query: &str| params(query).check("/a", &[KNOWN], false).expect_err("unknown").reason;
         assert_eq!(reason("sizee=1"), "request [/a] contains unrecognized parameter: [sizee]");
         assert_eq!(
             reason("levle=1"),
@@ -415,8 +425,8 @@ mod tests {
             reason("foo&bar&pretty"),
             "request [/a] contains unrecognized parameters: [bar], [foo]"
         );
-        assert!(params("level=x&size=3&timeout=1s&pretty").check("/a", &[KNOWN]).is_ok());
-        assert!(params("size=x").check("/a", &[KNOWN]).is_err());
-        assert!(params("timeout=x").check("/a", &[KNOWN]).is_err());
+        assert!(params("level=x&size=3&timeout=1s&pretty").check("/a", &[KNOWN], false).is_ok());
+        assert!(params("size=x").check("/a", &[KNOWN], false).is_err());
+        assert!(params("timeout=x").check("/a", &[KNOWN], false).is_err());
     }
 }

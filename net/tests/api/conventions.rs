@@ -117,6 +117,17 @@ fn parameters_are_judged_before_anything_happens() {
         ] {
             assert_eq!(client.bad("GET", target, "").await, told, "{target}");
         }
+        // A body in the query is none beside a body, and its type says nothing without it.
+        let both = "400 illegal_argument_exception: request [/_search] contains unrecognized \
+                    parameters: [source] -> did you mean [_source]?, [source_content_type]";
+        let target = "/_search?source=%7B%7D&source_content_type=application/json";
+        assert_eq!(client.bad("GET", target, "{}").await, both);
+        client.good("GET", target, "").await;
+        let one = "400 illegal_argument_exception: request [/_search] contains unrecognized \
+                   parameter: [source_content_type]";
+        let target = "/_search?source_content_type=application/json";
+        assert_eq!(client.bad("GET", target, "").await, one);
+        assert_eq!(client.bad("GET", target, "{}").await, one);
         let told = client.bad("GET", "/?a=%zz", "").await;
         assert!(
             told.starts_with("400 bad_parameter_exception: java.lang.IllegalArgumentExc"),
