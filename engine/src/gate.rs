@@ -4,6 +4,8 @@
 //! `net` answers it from authz, so engine and authz never meet. The answer is plain data, so it
 //! crosses cores (decision D7). There is no path around it: every operation takes a gate.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use json::Value;
@@ -40,8 +42,16 @@ pub trait Gate {
 
     /// What the request tells of itself, for logs.
     fn origin(&self) -> &Origin {
-        const NOTHING: &Origin = &Origin { opaque_id: None, trace_id: None, user: None };
+        const NOTHING: &Origin =
+            &Origin { opaque_id: None, trace_id: None, user: None, warnings: None };
         NOTHING
+    }
+
+    /// Tells the caller, beside the answer, that something it used is deprecated.
+    fn warn(&self, sentence: &str) {
+        if let Some(warnings) = &self.origin().warnings {
+            warnings.add(sentence);
+        }
     }
 
     /// May the caller use this name, be it an alias, for `action`? Callers whose rights were granted by
@@ -84,6 +94,33 @@ pub struct Origin {
     pub trace_id: Option<String>,
     /// Name and realm of the user.
     pub user: Option<(String, String)>,
+    /// What the answer warns of; `None`: nobody hears it.
+    pub warnings: Option<Rc<Warnings>>,
+}
+
+/// What the caller of one request is warned of: each sentence once, in order, and no more than a
+/// head should hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings(RefCell<Vec<String>>);
+
+/// Sentences that one answer carries, and how long each may be.
+const WARNINGS_MAX: usize = 16;
+const WARNING_BYTES_MAX: usize = 1_024;
+
+impl Warnings {
+    /// One more; what is too much is dropped.
+    pub fn add(&self, sentence: &str) {
+        let mut sentences = self.0.borrow_mut();
+        let is_new = !sentences.iter().any(|known| known == sentence);
+        if is_new && sentences.len() < WARNINGS_MAX && sentence.len() <= WARNING_BYTES_MAX {
+            sentences.push(sentence.to_owned());
+        }
+    }
+
+    /// All so far, of which none is left.
+    pub fn take(&self) -> Vec<String> {
+        self.0.take()
+    }
 }
 
 /// May the caller do `action` to `index`, to which these aliases led? A role may name the index, or

@@ -88,7 +88,8 @@ impl Caller {
             Self::Known(known) => Some((known.name().to_owned(), known.realm().0.to_owned())),
         };
         let opaque_id = head.text("x-opaque-id").map(str::to_owned);
-        Origin { opaque_id, trace_id: trace_id(head).map(str::to_owned), user }
+        let trace_id = trace_id(head).map(str::to_owned);
+        Origin { opaque_id, trace_id, user, warnings: Some(Rc::default()) }
     }
 
     /// The challenge of a denial, for tokens of the OAuth half.

@@ -4,6 +4,8 @@
 //! In strict mode (`oauth.audit.strict`) a change of security is not begun while the log takes no line,
 //! and nothing is answered whose event could not be written.
 
+mod strangers;
+
 use std::collections::BTreeSet;
 
 use authz::Via;
@@ -17,9 +19,12 @@ use json::Value;
 use crate::admit::{Caller, Security};
 use crate::call::Call;
 use crate::fail::{self, Trace};
+use crate::oauth::limit::host;
 use crate::reply::Reply;
 use crate::rest::security::Op;
 use crate::table::Api;
+
+pub use strangers::Strangers;
 
 /// Denials of one request that get a line each; more are not told.
 const DENIED_MAX: usize = 100;
@@ -97,23 +102,36 @@ pub async fn kept<E: Env>(
     fail::reply(&refusal(), Trace::No).field("Retry-After", "1")
 }
 
-/// A caller who was not let in. One without any credential is no event: every browser begins so.
+/// A caller who was not let in. Those without any credential are told together: every browser begins so.
 pub fn refused<E: Env>(
     env: &E,
     security: Option<&Security<E>>,
+    strangers: &Strangers,
     head: &http::Head,
     peer: &str,
     reply: &Reply,
 ) {
     let Some(security) = security else { return };
     let audit = security.keeper.audit();
-    let Some(given) = head.text("authorization").filter(|_| audit.is_on()) else { return };
-    let scheme = scheme(given);
+    if !audit.is_on() {
+        return;
+    }
+    let given = head.text("authorization");
+    let count = match given {
+        Some(_) => String::new(),
+        None => {
+            let now_ms = u64::try_from(env.clock().unix_ms()).unwrap_or(0);
+            let Some(count) = strangers.count(host(peer), now_ms) else { return };
+            count.to_string()
+        }
+    };
+    let scheme = given.map_or("", scheme);
     let reason = reason(reply);
-    let (api_key, token) = presented(security, given);
+    let (api_key, token) = given.map_or_else(Default::default, |given| presented(security, given));
     let event = match reply.status {
         429 => "login_throttled",
         403 => "access_denied",
+        _ if given.is_none() => "anonymous_access_denied",
         _ => "login_failed",
     };
     let path = String::from_utf8_lossy(http::Target::new(head.target()).path()).into_owned();
@@ -128,6 +146,7 @@ pub fn refused<E: Env>(
         ("user_agent", head.text("user-agent").unwrap_or_default()),
         ("request_id", &request_id(env)),
         ("opaque_id", head.text("x-opaque-id").unwrap_or_default()),
+        ("count", count.as_str()),
     ];
     audit.note(env.clock().unix_ms(), event, "failed", &facts);
 }

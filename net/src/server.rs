@@ -77,7 +77,17 @@ impl<E: Env> Server<E> {
         let limits = Limits { lane_bytes_max, connections_max, ..options.limits };
         let turns = core.turns().clone();
         let (touched, lanes) = (Touched::default(), Lanes::new(shared.hasher.clone()));
-        let inner = Inner { core, security, options, router, touched, lanes, lease: lease.clone() };
+        let strangers = audit::Strangers::default();
+        let inner = Inner {
+            core,
+            security,
+            options,
+            router,
+            touched,
+            strangers,
+            lanes,
+            lease: lease.clone(),
+        };
         let door = Door::new(limits, (env, turns), lease, Front(Rc::new(inner)));
         Rc::new(Self { door })
     }
@@ -129,6 +139,7 @@ struct Inner<E: Env> {
     options: Options,
     router: Router,
     touched: Touched,
+    strangers: audit::Strangers,
     lanes: Lanes,
     lease: Lease,
 }
@@ -175,6 +186,8 @@ struct Look {
     trace: Trace,
     filter: Vec<String>,
     wanted: Wanted,
+    /// What it warns of.
+    warnings: Vec<String>,
     /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
     family: usize,
 }
@@ -257,6 +270,9 @@ impl<E: Env> Inner<E> {
             }
         };
         self.dress(&mut reply, &look).await;
+        for sentence in &look.warnings {
+            reply = reply.warn(sentence);
+        }
         if let Some(id) = head.text("x-opaque-id") {
             reply = reply.field("X-Opaque-Id", id.to_owned());
         }
@@ -350,7 +366,14 @@ impl<E: Env> Inner<E> {
             Judged::Caller(caller) => caller,
             Judged::Stranger(reply) => {
                 look.filter.clear();
-                audit::refused(self.core.env(), self.security.as_ref(), head, peer, &reply);
+                audit::refused(
+                    self.core.env(),
+                    self.security.as_ref(),
+                    &self.strangers,
+                    head,
+                    peer,
+                    &reply,
+                );
                 return Ok(reply);
             }
             Judged::Crowded(crowded) => return Err(too_many(head, crowded)),
@@ -367,7 +390,8 @@ impl<E: Env> Inner<E> {
             }
         };
         look.family = route.family();
-        params.check(&String::from_utf8_lossy(target.path()), route.params)?;
+        let has_body = !body.is_empty();
+        params.check(&String::from_utf8_lossy(target.path()), route.params, has_body)?;
         let body = self.plain_body(head, body, &mut memory).await?;
         self.room_to_read(route.family(), &body, &mut memory).await?;
         let body = match encoding_of(head, &body)? {
@@ -420,6 +444,8 @@ impl<E: Env> Inner<E> {
             rest::answer(&call).await
         };
         audit::answered(&call, &answered);
+        let warnings = gate.origin().warnings.as_ref();
+        look.warnings = warnings.map(|warnings| warnings.take()).unwrap_or_default();
         // Tokens of the OAuth half are told which scope they lack.
         match (answered, caller.lacks()) {
             (Err(error), Some(challenge)) if error.status == 403 => {

@@ -111,7 +111,7 @@ def elasticdump(server):
     scheme, rest = server.url.split("://")
     url = f"{scheme}://elastic:{PASSWORD}@{rest}"
     environment = {"NODE_EXTRA_CA_CERTS": str(server.ca), "NODE_TLS_REJECT_UNAUTHORIZED": "0"}
-    for kind in ("analyzer", "mapping", "data", "alias"):
+    for kind in ("settings", "mapping", "data", "alias"):
         file = folder / f"{kind}.json"
         file.unlink(missing_ok=True)
         call([program, f"--input={url}/dump-source", f"--output={file}", f"--type={kind}"], folder, environment=environment)
@@ -127,8 +127,17 @@ def elasticdump(server):
     assert all_of("dump-target") == all_of("dump-source")
     mappings = [server.request("GET", f"/{name}/_mapping")[2][name] for name in ("dump-source", "dump-target")]
     assert mappings[0] == mappings[1], mappings
-    analysis = server.request("GET", "/dump-target/_settings")[2]["dump-target"]["settings"]["index"]["analysis"]
-    assert "plain" in analysis["analyzer"], analysis
+    aliases = [server.request("GET", f"/{name}/_alias")[2][name] for name in ("dump-source", "dump-target")]
+    assert aliases[0] == {"aliases": shape["aliases"]}, aliases
+    assert aliases[0] == aliases[1], aliases
+
+    def settings(index):
+        told = server.request("GET", f"/{index}/_settings?flat_settings")[2][index]["settings"]
+        own = ("index.uuid", "index.creation_date", "index.provided_name")
+        return {name: value for name, value in told.items() if name not in own}
+
+    assert settings("dump-source")["index.analysis.analyzer.plain.filter"] == ["lowercase"], settings("dump-source")
+    assert settings("dump-target") == settings("dump-source"), (settings("dump-target"), settings("dump-source"))
 
 
 def curator(server):

@@ -15,7 +15,7 @@ mod create;
 mod streams;
 mod templates;
 
-pub use create::compose;
+pub use create::{check_soft_deletes, compose};
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.
 pub const INDEX_VERSION: &str = "8536000";

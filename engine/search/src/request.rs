@@ -104,6 +104,8 @@ pub struct SearchRequest {
     pub shards_unfiltered_max: Option<u32>,
     /// Answers of so many shards are merged at once (`batched_reduce_size`).
     pub reduce_at_once: u32,
+    /// What of it is deprecated, in Elasticsearch's words.
+    pub warnings: Vec<&'static str>,
 }
 
 impl Default for SearchRequest {
@@ -150,6 +152,7 @@ impl Default for SearchRequest {
             whole: false,
             shards_unfiltered_max: None,
             reduce_at_once: REDUCE_AT_ONCE,
+            warnings: Vec::new(),
         }
     }
 }

@@ -28,10 +28,11 @@ use super::Refresh;
 use super::bulk::{BulkOutcome, BulkRequest};
 use super::context::HeldShard;
 use super::document::{VersionType, WriteAction, WriteItem, WriteResult};
-use super::failure;
 use super::script::Script;
 use super::search::{SEARCH, SearchCall};
 use super::sliced::{By, sliced};
+use super::slow::{Asked, Source};
+use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
@@ -369,6 +370,10 @@ impl<E: Env> Core<E> {
         let search = &call.search;
         let mut request =
             dsl::parse_search(&search.body, &search.params).map_err(failure::of_search)?;
+        request.warnings.iter().for_each(|sentence| gate.warn(sentence));
+        if matches!(call.work, Work::Reindex(_)) && !request.sort.is_empty() {
+            deprecated::reindex_sort(gate);
+        }
         if request.sort.is_empty() {
             request.sort = dsl::sort_of_url("_shard_doc");
         } else {
@@ -441,11 +446,11 @@ impl<E: Env> Core<E> {
             }
             request.size = size as u32;
             let begun = self.env.clock().monotonic();
-            let run = self.run(part.gate, SEARCH, &part.held, &request, false, part.begin).await?;
-            if let Some(last) = run.merged.winners.last() {
-                request.resume = Some(last.ranked.keys.as_slice().into());
-            }
-            let reply = self.present(&request, run, false, part.begin).await?;
+            let asked = Asked::new(part.gate, &request, Source::Call(&part.call.search), false);
+            let run = self.find(asked, &part.held, part.begin).await?;
+            let last = run.merged.winners.last().map(|last| last.ranked.keys.as_slice().into());
+            let reply = self.bring(asked, run, part.begin).await?;
+            request.resume = last.or(request.resume);
             done.timed_out |= reply.timed_out;
             if request.total == TrackTotal::Exact {
                 let found = reply.result.total.map_or(0, |total| total.value);

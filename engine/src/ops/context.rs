@@ -77,6 +77,8 @@ pub struct Scrolling {
     pub max_score: Option<f32>,
     /// Shards that failed meanwhile make the whole fail.
     pub partial_results: bool,
+    /// What it asked, in its own words, for the slow log.
+    pub source: Arc<[u8]>,
 }
 
 /// What is held open.

@@ -7,7 +7,7 @@ use env::Env;
 use json::Value;
 
 use super::reached::READ;
-use super::{IndicesOptions, failure, filters};
+use super::{IndicesOptions, deprecated, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Gate, Limits};
@@ -75,6 +75,8 @@ impl<E: Env> Core<E> {
             ..NewIndex::new(&name, self.uuid(), self.now_ms())
         };
         let uuid = new.uuid;
+        deprecated::mappings(gate, body.get("mappings"));
+        self.warn_of_templates(gate, &name, &new.settings);
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
         self.done(command).await?;
@@ -136,11 +138,11 @@ impl<E: Env> Core<E> {
     }
 
     /// Makes an index (or a data stream, where a template says so) for a first document; another
-    /// request may have been faster. The caller has asked the gate.
+    /// request may have been faster. The caller has asked the gate, which hears only warnings.
     ///
     /// # Errors
     /// Where no index may be made so, in Elasticsearch's words.
-    pub(crate) async fn auto_create(self: &Rc<Self>, name: &str) -> Result<()> {
+    pub(crate) async fn auto_create(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let template = state.templates.find(name, false).map(|(_, template)| template);
@@ -160,6 +162,7 @@ impl<E: Env> Core<E> {
             self.new_stream(name).await
         } else {
             let new = NewIndex::new(name, self.uuid(), self.now_ms());
+            self.warn_of_templates(gate, name, &new.settings);
             self.change(Command::CreateIndex(new)).await
         };
         match made? {

@@ -15,6 +15,7 @@ mod cluster_settings;
 pub mod context;
 pub mod create;
 pub mod data_stream;
+mod deprecated;
 mod dfs;
 pub mod document;
 pub mod explain;

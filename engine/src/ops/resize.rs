@@ -179,6 +179,8 @@ impl<E: Env> Core<E> {
         for (name, value) in asked {
             settings.insert(name, value);
         }
+        cluster::check_soft_deletes(settings.get("index.soft_deletes.enabled"))
+            .map_err(failure::of_cluster)?;
         settings.insert("index.number_of_shards", shards.to_string());
         let aliases = self.aliases_of(gate, &target, body)?;
         let new = NewIndex {

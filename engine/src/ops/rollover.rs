@@ -208,7 +208,10 @@ impl<E: Env> Core<E> {
                     Command::PutDataStream { stream: next, create: false },
                 ]
             }
-            Target::Alias { old, explicit } => switch(&request.target, &old, explicit, new)?,
+            Target::Alias { old, explicit } => {
+                self.warn_of_templates(gate, &new.name, &new.settings);
+                switch(&request.target, &old, explicit, new)?
+            }
         };
         commands.push(note);
         self.done(Command::Batch(commands)).await?;

@@ -16,6 +16,7 @@ use search::request::{PointInTime, SearchRequest, Tiebreak, TrackTotal};
 use super::context::{self, Context, ContextId, ContextKind, HeldShard, Scrolling};
 use super::search::{KeepAlive, SEARCH, SearchCall, SearchReply};
 use super::sliced::{By, sliced};
+use super::slow::{Asked, Source, kept_source};
 use super::{IndicesOptions, Shards};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -69,10 +70,11 @@ impl<E: Env> Core<E> {
         request.scrolls = true;
         request.tiebreak = Tiebreak::Hidden;
         request.total = TrackTotal::Exact;
-        let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
+        let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
+        let run = self.find(asked, &held, begin).await?;
         let after = run.merged.winners.last().map(|winner| winner.ranked.keys.as_slice().into());
         let (total, max_score) = (run.merged.total, run.merged.max_score);
-        let mut reply = self.present(&request, run, call.partial_results, begin).await?;
+        let mut reply = self.bring(asked, run, begin).await?;
         request.total = TrackTotal::No;
         let context = Context {
             owner: gate.owner().to_owned(),
@@ -84,6 +86,7 @@ impl<E: Env> Core<E> {
                 total,
                 max_score,
                 partial_results: call.partial_results,
+                source: kept_source(call),
             }),
         };
         reply.scroll_id = Some(self.open_context(context, stays).await?.text());
@@ -116,13 +119,14 @@ impl<E: Env> Core<E> {
             // The first page was empty, so all are.
             request.size = 0;
         }
-        let partial_results = scrolling.partial_results;
-        let run = self.run(gate, SEARCH, &shards, &request, partial_results, begin).await?;
+        let source = Arc::clone(&scrolling.source);
+        let asked = Asked::new(gate, &request, Source::Kept(&source), scrolling.partial_results);
+        let run = self.find(asked, &shards, begin).await?;
         if let Some(last) = run.merged.winners.last() {
             scrolling.after = Some(last.ranked.keys.as_slice().into());
         }
         let (total, max_score) = (scrolling.total, scrolling.max_score);
-        let mut reply = self.present(&request, run, partial_results, begin).await?;
+        let mut reply = self.bring(asked, run, begin).await?;
         self.move_context(known, scrolling).await;
         reply.result.total = total;
         reply.result.max_score = max_score;
@@ -241,8 +245,9 @@ impl<E: Env> Core<E> {
                 held.into()
             }
         };
-        let run = self.run(gate, SEARCH, &shards, &request, call.partial_results, begin).await?;
-        let mut reply = self.present(&request, run, call.partial_results, begin).await?;
+        let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
+        let run = self.find(asked, &shards, begin).await?;
+        let mut reply = self.bring(asked, run, begin).await?;
         self.expand(gate, &shards, &request, &mut reply.result.hits, begin).await?;
         reply.pit_id = Some(pit.id);
         Ok(reply)

@@ -37,7 +37,7 @@ use super::explain::why;
 use super::footprint::{HIT_BYTES, hit_bytes};
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::skip::pass_over;
-use super::slow::{self, Phase, Told};
+use super::slow::{Asked, Phase, Source};
 use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
@@ -135,6 +135,13 @@ pub(super) struct Run {
     ranks: Option<Taken>,
 }
 
+impl Run {
+    /// The shards that were asked.
+    pub(super) fn asked(&self) -> Vec<(Arc<Index>, u32)> {
+        shards_of(&self.targets).map(|it| (Arc::clone(&it.index), it.number)).collect()
+    }
+}
+
 /// How long the parts of a search took in one shard.
 #[derive(Clone, Debug, Default)]
 pub struct ShardProfile {
@@ -177,6 +184,7 @@ impl<E: Env> Core<E> {
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
         let mut request = self.read_search(call).await?;
+        request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         request.shards_unfiltered_max = call.shards_unfiltered_max;
         request.reduce_at_once = call.reduce_at_once.unwrap_or(request.reduce_at_once);
         if request.collapse.is_some() && !request.rescore.is_empty() {
@@ -196,41 +204,11 @@ impl<E: Env> Core<E> {
             ]));
         }
         let held = self.hold(gate, SEARCH, call).await?;
-        let asked = self.env.clock().monotonic();
-        let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
-        let found = self.env.clock().monotonic();
-        let (took, hits) = (found.saturating_sub(asked), run.merged.total.map(|total| total.value));
-        let shards: Vec<(Arc<Index>, u32)> =
-            shards_of(&run.targets).map(|it| (Arc::clone(&it.index), it.number)).collect();
-        self.tell_slow_search(gate, Phase::Query, &shards, took, call, hits);
-        self.count_groups(&shards, &request.groups, Phase::Query, took);
-        let mut reply = self.present(&request, run, call.partial_results, begin).await?;
-        let took = self.env.clock().monotonic().saturating_sub(found);
-        self.tell_slow_search(gate, Phase::Fetch, &shards, took, call, hits);
-        self.count_groups(&shards, &request.groups, Phase::Fetch, took);
+        let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
+        let run = self.find(asked, &held, begin).await?;
+        let mut reply = self.bring(asked, run, begin).await?;
         self.expand(gate, &held, &request, &mut reply.result.hits, begin).await?;
         Ok(reply)
-    }
-
-    /// Tells the slow log of a phase that took so long, for each of the shards that were asked.
-    fn tell_slow_search(
-        self: &Rc<Self>,
-        gate: &dyn Gate,
-        phase: Phase,
-        shards: &[(Arc<Index>, u32)],
-        took: Duration,
-        call: &SearchCall,
-        total_hits: Option<u64>,
-    ) {
-        for (index, number) in shards {
-            self.tell_slow(phase, (index, *number), took, || Told {
-                source: slow::search_source(call),
-                total_hits,
-                total_shards: shards.len() as u32,
-                origin: gate.origin().clone(),
-                ..Told::default()
-            });
-        }
     }
 
     /// Counts.
@@ -240,8 +218,10 @@ impl<E: Env> Core<E> {
     pub async fn count(self: &Rc<Self>, gate: &dyn Gate, call: &SearchCall) -> Result<CountReply> {
         let begin = self.env.clock().monotonic();
         let request = dsl::parse_count(&call.body, &call.params).map_err(failure::of_search)?;
+        request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         let held = self.hold(gate, SEARCH, call).await?;
-        let run = self.run(gate, SEARCH, &held, &request, call.partial_results, begin).await?;
+        let asked = Asked::new(gate, &request, Source::Call(call), call.partial_results);
+        let run = self.find(asked, &held, begin).await?;
         Ok(CountReply {
             count: run.merged.total.map_or(0, |total| total.value),
             terminated_early: run.merged.terminated_early,

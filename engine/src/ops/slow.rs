@@ -5,6 +5,9 @@
 //! `index.indexing.slowlog.threshold.index.*`. Where none is set, looking costs a few look-ups a
 //! shard, and nothing is written.
 //!
+//! All that searches is told: a search, each page of a scroll, a search of a point in time, a count,
+//! and the batches in which `_delete_by_query` and its kin read.
+//!
 //! A search's time is that of its whole phase, a write's that of the batch in which the document
 //! went to its shard: documents of one batch are decided, logged and answered together.
 
@@ -16,10 +19,13 @@ use base::ShardId;
 use cluster::{Index, IndexSettings};
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer, json};
+use search::request::SearchRequest;
 
-use super::search::SearchCall;
+use super::context::HeldShard;
+use super::search::{Run, SEARCH, SearchCall, SearchReply};
 use crate::core::Core;
-use crate::gate::Origin;
+use crate::error::Result;
+use crate::gate::{Gate, Origin};
 use crate::node::Entry;
 
 /// Levels, from the most urgent.
@@ -97,12 +103,53 @@ pub(crate) struct Told {
     pub(crate) total_hits: Option<u64>,
     /// Shards that were asked, of a search.
     pub(crate) total_shards: u32,
+    /// A search that counted terms in all shards first.
+    pub(crate) dfs: bool,
     /// Id of the first document, of a write.
     pub(crate) id: Option<String>,
     /// Documents of the batch.
     pub(crate) docs: usize,
     /// Who asked.
     pub(crate) origin: Origin,
+}
+
+/// A search whose phases are watched.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    gate: &'a dyn Gate,
+    request: &'a SearchRequest,
+    source: Source<'a>,
+    partial_results: bool,
+}
+
+/// Where the words of a search stand.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// As it came.
+    Call(&'a SearchCall),
+    /// As [`kept_source`] left them.
+    Kept(&'a [u8]),
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(
+        gate: &'a dyn Gate,
+        request: &'a SearchRequest,
+        source: Source<'a>,
+        partial_results: bool,
+    ) -> Self {
+        Self { gate, request, source, partial_results }
+    }
+}
+
+/// So much is kept of a scroll's words, for its later pages.
+const KEPT_BYTES_MAX: usize = 16 << 10;
+
+/// The words of a search for as long as it is open, cut where they are very long.
+pub(crate) fn kept_source(call: &SearchCall) -> Arc<[u8]> {
+    let mut source = search_source(call);
+    source.truncate(KEPT_BYTES_MAX);
+    source.into()
 }
 
 /// What a search asked, as one body: what stood in the path's parameters is worked in, as if the
@@ -127,6 +174,8 @@ pub(crate) fn search_source(call: &SearchCall) -> Vec<u8> {
             "default_operator" | "analyzer" | "lenient" | "analyze_wildcard" => {
                 words.insert(name.as_str(), value)
             }
+            // How it is run is told elsewhere.
+            "search_type" => None,
             other => body.insert(other, value),
         };
     }
@@ -157,6 +206,64 @@ impl<E: Env> Drop for Watched<E> {
 }
 
 impl<E: Env> Core<E> {
+    /// Asks the shards and merges what they found, as [`Core::run`], and tells how long it took.
+    pub(super) async fn find(
+        self: &Rc<Self>,
+        asked: Asked<'_>,
+        held: &[HeldShard],
+        begin: Duration,
+    ) -> Result<Run> {
+        let Asked { gate, request, partial_results, .. } = asked;
+        let start = self.env.clock().monotonic();
+        let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
+        let took = self.env.clock().monotonic().saturating_sub(start);
+        let hits = run.merged.total.map(|total| total.value);
+        self.tell_slow_search(asked, Phase::Query, &run.asked(), took, hits);
+        Ok(run)
+    }
+
+    /// Brings the hits of what was found, as [`Core::present`], and tells how long it took.
+    pub(super) async fn bring(
+        self: &Rc<Self>,
+        asked: Asked<'_>,
+        run: Run,
+        begin: Duration,
+    ) -> Result<SearchReply> {
+        let start = self.env.clock().monotonic();
+        let (shards, hits) = (run.asked(), run.merged.total.map(|total| total.value));
+        let reply = self.present(asked.request, run, asked.partial_results, begin).await?;
+        let took = self.env.clock().monotonic().saturating_sub(start);
+        self.tell_slow_search(asked, Phase::Fetch, &shards, took, hits);
+        Ok(reply)
+    }
+
+    /// Tells the slow log of a phase that took so long, for each of the shards that were asked, and
+    /// counts it under the names that the search gave.
+    fn tell_slow_search(
+        self: &Rc<Self>,
+        asked: Asked<'_>,
+        phase: Phase,
+        shards: &[(Arc<Index>, u32)],
+        took: Duration,
+        total_hits: Option<u64>,
+    ) {
+        for (index, number) in shards {
+            self.tell_slow(phase, (index, *number), took, || Told {
+                source: match asked.source {
+                    Source::Call(call) => search_source(call),
+                    Source::Kept(source) => source.to_vec(),
+                },
+                total_hits,
+                total_shards: shards.len() as u32,
+                // One shard alone knows all counts.
+                dfs: asked.request.dfs && shards.len() > 1,
+                origin: asked.gate.origin().clone(),
+                ..Told::default()
+            });
+        }
+        self.count_groups(shards, &asked.request.groups, phase, took);
+    }
+
     /// Counts a phase that begins now at these shards.
     pub(crate) fn watch(
         &self,
@@ -236,8 +343,9 @@ impl<E: Env> Core<E> {
         if phase == Phase::Index {
             writer.field_u64("corelode.slowlog.docs", told.docs as u64);
         } else {
+            let kind = if told.dfs { "DFS_QUERY_THEN_FETCH" } else { "QUERY_THEN_FETCH" };
             writer
-                .field_str("elasticsearch.slowlog.search_type", "QUERY_THEN_FETCH")
+                .field_str("elasticsearch.slowlog.search_type", kind)
                 .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards));
         }
         if let Some(hits) = told.total_hits {
@@ -279,7 +387,16 @@ mod tests {
         };
         assert_eq!(told("{ }", &[]), "{ }", "a body alone stands as it came");
         assert_eq!(
-            told("", &[("q", "12"), ("df", "title"), ("size", "5"), ("sort", "year:desc")]),
+            told(
+                "",
+                &[
+                    ("q", "12"),
+                    ("df", "title"),
+                    ("search_type", "dfs_query_then_fetch"),
+                    ("size", "5"),
+                    ("sort", "year:desc"),
+                ]
+            ),
             r#"{"size":5,"sort":"year:desc","query":{"query_string":{"query":"12","default_field":"title"}}}"#
         );
         assert_eq!(

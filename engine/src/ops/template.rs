@@ -12,7 +12,7 @@ use env::Env;
 use json::{Object, Value};
 
 use super::create::check_filter;
-use super::failure;
+use super::{deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -52,6 +52,7 @@ impl<E: Env> Core<E> {
             return Err(Error::validation(&["index template priority must be >= 0"]));
         }
         let part = if kind == TemplateKind::Legacy { Some(body) } else { body.get("template") };
+        deprecated::mappings(gate, part.and_then(|part| part.get("mappings")));
         check_filters(part.and_then(|part| part.get("aliases")))?;
         let name = name.to_owned();
         let command = match kind {
@@ -60,6 +61,7 @@ impl<E: Env> Core<E> {
                 if hides_all(&template) {
                     return Err(Error::validation(&[GLOBAL_HIDDEN]));
                 }
+                deprecated::parts(gate, &self.state().templates, &name, &template);
                 Command::PutIndexTemplate { name, template, create }
             }
             TemplateKind::Component => {
@@ -67,6 +69,7 @@ impl<E: Env> Core<E> {
                 Command::PutComponentTemplate { name, template, create }
             }
             TemplateKind::Legacy => {
+                gate.warn(deprecated::LEGACY_TEMPLATE);
                 let template = LegacyTemplate::parse(body).map_err(failure::of_cluster)?;
                 if template.patterns.is_empty() {
                     return Err(Error::validation(&["index patterns are missing"]));

@@ -32,6 +32,13 @@ pub(super) fn remote_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, b"{}".to_vec()))
 }
 
+/// `GET /_nodes/shutdown`, `/_nodes/{node_id}/shutdown`: nodes that are being taken out, of which there is
+/// none, for nobody can ask for it.
+pub(super) fn shutdowns<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster("cluster:admin/shutdown/get")?;
+    Ok(Reply::json(200, br#"{"nodes":[]}"#.to_vec()))
+}
+
 /// Nodes that shall have no vote, kept in the state for whoever joins later.
 const EXCLUSIONS_MAX: usize = 10;
 

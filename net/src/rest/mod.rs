@@ -157,6 +157,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ExcludeVotes => allocation::exclude_votes(call).await,
         Api::IncludeVotes => allocation::include_votes(call).await,
         Api::RemoteInfo => allocation::remote_info(call),
+        Api::Shutdowns => allocation::shutdowns(call),
         Api::HealthReport => monitor::health_report(call).await,
         Api::Nodes => nodes::nodes(call).await,
         Api::NodesStats => nodes::stats(call).await,

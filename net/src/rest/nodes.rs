@@ -241,10 +241,8 @@ fn write_section<E: Env>(
         }
         "os" => os(call, writer, sample),
         "process" => {
-            writer
-                .key("process")
-                .begin_object()
-                .field_u64("refresh_interval_in_millis", 0)
+            writer.key("process").begin_object();
+            refresh_interval(writer, call.human)
                 .field_u64("id", u64::from(sample.process.pid))
                 .field_bool("mlockall", false)
                 .end_object();
@@ -307,12 +305,18 @@ pub(super) fn settings(info: &NodeInfo, flat: bool) -> Value {
     Value::Object(root)
 }
 
+/// Figures are taken when they are asked for.
+fn refresh_interval<'a, 'b>(writer: &'a mut Writer<'b>, human: bool) -> &'a mut Writer<'b> {
+    if human {
+        writer.field_str("refresh_interval", "0s");
+    }
+    writer.field_u64("refresh_interval_in_millis", 0)
+}
+
 fn os<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample) {
     let os = &sample.os;
-    writer
-        .key("os")
-        .begin_object()
-        .field_u64("refresh_interval_in_millis", 0)
+    writer.key("os").begin_object();
+    refresh_interval(writer, call.human)
         .field_str("name", &os.name)
         .field_str("pretty_name", &os.pretty_name)
         .field_str("arch", &os.arch)

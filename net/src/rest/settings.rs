@@ -165,7 +165,7 @@ fn write(writer: &mut Writer<'_>, list: &[(String, Value)], flat: bool) {
     }
 }
 
-/// `creation_date_string` beside the date.
+/// `creation_date_string` beside the date, `created_string` beside the version's number.
 fn add_twins(list: &mut Vec<(String, Value)>) {
     let date = list
         .iter()
@@ -173,6 +173,10 @@ fn add_twins(list: &mut Vec<(String, Value)>) {
         .and_then(|(_, value)| value.as_str()?.parse().ok());
     if let Some(unix_ms) = date {
         list.push(("index.creation_date_string".to_owned(), units::date(unix_ms).into()));
+    }
+    // All indices are of the one version that there is.
+    if list.iter().any(|(path, _)| path == "index.version.created") {
+        list.push(("index.version.created_string".to_owned(), super::VERSION.into()));
     }
 }
 
@@ -183,7 +187,9 @@ mod tests {
     use super::*;
 
     fn view(flat: bool, human: bool, names: &[&str]) -> String {
-        let settings = json!({"index": {"creation_date": "0", "number_of_shards": "1"}});
+        let settings = json!({"index": {
+            "creation_date": "0", "number_of_shards": "1", "version": {"created": "8536000"},
+        }});
         let mut out = Vec::new();
         settings_view(&mut Writer::new(&mut out), &settings, flat, human, names);
         String::from_utf8(out).expect("UTF-8")
@@ -193,7 +199,7 @@ mod tests {
     fn settings_are_shown_as_asked() {
         assert_eq!(
             view(false, false, &[]),
-            r#"{"index":{"creation_date":"0","number_of_shards":"1"}}"#
+            r#"{"index":{"creation_date":"0","number_of_shards":"1","version":{"created":"8536000"}}}"#
         );
         assert_eq!(
             view(true, true, &["*date*"]),
@@ -202,6 +208,10 @@ mod tests {
         assert_eq!(
             view(false, false, &["index.number_*"]),
             r#"{"index":{"number_of_shards":"1"}}"#
+        );
+        assert_eq!(
+            view(false, true, &["*version*"]),
+            r#"{"index":{"version":{"created":"8536000","created_string":"8.19.0"}}}"#
         );
         assert_eq!(view(false, false, &["nothing"]), "{}");
     }

@@ -47,6 +47,35 @@ fn the_page_counts_its_own_rows() {
     assert!(page.contains(&sentence), "docs/api/endpoints.md should say: {sentence}");
 }
 
+/// What is not there must not be answered by a route that is there for something else: `GET
+/// /_nodes/shutdown` was once a node of that name, and there was none.
+#[test]
+fn no_route_answers_for_a_call_that_is_not_there() {
+    let page = page();
+    let fits = |route: &str, path: &str| {
+        let (route, path): (Vec<&str>, Vec<&str>) =
+            (route.split('/').collect(), path.split('/').collect());
+        // Every path is one of an index, whose name cannot begin so; it is refused by that.
+        let own = route.get(1).is_some_and(|first| first.starts_with('_'));
+        let mut pairs = route.iter().zip(&path);
+        own && route.len() == path.len() && pairs.all(|(at, it)| at.starts_with('{') || at == it)
+    };
+    let mut wrong = Vec::new();
+    let absent = |line: &&str| line.contains("| later |") || line.contains("| never |");
+    for line in page.lines().filter(|line| line.starts_with("| `")).filter(absent) {
+        for call in line.split(" | ").nth(1).unwrap_or_default().split("<br>") {
+            let (methods, path) = call.split_once(" `").unwrap_or_default();
+            let path = path.trim_end_matches('`');
+            for route in ROUTES.iter().filter(|route| fits(route.path, path)) {
+                if route.methods.iter().any(|method| methods.contains(method.as_str())) {
+                    wrong.push(format!("{call}: {}", route.path));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn each_route_stands_in_the_page_and_no_row_promises_another() {
     let page = page();

@@ -2,6 +2,7 @@
 
 mod admin;
 mod around;
+mod cat;
 mod conventions;
 mod denied;
 mod documents;
@@ -16,3 +17,4 @@ mod scripts;
 mod searches;
 mod security;
 mod tells;
+mod warned;

@@ -76,7 +76,8 @@ async def at_once():
         assert await helpers.async_bulk(client, documents, refresh="wait_for") == (200, [])
         counts = await asyncio.gather(*(client.count(index="nine", query={"range": {"n": {"lt": n}}}) for n in range(0, 200, 10)))
         assert [count["count"] for count in counts] == list(range(0, 200, 10))
-        assert [hit async for hit in helpers.async_scan(client, index="nine", size=50)]
+        scanned = [hit["_source"]["n"] async for hit in helpers.async_scan(client, index="nine", size=50)]
+        assert sorted(scanned) == list(range(200)), len(scanned)
         await client.indices.delete(index="nine")
 
 

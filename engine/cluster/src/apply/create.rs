@@ -71,6 +71,8 @@ fn composed(state: &State, new: NewIndex) -> Result<NewIndex> {
         whole.settings.insert("index.hidden".to_owned(), Value::from("true"));
     }
     whole.request(&new.settings, &new.mappings, &new.aliases)?;
+    // Asked here and not where commands are applied again: an index that once was made so stays.
+    check_soft_deletes(whole.settings.get("index.soft_deletes.enabled"))?;
     let aliases: BTreeMap<String, Value> = whole
         .aliases
         .iter()
@@ -84,6 +86,22 @@ fn composed(state: &State, new: NewIndex) -> Result<NewIndex> {
         composed: true,
         ..new
     })
+}
+
+/// `index.soft_deletes.enabled` of a new index.
+///
+/// # Errors
+/// It is switched off.
+pub fn check_soft_deletes(value: Option<&Value>) -> Result<()> {
+    match value {
+        Some(Value::Bool(false)) => {}
+        Some(Value::String(text)) if text == "false" => {}
+        _ => return Ok(()),
+    }
+    Err(Error::argument(
+        "Creating indices with soft-deletes disabled is no longer supported. Please do not specify \
+         a value for setting [index.soft_deletes.enabled].",
+    ))
 }
 
 /// The state with the index in it.

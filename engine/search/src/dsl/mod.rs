@@ -43,7 +43,7 @@ pub use query_string::{URL_PARAMS as URL_QUERY_PARAMS, of_url as query_of_url};
 pub(crate) use sort::by_name;
 pub use sort::of_url as sort_of_url;
 
-use crate::ast::Query;
+use crate::ast::{FunctionKind, Node, Query};
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
 
@@ -60,6 +60,7 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
+    request.warnings = deprecated(&mut request, text);
     params::search(&mut request, params)?;
     body::validate(&request)?;
     Ok(request)
@@ -76,8 +77,32 @@ pub fn parse_count(body: &[u8], params: &[(String, String)]) -> Result<SearchReq
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
+    request.warnings = deprecated(&mut request, text);
     params::count(&mut request, params)?;
     Ok(request)
+}
+
+/// A seed alone does not say by what chance is drawn.
+const SEED_ALONE: &str = "As of version 7.0 Elasticsearch will require that a [field] parameter is provided when a \
+     [seed] is set";
+
+/// What the queries of a request use that is deprecated.
+fn deprecated(request: &mut SearchRequest, text: &str) -> Vec<&'static str> {
+    // What is escaped or wrapped may spell anything.
+    if !["random_score", "wrapper", "\\u"].iter().any(|word| text.contains(word)) {
+        return Vec::new();
+    }
+    let mut has_seed_alone = false;
+    let mut look = |query: &mut Query| {
+        if let Node::FunctionScore(score) = &query.node {
+            let alone = |kind: &FunctionKind| matches!(kind, FunctionKind::Random(Some(_), None));
+            has_seed_alone |= score.functions.iter().any(|it| it.kind.as_ref().is_some_and(alone));
+        }
+    };
+    let queries = request.query.iter_mut().chain(&mut request.post_filter);
+    let second = request.rescore.iter_mut().map(|rescore| &mut rescore.query);
+    queries.chain(second).for_each(|query| query.visit_mut(&mut look));
+    if has_seed_alone { vec![SEED_ALONE] } else { Vec::new() }
 }
 
 /// May the text ask about families? `true` too often costs a walk through the query.

@@ -1,0 +1,76 @@
+//! What is deprecated and was used: the sentences that Elasticsearch sends with an answer
+//! (`Warning: 299`), and where they are due.
+//!
+//! Clients show each to people, so nothing is told without a cause in the request itself. What only
+//! the path or the parameters tell is told in `net`.
+
+use cluster::{IndexSettings, IndexTemplate, Templates};
+use env::Env;
+use json::Value;
+
+use crate::core::Core;
+use crate::gate::Gate;
+
+/// `mode` of `_source` in mappings.
+const SOURCE_MODE: &str = "Configuring source mode in mappings is deprecated and will be removed in \
+                           future versions. Use [index.mapping.source.mode] index setting instead.";
+
+/// `_template`.
+pub(super) const LEGACY_TEMPLATE: &str =
+    "Legacy index templates are deprecated in favor of composable templates.";
+
+/// `sort` of what `_reindex` reads.
+const REINDEX_SORT: &str = "The sort option in reindex is deprecated. Instead consider using query \
+                            filtering to find the desired subset of data.";
+
+/// Mappings as a request gave them.
+pub(super) fn mappings(gate: &dyn Gate, mappings: Option<&Value>) {
+    let Some(mappings) = mappings else { return };
+    // Older clients put a level around them.
+    let inner = mappings.get("_doc").unwrap_or(mappings);
+    if inner.at(&["_source", "mode"]).is_some() {
+        gate.warn(SOURCE_MODE);
+    }
+}
+
+/// A template that is not deprecated, of parts that are.
+pub(super) fn parts(gate: &dyn Gate, templates: &Templates, name: &str, template: &IndexTemplate) {
+    if template.deprecated == Some(true) {
+        return;
+    }
+    for part in &template.composed_of {
+        let found = templates.component.get(part.as_str());
+        if found.is_some_and(|component| component.deprecated == Some(true)) {
+            gate.warn(&format!(
+                "index template [{name}] uses deprecated component template [{part}]"
+            ));
+        }
+    }
+}
+
+/// The order in which a reindex reads.
+pub(super) fn reindex_sort(gate: &dyn Gate) {
+    gate.warn(REINDEX_SORT);
+}
+
+impl<E: Env> Core<E> {
+    /// Several templates of the old kind for one new index; `settings` are the request's.
+    pub(super) fn warn_of_templates(&self, gate: &dyn Gate, index: &str, settings: &Value) {
+        let state = self.state();
+        let hidden =
+            IndexSettings::parse_part(settings).is_ok_and(|settings| settings.flag("index.hidden"));
+        if state.templates.find(index, hidden).is_some() {
+            return;
+        }
+        let found = state.templates.find_legacy(index, hidden);
+        let mut names: Vec<&str> = found.into_iter().map(|(name, _)| name).collect();
+        if names.len() > 1 {
+            names.sort_unstable();
+            gate.warn(&format!(
+                "index [{index}] matches multiple legacy templates [{}], composable templates will \
+                 only match a single template",
+                names.join(", ")
+            ));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Tables of `_cat`, where the peer was asked what they say.
+
+use crate::place::with_node;
+
+async fn text(client: &mut crate::place::Client, target: &str) -> String {
+    let response = client.call("GET", target, "").await;
+    assert_eq!(response.status, 200, "{target}: {}", response.text());
+    response.text().trim().to_owned()
+}
+
+#[test]
+fn a_name_that_columns_share_is_the_last_ones() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+        assert_eq!(text(&mut client, "/_cat/health?h=t").await, "3", "shards, and not the epoch");
+        let two = text(&mut client, "/_cat/nodes?h=l,load_15m").await;
+        let words: Vec<&str> = two.split_whitespace().collect();
+        assert!(words.len() != 2 || words[0] == words[1], "{two}");
+        let times = text(&mut client, "/_cat/tasks?h=time,running_time").await;
+        let words: Vec<&str> = times.split_whitespace().collect();
+        assert_eq!(words[0], words[1], "not the bare nanoseconds");
+        for key in ["index:descending", "index:DESC", "index:foo"] {
+            assert_eq!(
+                client.bad("GET", &format!("/_cat/indices?s={key}"), "").await,
+                format!(
+                    "500 unsupported_operation_exception: Unable to sort by unknown sort key `{key}`"
+                )
+            );
+        }
+    });
+}
+
+#[test]
+fn a_copy_without_a_place_tells_for_how_long() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":1}}"#).await;
+        let rows = text(&mut client, "/_cat/shards/a?h=prirep,ur,uf&time=ms").await;
+        let rows: Vec<Vec<&str>> =
+            rows.lines().map(|row| row.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["p"]);
+        assert_eq!(rows[1][..2], ["r", "INDEX_CREATED"]);
+        assert!(rows[1][2].parse::<u64>().is_ok(), "{rows:?}");
+        assert_eq!(text(&mut client, "/_cat/shards/a?h=rsi").await, "false");
+        let time = text(&mut client, "/_cat/recovery/a?h=time&time=micros").await;
+        assert!(time.parse::<u64>().is_ok(), "{time}");
+        // What no node has is told whichever nodes were asked for.
+        for nodes in ["nope", "_local"] {
+            let rows = text(&mut client, &format!("/_cat/allocation/{nodes}?h=shards,node")).await;
+            assert!(rows.contains("1 UNASSIGNED"), "{nodes}: {rows}");
+        }
+    });
+}
+
+#[test]
+fn small_things_are_as_the_peer_says_them() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/_index_template/t", r#"{"index_patterns":["t*"]}"#).await;
+        assert_eq!(text(&mut client, "/_cat/templates/t?h=name,order").await, "t 0");
+        assert_eq!(
+            client.bad("GET", "/_cat/tasks?parent_task_id=foo", "").await,
+            "400 illegal_argument_exception: malformed task id foo"
+        );
+        assert_eq!(text(&mut client, "/_cat/tasks?parent_task_id=foo:1").await, "");
+        client.good("PUT", "/a", "").await;
+        for target in ["/a?human", "/a/_settings?human"] {
+            let told = client.good("GET", target, "").await;
+            let version = told.at(&["a", "settings", "index", "version", "created_string"]);
+            assert_eq!(version.and_then(json::Value::as_str), Some("8.19.0"), "{target}");
+        }
+        let told = client.good("GET", "/_nodes/os,process?human", "").await;
+        let nodes = told.at(&["nodes"]).and_then(json::Value::as_object).expect("nodes");
+        for part in ["os", "process"] {
+            let node = nodes.values().next().expect("one");
+            let twin = node.at(&[part, "refresh_interval"]).and_then(json::Value::as_str);
+            assert_eq!(twin, Some("0s"), "{part}");
+        }
+        let none = client.good("GET", "/_nodes/shutdown", "").await;
+        assert_eq!(json::to_string(&none), r#"{"nodes":[]}"#);
+        let told = "400 illegal_argument_exception: Creating indices with soft-deletes disabled is no \
+                    longer supported. Please do not specify a value for setting \
+                    [index.soft_deletes.enabled].";
+        let off = r#"{"settings":{"index.soft_deletes.enabled":false}}"#;
+        assert_eq!(client.bad("PUT", "/b", off).await, told);
+        let on = r#"{"settings":{"soft_deletes":{"enabled":true}}}"#;
+        client.good("PUT", "/b", on).await;
+        let template = format!(r#"{{"index_patterns":["c*"],"template":{off}}}"#);
+        client.good("PUT", "/_index_template/c", &template).await;
+        assert_eq!(client.bad("PUT", "/c1", "").await, told);
+        client.good("PUT", "/a/_block/write", "").await;
+        assert_eq!(client.bad("PUT", "/a/_clone/d", off).await, told);
+    });
+}

@@ -1,0 +1,108 @@
+//! What an answer warns of: things that are deprecated, and were used.
+
+use crate::place::{Client, with_node};
+
+/// The sentences of an answer that went well.
+async fn warned(client: &mut Client, method: &str, target: &str, body: &str) -> Vec<String> {
+    let response = client.call(method, target, body).await;
+    assert!(matches!(response.status, 200 | 201), "{target}: {}", response.text());
+    let fields = response.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("warning"));
+    fields
+        .map(|(_, value)| {
+            let sentence = value.strip_prefix("299 Elasticsearch-8.19.0-corelode \"");
+            sentence.and_then(|rest| rest.strip_suffix('"')).expect("a warning").to_owned()
+        })
+        .collect()
+}
+
+const NONE: [&str; 0] = [];
+const LEGACY: &str = "Legacy index templates are deprecated in favor of composable templates.";
+const MODE: &str = "Configuring source mode in mappings is deprecated and will be removed in future \
+                    versions. Use [index.mapping.source.mode] index setting instead.";
+
+#[test]
+fn templates_that_are_deprecated_are_told_where_they_are_used() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let old = r#"{"template":{"settings":{"number_of_replicas":0}},"deprecated":true}"#;
+        assert_eq!(warned(client, "PUT", "/_component_template/old", old).await, NONE);
+        let new = r#"{"template":{}}"#;
+        assert_eq!(warned(client, "PUT", "/_component_template/new", new).await, NONE);
+        let uses = r#"{"index_patterns":["t-*"],"composed_of":["old","new"]}"#;
+        assert_eq!(
+            warned(client, "PUT", "/_index_template/t", uses).await,
+            ["index template [t] uses deprecated component template [old]"]
+        );
+        // One that is deprecated itself may be of what it likes.
+        let itself = r#"{"index_patterns":["u-*"],"composed_of":["old"],"deprecated":true}"#;
+        assert_eq!(warned(client, "PUT", "/_index_template/u", itself).await, NONE);
+        assert_eq!(warned(client, "PUT", "/t-1", "").await, NONE);
+    });
+}
+
+#[test]
+fn several_old_templates_for_one_index_are_told() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        for (name, pattern) in [("two", "a*"), ("one", "a-*"), ("other", "b*")] {
+            let body = format!(r#"{{"index_patterns":["{pattern}"]}}"#);
+            let target = format!("/_template/{name}");
+            assert_eq!(warned(client, "PUT", &target, &body).await, [LEGACY]);
+        }
+        assert_eq!(warned(client, "GET", "/_template/one", "").await, NONE);
+        let told = |index: &str| {
+            [format!(
+                "index [{index}] matches multiple legacy templates [one, two], composable templates \
+                 will only match a single template"
+            )]
+        };
+        assert_eq!(warned(client, "PUT", "/a-1", "").await, told("a-1"));
+        assert_eq!(warned(client, "PUT", "/b-1", "").await, NONE);
+        // By a first document too, once.
+        assert_eq!(warned(client, "PUT", "/a-2/_doc/1", "{}").await, told("a-2"));
+        assert_eq!(warned(client, "PUT", "/a-2/_doc/2", "{}").await, NONE);
+        let lines = "{\"index\":{\"_index\":\"a-3\"}}\n{}\n{\"index\":{\"_index\":\"a-3\"}}\n{}\n";
+        assert_eq!(warned(client, "POST", "/_bulk", lines).await, told("a-3"));
+        // A template of the new kind wins, and they are not asked.
+        client.good("PUT", "/_index_template/n", r#"{"index_patterns":["a-4"]}"#).await;
+        assert_eq!(warned(client, "PUT", "/a-4", "").await, NONE);
+    });
+}
+
+#[test]
+fn words_of_searches_and_mappings_are_told() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let mode = r#"{"mappings":{"_source":{"mode":"stored"}}}"#;
+        assert_eq!(warned(client, "PUT", "/a", mode).await, [MODE]);
+        let set = r#"{"settings":{"index.mapping.source.mode":"stored"}}"#;
+        assert_eq!(warned(client, "PUT", "/b", set).await, NONE);
+        let template = format!(r#"{{"index_patterns":["c*"],"template":{mode}}}"#);
+        assert_eq!(warned(client, "PUT", "/_index_template/c", &template).await, [MODE]);
+        let seed = "As of version 7.0 Elasticsearch will require that a [field] parameter is provided \
+                    when a [seed] is set";
+        let query = |random: &str| {
+            format!(
+                r#"{{"query":{{"bool":{{"must":{{"function_score":{{"random_score":{random}}}}}}}}}}}"#
+            )
+        };
+        let alone = query(r#"{"seed":5}"#);
+        for target in ["/a/_search", "/_count", "/a,b/_search?scroll=1m"] {
+            assert_eq!(warned(client, "POST", target, &alone).await, [seed], "{target}");
+        }
+        for fine in ["{}", r#"{"seed":5,"field":"_seq_no"}"#] {
+            assert_eq!(warned(client, "POST", "/a/_search", &query(fine)).await, NONE, "{fine}");
+        }
+        let sorted = r#"{"source":{"index":"a","sort":{"n":"asc"}},"dest":{"index":"d"}}"#;
+        let plain = r#"{"source":{"index":"a"},"dest":{"index":"d"}}"#;
+        client.good("PUT", "/a/_mapping", r#"{"properties":{"n":{"type":"long"}}}"#).await;
+        assert_eq!(
+            warned(client, "POST", "/_reindex", sorted).await,
+            [
+                "The sort option in reindex is deprecated. Instead consider using query filtering to \
+              find the desired subset of data."
+            ]
+        );
+        assert_eq!(warned(client, "POST", "/_reindex", plain).await, NONE);
+    });
+}
