@@ -302,7 +302,7 @@ pub const ROUTES: &[Route] = &[
     route(Api::Bulk, &[Post, Put], "/{index}/_bulk", "indices:data/write/bulk", &[WRITE, BULK, SOURCE_FILTER]),
     route(Api::Index, &[Put, Post], "/{index}/_doc/{id}", "indices:data/write/index", &[WRITE, CONDITIONS, OP_TYPE]),
     route(Api::IndexAutoId, &[Post], "/{index}/_doc", "indices:data/write/index", &[WRITE, CONDITIONS, OP_TYPE]),
-    route(Api::Create, &[Put, Post], "/{index}/_create/{id}", "indices:data/write/index", &[WRITE, CONDITIONS]),
+    route(Api::Create, &[Put, Post], "/{index}/_create/{id}", "indices:data/write/index", &[WRITE, CONDITIONS, OP_TYPE]),
     route(Api::Get, &[Get, Head], "/{index}/_doc/{id}", "indices:data/read/get", &[READ, SOURCE_FILTER, CONDITIONS]),
     route(Api::DeleteDocument, &[Delete], "/{index}/_doc/{id}", "indices:data/write/delete", &[WRITE, CONDITIONS]),
     route(Api::GetSource, &[Get, Head], "/{index}/_source/{id}", "indices:data/read/get", &[READ, SOURCE_FILTER, CONDITIONS]),

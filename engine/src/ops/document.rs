@@ -287,48 +287,20 @@ pub fn validate(item: &WriteItem) -> Result<()> {
 }
 
 /// What contradicts itself, in Elasticsearch's words: `create` with conditions, half a condition
-/// and so on.
+/// and so on. Of a `create` only the first contradiction is told.
 pub fn problems(item: &WriteItem) -> Vec<String> {
+    if item.action == WriteAction::Create
+        && let Some(problem) = problem_of_create(item)
+    {
+        return vec![problem.to_owned()];
+    }
     let mut problems: Vec<String> = Vec::new();
-    let create = item.action == WriteAction::Create;
-    let id_len = item.id.as_ref().map_or(0, String::len);
-    if id_len > 512 {
-        problems.push(format!(
-            "id [{}] is too long, must be no longer than 512 bytes but was: {id_len}",
-            item.id.as_deref().unwrap_or_default()
-        ));
+    let version = given_version(item);
+    let is_internal = item.version_type == VersionType::Internal;
+    if item.id.is_none() && (version.is_some() || !is_internal) {
+        problems.push("an id must be provided if version type or value are set".to_owned());
     }
-    if create && item.version_type != VersionType::Internal {
-        problems.push(
-            "create operations only support internal versioning. use index instead".to_owned(),
-        );
-    }
-    if create && (item.if_seq_no.is_some() || item.if_primary_term.is_some()) {
-        problems
-            .push("create operations do not support compare and set. use index instead".to_owned());
-    }
-    match (item.version_type, item.version) {
-        (VersionType::Internal, Some(_)) => problems.push(
-            "internal versioning can not be used for optimistic concurrency control. Please use \
-             `if_seq_no` and `if_primary_term` instead"
-                .to_owned(),
-        ),
-        (VersionType::External | VersionType::ExternalGte, None) => problems.push(format!(
-            "illegal version value [-3] for version type [{}]",
-            if item.version_type == VersionType::External { "EXTERNAL" } else { "EXTERNAL_GTE" }
-        )),
-        (VersionType::External | VersionType::ExternalGte, Some(version)) if version < 0 => {
-            problems.push(format!(
-                "illegal version value [{version}] for version type [{}]",
-                if item.version_type == VersionType::External {
-                    "EXTERNAL"
-                } else {
-                    "EXTERNAL_GTE"
-                }
-            ));
-        }
-        _ => {}
-    }
+    check_version(item, version, &mut problems);
     match (item.if_seq_no, item.if_primary_term) {
         (Some(_), None | Some(0)) => {
             problems.push("ifSeqNo is set, but primary term is [0]".to_owned());
@@ -338,10 +310,60 @@ pub fn problems(item: &WriteItem) -> Vec<String> {
         }
         _ => {}
     }
+    let id_len = item.id.as_ref().map_or(0, String::len);
+    if id_len > 512 {
+        problems.push(format!(
+            "id [{}] is too long, must be no longer than 512 bytes but was: {id_len}",
+            item.id.as_deref().unwrap_or_default()
+        ));
+    }
     if let Some(update) = &item.update {
         validate_update(item, update, &mut problems);
     }
     problems
+}
+
+/// Stands for no version where one is given.
+const ANY_VERSION: i64 = -3;
+
+fn given_version(item: &WriteItem) -> Option<i64> {
+    item.version.filter(|version| *version != ANY_VERSION)
+}
+
+/// A new document has no state that a condition could speak of.
+fn problem_of_create(item: &WriteItem) -> Option<&'static str> {
+    if item.version_type != VersionType::Internal {
+        return Some("create operations only support internal versioning. use index instead");
+    }
+    if given_version(item).is_some() {
+        return Some("create operations do not support explicit versions. use index instead");
+    }
+    (item.if_seq_no.is_some() || item.if_primary_term.is_some())
+        .then_some("create operations do not support compare and set. use index instead")
+}
+
+/// The version against its type, and against a condition on the sequence number.
+fn check_version(item: &WriteItem, version: Option<i64>, problems: &mut Vec<String>) {
+    let (kind, is_legal) = match item.version_type {
+        VersionType::Internal => ("INTERNAL", version.is_none_or(|version| version > 0)),
+        VersionType::External => ("EXTERNAL", version.is_some_and(|version| version >= 0)),
+        VersionType::ExternalGte => ("EXTERNAL_GTE", version.is_some_and(|version| version >= 0)),
+    };
+    if !is_legal {
+        let shown = version.unwrap_or(ANY_VERSION);
+        problems.push(format!("illegal version value [{shown}] for version type [{kind}]"));
+    }
+    let is_internal = item.version_type == VersionType::Internal;
+    if is_internal && version.is_some() {
+        problems.push(
+            "internal versioning can not be used for optimistic concurrency control. Please use \
+             `if_seq_no` and `if_primary_term` instead"
+                .to_owned(),
+        );
+    }
+    if item.if_seq_no.is_some() && (!is_internal || version.is_some()) {
+        problems.push("compare and write operations can not use versioning".to_owned());
+    }
 }
 
 fn validate_update(item: &WriteItem, update: &Update, problems: &mut Vec<String>) {
@@ -377,5 +399,59 @@ pub fn parse_refresh(text: &str) -> Result<Refresh> {
         "false" => Ok(Refresh::No),
         "wait_for" => Ok(Refresh::Wait),
         other => Err(Error::illegal_argument(format!("Unknown value for refresh: [{other}]."))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(action: WriteAction, version: Option<i64>, version_type: VersionType) -> WriteItem {
+        WriteItem { version, version_type, ..WriteItem::new(action, "a", "1") }
+    }
+
+    #[test]
+    fn conditions_and_versions_exclude_each_other() {
+        use VersionType::{External, ExternalGte, Internal};
+        let both = "compare and write operations can not use versioning";
+        let internal = "internal versioning can not be used for optimistic concurrency control. \
+                        Please use `if_seq_no` and `if_primary_term` instead";
+        for action in [WriteAction::Index, WriteAction::Delete] {
+            for (version, version_type, wanted) in [
+                (Some(10), External, vec![both]),
+                (Some(0), ExternalGte, vec![both]),
+                (Some(10), Internal, vec![internal, both]),
+                (Some(-3), Internal, vec![]),
+                (None, Internal, vec![]),
+                (
+                    None,
+                    External,
+                    vec!["illegal version value [-3] for version type [EXTERNAL]", both],
+                ),
+            ] {
+                let mut item = item(action, version, version_type);
+                (item.if_seq_no, item.if_primary_term) = (Some(77), Some(1));
+                assert_eq!(problems(&item), wanted, "{version:?} {version_type:?}");
+            }
+        }
+        let odd = problems(&item(WriteAction::Index, Some(-1), Internal));
+        assert_eq!(odd, ["illegal version value [-1] for version type [INTERNAL]", internal]);
+    }
+
+    #[test]
+    fn of_a_create_only_the_first_contradiction_is_told() {
+        let mut create = item(WriteAction::Create, Some(3), VersionType::External);
+        create.if_seq_no = Some(1);
+        let of_type = "create operations only support internal versioning. use index instead";
+        assert_eq!(problems(&create), [of_type]);
+        create.version_type = VersionType::Internal;
+        let of_version = "create operations do not support explicit versions. use index instead";
+        assert_eq!(problems(&create), [of_version]);
+        create.version = None;
+        let of_condition = "create operations do not support compare and set. use index instead";
+        assert_eq!(problems(&create), [of_condition]);
+        let unnamed =
+            WriteItem { id: None, ..item(WriteAction::Index, Some(3), VersionType::External) };
+        assert_eq!(problems(&unnamed), ["an id must be provided if version type or value are set"]);
     }
 }

@@ -30,6 +30,14 @@ pub(super) async fn index_auto_id<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// `PUT|POST /{index}/_create/{id}`.
 pub(super) async fn create<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    match call.params.text("op_type") {
+        Some(word) if !word.eq_ignore_ascii_case("create") => {
+            return Err(Error::illegal_argument(format!(
+                "opType must be 'create', found: [{word}]"
+            )));
+        }
+        _ => {}
+    }
     write(call, WriteAction::Create, Some(call.segment("id").to_owned())).await
 }
 

@@ -21,11 +21,16 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let refresh = refresh(call)?;
     check_write_params(call, call.indices())?;
     let copies = Copies::read(call)?;
+    if call.params.text("version").is_some() || call.params.text("version_type").is_some() {
+        return Err(Error::validation(&[
+            "internal versioning can not be used for optimistic concurrency control. Please use \
+             `if_seq_no` and `if_primary_term` instead",
+        ]));
+    }
     let mut item = WriteItem {
         routing: routing(call),
         if_seq_no: condition(call, "if_seq_no", "sequence numbers")?,
         if_primary_term: condition(call, "if_primary_term", "primary term")?,
-        version: call.params.long("version")?,
         require_alias: call.params.flag("require_alias", false)?,
         ..WriteItem::new(WriteAction::Update, call.indices(), call.segment("id"))
     };

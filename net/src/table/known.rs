@@ -60,6 +60,7 @@ pub(super) const UPDATE: &[Known] = &[
     Known::new("if_seq_no", Long),
     Known::new("if_primary_term", Long),
     Known::new("version", Long).unoffered(),
+    own("version_type").unoffered(),
     Known::new("retry_on_conflict", Int),
     text("lang"),
 ];
