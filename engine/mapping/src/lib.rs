@@ -27,7 +27,7 @@ pub mod types;
 pub use error::{Error, ErrorKind, Result};
 pub use settings::{Limits, Settings, SortSpec};
 pub use similarity::Similarity;
-pub use tree::{Delta, Dynamic, Mapping, Sight, SourceMode};
+pub use tree::{Delta, Dynamic, Mapping, Sight, SourceMode, is_metadata};
 pub use types::{
     Bounds, Column, Field, IndexOptions, Keyword, KeywordFlavor, Kind, Number, NumberKind,
     QueryValue, RangeOptions, Relation, Text, TextFlavor,

@@ -40,10 +40,15 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
             }
             "_meta" => options.meta = Some(value.clone()),
             "_routing" => options.routing_required = Some(routing(value)?),
-            "_source" => options.source = source(value)?,
+            "_source" => {
+                options.source = source(value)?;
+                options.source_given = true;
+            }
             // Nothing is gained by it, and data streams say it.
             "_data_stream_timestamp" => data_stream_timestamp(value)?,
             "_field_names" => field_names(value)?,
+            "_doc_count" => without_parameters(key, value)?,
+            _ if FIXED.contains(&key) => return Err(not_configurable(key)),
             "runtime" => runtime(value)?,
             "_doc" => {
                 return Err(Error::illegal_argument(
@@ -186,7 +191,16 @@ pub(crate) const METADATA: [&str; 12] = [
     "_version",
 ];
 
-fn is_metadata(name: &str) -> bool {
+/// Those of which a mapping says nothing, not even that they are there.
+const FIXED: [&str; 6] = ["_id", "_ignored", "_index", "_nested_path", "_seq_no", "_version"];
+
+#[cold]
+fn not_configurable(name: &str) -> Error {
+    Error::mapper_parsing(format!("{name} is not configurable"))
+}
+
+/// A name that belongs to the system.
+pub fn is_metadata(name: &str) -> bool {
     METADATA.contains(&name)
 }
 
@@ -392,6 +406,14 @@ fn data_stream_timestamp(value: &Value) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A field of the system's that may be named, and nothing else.
+fn without_parameters(name: &str, value: &Value) -> Result<()> {
+    match metadata(name, value)?.next() {
+        None => Ok(()),
+        Some((key, _)) => Err(unknown_metadata(key, name)),
+    }
 }
 
 /// `_field_names` could be turned off long ago; since then it says nothing.

@@ -37,6 +37,7 @@ use crate::Result;
 use crate::settings::Settings;
 use crate::types::{Field, Keyword, KeywordFlavor, Kind};
 
+pub use define::is_metadata;
 pub(crate) use define::{METADATA, java_text as define_java_text};
 use node::{Flat, Object};
 pub(crate) use options::Options;
@@ -94,6 +95,8 @@ impl Delta {
 #[derive(Clone, Debug)]
 pub struct Mapping {
     inner: Arc<Inner>,
+    /// Some fields are hidden.
+    reduced: bool,
 }
 
 #[derive(Debug)]
@@ -378,7 +381,13 @@ impl Mapping {
         settings: Arc<Settings>,
     ) -> Self {
         let flat = Flat::of(&root);
-        Self { inner: Arc::new(Inner { version, next_no, root, options, flat, settings }) }
+        let inner = Arc::new(Inner { version, next_no, root, options, flat, settings });
+        Self { inner, reduced: false }
+    }
+
+    /// This is what a caller sees from whom fields are hidden.
+    pub fn is_reduced(&self) -> bool {
+        self.reduced
     }
 
     fn with_version(self, version: u64) -> Self {

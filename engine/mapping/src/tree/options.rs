@@ -26,6 +26,8 @@ pub(crate) struct Options {
     pub routing_required: Option<bool>,
     /// `_source`: which part of a document is kept.
     pub source: Source,
+    /// `_source` was given, be it empty.
+    pub source_given: bool,
 }
 
 /// Which part of a document is kept.
@@ -47,11 +49,8 @@ impl Source {
         *self == Self::default()
     }
 
-    /// What is kept may not change once it was said; nothing said leaves it as it is.
+    /// What is kept may not change once it was said.
     fn merge(&self, update: Self) -> Result<Self> {
-        if update.is_default() {
-            return Ok(self.clone());
-        }
         let list = |paths: &[String]| format!("[{}]", paths.join(", "));
         let mut conflicts = Vec::new();
         let (before, after) = (self.enabled.unwrap_or(true), update.enabled.unwrap_or(true));
@@ -60,7 +59,7 @@ impl Source {
                 .push(format!("Cannot update parameter [enabled] from [{before}] to [{after}]"));
         }
         let mode = |mode: Option<SourceMode>| mode.map_or("null", SourceMode::name);
-        if self.mode != update.mode && !self.is_default() {
+        if update.mode.is_some() && self.mode != update.mode && !self.is_default() {
             let (before, after) = (mode(self.mode), mode(update.mode));
             conflicts.push(format!("Cannot update parameter [mode] from [{before}] to [{after}]"));
         }
@@ -77,13 +76,31 @@ impl Source {
             }
         }
         if conflicts.is_empty() {
-            return Ok(update);
+            let (enabled, mode) = (update.enabled.or(self.enabled), update.mode.or(self.mode));
+            return Ok(Self { enabled, mode, ..update });
         }
-        Err(Error::illegal_argument(format!(
-            "Mapper for [_source] conflicts with existing mapper:\n\t{}",
-            conflicts.join("\n\t")
-        )))
+        Err(conflict("_source", &conflicts))
     }
+}
+
+/// Parameters of a field of the system's that may not change, or may not change so.
+fn conflict(field: &str, conflicts: &[String]) -> Error {
+    Error::illegal_argument(format!(
+        "Mapper for [{field}] conflicts with existing mapper:\n\t{}",
+        conflicts.join("\n\t")
+    ))
+}
+
+/// Whether routing is required was said, or left, when the index was made.
+fn merge_routing(known: Option<bool>, update: Option<bool>) -> Result<Option<bool>> {
+    let (before, after) = (known.unwrap_or(false), update.or(known).unwrap_or(false));
+    if before == after {
+        return Ok(known);
+    }
+    Err(conflict(
+        "_routing",
+        &[format!("Cannot update parameter [required] from [{before}] to [{after}]")],
+    ))
 }
 
 /// How a document is kept.
@@ -132,14 +149,19 @@ impl Options {
 
     /// These options with what an update says worked in.
     pub fn merge(&self, update: Self) -> Result<Self> {
+        let routing_required = merge_routing(self.routing_required, update.routing_required)?;
         Ok(Self {
             date_detection: update.date_detection.or(self.date_detection),
             numeric_detection: update.numeric_detection.or(self.numeric_detection),
             date_formats: update.date_formats.or_else(|| self.date_formats.clone()),
             templates: update.templates.or_else(|| self.templates.clone()),
             meta: update.meta.or_else(|| self.meta.clone()),
-            routing_required: update.routing_required.or(self.routing_required),
-            source: self.source.merge(update.source)?,
+            routing_required,
+            source: match update.source_given {
+                true => self.source.merge(update.source)?,
+                false => self.source.clone(),
+            },
+            source_given: self.source_given,
         })
     }
 }

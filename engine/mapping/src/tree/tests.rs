@@ -258,6 +258,44 @@ fn updates_replace_what_may_change_and_refuse_the_rest() {
 }
 
 #[test]
+fn what_is_said_of_the_systems_fields_stays() {
+    let routed = json!({"_routing": {"required": true}});
+    let hidden = json!({"_source": {"enabled": false}});
+    let (plain, fixed) = (json!({}), "Mapper for [_routing] conflicts with existing mapper:\n\t");
+    for (before, update, reason) in [
+        (&plain, json!({"_routing": {"required": true}}), "[required] from [false] to [true]"),
+        (&routed, json!({"_routing": {"required": false}}), "[required] from [true] to [false]"),
+        (&routed, json!({"_routing": {}}), "[required] from [true] to [false]"),
+        (
+            &plain,
+            json!({"_source": {"enabled": false}, "_routing": {"required": true}}),
+            "[required] from [false] to [true]",
+        ),
+    ] {
+        let error = mapping(before.clone()).merge(&update).expect_err("refused");
+        assert_eq!(error.reason, format!("{fixed}Cannot update parameter {reason}"));
+    }
+    let enabled = mapping(hidden.clone()).merge(&json!({"_source": {}})).expect_err("refused");
+    assert_eq!(
+        enabled.reason,
+        "Mapper for [_source] conflicts with existing mapper:\n\tCannot update parameter [enabled] \
+         from [false] to [true]"
+    );
+    for (before, update) in [
+        (&routed, json!({"_routing": {"required": true}})),
+        (&plain, json!({"_routing": {"required": false}})),
+        (&plain, json!({"_source": {}})),
+        (&plain, json!({"_doc_count": {}})),
+    ] {
+        let old = mapping(before.clone());
+        let next = old.merge(&update).expect("says nothing new");
+        assert_eq!((next.to_json(), next.version()), (old.to_json(), old.version()), "{update:?}");
+    }
+    let id = mapping(plain).merge(&json!({"_id": {}})).expect_err("refused");
+    assert_eq!(id.reason, "_id is not configurable");
+}
+
+#[test]
 fn what_changes_nothing_is_the_same_mapping() {
     let old = mapping(
         json!({"dynamic": "true", "properties": {"a": {"type": "text"}, "o": {"properties": {"x": {"type": "long"}}}}}),

@@ -60,13 +60,14 @@ impl Mapping {
     pub fn visible(&self, sight: &dyn Sight) -> Self {
         let root = reduce(self.root(), sight);
         let inner = &self.inner;
-        Self::build(
+        let seen = Self::build(
             inner.version,
             inner.next_no,
             Arc::new(root),
             inner.options.clone(),
             inner.settings.clone(),
-        )
+        );
+        Self { reduced: true, ..seen }
     }
 }
 
