@@ -204,6 +204,8 @@ impl NumberKind {
 
     fn parse_integer(self, value: Scalar<'_>, coerce: bool) -> Result<i64> {
         let (least, most) = self.range();
+        // A number's own digits are shown where it does not fit.
+        let mut origin_text = None;
         let value = match value {
             Scalar::Text(text) => {
                 self.check_text(coerce)?;
@@ -223,9 +225,13 @@ impl NumberKind {
             Scalar::Integer(value) => value,
             Scalar::Decimal(double, origin) => {
                 let value = double as i64;
-                if !(i64::MIN as f64..=i64::MAX as f64).contains(&double) {
+                // All but a long are read as an int first: its ends stand before decimals are cut.
+                let (low, high) =
+                    if self == Self::Long { self.range() } else { Self::Integer.range() };
+                if !(low as f64..=high as f64).contains(&double) {
                     return Err(self.numeric_out_of_range(origin.text()));
                 }
+                origin_text = Some(origin.text());
                 if !coerce && value as f64 != double {
                     return Err(Error::illegal_argument(format!(
                         "{} cannot be converted to {} without data loss",
@@ -244,7 +250,10 @@ impl NumberKind {
         let fits_int = i32::try_from(value).is_ok();
         Err(match self {
             Self::Byte if fits_int => self.out_of_range(&value.to_string()),
-            _ => self.numeric_out_of_range(&value.to_string()),
+            _ => match origin_text {
+                Some(text) => self.numeric_out_of_range(text),
+                None => self.numeric_out_of_range(&value.to_string()),
+            },
         })
     }
 
@@ -264,7 +273,9 @@ impl NumberKind {
             Self::Long => ("long", Self::Long.range()),
             _ => ("int", Self::Integer.range()),
         };
-        let fits_int = text.parse::<i32>().is_ok();
+        let (low, high) = Self::Integer.range();
+        let fits_int =
+            text.parse::<f64>().is_ok_and(|number| (low as f64..=high as f64).contains(&number));
         let reason = if self == Self::Short && fits_int {
             format!("Numeric value ({text}) out of range of Java short")
         } else {
@@ -451,6 +462,11 @@ mod tests {
             Ok(sortable::from_f64(2f64.powi(64)))
         );
         assert_eq!(number(Long, "5.0", false), Ok(5));
+        // A short is read as an int, then cut, then compared with its own ends.
+        assert_eq!(number(Short, "32767.9", true), Ok(32767));
+        assert_eq!(number(Byte, "-128.9", true), Ok(-128));
+        assert_eq!(number(Integer, "2147483647.0", true), Ok(2_147_483_647));
+        assert_eq!(number(Long, "9223372036854775807.9", true), Ok(i64::MAX));
     }
 
     #[test]
@@ -472,6 +488,24 @@ mod tests {
                 number(Integer, "3000000000", true),
                 "Numeric value (3000000000) out of range of int (-2147483648 - 2147483647)",
             ),
+            (
+                number(Integer, "2147483647.9", true),
+                "Numeric value (2147483647.9) out of range of int (-2147483648 - 2147483647)",
+            ),
+            (
+                number(Integer, "-2147483648.9", true),
+                "Numeric value (-2147483648.9) out of range of int (-2147483648 - 2147483647)",
+            ),
+            (
+                number(Short, "2147483647.9", true),
+                "Numeric value (2147483647.9) out of range of int (-2147483648 - 2147483647)",
+            ),
+            (
+                number(Byte, "2147483647.9", true),
+                "Numeric value (2147483647.9) out of range of int (-2147483648 - 2147483647)",
+            ),
+            (number(Short, "32768.5", true), "Numeric value (32768.5) out of range of Java short"),
+            (number(Byte, "128.5", true), "Value [128] is out of range for a byte"),
             (number(Short, "40000", true), "Numeric value (40000) out of range of Java short"),
             (
                 number(Long, "9223372036854775808", true),
