@@ -47,7 +47,7 @@ pub enum Error {
         /// Which file, and why.
         reason: String,
     },
-    /// The log of authz state failed: the process must end.
+    /// The disk failed under authz state, or under its log, which takes nothing any more then.
     Log {
         /// What the log said.
         reason: String,
@@ -94,7 +94,7 @@ impl From<consensus::Error> for Error {
         match error {
             consensus::Error::Version { .. } => Self::Version { reason },
             consensus::Error::Closed => Self::Stopped,
-            error if error.is_fatal() => Self::Log { reason },
+            error if error.is_disk() => Self::Log { reason },
             error if error.is_refusal() => Self::Busy,
             _ => Self::Store { reason },
         }

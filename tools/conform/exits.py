@@ -4,7 +4,9 @@
 71  too little memory may be locked (a user without privileges and a low limit);
 74  the log cannot be written: files may not grow beyond a limit (RLIMIT_FSIZE: the next file of the
     log is written short, then EFBIG), and nothing is acknowledged that is not there after the next
-    start.
+    start;
+74  the same at the first start, and where its disk (in memory) has too little room: the sentence names
+    the remedy.
 
 (A disk that goes away altogether, code 74 as well: `powercut.py`.)
 """
@@ -14,7 +16,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import tempfile
 
 from loss import Wire
 from server import Server, binary
+from volume import Memory
 
 IO_URING_SETUP = 425
 MACHINE, LOG = 71, 74
@@ -54,9 +56,9 @@ def without_privileges():
     os.setuid(65534)
 
 
-def ends(prepare, code, words):
+def ends(prepare, code, words, parent=None):
     """The program ends at its start, with this code and a sentence that has these words."""
-    folder = tempfile.mkdtemp(prefix="corelode-exits-")
+    folder = tempfile.mkdtemp(prefix="corelode-exits-", dir=parent)
     os.chmod(folder, 0o777)
     try:
         done = subprocess.run(
@@ -85,18 +87,34 @@ def machine_without_locked_memory():
     return None
 
 
+def files_that_stay_short():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, 100 << 10))
+
+
+def first_log_that_may_not_grow():
+    ends(files_that_stay_short, LOG, ["log-000001", "File too large", "ulimit -f"])
+
+
+def first_log_without_room():
+    why = Memory.impossible()
+    if why:
+        return why
+    with Memory(1) as volume:
+        ends(lambda: None, LOG, ["log-000001", "No space left on device", "make room"], volume.path)
+    return None
+
+
 def log_that_cannot_be_written():
     limit = 3 << 19
     server = Server(secure=False)
     original = subprocess.Popen
 
     def limited(command, **options):
+        # The kernel sends a signal too, which ends a process that does not ignore it: ours does.
         def prepare():
-            # The kernel sends a signal too, which ends a process that does not ignore it.
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-        return original(command, preexec_fn=prepare, restore_signals=False, **options)
+        return original(command, preexec_fn=prepare, **options)
 
     subprocess.Popen = limited
     try:
@@ -135,7 +153,10 @@ def log_that_cannot_be_written():
 
 def main():
     failed = 0
-    stories = [machine_without_io_uring, machine_without_locked_memory, log_that_cannot_be_written]
+    stories = [
+        machine_without_io_uring, machine_without_locked_memory, first_log_that_may_not_grow,
+        first_log_without_room, log_that_cannot_be_written,
+    ]
     for story in stories:
         name = story.__name__.replace("_", " ")
         try:

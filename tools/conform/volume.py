@@ -130,3 +130,33 @@ class Volume:
         """Gives all of that room back."""
         for ballast in self.path.glob("ballast-*"):
             ballast.unlink()
+
+
+class Memory(Volume):
+    """A file system of `size_mib` in memory, whose last write before it is full is a short one."""
+
+    @staticmethod
+    def impossible():
+        """Why there can be none here; nothing where there can."""
+        if os.geteuid() != 0:
+            return "not root: nothing can be mounted"
+        try:
+            with Memory(1):
+                return None
+        except OSError as error:
+            return f"no file systems in memory here: {error}"
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="corelode-memory-"))
+        self.path = self.folder / "mounted"
+        self.path.mkdir()
+        try:
+            self.mount()
+        except OSError:
+            self.__exit__()
+            raise
+        return self
+
+    def mount(self):
+        run("mount", "-t", "tmpfs", "-o", f"size={self.size_mib}m", "tmpfs", self.path)
+        self.is_mounted = True

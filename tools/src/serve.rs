@@ -30,7 +30,7 @@ use env::mailbox;
 use runtime::memory::Gauge;
 use runtime::net::{Acceptor, Listener, WAITING_MAX};
 use runtime::preflight;
-use runtime::system::{Limit, StopSignals, raise_limit, tame_allocator};
+use runtime::system::{Limit, StopSignals, fail_beyond_file_size, raise_limit, tame_allocator};
 use runtime::tls::ServerTls;
 use runtime::{Probe, RuntimeRandom, suspect};
 
@@ -67,6 +67,7 @@ pub fn run(options: &Serve) -> Result<()> {
     // Before the first thread: each inherits the mask.
     let signals = StopSignals::block()
         .map_err(|error| Failure::new(Code::Machine, format!("holding signals back: {error}")))?;
+    fail_beyond_file_size();
     tame_allocator();
     logging::start(options.log_format);
     let machine = machine::read();

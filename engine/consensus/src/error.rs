@@ -48,6 +48,20 @@ impl Error {
         matches!(self, Self::Log(error) if error.is_fatal())
     }
 
+    /// Whether a disk call failed, under the log or beside it: nobody can say whose fault it is but
+    /// who looks at the disk.
+    pub fn is_disk(&self) -> bool {
+        use wal::Error as Log;
+        let of_log = |error: &Log| {
+            matches!(error, Log::Disk(_) | Log::Failed(_) | Log::NoRoom(_) | Log::Starved(_))
+        };
+        match self {
+            Self::Disk(_) => true,
+            Self::Log(error) => of_log(error),
+            _ => false,
+        }
+    }
+
     /// Whether the caller may try again later: nothing was written.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Log(error) if error.is_refusal())

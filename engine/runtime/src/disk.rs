@@ -10,7 +10,8 @@
 //! | `map`, names and folders           | plain calls on a worker                                |
 //!
 //! Always true
-//! 1. A write is whole or an error: a short one is repeated with the same bytes.
+//! 1. A write is whole or an error: a short one goes on with the rest, until the kernel takes it or
+//!    says why not (a full disk, a limit).
 //! 2. A buffer belongs to its write until the kernel is done, also where the future is dropped.
 //! 3. A rename or removal is durable when `sync_dir` of its folder has returned; `save` and
 //!    `create_dir` do that themselves.
@@ -53,7 +54,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Bytes saved between two syncs, so that the last sync is not a long one.
 const SAVE_SYNC_BYTES: usize = 32 << 20;
 
-/// How often the same write is tried while the kernel takes only a part of it.
+/// How often a write is tried of which the kernel takes not one unit, and does not say why.
 const SHORT_WRITES_MAX: usize = 3;
 
 /// The file system, seen from one core.
@@ -315,21 +316,31 @@ impl File for RuntimeFile {
         let len = buffer.len();
         assert!((len as u64).is_multiple_of(ALIGNMENT), "whole units are written");
         assert!(offset.is_multiple_of(ALIGNMENT), "writes begin at a unit");
-        let buffer = Rc::new(buffer);
-        let mut written = 0;
-        for _ in 0..SHORT_WRITES_MAX {
-            written = self
+        let mut rest = Rc::new(buffer);
+        let (mut done, mut idle) = (0, 0);
+        while idle < SHORT_WRITES_MAX {
+            let written = self
                 .file
-                .write_rc_at(Rc::clone(&buffer), offset)
+                .write_rc_at(Rc::clone(&rest), offset + done as u64)
                 .await
                 .map_err(|error| self.told(error, "writing"))?;
-            if written == len {
+            if written == rest.len() {
                 return Ok(());
             }
+            // The rest begins at a unit again; what the kernel says to it is the reason.
+            let units = written / ALIGNMENT as usize * ALIGNMENT as usize;
+            if units == 0 {
+                idle += 1;
+                continue;
+            }
+            let mut left = self.buffer(rest.len() - units);
+            left.as_bytes_mut().copy_from_slice(&rest.as_bytes()[units..]);
+            (rest, idle) = (Rc::new(left), 0);
+            done += units;
         }
         Err(Error::new(
             ErrorKind::Io,
-            format!("writing {}: {written} of {len} bytes at {offset}", self.path.display()),
+            format!("writing {}: {done} of {len} bytes at {offset}", self.path.display()),
         ))
     }
 

@@ -235,6 +235,13 @@ impl Drop for HiddenTyping {
     }
 }
 
+/// A write beyond the longest file allowed (`ulimit -f`) fails with EFBIG, as every other failed write
+/// tells why, and does not end the process by SIGXFSZ.
+pub fn fail_beyond_file_size() {
+    // SAFETY: ignoring a signal sets no handler. It can only fail for a number that is no signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// The signals that ask this process to stop: SIGTERM and SIGINT.
 ///
 /// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits

@@ -201,16 +201,27 @@ fn authz_failed(error: &authz::Error) -> Failure {
         authz::Error::Log { .. } => Code::Log,
         _ => Code::Failed,
     };
-    Failure::new(code, error.to_string())
+    Failure::new(code, with_remedy(code, error.to_string()))
 }
 
 fn refused(what: &str, error: &consensus::Error) -> Failure {
     let code = match error {
         consensus::Error::Version { .. } => Code::Setting,
-        error if error.is_fatal() => Code::Log,
+        error if error.is_disk() => Code::Log,
         _ => Code::Failed,
     };
-    Failure::new(code, format!("{what}: {error}"))
+    Failure::new(code, with_remedy(code, format!("{what}: {error}")))
+}
+
+/// What a person can do about a log that cannot be written.
+fn with_remedy(code: Code, sentence: String) -> String {
+    match code {
+        Code::Log => format!(
+            "{sentence}; make room on the disk, let this user write there and files grow \
+             (`ulimit -f`), and start again"
+        ),
+        _ => sentence,
+    }
 }
 
 /// Takes the sockets that the acceptor hands over, and serves each in a task of its own.
