@@ -63,6 +63,8 @@ pub enum Kind {
     Script,
     /// Something named that is not there.
     ResourceNotFound,
+    /// Something that is never done.
+    Unsupported,
     /// A failure without a better name.
     Exception,
 }
@@ -94,6 +96,7 @@ impl Kind {
             Self::CircuitBreaking => "circuit_breaking_exception",
             Self::Script => "script_exception",
             Self::ResourceNotFound => "resource_not_found_exception",
+            Self::Unsupported => "unsupported_operation_exception",
             Self::Exception => "exception",
         }
     }

@@ -7,7 +7,7 @@ use search::dsl::{parse_query, parse_search};
 use search::error::{Error, Kind};
 use search::fetch;
 use search::plan::{self, Context};
-use search::result::{Hit, Relation, Total};
+use search::result::{Hit, Key, Relation, Total};
 use support::corpus::{Corpus, Doc};
 use support::run::{How, NOW_MS, fetch_all, hits, search};
 
@@ -101,6 +101,140 @@ fn values_of_the_wrong_type_fail_the_shard() {
 }
 
 #[test]
+fn fields_of_the_systems_refuse_what_they_cannot_answer() {
+    let words = "on keyword, text and wildcard fields - not on";
+    let plain = "on keyword and text fields - not on";
+    for name in ["_id", "_field_names", "_version", "_source", "_doc_count", "_seq_no", "_index"] {
+        let of = format!("[{name}] which is of type [{name}]");
+        let describe = |kind: &str| format!("{{\"{kind}\":{{\"{name}\":\"w\"}}}}");
+        if name != "_index" {
+            for kind in ["prefix", "wildcard"] {
+                let reason = format!("Can only use {kind} queries {words} {of}");
+                says(&describe(kind), Kind::QueryShard, &reason);
+            }
+        }
+        let reason = format!("Can only use regexp queries {plain} {of}");
+        says(&describe("regexp"), Kind::QueryShard, &reason);
+        let reason = format!("failed to create query: Can only use fuzzy queries {plain} {of}");
+        says(&describe("fuzzy"), Kind::QueryShard, &reason);
+        if name != "_seq_no" {
+            says(
+                &format!("{{\"range\":{{\"{name}\":{{\"gte\":\"0\"}}}}}}"),
+                Kind::QueryShard,
+                &format!(
+                    "failed to create query: Field [{name}] of type [{name}] does not support range \
+                     queries"
+                ),
+            );
+        }
+    }
+    says("{\"term\":{\"_version\":1}}", Kind::QueryShard, "The _version field is not searchable");
+    says(
+        "{\"exists\":{\"field\":\"_field_names\"}}",
+        Kind::QueryShard,
+        "failed to create query: Cannot run exists query on _field_names",
+    );
+    assert_eq!(ids("{\"prefix\":{\"_index\":\"bo\"}}").len(), 3);
+    assert_eq!(
+        ids("{\"term\":{\"_index\":{\"value\":\"B*\",\"case_insensitive\":true}}}").len(),
+        3
+    );
+    assert_eq!(ids("{\"query_string\":{\"query\":\"_index:b*\"}}").len(), 3);
+    assert_eq!(ids("{\"prefix\":{\"_routing\":\"w\"}}"), [""; 0]);
+}
+
+#[test]
+fn a_purely_negative_bool_has_no_minimum() {
+    let but_gate = "\"must_not\":[{\"term\":{\"title\":\"gate\"}}]";
+    for more in [
+        "\"minimum_should_match\":1",
+        "\"minimum_should_match\":\"10\",\"should\":[],\"filter\":[],\"must\":[]",
+    ] {
+        assert_eq!(ids(&format!("{{\"bool\":{{{but_gate},{more}}}}}")), ["d4"], "{more}");
+    }
+    for more in [
+        "\"minimum_should_match\":1,\"adjust_pure_negative\":false",
+        "\"minimum_should_match\":1,\"filter\":[{\"match_all\":{}}]",
+        "\"minimum_should_match\":1,\"should\":[{\"match_none\":{}}]",
+    ] {
+        assert_eq!(ids(&format!("{{\"bool\":{{{but_gate},{more}}}}}")), [""; 0], "{more}");
+    }
+}
+
+#[test]
+fn the_index_is_a_key_and_a_column() {
+    let keys = |body: &str| -> Vec<(String, Vec<Key>)> {
+        found(body).into_iter().map(|hit| (hit.id.unwrap_or_default(), hit.sort)).collect()
+    };
+    let sorted = keys("{\"sort\":[{\"_index\":\"desc\"},{\"price\":\"desc\"}]}");
+    assert_eq!(sorted.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["d1", "d3", "d4"]);
+    assert_eq!(sorted[0].1[0], Key::Text("books".to_owned()));
+    let after = |after: &str, order: &str| {
+        keys(&format!(
+            "{{\"sort\":[{{\"_index\":\"{order}\"}},\"price\"],\"search_after\":[\"{after}\",-1.0]}}"
+        ))
+        .len()
+    };
+    for (place, ascending, descending) in [("books", 2, 2), ("a", 3, 0), ("z", 0, 3)] {
+        let found = (after(place, "asc"), after(place, "desc"));
+        assert_eq!(found, (ascending, descending), "after {place}");
+    }
+    let hit = found("{\"docvalue_fields\":[\"_index\",\"_version\"],\"size\":1}").remove(0);
+    assert_eq!(hit.fields[0], ("_index".to_owned(), vec!["\"books\"".to_owned()]));
+    for (body, reason) in [
+        (
+            "{\"sort\":[\"_routing\"]}",
+            "Fielddata is not supported on field [_routing] of type [_routing]",
+        ),
+        (
+            "{\"collapse\":{\"field\":\"_index\"}}",
+            "unknown type for collapse field `_index`, only keywords and numbers are accepted",
+        ),
+        (
+            "{\"aggs\":{\"a\":{\"max\":{\"field\":\"_index\"}}}}",
+            "Field [_index] of type [_index] is not supported for aggregation [max]",
+        ),
+    ] {
+        assert_eq!(bind_error(body).reason, reason);
+    }
+}
+
+/// A term that stands for none is neither before nor after all terms of a segment that lacks it.
+#[test]
+fn what_stands_for_no_term_is_sorted_among_terms_of_all_segments() {
+    let of = |order: &str| {
+        let body =
+            format!("{{\"sort\":[{{\"tags\":{{\"order\":\"{order}\",\"missing\":\"oak\"}}}}]}}");
+        found(&body).into_iter().filter_map(|hit| hit.id).collect::<Vec<_>>()
+    };
+    assert_eq!(of("asc"), ["d1", "d4", "d3"]);
+    assert_eq!(of("desc"), ["d3", "d1", "d4"]);
+    let after = |place: &str| {
+        let body = format!(
+            "{{\"sort\":[{{\"tags\":{{\"missing\":\"oak\"}}}}],\"search_after\":[\"{place}\"]}}"
+        );
+        found(&body).into_iter().filter_map(|hit| hit.id).collect::<Vec<_>>()
+    };
+    assert_eq!(after("oa"), ["d4", "d3"]);
+    assert_eq!(after("oak"), ["d3"]);
+    assert_eq!(after("pine"), ["d3"]);
+}
+
+#[test]
+fn factors_of_indices_are_no_negative_numbers() {
+    let corpus = corpus();
+    let request = parse_search(b"{}", &[]).expect("reads well");
+    for (boost, shown) in [(-1.0, "-1.0"), (-0.0, "-0.0"), (f32::INFINITY, "Infinity")] {
+        let context = Context { boost, ..Context::new("books", NOW_MS) };
+        let error = plan::bind(&request, &corpus.mapping, &context).expect_err("refused");
+        let reason = format!("boost must be a positive float, got {shown}");
+        assert_eq!((error.kind, error.reason), (Kind::IllegalArgument, reason));
+    }
+    let text = parse_search(b"{\"indices_boost\":[{\"a\":\"2\"}]}", &[]).expect_err("a string");
+    assert_eq!(text.reason, "Expected [VALUE_NUMBER] in [indices_boost] but found [VALUE_STRING]");
+}
+
+#[test]
 fn windows_and_sorts_are_checked() {
     let window = bind_error("{\"size\":10001}");
     assert_eq!(window.kind, Kind::IllegalArgument);
@@ -122,6 +256,12 @@ fn windows_and_sorts_are_checked() {
     assert_eq!(after.reason, "Sort must contain at least one field.");
     let count = bind_error("{\"sort\":[\"n\"],\"search_after\":[1,2]}");
     assert_eq!(count.reason, "search_after has 2 value(s) but sort has 1.");
+    for (field, value) in [("n", "true"), ("flag", "true"), ("price", "false"), ("_seq_no", "true")]
+    {
+        let body = format!("{{\"sort\":[\"{field}\"],\"search_after\":[{value}]}}");
+        let reason = format!("Failed to parse search_after value for field [{field}].");
+        assert_eq!(bind_error(&body).reason, reason);
+    }
     let wrong = bind_error("{\"sort\":[\"n\"],\"search_after\":[\"x\"]}");
     assert_eq!(wrong.reason, "Failed to parse search_after value for field [n].");
 }

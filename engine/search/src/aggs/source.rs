@@ -17,8 +17,8 @@ use super::partial::{Key, KeyKind};
 use super::spec::Values;
 use crate::ast::Scalar;
 use crate::error::{Error, Result};
-use crate::plan::Context;
-use crate::plan::order::{no_fielddata, value_of};
+use crate::plan::order::{self, no_fielddata, value_of};
+use crate::plan::{Context, metadata};
 
 /// What a script makes of the values of `before`, or of documents.
 ///
@@ -240,6 +240,11 @@ pub fn bind(
     kind: &str,
 ) -> Result<Source> {
     if values.field == "_index" {
+        if !fits(Form::Bytes, accepts) {
+            return Err(Error::illegal(format!(
+                "Field [_index] of type [_index] is not supported for aggregation [{kind}]"
+            )));
+        }
         return Ok(constant(context.index));
     }
     let mut source = match system(&values.field)? {
@@ -251,10 +256,13 @@ pub fn bind(
             mapped: true,
             field: None,
         },
-        None => match mapping.lookup(&values.field) {
-            Some(field) => mapped(&field, values, context)?,
-            None => unmapped(values, accepts)?,
-        },
+        None => {
+            match mapping.lookup(&values.field).or_else(|| metadata::column(&values.field, mapping))
+            {
+                Some(field) => mapped(&field, values, context)?,
+                None => unmapped(values, accepts)?,
+            }
+        }
     };
     let spans = matches!(accepts, Accepts::NumbersOrSpans | Accepts::DatesOrSpans);
     let fits = match source.column {
@@ -278,11 +286,10 @@ pub fn bind(
 
 fn system(name: &str) -> Result<Option<FieldNo>> {
     match name {
-        "_id" => Err(Error::illegal(
-            "Fielddata access on the _id field is disallowed, you can re-enable it by updating \
-             the dynamic cluster setting: indices.id_field_data.enabled",
-        )),
+        "_id" => Err(order::no_ids()),
         "_seq_no" => Ok(Some(FieldNo::SEQ_NO)),
+        "_version" => Ok(Some(FieldNo::VERSION)),
+        _ if order::has_no_column(name) => Err(order::no_column(name)),
         _ => Ok(None),
     }
 }

@@ -1,5 +1,6 @@
 //! One key of one document, as a number that compares: out of a column, from the place, from the score.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use base::{DocId, FieldNo};
@@ -190,6 +191,25 @@ pub(super) fn rank(
     }
 }
 
+/// The number of a term of a segment among all terms.
+pub(super) fn known_number(rank: base::Ord) -> i64 {
+    i64::from(rank.get()) * 4 + 3
+}
+
+/// The number of a term that a segment lacks, where `rank` of its terms are smaller: apart from the
+/// term that stands for none, which documents of the segment may have.
+pub(super) fn unknown_number(rank: base::Ord, term: &[u8], missing: &MissingTerm) -> i64 {
+    let side = match missing {
+        MissingTerm::Term(missing) => match term.cmp(missing) {
+            Ordering::Less => 0,
+            Ordering::Equal => 1,
+            Ordering::Greater => 2,
+        },
+        MissingTerm::First | MissingTerm::Last => 0,
+    };
+    i64::from(rank.get()) * 4 + side
+}
+
 /// The term that documents without one show.
 pub(super) fn missing_value(missing: &MissingTerm) -> Option<Arc<[u8]>> {
     match missing {
@@ -241,7 +261,7 @@ pub(super) fn first_bounds(
             if zone.is_empty() {
                 return Some((missing, missing));
             }
-            let found = bounds(zone.min * 2 + 1, zone.max * 2 + 1);
+            let found = bounds(zone.min * 4 + 3, zone.max * 4 + 3);
             Some(if zone.doc_count < docs { widen(found, missing) } else { found })
         }
         Reader::Doc { base } => {

@@ -23,8 +23,8 @@ use mapping::types::sortable;
 
 use super::group::{Group, Grouper, grouper};
 use super::read::{
-    self, Children, Made, Reader, Scratch, directed, first_bounds, inside, missing_value, number,
-    rank, reader,
+    self, Children, Made, Reader, Scratch, directed, first_bounds, inside, known_number,
+    missing_value, number, rank, reader, unknown_number,
 };
 use crate::iter::{Turn, WINDOW, bits, window_of};
 use crate::plan::order::{Key, MissingTerm, Order, Place, Source};
@@ -596,7 +596,7 @@ impl Sorter {
                 let children = self.children[at].as_ref();
                 let rank = column.as_ref().and_then(|it| rank(&it.0, key, children, doc));
                 match rank {
-                    Some(rank) => directed(i64::from(rank.get()) * 2 + 1, descending),
+                    Some(rank) => directed(known_number(rank), descending),
                     None => self.missing_term(at),
                 }
             }
@@ -619,14 +619,14 @@ impl Sorter {
     /// The number of a term among those of the segment, read at once.
     fn rank_now(&self, at: usize, term: &[u8]) -> i64 {
         let descending = self.keys.keys[at].descending;
-        let Reader::Ordinals { column: Some(column), .. } = &self.readers[at] else {
+        let Reader::Ordinals { column, key } = &self.readers[at] else {
             return directed(0, descending);
         };
-        let mut reader = column.0.terms();
-        let number = match reader.lookup(term) {
-            Ok(Ok(rank)) => i64::from(rank.get()) * 2 + 1,
-            Ok(Err(rank)) => i64::from(rank.get()) * 2,
-            Err(_) => RANK_MAX,
+        let number = match column.as_ref().map(|column| column.0.terms().lookup(term)) {
+            None => unknown_number(base::Ord(0), term, &key.missing),
+            Some(Ok(Ok(rank))) => known_number(rank),
+            Some(Ok(Err(rank))) => unknown_number(rank, term, &key.missing),
+            Some(Err(_)) => RANK_MAX,
         };
         directed(number, descending)
     }

@@ -129,6 +129,17 @@ fn array_key(request: &mut SearchRequest, key: &str, value: &Node) -> Read<()> {
         "stored_fields" => request.stored = stored_fields(value)?,
         "indices_boost" => {
             for node in value.as_array().unwrap_or_default() {
+                for member in members(node) {
+                    if !matches!(member.value.kind, Json::Number(_)) {
+                        return Err(Fault::parsing(
+                            member.value.at,
+                            format!(
+                                "Expected [VALUE_NUMBER] in [indices_boost] but found [{}]",
+                                member.value.token()
+                            ),
+                        ));
+                    }
+                }
                 indices_boost(node, &mut request.indices_boost)?;
             }
         }

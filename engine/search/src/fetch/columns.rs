@@ -14,15 +14,15 @@ use super::inner::{self, Inner};
 use super::scripted::Scripts;
 use crate::error::{Error, Result};
 use crate::iter::window_of;
-use crate::plan::Context;
+use crate::plan::{Context, metadata, order};
 use crate::request::{FieldFormat, SearchRequest};
 
 /// What is returned of each hit beside its source.
 #[derive(Debug, Default)]
 pub struct Columns {
     columns: Vec<Column>,
-    /// `_seq_no` is wanted as a column.
-    seq_no: bool,
+    /// Fields of the system's that are wanted as columns.
+    system: Vec<System>,
     /// Values out of the source.
     pub shown: Shown,
     /// Hits inside of hits.
@@ -35,6 +35,15 @@ pub struct Columns {
     pub scripts: Scripts,
     /// Only these fields may be seen; `None` is all.
     pub visible: Option<Arc<json::fields::Fields>>,
+}
+
+/// A field of the system's that has a column, or shows as if it had one.
+#[derive(Debug)]
+enum System {
+    /// A number of the whole document's: its name, and where it is kept.
+    Number(&'static str, FieldNo),
+    /// `_index`: the index's name.
+    Index(String),
 }
 
 #[derive(Debug)]
@@ -65,8 +74,12 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             context.index
         )));
     }
-    let seq_no = request.docvalue_fields.iter().any(|wanted| wanted.field == "_seq_no");
+    let mut system = Vec::new();
     for wanted in &request.docvalue_fields {
+        system.extend(system_column(wanted, context)?);
+        if let Some(field) = metadata::column(&wanted.field, mapping) {
+            columns.extend(column(&field, wanted, true, context)?);
+        }
         for field in mapping.expand(&wanted.field) {
             let exact = *field.path == *wanted.field;
             if let Some(column) = column(field, wanted, exact, context)? {
@@ -76,7 +89,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
     }
     Ok(Columns {
         columns,
-        seq_no,
+        system,
         shown: Shown::bind(request, mapping)?,
         inner: inner::bind(request, mapping, context)?,
         suggest: request
@@ -88,6 +101,25 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
         scripts: Scripts::bind(&request.script_fields, mapping, context)?,
         visible: None,
     })
+}
+
+/// What a name of the system's shows as a column; patterns mean fields of the mapping.
+fn system_column(wanted: &FieldFormat, context: &Context<'_>) -> Result<Option<System>> {
+    let name = wanted.field.as_str();
+    let found = match name {
+        "_seq_no" => System::Number("_seq_no", FieldNo::SEQ_NO),
+        "_version" => System::Number("_version", FieldNo::VERSION),
+        "_index" => System::Index(context.index.to_owned()),
+        "_id" => return Err(order::no_ids()),
+        _ if order::has_no_column(name) => return Err(order::no_column(name)),
+        _ => return Ok(None),
+    };
+    match (&wanted.format, &found) {
+        (Some(format), System::Index(_)) if format != "use_field_mapping" => Err(Error::illegal(
+            format!("Field [{name}] of type [{name}] does not support custom formats"),
+        )),
+        _ => Ok(Some(found)),
+    }
 }
 
 /// The column of one field; a pattern passes over fields without one.
@@ -134,6 +166,7 @@ impl Columns {
         doc: DocId,
         missing: &mut Missing,
     ) -> segment::Result<()> {
+        self.need_system(segment, doc, missing)?;
         for column in &self.columns {
             if let Some(numeric) = segment.numeric(column.field.no) {
                 numeric.need(window_of(doc.get()), missing)?;
@@ -143,13 +176,36 @@ impl Columns {
         Ok(())
     }
 
-    /// The document's place in the shard's history, where it is wanted as a column.
-    pub fn seq_no(&self, segment: &Segment, doc: DocId) -> Option<(String, Vec<String>)> {
-        if !self.seq_no {
-            return None;
+    /// Names what [`Columns::system`] will read.
+    pub fn need_system(
+        &self,
+        segment: &Segment,
+        doc: DocId,
+        missing: &mut Missing,
+    ) -> segment::Result<()> {
+        for wanted in &self.system {
+            if let System::Number(_, no) = wanted
+                && let Some(numeric) = segment.numeric(*no)
+            {
+                numeric.need(window_of(doc.get()), missing)?;
+            }
         }
-        let seq_no = segment.numeric(FieldNo::SEQ_NO)?.first(doc)?;
-        Some(("_seq_no".to_owned(), vec![seq_no.to_string()]))
+        Ok(())
+    }
+
+    /// The system's own values of a whole document, where they are wanted as columns.
+    pub fn system(&self, segment: &Segment, doc: DocId) -> Vec<(String, Vec<String>)> {
+        let value = |wanted: &System| match wanted {
+            System::Number(name, no) => {
+                let number = segment.numeric(*no)?.first(doc)?;
+                Some(((*name).to_owned(), vec![number.to_string()]))
+            }
+            System::Index(index) => {
+                let name = json::Value::String(index.clone());
+                Some(("_index".to_owned(), vec![json::to_string(&name)]))
+            }
+        };
+        self.system.iter().filter_map(value).collect()
     }
 
     /// The values of a document, each as JSON text; fields without a value are left out.
@@ -159,7 +215,7 @@ impl Columns {
         doc: DocId,
     ) -> segment::Result<Vec<(String, Vec<String>)>> {
         let mut fields = Vec::new();
-        fields.extend(self.seq_no(segment, doc));
+        fields.extend(self.system(segment, doc));
         for column in &self.columns {
             let mut values: Vec<json::Value> = Vec::new();
             if let Some(numeric) = segment.numeric(column.field.no) {

@@ -346,9 +346,11 @@ impl Inner {
             }
         }
         hit.fields.extend(self.columns.values(segment, ranked.doc)?);
-        if !hit.fields.iter().any(|(name, _)| name == "_seq_no") {
-            // It is the whole document's.
-            hit.fields.extend(self.columns.seq_no(segment, place.winner.doc));
+        for (name, values) in self.columns.system(segment, place.winner.doc) {
+            // They are the whole document's.
+            if hit.fields.iter().all(|(known, _)| *known != name) {
+                hit.fields.push((name, values));
+            }
         }
         order(&mut hit, request, &plan.bound.order, ranked);
         if !self.columns.scripts.is_empty() {

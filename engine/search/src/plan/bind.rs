@@ -13,8 +13,8 @@ use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::{
-    alike, family, function, join, leaf, minimum, multi, order, places, query_string, rewrite,
-    simple, text, words,
+    alike, family, function, join, leaf, metadata, minimum, multi, order, places, query_string,
+    rewrite, simple, text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
@@ -96,6 +96,11 @@ pub fn bind(
         Some(query) => binder.top(query)?,
         None => Clause::new(Node::All),
     };
+    // As Lucene's boosts: no number below zero, and -0 is one.
+    if !context.boost.is_finite() || context.boost.is_sign_negative() {
+        let shown = json::number::float_to_string(context.boost);
+        return Err(Error::illegal(format!("boost must be a positive float, got {shown}")));
+    }
     if !query.is_none() {
         query.boost *= context.boost;
     }
@@ -283,6 +288,7 @@ impl Binder<'_> {
     }
 
     fn node(&mut self, node: &Ask) -> Result<Clause> {
+        metadata::check(node)?;
         let leaf = match node {
             Ask::MatchAll => Clause::new(Node::All),
             Ask::MatchNone => Clause::none(),
@@ -291,9 +297,6 @@ impl Binder<'_> {
             Ask::Term(query) => leaf::term(self, query)?.into(),
             Ask::Terms(query) => leaf::terms(self, query)?.into(),
             Ask::Range(query) => leaf::range(self, query)?.into(),
-            Ask::Exists(field) if field == "_source" => {
-                return Err(Error::shard("The _source field is not searchable"));
-            }
             Ask::Exists(field) => leaf::exists(self, field).into(),
             Ask::Ids(ids) => leaf::ids(ids).into(),
             Ask::Prefix(query) => words::prefix(self, query)?,
@@ -339,7 +342,7 @@ impl Binder<'_> {
 
     /// The field that a name means.
     pub fn field(&self, name: &str) -> Option<Arc<Field>> {
-        self.mapping.lookup(name)
+        self.mapping.lookup(name).or_else(|| metadata::words(name, self.mapping))
     }
 
     /// The fields that a pattern means, under the names that it matches.
@@ -395,6 +398,8 @@ impl Binder<'_> {
         }
         let negative = bound.must.is_empty() && bound.should.is_empty() && bound.filter.is_empty();
         if negative && query.adjust_pure_negative {
+            // Elasticsearch builds it anew, and leaves its minimum behind.
+            bound.minimum = 0;
             bound.filter.push(Node::All.into());
         }
         Ok(rewrite::simplify(bound, 1.0))

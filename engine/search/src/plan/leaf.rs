@@ -12,6 +12,7 @@ use crate::ast::{self, Scalar};
 use crate::error::{Error, Result};
 use crate::plan::bind::Binder;
 use crate::plan::bound::{Access, Bool, Clause, Node, Numbers, Pattern, Presence, Term};
+use crate::plan::metadata;
 use crate::plan::order::value_of;
 use crate::plan::text;
 use base::wildcard::Wildcard;
@@ -19,6 +20,10 @@ use base::wildcard::Wildcard;
 /// `term`.
 pub fn term(binder: &mut Binder<'_>, query: &ast::Term) -> Result<Node> {
     let Some(field) = binder.field(&query.field) else {
+        if query.field == "_index" && query.case_insensitive {
+            let shape = Wildcard::new(query.value.text(), true);
+            return Ok(index_where(binder, |name| shape.matches(name)));
+        }
         return unmapped_term(binder, &query.field, &query.value);
     };
     if query.case_insensitive {
@@ -134,22 +139,15 @@ pub fn unmapped_term(binder: &Binder<'_>, field: &str, value: &Scalar) -> Result
     match field {
         "_id" => Ok(ids(&[value.text().to_owned()])),
         "_index" => {
-            let same = Wildcard::new(value.text(), false).matches(binder.context.index);
-            Ok(if same { Node::All } else { Node::None })
+            let shape = Wildcard::new(value.text(), false);
+            Ok(index_where(binder, |name| shape.matches(name)))
         }
-        "_ignored" => Ok(word_of(FieldNo::IGNORED, value.text())),
-        "_routing" => Ok(word_of(FieldNo::ROUTING, value.text())),
         "_seq_no" => match value.text().parse::<i64>() {
             Ok(number) => Ok(numbers(FieldNo::SEQ_NO, COLUMN, vec![(number, number)])),
             Err(_) => Err(Error::number(value.text())),
         },
         _ => Ok(Node::None),
     }
-}
-
-/// A word of a column of the system's.
-fn word_of(field: FieldNo, word: &str) -> Node {
-    Node::Terms { field, access: COLUMN, terms: vec![word.as_bytes().into()] }
 }
 
 /// A column without terms or points.
@@ -231,6 +229,15 @@ fn unmapped_terms(binder: &Binder<'_>, query: &ast::Terms) -> Result<Node> {
                 }
             }
             Ok(Node::None)
+        }
+        "_seq_no" => {
+            let number = |value: &Scalar| -> Result<(i64, i64)> {
+                let text = value.text();
+                let number = text.parse().map_err(|_| Error::number(text))?;
+                Ok((number, number))
+            };
+            let ranges = query.values.iter().map(number).collect::<Result<_>>()?;
+            Ok(numbers(FieldNo::SEQ_NO, COLUMN, ranges))
         }
         _ => Ok(Node::None),
     }
@@ -330,7 +337,7 @@ fn numbers(field: FieldNo, access: Access, mut ranges: Vec<(i64, i64)>) -> Node 
 
 /// `exists`: of a field, of all fields of an object, of all fields of a pattern.
 pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
-    if matches!(name, "_id" | "_index" | "_version" | "_seq_no" | "_source") {
+    if matches!(name, "_id" | "_index" | "_version" | "_seq_no") {
         return Node::All;
     }
     let mapping = binder.mapping;
@@ -356,11 +363,8 @@ pub fn exists(binder: &Binder<'_>, name: &str) -> Node {
         }
         presence(field, &mut ways);
     }
-    if name == "_routing" {
-        ways.push(Presence::Ordinals(FieldNo::ROUTING));
-    }
-    if name == "_ignored" {
-        ways.push(Presence::Ordinals(FieldNo::IGNORED));
+    if let Some(field) = metadata::words(name, mapping) {
+        presence(&field, &mut ways);
     }
     if ways.is_empty() { Node::None } else { Node::Exists(ways) }
 }

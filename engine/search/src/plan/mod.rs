@@ -5,7 +5,9 @@
 //! |-----------|---------------------------------------------------------|
 //! | `bound`   | a query that has met its index                          |
 //! | `bind`    | how it meets it; `text` and `leaf` for its leaves       |
+//! | `metadata`| what queries of the system's fields may ask             |
 //! | `order`   | sort keys that have met it                              |
+//! | `page`    | where among them a page begins                          |
 //! | `sorted`  | whether a sorted segment has them already               |
 //! | `rewrite` | compounds made simple without changing a score          |
 //! | `skip`    | whether a shard can match at all                        |
@@ -24,10 +26,12 @@ pub mod gather;
 mod graph;
 mod join;
 mod leaf;
+pub mod metadata;
 pub mod minimum;
 mod multi;
 mod numeric;
 pub mod order;
+mod page;
 pub mod places;
 mod query_string;
 mod rewrite;

@@ -220,7 +220,8 @@ pub(super) fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scal
         };
     }
     let text = match value {
-        Scalar::Bool(flag) => return Ok(i64::from(*flag)),
+        // Columns of booleans hold 1 and 0, and no value of the request is told otherwise.
+        Scalar::Bool(_) => return Err(Error::number(value.text())),
         Scalar::Number(text) | Scalar::String(text) => text.as_str(),
     };
     let double = || text.parse::<f64>().map_err(|_| Error::number(text));

@@ -9,13 +9,13 @@ use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
-use crate::plan::Context;
 use crate::plan::distance::Distance;
-use crate::plan::numeric::{convert, number, read_nanos};
+use crate::plan::numeric::{number, read_nanos};
+use crate::plan::page::{place, resumed};
+use crate::plan::{Context, metadata};
 use crate::request::{
-    self, After, Missing, Mode, NumericType, ScriptKind, SearchRequest, Sort, SortBy, Tiebreak,
+    self, Missing, Mode, NumericType, ScriptKind, SearchRequest, Sort, SortBy, Tiebreak,
 };
-use crate::result;
 
 pub use crate::plan::numeric::{NumberForm, Numeric};
 
@@ -103,7 +103,7 @@ impl Scripted {
         sortable::from_f64(if descending { f64::NEG_INFINITY } else { f64::INFINITY })
     }
 
-    fn missing_place(&self, descending: bool) -> Place {
+    pub(super) fn missing_place(&self, descending: bool) -> Place {
         match self.kind {
             ScriptKind::Number => Place::Number(self.missing(descending)),
             _ => Place::Term(None),
@@ -233,9 +233,13 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
 fn collapse(asked: &request::Collapse, mapping: &Mapping) -> Result<Collapse> {
     let name = &asked.field;
     let Some(field) = mapping.lookup(name) else {
-        return Err(Error::illegal(format!(
-            "no mapping found for `{name}` in order to collapse on"
-        )));
+        let reason = match mapping::is_metadata(name) {
+            true => format!(
+                "unknown type for collapse field `{name}`, only keywords and numbers are accepted"
+            ),
+            false => format!("no mapping found for `{name}` in order to collapse on"),
+        };
+        return Err(Error::illegal(reason));
     };
     let has_terms = match &field.kind {
         Type::Keyword(_) => true,
@@ -306,19 +310,16 @@ fn field(
     context: &Context<'_>,
 ) -> Result<Source> {
     match name {
-        "_id" => {
-            return Err(Error::illegal(
-                "Fielddata access on the _id field is disallowed, you can re-enable it by \
-                 updating the dynamic cluster setting: indices.id_field_data.enabled",
-            ));
+        "_id" => return Err(no_ids()),
+        "_seq_no" | "_version" => {
+            let field = if name == "_seq_no" { FieldNo::SEQ_NO } else { FieldNo::VERSION };
+            return numeric(Some(field), NumberForm::Long, (None, None), sort, descending);
         }
-        "_seq_no" => {
-            let field = Some(FieldNo::SEQ_NO);
-            return numeric(field, NumberForm::Long, (None, None), sort, descending);
-        }
+        "_index" => return index_name(sort, descending, context),
+        _ if has_no_column(name) => return Err(no_column(name)),
         _ => {}
     }
-    let Some(field) = mapping.lookup(name) else {
+    let Some(field) = mapping.lookup(name).or_else(|| metadata::column(name, mapping)) else {
         return match &sort.unmapped_type {
             None => Err(Error::shard(format!("No mapping found for [{name}] in order to sort on"))),
             Some(kind) => unmapped(kind, sort, descending),
@@ -383,6 +384,46 @@ fn field(
             })
         }
     }
+}
+
+/// A column of terms that all documents lack, with the index's name in place of each.
+fn index_name(sort: &Sort, descending: bool, context: &Context<'_>) -> Result<Source> {
+    if sort.numeric_type.is_some() {
+        return Err(Error::shard(
+            "[numeric_type] option cannot be set on a non-numeric field, got _index",
+        ));
+    }
+    if sort.format.is_some() {
+        return Err(Error::illegal(
+            "Field [_index] of type [_index] does not support custom formats",
+        ));
+    }
+    let asked = Sort { missing: Missing::Last, ..sort.clone() };
+    Ok(match ordinals(None, &asked, descending)? {
+        Source::Ordinals(found) => Source::Ordinals(Ordinals {
+            missing: MissingTerm::Term(context.index.as_bytes().into()),
+            ..found
+        }),
+        other => other,
+    })
+}
+
+/// Ids are no column, unless a setting says so that this program lacks.
+pub fn no_ids() -> Error {
+    Error::illegal(
+        "Fielddata access on the _id field is disallowed, you can re-enable it by updating the \
+         dynamic cluster setting: indices.id_field_data.enabled",
+    )
+}
+
+/// Fields of the system's that nothing is sorted, grouped or shown by.
+pub fn has_no_column(name: &str) -> bool {
+    matches!(name, "_doc_count" | "_field_names" | "_nested_path" | "_routing" | "_source")
+}
+
+/// A field of the system's has no column that a search may read.
+pub fn no_column(name: &str) -> Error {
+    Error::illegal(format!("Fielddata is not supported on field [{name}] of type [{name}]"))
 }
 
 fn is_narrow(kind: NumberKind) -> bool {
@@ -502,14 +543,18 @@ fn in_nanos(mut numeric: Numeric, sort: &Sort) -> Result<Source> {
 }
 
 fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result<Source> {
+    if sort.numeric_type.is_some() {
+        let type_name = field.map_or("keyword", |field| field.type_name());
+        return Err(Error::shard(format!(
+            "[numeric_type] option cannot be set on a non-numeric field, got {type_name}"
+        )));
+    }
     let greatest = match sort.mode {
         None => descending,
         Some(Mode::Min) => false,
         Some(Mode::Max) => true,
         Some(_) => {
-            return Err(Error::illegal(
-                "we only support AVG, MEDIAN and SUM on number based fields",
-            ));
+            return Err(Error::shard("we only support AVG, MEDIAN and SUM on number based fields"));
         }
     };
     if let (Some(field), Some(_)) = (field, &sort.format) {
@@ -533,105 +578,11 @@ fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result
 }
 
 /// The term that a value of the request means.
-fn term_of(field: Option<&Arc<Field>>, value: &Scalar) -> Result<Box<[u8]>> {
+pub(super) fn term_of(field: Option<&Arc<Field>>, value: &Scalar) -> Result<Box<[u8]>> {
     match field {
         None => Ok(value.text().as_bytes().into()),
         Some(field) => Ok(field.parse_term(&value_of(value))?.into()),
     }
-}
-
-fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
-    let name = match &sort.by {
-        SortBy::Score => "_score",
-        SortBy::Doc => "_doc",
-        SortBy::ShardDoc => "_shard_doc",
-        SortBy::Distance(asked) => &asked.field,
-        SortBy::Field(name) => name,
-        SortBy::Script(_) => "_script",
-    };
-    let failed = |cause: Option<Error>| {
-        let error =
-            Error::illegal(format!("Failed to parse search_after value for field [{name}]."));
-        match cause {
-            Some(cause) => error.caused_by(cause),
-            None => error,
-        }
-    };
-    let scalar = match value {
-        After::Value(scalar) => scalar,
-        After::Null => {
-            return match &key.source {
-                Source::Ordinals(_) => Ok(Place::Term(None)),
-                Source::Numeric(numeric) => Ok(Place::Number(numeric.missing)),
-                Source::Distance(_) => Ok(Place::Number(sortable::from_f64(f64::INFINITY))),
-                Source::Script(scripted) => Ok(scripted.missing_place(key.descending)),
-                Source::Score | Source::Doc | Source::ShardDoc => Err(failed(None)),
-            };
-        }
-    };
-    match &key.source {
-        Source::Score => match scalar.text().parse::<f32>() {
-            Ok(score) if !score.is_nan() => Ok(Place::Score(score)),
-            _ => Err(failed(Some(Error::number(scalar.text())))),
-        },
-        Source::Doc | Source::ShardDoc => match scalar.text().parse() {
-            Ok(doc) => Ok(Place::Doc(doc)),
-            Err(_) => Err(failed(Some(Error::number(scalar.text())))),
-        },
-        Source::Numeric(numeric) if numeric.nanos => {
-            read_nanos(numeric, scalar).map(Place::Number).map_err(|error| failed(Some(error)))
-        }
-        Source::Numeric(numeric) => number(numeric.form, numeric.read.as_deref(), scalar)
-            .map(Place::Number)
-            .map_err(|error| failed(Some(error))),
-        Source::Distance(_) => number(NumberForm::Double, None, scalar)
-            .map(Place::Number)
-            .map_err(|error| failed(Some(error))),
-        Source::Script(scripted) if scripted.kind == ScriptKind::Number => {
-            number(NumberForm::Double, None, scalar)
-                .map(Place::Number)
-                .map_err(|error| failed(Some(error)))
-        }
-        Source::Script(scripted) => Ok(Place::Term(Some(scripted.term(scalar.text()).into()))),
-        Source::Ordinals(ordinals) => term_of(ordinals.shown.as_ref(), scalar)
-            .map(|term| Place::Term(Some(term)))
-            .map_err(|error| failed(Some(error))),
-    }
-}
-
-/// The place of a hit by its keys, as they crossed cores; another index may have ordered it.
-fn resumed(key: &Key, last: &result::Key) -> Result<Place> {
-    use result::Key as Last;
-    let place = match (&key.source, last) {
-        (Source::Score, Last::Score(score)) => Place::Score(*score),
-        (Source::Doc | Source::ShardDoc, Last::Long(doc)) => Place::Doc(*doc as u64),
-        (Source::Numeric(numeric), Last::Long(value)) if numeric.form == NumberForm::Unsigned => {
-            Place::Number(*value)
-        }
-        (Source::Numeric(numeric), Last::Long(value)) => {
-            Place::Number(convert(NumberForm::Long, numeric.form, *value))
-        }
-        (Source::Numeric(numeric), Last::Double(value)) => {
-            Place::Number(convert(NumberForm::Double, numeric.form, sortable::from_f64(*value)))
-        }
-        (Source::Numeric(numeric), Last::Float(value)) => {
-            Place::Number(convert(NumberForm::Float, numeric.form, sortable::from_f32(*value)))
-        }
-        (Source::Distance(_), Last::Double(value)) => Place::Number(sortable::from_f64(*value)),
-        (Source::Script(scripted), Last::Double(value)) if scripted.kind == ScriptKind::Number => {
-            Place::Number(sortable::from_f64(*value))
-        }
-        (Source::Script(scripted), Last::Term(term)) if scripted.kind != ScriptKind::Number => {
-            Place::Term(Some(term.as_slice().into()))
-        }
-        (Source::Script(_), Last::Null) => Place::Term(None),
-        (Source::Ordinals(_), Last::Term(term)) => Place::Term(Some(term.as_slice().into())),
-        (Source::Ordinals(_), Last::Null) => Place::Term(None),
-        _ => {
-            return Err(Error::illegal("a page cannot go on after a hit of another kind of field"));
-        }
-    };
-    Ok(place)
 }
 
 /// A scalar as JSON, as the mapping takes values.

@@ -343,6 +343,9 @@ impl Reader<'_, '_, '_> {
     }
 
     fn prefix(&mut self, field: Option<&str>, prefix: &str) -> Result<Option<Clause>> {
+        if let Some(name @ "_index") = field {
+            return words::prefix(self.binder, &of_index(name, prefix)).map(Some);
+        }
         let fields = self.fields_of(field, false)?;
         let (rewrite, analyzer) = (self.query.rewrite.clone(), self.query.analyzer.clone());
         if self.query.analyze_wildcard {
@@ -401,6 +404,9 @@ impl Reader<'_, '_, '_> {
             let reason = "'*' or '?' not allowed as first character in WildcardQuery";
             return Err(failed(self.query, reason, true));
         }
+        if let Some(name @ "_index") = field {
+            return words::wildcard(self.binder, &of_index(name, shape));
+        }
         let fields = self.fields_of(field, false)?;
         let (rewrite, analyzer) = (self.query.rewrite.clone(), self.query.analyzer.clone());
         self.in_each(&fields, |binder, field| {
@@ -441,6 +447,20 @@ impl Reader<'_, '_, '_> {
         to: Option<&str>,
         (includes_from, includes_to): (bool, bool),
     ) -> Result<Clause> {
+        if let Some(name @ "_seq_no") = field {
+            let end = |end: Option<&str>, inclusive: bool| {
+                end.map(|end| ast::Bound { value: Scalar::String(end.to_owned()), inclusive })
+            };
+            let range = ast::Range {
+                field: name.to_owned(),
+                lower: end(from, includes_from),
+                upper: end(to, includes_to),
+                format: None,
+                time_zone: None,
+                relation: ast::Relation::Intersects,
+            };
+            return leaf::range(self.binder, &range).map(Clause::new);
+        }
         let fields = self.fields_of(field, false)?;
         let (zone, analyzer) = (self.query.time_zone.clone(), self.query.analyzer.clone());
         self.in_each(&fields, |binder, field| {
@@ -461,6 +481,12 @@ impl Reader<'_, '_, '_> {
             leaf::range(binder, &range).map(Clause::new)
         })
     }
+}
+
+/// A shape of the index's name, which is not analysed.
+fn of_index(name: &str, shape: &str) -> ast::Pattern {
+    let (field, value) = (name.to_owned(), shape.to_owned());
+    ast::Pattern { field, value, case_insensitive: false, rewrite: None }
 }
 
 /// Words are not expanded to those near them.

@@ -61,7 +61,8 @@ impl Sorter {
             }));
         };
         let Some((_, reader)) = column.as_deref_mut() else {
-            return Ok(Some(directed(0, descending)));
+            let number = unknown_number(base::Ord(0), term, &key.missing);
+            return Ok(Some(directed(number, descending)));
         };
         if !turn.resident {
             reader.need_lookup(term, turn.missing)?;
@@ -71,8 +72,8 @@ impl Sorter {
         }
         turn.spend(64);
         let number = match reader.lookup(term)? {
-            Ok(rank) => i64::from(rank.get()) * 2 + 1,
-            Err(rank) => i64::from(rank.get()) * 2,
+            Ok(rank) => known_number(rank),
+            Err(rank) => unknown_number(rank, term, &key.missing),
         };
         Ok(Some(directed(number, descending)))
     }
