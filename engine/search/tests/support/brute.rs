@@ -281,8 +281,11 @@ impl Stats<'_> {
                 if empty {
                     return Some(boost);
                 }
-                if !required && !bool.should.is_empty() {
-                    needed = needed.max(1);
+                match bool.should.is_empty() {
+                    false if !required => needed = needed.max(1),
+                    // Nothing but exclusions: made whole without its minimum.
+                    true if !required => needed = 0,
+                    _ => {}
                 }
                 (found.len() >= needed)
                     .then(|| (total + found.iter().map(|s| f64::from(*s)).sum::<f64>()) as f32)

@@ -259,8 +259,9 @@ impl<'a> Statistics<'a> {
             Some(spec) => minimum(spec, should.len())?,
             None => 0,
         };
-        if must.is_empty() && filter.is_empty() && !should.is_empty() {
-            needed = needed.max(1);
+        if must.is_empty() && filter.is_empty() {
+            // Nothing but exclusions: made whole without its minimum.
+            needed = if should.is_empty() { 0 } else { needed.max(1) };
         }
         Ok((found >= needed).then_some(total))
     }
