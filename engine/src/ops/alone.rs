@@ -58,7 +58,7 @@ impl<E: Env> Core<E> {
             parser.set_routed(routing.is_some());
             let (mut sketch, mut arena) = (Sketch::new(&index, &lease), Arena::new());
             let parsed = sketch.parse(&mut parser, &id, &own, &mut arena);
-            let doc = parsed.map_err(failure::of_mapping)?;
+            let doc = parsed?;
             let entries = arena.entries(doc as usize);
             let view = shard::lone::view(&sketch.mapping, &id, routing.as_deref(), own, entries);
             let view = Arc::new(view.map_err(|error| damaged(&error))?);
