@@ -139,6 +139,7 @@ pub async fn moment(context: &Context) {
                 indices: index.to_owned(),
                 options: IndicesOptions::default(),
                 routing: Vec::new(),
+                preference: Default::default(),
                 keep_alive,
             },
         )
