@@ -54,8 +54,11 @@ pub use info::VERSION;
 /// In Elasticsearch's words.
 pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     // What names an index is asked for it by name, in words that tell it; items name their own.
-    let has_items = call.route.api.has_items();
-    if call.route.is_of_indices() && (has_items || call.path.get("index").is_none()) {
+    let names_none = call.route.api.has_items() || call.path.get("index").is_none();
+    // Names that are not granted are passed over with those that are not there.
+    let passes_over = call.route.api == Api::SearchShards
+        || call.params.text("ignore_unavailable").is_some_and(|said| said != "false");
+    if call.route.is_of_indices() && (names_none || passes_over) {
         call.gate.anywhere(call.route.privilege)?;
     }
     match call.route.api {
