@@ -10,6 +10,7 @@ try:
         ApiError,
         AuthenticationException,
         AuthorizationException,
+        BadRequestError,
         Elasticsearch,
         NotFoundError,
     )
@@ -203,7 +204,12 @@ def main():
         )
         by_token = client(bearer_auth=token["access_token"])
         sees_only_acme(by_token, "bearer")
-        again = admin.security.get_token(
+        refused(
+            lambda: admin.security.get_token(grant_type="refresh_token", refresh_token=token["refresh_token"]),
+            BadRequestError,
+            "a refresh token is of use to its maker alone",
+        )
+        again = ann.security.get_token(
             grant_type="refresh_token", refresh_token=token["refresh_token"]
         )
         check(again["refresh_token"] != token["refresh_token"], "refresh tokens rotate")
