@@ -176,6 +176,16 @@ impl RuntimeSpawn {
         Ok(Self { workers, yielded, watch, poke, within })
     }
 
+    /// Leaves the queue of tasks; the executor looks at its rings where an event waits there.
+    async fn leave(&self) {
+        let executor = glommio::executor();
+        if executor.need_preempt() {
+            // No task runs between this and the look.
+            self.poke.looks();
+        }
+        executor.yield_task_queue_now().await;
+    }
+
     /// Counts and times the polls of `task`.
     async fn watched<T>(watch: Rc<Watch>, task: impl Future<Output = T>) -> T {
         let mut task = pin!(task);
@@ -228,7 +238,7 @@ impl Spawn for RuntimeSpawn {
             return yield_once().await;
         }
         // Leaves the whole queue, so that the executor looks at its rings.
-        executor.yield_task_queue_now().await;
+        self.leave().await;
         // Those that were woken by the look stand behind this task now: let them run first.
         let before = self.watch.polls();
         executor.yield_now().await;
@@ -236,7 +246,7 @@ impl Spawn for RuntimeSpawn {
         if self.watch.polls() > before + 1 {
             // What they asked for is handed to the kernel before this task goes on.
             self.poke.poke();
-            executor.yield_task_queue_now().await;
+            self.leave().await;
         }
         self.yielded.set(Instant::now());
     }
@@ -254,5 +264,41 @@ impl Spawn for RuntimeSpawn {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.workers.short.run("short work", job).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A poke before the kernel had the receive was lost, and with it every later one.
+    #[test]
+    fn a_busy_core_looks_at_its_rings_at_each_yield() {
+        let executor = LocalExecutorBuilder::new(Placement::Unbound)
+            .io_memory(IO_MEMORY_BYTES)
+            .ring_depth(RING_DEPTH)
+            .preempt_timer(PREEMPT_TIMER);
+        let busy = executor.spawn(|| async {
+            let workers = Workers::start(1, Short::default()).expect("workers");
+            let watch = Rc::new(Watch::new(Arc::default()));
+            let spawn = RuntimeSpawn::new(workers, watch).expect("pokes");
+            let mut looks = Vec::new();
+            for _ in 0..200 {
+                let begun = Instant::now();
+                while begun.elapsed() <= STRETCH_MAX {
+                    std::hint::spin_loop();
+                }
+                let before = spawn.poke.look_count();
+                spawn.yield_if_needed().await;
+                looks.push(spawn.poke.look_count() - before);
+            }
+            looks
+        });
+        let looks = busy.expect("an executor").join().expect("it runs");
+        // The first is made by the timer; from then on each yield makes its own.
+        let first = looks.iter().position(|looks| *looks > 0).expect("a look");
+        assert!(first < 100, "{first}");
+        let missed = looks[first..].iter().filter(|looks| **looks == 0).count();
+        assert!(missed <= looks.len() / 10, "{missed} of {looks:?}");
     }
 }
