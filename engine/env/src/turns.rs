@@ -2,7 +2,8 @@
 //! than a fair part while others wait.
 //!
 //! Work stands in *lanes*, one for each caller. The lane that has had the least time goes next; a
-//! lane that comes back after a rest begins where the others are, so nobody saves time up. A task
+//! lane that comes back after a rest begins where the others are, less [`CREDIT`] of what it did not
+//! use: a short request runs through beside long ones, and nobody saves more than that up. A task
 //! goes on until it waits or yields; then the next lane has its turn. So a caller who asks for
 //! little is served as if alone, whatever others pile up.
 //!
@@ -43,6 +44,9 @@ const SURE: usize = 16;
 
 /// A lane that did nothing for so long is forgotten.
 const REST: Duration = Duration::from_secs(1);
+
+/// So much time a lane that comes back is ahead of others, at most.
+pub const CREDIT: Duration = Duration::from_millis(10);
 
 /// Beside other lanes, one that has more than this part of a core waits for its turns.
 const HEAVY_SHARE: u64 = 8;
@@ -100,8 +104,9 @@ struct State {
     line: BTreeSet<(u64, Lane)>,
     slots: Vec<Slot>,
     free: Vec<usize>,
-    /// What the lane that went last had had: where others begin.
+    /// What the lane that went last had had: where others begin, less the credit.
     now: u64,
+    credit: u64,
     load: Load,
     is_driven: bool,
     swept: Duration,
@@ -206,10 +211,16 @@ impl TaskWaker {
 impl<E: Env> Turns<E> {
     /// Turns of a core; of one lane at most `waiting_max` tasks may wait.
     pub fn new(env: E, waiting_max: usize) -> Self {
+        Self::with_credit(env, waiting_max, CREDIT)
+    }
+
+    /// As [`Turns::new`], with another credit than [`CREDIT`].
+    pub fn with_credit(env: E, waiting_max: usize, credit: Duration) -> Self {
+        let credit = u64::try_from(credit.as_nanos()).unwrap_or(u64::MAX);
         let inner = Inner {
             env,
             waiting_max,
-            state: RefCell::default(),
+            state: RefCell::new(State { credit, ..State::default() }),
             woken: Arc::default(),
             current: Cell::default(),
         };
@@ -418,9 +429,9 @@ impl<E: Env> Inner<E> {
 }
 
 impl State {
-    /// A lane; one that was at rest begins where the others are.
+    /// A lane; one that was at rest begins a little before where the others are.
     fn lane(&mut self, lane: Lane, now: Duration) -> &mut LaneState {
-        let at = self.now;
+        let at = self.now.saturating_sub(self.credit);
         let known = self.lanes.entry(lane).or_default();
         if known.in_line.is_none() && known.had < at {
             known.had = at;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -62,10 +63,17 @@ fn a_lane_with_one_task_has_as_many_turns_as_one_with_ten() {
 }
 
 #[test]
-fn who_comes_back_saves_nothing_up_and_waits_for_one_turn() {
+fn who_comes_back_is_ahead_by_its_credit_and_no_more() {
+    // A turn that takes no time counts as a nanosecond.
+    who_comes_back(0, 0..=3, 90..=110);
+    who_comes_back(20, 18..=24, 50..=80);
+}
+
+/// The caller of few comes back for 50 turns: `ahead` of them at once, the last beside so many of all.
+fn who_comes_back(credit: u64, ahead: RangeInclusive<usize>, beside: RangeInclusive<usize>) {
     let sim = Sim::new(3);
     let (env, log) = (sim.env(), Log::default());
-    let turns = Turns::new(env.clone(), 1_000);
+    let turns = Turns::with_credit(env.clone(), 1_000, Duration::from_nanos(credit));
     turns.run(FEW, work(Rc::clone(&log), FEW, 1));
     sim.run(async {
         settled(&env, &turns).await;
@@ -83,7 +91,12 @@ fn who_comes_back_saves_nothing_up_and_waits_for_one_turn() {
         let first = log[before..].iter().position(|lane| *lane == FEW).expect("it ran");
         let last = log[before..].iter().rposition(|lane| *lane == FEW).expect("it ran");
         assert!(first <= 3, "it waited for {first} turns");
-        assert!(last >= 90, "50 turns of its own lie beside as many of the others: {last}");
+        let others = log[before + first..].iter().position(|lane| *lane == MANY).expect("others");
+        assert!(ahead.contains(&others), "{others} turns before another had one");
+        assert!(
+            beside.contains(&last),
+            "50 turns of its own lie beside those of the others: {last}"
+        );
     });
 }
 
