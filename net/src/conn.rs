@@ -49,7 +49,7 @@ use incoming::{Incoming, Skipping};
 use input::Input;
 use row::{Manner, Row};
 
-use crate::limits::WRITE_BYTES;
+use crate::limits::{BUFFER_BYTES_MIN, WRITE_BYTES};
 use crate::reply::Reply;
 use crate::request::{Judged, Left, Request};
 
@@ -314,7 +314,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let mut out = std::mem::take(&mut self.out);
         let written = self.write(&out).await;
         out.clear();
-        if out.capacity() <= WRITE_BYTES {
+        // A large answer was the exception: what each connection keeps is many times that.
+        if out.capacity() <= BUFFER_BYTES_MIN {
             self.out = out;
         }
         written

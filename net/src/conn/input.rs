@@ -66,10 +66,14 @@ impl Input {
         self.small_reads = if count * 2 > room { 0 } else { self.small_reads.saturating_add(1) };
     }
 
-    /// The connection will wait with nothing in its buffer: gives back what it seems not to need.
+    /// The connection will wait with nothing in its buffer: gives back what it seems not to need. A
+    /// large buffer is filled again in a few reads; kept, it is as much for each idle connection.
     pub(crate) fn rest(&mut self) {
         const SMALL_READS_MIN: u32 = 8;
-        if self.bytes.len() > BUFFER_BYTES_MIN && self.small_reads >= SMALL_READS_MIN {
+        const RESTING_BYTES_MAX: usize = 2 * BUFFER_BYTES_MIN;
+        let is_large = self.bytes.len() > RESTING_BYTES_MAX;
+        if is_large || (self.bytes.len() > BUFFER_BYTES_MIN && self.small_reads >= SMALL_READS_MIN)
+        {
             self.bytes = vec![0; BUFFER_BYTES_MIN];
             self.small_reads = 0;
         }
@@ -114,9 +118,18 @@ mod tests {
             input.filled(room);
         }
         input.consume(input.bytes().len());
+        input.rest();
+        assert_eq!(input.bytes.len(), BUFFER_BYTES_MIN, "a large one at once");
+        let room = input.space().len();
+        input.filled(room);
+        input.consume(input.bytes().len());
         for _ in 0..8 {
             input.rest();
-            assert_eq!(input.bytes.len(), BUFFER_BYTES_MAX);
+            assert_eq!(
+                input.bytes.len(),
+                2 * BUFFER_BYTES_MIN,
+                "a middling one may be of use again"
+            );
             input.space();
             input.filled(1);
             input.consume(1);
