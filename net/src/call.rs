@@ -1,6 +1,6 @@
 //! One request on its way through a handler: what it asks, and of whom.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::{Core, Error, Gate, Result};
@@ -49,6 +49,8 @@ pub struct Call<'a, E: Env> {
     pub peer: &'a str,
     /// What the audit log is told of it, beside what its head says.
     pub told: RefCell<Told>,
+    /// Seconds until the caller may ask again, where the answer is 429 and the time is known.
+    pub wait_seconds: Cell<Option<u64>>,
 }
 
 impl<E: Env> Call<'_, E> {

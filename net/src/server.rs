@@ -188,6 +188,8 @@ struct Look {
     wanted: Wanted,
     /// What it warns of.
     warnings: Vec<String>,
+    /// Seconds to wait before asking again, of an answer that refuses for now.
+    wait_seconds: Option<u64>,
     /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
     family: usize,
 }
@@ -272,6 +274,9 @@ impl<E: Env> Inner<E> {
         self.dress(&mut reply, &look).await;
         for sentence in &look.warnings {
             reply = reply.warn(sentence);
+        }
+        if let Some(seconds) = look.wait_seconds.filter(|_| reply.status == 429) {
+            reply = reply.field("Retry-After", seconds.to_string());
         }
         if let Some(id) = head.text("x-opaque-id") {
             reply = reply.field("X-Opaque-Id", id.to_owned());
@@ -435,6 +440,7 @@ impl<E: Env> Inner<E> {
             body_bytes_max: self.options.limits.http.body_bytes_max,
             peer,
             told: std::cell::RefCell::default(),
+            wait_seconds: std::cell::Cell::default(),
         };
         // What only looks is given up with its client, as Elasticsearch cancels it.
         let answered = if route.only_looks() {
@@ -445,6 +451,7 @@ impl<E: Env> Inner<E> {
         };
         audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();
+        look.wait_seconds = call.wait_seconds.get();
         look.warnings = warnings.map(|warnings| warnings.take()).unwrap_or_default();
         // Tokens of the OAuth half are told which scope they lack.
         match (answered, caller.lacks()) {

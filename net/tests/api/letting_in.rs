@@ -145,12 +145,22 @@ fn passwords_in_bodies_are_guessed_as_seldom() {
                 person(&mut client, name, &[]).await;
             }
             let mut statuses = Vec::new();
+            let mut waits = Vec::new();
             for guess in 0..12 {
                 let body = format!(
                     r#"{{"grant_type":"password","username":"{name}","password":"guess-{guess}"{more}}}"#
                 );
-                statuses.push(client.call("POST", door, &body).await.status);
+                let answer = client.call("POST", door, &body).await;
+                statuses.push(answer.status);
+                let named = |(name, _): &&(_, _)| str::eq_ignore_ascii_case(name, "retry-after");
+                waits.extend(answer.fields.iter().filter(named).map(|(_, wait)| wait.clone()));
             }
+            // One field each, and the time that is left of the minute, or of a slot in it.
+            let waits: Vec<u64> = waits.iter().map(|wait| wait.parse().expect("seconds")).collect();
+            assert!(
+                waits.len() == 2 && waits.iter().all(|wait| (2..=60).contains(wait)),
+                "{waits:?}"
+            );
             let counted = (statuses[..10].to_vec(), statuses[10..].to_vec());
             assert_eq!(counted, (vec![401; 10], vec![429; 2]), "{door}");
             // One count for all doors.

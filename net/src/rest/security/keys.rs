@@ -247,7 +247,10 @@ pub(super) async fn by_password<E: Env>(
 ) -> Result<Principal> {
     let found = Guess::password(security, user, password, call.peer).await;
     found.map_err(|refused| match refused {
-        Refused::Slow(_) => Error::rejected(TOO_MANY),
+        Refused::Slow(seconds) => {
+            call.wait_seconds.set(Some(seconds));
+            Error::rejected(TOO_MANY)
+        }
         Refused::Wrong(error) => not_let_in(&error),
     })
 }
