@@ -77,6 +77,7 @@ pub fn run(options: &Serve) -> Result<()> {
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
     note_suspects(&folder)?;
+    note_small_memory(settings.memory_bytes);
     let identity = folder.identity(&RuntimeRandom::new())?;
     ready::remove(&folder.node("ready"))?;
     if let Some(file) = &options.ready_file {
@@ -162,6 +163,22 @@ fn note_suspects(folder: &Folder) -> Result<()> {
     }
     suspect::install(&path).map_err(failed)
 }
+
+/// Tells that a node with so little will refuse much.
+fn note_small_memory(bytes: u64) {
+    if bytes < MEMORY_DAILY {
+        tracing::warn!(
+            "indices.memory is {}mb: below {}mb many requests get 429, and what the process needs \
+             before the first of them may be more; give it more with --memory",
+            bytes >> 20,
+            MEMORY_DAILY >> 20
+        );
+    }
+}
+
+/// The least memory with which a node does its daily work: with it, `tools/conform/memory.py` asks
+/// everything that takes memory.
+const MEMORY_DAILY: u64 = 128 << 20;
 
 /// A thread that makes certificates.
 type Certificates = JoinHandle<Result<Presented>>;

@@ -202,6 +202,8 @@ pub enum Down {
     Failed(Arc<str>),
     /// The home core has no room for the call.
     Full,
+    /// It serves, but lacks what this call needs now: memory.
+    Busy(Arc<str>),
     /// A block came while the call was on its way.
     Blocked {
         /// Its HTTP status.
@@ -221,6 +223,9 @@ impl Down {
             Self::Full => Error::rejected(format!(
                 "rejected execution of an operation on [{index}][{shard}]: the queue of its core \
                  is full"
+            )),
+            Self::Busy(why) => Error::rejected(format!(
+                "rejected execution of an operation on [{index}][{shard}]: {why}"
             )),
             Self::Blocked { status, reason } => {
                 Error::new(*status, "cluster_block_exception", &**reason)

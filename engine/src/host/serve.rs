@@ -288,6 +288,9 @@ fn source_bytes(batch: &shard::WriteBatch) -> u64 {
 fn failed(error: shard::Error) -> Down {
     match error {
         shard::Error::Closed => Down::Gone,
+        shard::Error::Disk(error) if error.kind == env::ErrorKind::Busy => {
+            Down::Busy(error.message.into())
+        }
         other => Down::Failed(other.to_string().into()),
     }
 }

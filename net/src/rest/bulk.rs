@@ -88,6 +88,9 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
     }
     let reply = run(call, items, refresh).await;
+    if let Some(error) = refused_whole(&reply) {
+        return Err(error.clone());
+    }
     let mut body = Vec::with_capacity(64 + reply.items.len() * 200);
     let mut writer = json::Writer::new(&mut body);
     render::begin_bulk(&mut writer, &reply);
@@ -124,6 +127,18 @@ async fn run<E: Env>(call: &Call<'_, E>, items: Vec<Item>, refresh: Refresh) -> 
     let failed = reply.items.iter().filter_map(|item| item.result.as_ref().err());
     failed.for_each(|error| call.told.borrow_mut().failed(error));
     reply
+}
+
+/// The refusal, where overload refused every item: the request is told so as a whole, with 429 and
+/// a time to come back, as where it is refused before its body is read. Clients wait and send it
+/// again; items that are refused one by one many of them count as failed.
+fn refused_whole(reply: &BulkReply) -> Option<&Error> {
+    let mut refusals = reply.items.iter().map(|item| {
+        let error = item.result.as_ref().err()?;
+        (error.status == 429 && error.kind == "es_rejected_execution_exception").then_some(error)
+    });
+    let first = refusals.next()??;
+    refusals.all(|refusal| refusal.is_some()).then_some(first)
 }
 
 /// Cuts a body into its items.

@@ -212,3 +212,21 @@ fn half_a_pair_is_found_and_whole_ones_pass() {
         assert_eq!(has_half_pair(line.as_bytes()), expected, "{line}");
     }
 }
+
+fn outcome(result: Result<document::Written>) -> BulkOutcome {
+    BulkOutcome { action: WriteAction::Index, index: "a".into(), id: None, result }
+}
+
+#[test]
+fn a_request_is_refused_as_a_whole_where_each_item_is() {
+    let busy = || outcome(Err(Error::rejected("no memory")));
+    let bad = || outcome(Err(Error::illegal_argument("a word")));
+    let told = |items| {
+        let reply = BulkReply { took_ms: 1, items };
+        refused_whole(&reply).map(|error| error.status)
+    };
+    assert_eq!(told(vec![busy(), busy()]), Some(429));
+    assert_eq!(told(vec![busy(), bad()]), None, "an item's own fault is told beside it");
+    assert_eq!(told(vec![bad(), busy()]), None);
+    assert_eq!(told(Vec::new()), None);
+}
