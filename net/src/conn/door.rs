@@ -135,7 +135,9 @@ impl<E: Env, S: Service> Door<E, S> {
         false
     }
 
-    /// Memory for a body. One lane may hold a bounded part of all; its only request may have more.
+    /// Memory for a body. One lane may hold a bounded part of all, and no large bodies more while
+    /// memory is scarce: what it has in already needs memory, too, and to refuse now is cheaper than
+    /// after a wait. Its only request may have more.
     pub(crate) fn take(&self, lane: Lane, bytes: usize) -> Option<Memory> {
         let mut shares = self.shares.borrow_mut();
         if shares.len() > SHARES_MAX {
@@ -144,7 +146,9 @@ impl<E: Env, S: Service> Door<E, S> {
         let share = Rc::clone(shares.entry(lane).or_default());
         drop(shares);
         let bytes_max = self.limits.lane_bytes_max;
-        if share.get() > 0 && share.get().saturating_add(bytes) > bytes_max {
+        let is_much = share.get().saturating_add(bytes) > bytes_max
+            || (bytes > SCARCE_BYTES_MAX && self.lease.is_scarce());
+        if share.get() > 0 && is_much {
             return None;
         }
         let taken = self.lease.take(bytes)?;
@@ -167,6 +171,9 @@ impl<E: Env, S: Service> Door<E, S> {
 
 /// What a connection takes by itself, measured: its task, its buffers, those of the runtime.
 pub const CONNECTION_BYTES: usize = 48 << 10;
+
+/// Larger bodies than this are not taken in beside others of their lane while memory is scarce.
+const SCARCE_BYTES_MAX: usize = 16 << 10;
 
 /// Above so many lanes, those without a body in flight are forgotten.
 const SHARES_MAX: usize = 1024;

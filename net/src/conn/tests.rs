@@ -575,3 +575,27 @@ fn what_waits_for_a_client_that_left_is_given_up() {
         }
     }
 }
+
+#[test]
+fn large_bodies_beside_others_of_their_caller_are_refused_while_memory_is_scarce() {
+    let limits = Limits { lane_bytes_max: 2 << 20, ..Limits::default() };
+    let place = with(6, limits, 2 << 20);
+    let head = |bytes: usize| format!("POST /a HTTP/1.1\r\nContent-Length: {bytes}\r\n\r\n");
+    let mut first = place.connect();
+    let (mut large, mut small) = (place.connect(), place.connect());
+    let body = vec![b'x'; 1_700_000];
+    place.sim.run(async {
+        // Alone it may have nearly all there is.
+        first.write_all(head(body.len()).as_bytes()).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_millis(50)).await;
+        large.write_all(&[head(20_000).as_bytes(), &body[..20_000]].concat()).await.expect("open");
+        let (found, _) = answers(&mut large, &[Method::Post]).await;
+        assert_eq!(found[0].status, 429);
+        small.write_all(&[head(2_000).as_bytes(), &body[..2_000]].concat()).await.expect("open");
+        let (found, _) = answers(&mut small, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+        first.write_all(&body).await.expect("open");
+        let (found, _) = answers(&mut first, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+    });
+}
