@@ -287,8 +287,13 @@ impl Lease {
 
     /// Whether little is left: who may give something back should.
     pub fn is_scarce(&self) -> bool {
+        self.is_below(SCARCE_PART)
+    }
+
+    /// Whether less than one part in so many is left.
+    pub fn is_below(&self, part: usize) -> bool {
         let pool = &self.local.pool;
-        pool.free.load(Ordering::Relaxed) < pool.total / SCARCE_PART
+        pool.free.load(Ordering::Relaxed) < pool.total / part
     }
 }
 

@@ -147,7 +147,7 @@ impl<E: Env, S: Service> Door<E, S> {
         drop(shares);
         let bytes_max = self.limits.lane_bytes_max;
         let is_much = share.get().saturating_add(bytes) > bytes_max
-            || (bytes > SCARCE_BYTES_MAX && self.lease.is_scarce());
+            || (bytes > SCARCE_BYTES_MAX && self.lease.is_below(SPARE_PART));
         if share.get() > 0 && is_much {
             return None;
         }
@@ -171,6 +171,9 @@ impl<E: Env, S: Service> Door<E, S> {
 
 /// What a connection takes by itself, measured: its task, its buffers, those of the runtime.
 pub const CONNECTION_BYTES: usize = 48 << 10;
+
+/// One part in so many of all memory is left to who does not pile up bodies.
+const SPARE_PART: usize = 4;
 
 /// Larger bodies than this are not taken in beside others of their lane while memory is scarce.
 const SCARCE_BYTES_MAX: usize = 16 << 10;
