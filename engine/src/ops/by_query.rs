@@ -300,7 +300,7 @@ impl<E: Env> Core<E> {
                 Some(field) => By::Field(field),
                 None => By::Id,
             };
-            sliced(self, &mut held, slice.id, slice.max, by).await?;
+            sliced((self, gate), &mut held, slice.id, slice.max, by).await?;
         }
         let speed = control.speed().unwrap_or(call.requests_per_second) / count as f32;
         let mut parts = Vec::new();
@@ -308,7 +308,7 @@ impl<E: Env> Core<E> {
             let mut own = held.clone();
             let several = count > 1;
             if several {
-                sliced(self, &mut own, id, count, By::Place).await?;
+                sliced((self, gate), &mut own, id, count, By::Place).await?;
             }
             let progress = Rc::new(Progress::new(several.then_some(id), speed));
             control.progress.borrow_mut().push(Rc::clone(&progress));

@@ -65,7 +65,7 @@ impl<E: Env> Core<E> {
                 Some(field) => By::Field(field),
                 None => By::Id,
             };
-            sliced(self, &mut held, slice.id, slice.max, by).await?;
+            sliced((self, gate), &mut held, slice.id, slice.max, by).await?;
         }
         request.scrolls = true;
         request.tiebreak = Tiebreak::Hidden;
@@ -241,7 +241,7 @@ impl<E: Env> Core<E> {
                     Some(field) => By::Field(field),
                     None => By::Place,
                 };
-                sliced(self, &mut held, slice.id, slice.max, by).await?;
+                sliced((self, gate), &mut held, slice.id, slice.max, by).await?;
                 held.into()
             }
         };

@@ -13,8 +13,10 @@ use segment::{Live, Segment, View};
 
 use super::context::HeldShard;
 use super::failure;
+use super::search::SEARCH;
 use crate::core::Core;
 use crate::error::{Error, Result};
+use crate::gate::{self, Gate};
 
 /// Documents looked at between two looks at other tasks.
 const STEP_DOCS: u32 = 4096;
@@ -36,7 +38,7 @@ pub(super) enum By<'a> {
 /// Leaves of each view the documents of part `id` of `max`. As in Elasticsearch, whole shards of an
 /// index are shared out first; only where there are fewer than parts, their documents are.
 pub(super) async fn sliced<E: Env>(
-    core: &Rc<Core<E>>,
+    (core, gate): (&Rc<Core<E>>, &dyn Gate),
     held: &mut [HeldShard],
     id: u32,
     max: u32,
@@ -53,7 +55,7 @@ pub(super) async fn sliced<E: Env>(
                     continue;
                 }
             };
-            slice_one(core, shard, id, max, by).await?;
+            slice_one((core, gate), shard, id, max, by).await?;
         }
     }
     Ok(())
@@ -71,7 +73,7 @@ fn share(id: u32, max: u32, at: u32, count: u32) -> Option<(u32, u32)> {
 }
 
 async fn slice_one<E: Env>(
-    core: &Rc<Core<E>>,
+    (core, gate): (&Rc<Core<E>>, &dyn Gate),
     shard: &mut HeldShard,
     id: u32,
     max: u32,
@@ -96,9 +98,14 @@ async fn slice_one<E: Env>(
         }
         let field = match by {
             By::Field(name) => {
+                // Which slice a document is in tells its value: the hash is no secret. What is hidden of
+                // any kind of documents is as if it were not there.
+                let limits = gate::ask(gate, SEARCH, &shard.name, &shard.via)?;
                 let field = index.and_then(|index| index.mapping.field(name));
+                let is_seen =
+                    limits.fields.as_ref().is_none_or(|fields| fields.permits_whole(name));
                 match field {
-                    Some(field) if field.doc_values => Some(field.no),
+                    Some(field) if field.doc_values && is_seen => Some(field.no),
                     _ => {
                         return Err(failed(
                             shard,

@@ -152,8 +152,10 @@ fn passwords_in_bodies_are_guessed_as_seldom() {
                 );
                 let answer = client.call("POST", door, &body).await;
                 statuses.push(answer.status);
-                let named = |(name, _): &&(_, _)| str::eq_ignore_ascii_case(name, "retry-after");
-                waits.extend(answer.fields.iter().filter(named).map(|(_, wait)| wait.clone()));
+                let waiting = answer.fields.iter().filter_map(|(name, wait)| {
+                    name.eq_ignore_ascii_case("retry-after").then(|| wait.clone())
+                });
+                waits.extend(waiting);
             }
             // One field each, and the time that is left of the minute, or of a slot in it.
             let waits: Vec<u64> = waits.iter().map(|wait| wait.parse().expect("seconds")).collect();

@@ -152,3 +152,34 @@ fn a_hidden_field_is_analyzed_like_an_unknown_one() {
         assert!(client.call("POST", "/w/_analyze", body).await.text().contains("A-B"));
     });
 }
+
+/// In which slice a document is tells a hash of the value by which it was cut.
+#[test]
+fn no_slice_is_cut_by_a_hidden_field() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["f.hidden", "place"]).await;
+        let slice = |field: &str| json!({"id": 0, "max": 2, "field": field});
+        for (field, status) in [("place", 400), ("f", 400), ("nowhere", 400), ("pub", 200)] {
+            let pit = client.good("POST", "/w/_pit?keep_alive=1m", "").await;
+            let pit = json!({"id": (at(&pit, &["id"]).clone())});
+            let held = json!({"pit": pit, "slice": (slice(field))});
+            let copied =
+                json!({"source": {"index": "w", "slice": (slice(field))}, "dest": {"index": "t"}});
+            for (path, body) in [
+                ("/w/_search?scroll=1m", json!({"slice": (slice(field))})),
+                ("/_search", held),
+                ("/_reindex", copied),
+            ] {
+                let answer = client.call("POST", path, &json::to_string(&body)).await;
+                let told = answer.text();
+                // Who sees a part alone copies nothing at all.
+                let wanted = if path == "/_reindex" && status == 200 { 200 } else { status };
+                assert_eq!(answer.status, wanted, "{field} {path}: {told}");
+                if status == 400 {
+                    let reason = format!("cannot load numeric doc values on [{field}]");
+                    assert!(told.contains(&reason), "{field} {path}: {told}");
+                }
+            }
+        }
+    });
+}
