@@ -132,7 +132,7 @@ pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -
     let direct = gate.index(action, index);
     match direct {
         Err(error) if !gate.trusts_aliases() => Err(error),
-        Err(error) => via.iter().find_map(|alias| gate.index(action, alias).ok()).ok_or(error),
+        Err(error) => through_aliases(gate, action, via).ok_or(error)?,
         Ok(limits) => match via.iter().find(|alias| !gate.through(action, alias)) {
             None => Ok(limits),
             Some(alias) => {
@@ -141,6 +141,35 @@ pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -
             }
         },
     }
+}
+
+/// What the aliases allow that led to an index on which the caller has no right by its own name: each of
+/// them must be granted, for the documents of all their filters are found. Where their limits differ, no
+/// single one holds for what they lead to together.
+fn through_aliases(
+    gate: &dyn Gate,
+    action: &'static str,
+    via: &[String],
+) -> Option<Result<Limits>> {
+    let mut granted: Option<Limits> = None;
+    for alias in via {
+        let limits = match gate.index(action, alias) {
+            Ok(limits) => limits,
+            Err(_) if granted.is_none() && via.len() == 1 => return None,
+            Err(error) => return Some(Err(error)),
+        };
+        match &granted {
+            Some(known) if known.key != limits.key => {
+                let reason = format!(
+                    "action [{action}] is granted with other limits on the alias [{alias}] than on \
+                     another alias of the same index: ask for one of them at a time"
+                );
+                return Some(Err(Error::new(403, "security_exception", reason)));
+            }
+            _ => granted = Some(limits),
+        }
+    }
+    granted.map(Ok)
 }
 
 /// The names to which wildcards are narrowed for this caller. Where a right on an alias is none on the
