@@ -71,6 +71,8 @@ pub(super) struct Meaning {
     pub(super) tops: Arc<[TopColumns]>,
     /// What of the index is read.
     pub(super) uses: Arc<Uses>,
+    /// Documents are hidden from the caller.
+    pub(super) hides: bool,
 }
 
 impl Meaning {
@@ -289,6 +291,7 @@ impl Asked {
             expensive: self.expensive,
             filter,
             filter_mapping: Some(&index.mapping),
+            sees: limits.fields.as_deref(),
             result_window: settings.int("index.max_result_window").unwrap_or(10_000),
             docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
                 as usize,
@@ -312,7 +315,8 @@ impl Asked {
             let second = second.collect::<search::error::Result<Vec<_>>>()?.into();
             let tops = aggregate::bind(request, &bound, mapping, &context, limits)?;
             let uses = Arc::new(Uses::of(&bound));
-            Ok(Meaning { bound, second, columns: Arc::new(columns), tops, uses })
+            let hides = limits.filter.is_some();
+            Ok(Meaning { bound, second, columns: Arc::new(columns), tops, uses, hides })
         });
         meaning.map_err(|error| {
             let error = failure::of_search(error);

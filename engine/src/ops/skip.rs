@@ -27,8 +27,10 @@ pub(super) fn pass_over(request: &SearchRequest, targets: &mut Vec<Target>) -> u
     let mut kept = Vec::with_capacity(before);
     for target in targets.drain(..) {
         let may = match &target.state {
+            // How many were passed over is told: dates of hidden documents must not show in it.
             State::Ready(view, meaning) => {
-                !skip::is_of_use(request)
+                meaning.hides
+                    || !skip::is_of_use(request)
                     || skip::may_match(&meaning.bound, &target.index.mapping, view)
             }
             State::Planned(..) | State::Failed(_) => true,

@@ -471,10 +471,13 @@ impl Scope<'_, '_> {
             field: Some(Arc::clone(&field)),
         };
         let choice = self.choice(&sig.filter, &agg.name, &words, &sig.values)?;
-        let paths = match sig.source_fields.is_empty() {
+        let mut paths = match sig.source_fields.is_empty() {
             true => vec![sig.values.field.clone()],
             false => sig.source_fields.clone(),
         };
+        if let Some(fields) = self.binder.context.sees {
+            paths.retain(|path| fields.permits_whole(path));
+        }
         Ok(What::Words { field, choice, paths, filter_duplicates: sig.filter_duplicates })
     }
 

@@ -41,6 +41,8 @@ pub struct Context<'a> {
     pub filter: Option<&'a Query>,
     /// What the filter's names mean, where the caller's view of the mapping hides some of them.
     pub filter_mapping: Option<&'a Mapping>,
+    /// Which fields of a source the caller may see; none: all.
+    pub sees: Option<&'a json::fields::Fields>,
     /// `index.max_result_window`.
     pub result_window: u64,
     /// `index.max_terms_count`.
@@ -69,6 +71,7 @@ impl<'a> Context<'a> {
             scope: None,
             filter: None,
             filter_mapping: None,
+            sees: None,
             result_window: RESULT_WINDOW,
             terms_max: 65_536,
             default_fields: &[],
