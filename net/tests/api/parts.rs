@@ -183,3 +183,66 @@ fn no_slice_is_cut_by_a_hidden_field() {
         }
     });
 }
+
+/// Words were read from the source, whatever of it the caller saw.
+#[test]
+fn significant_words_come_of_no_hidden_field() {
+    with_security(|mut client| async move {
+        stage(&mut client, &["sec"]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/w/_mapping", r#"{"properties":{"text":{"type":"text"}}}"#).await;
+        client
+            .good("PUT", "/w/_doc/2?refresh=true", r#"{"text":"seen","sec":"SECRET","pub":"q"}"#)
+            .await;
+        let body = json!({"size": 0, "query": {"term": {"pub": "q"}}, "aggs": {"it": {
+            "significant_text": {"field": "text", "source_fields": ["sec", "text"], "min_doc_count": 1}}}});
+        let body = json::to_string(&body);
+        let whole = client.call("POST", "/w/_search", &body).await.text();
+        assert!(whole.contains("\"secret\""), "who sees all finds it: {whole}");
+        client.authorize(Some(&basic("part", "part-knows-this")));
+        let told = client.good("POST", "/w/_search", &body).await;
+        let told = json::to_string(&told);
+        assert!(!told.contains("secret") && told.contains("\"seen\""), "{told}");
+    });
+}
+
+/// Beside one that was granted, another alias of the same index led to all of it.
+#[test]
+fn each_alias_that_is_named_must_be_granted() {
+    with_security(|mut client| async move {
+        stage(&mut client, &[]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/w/_doc/2?refresh=true", r#"{"pub":"q"}"#).await;
+        let filter = |value: &str| json!({"term": {"pub": value}});
+        let add = |alias: &str, filter: Value| json!({"add": {"index": "w", "alias": alias, "filter": filter}});
+        let actions = json!({"actions": [add("al-q", filter("q")), add("al-p", filter("p")),
+            add("al-other", filter("p")), {"add": {"index": "w", "alias": "al-all"}}]});
+        client.good("POST", "/_aliases", &json::to_string(&actions)).await;
+        let of = |names: &[&str], query: Value| json!({"names": (names.to_vec()), "privileges": ["read"], "query": query});
+        let all = json!({"match_all": {}});
+        let role =
+            json!({"indices": [of(&["al-q", "al-p"], all), of(&["al-other"], filter("none"))]});
+        client.good("PUT", "/_security/role/aliases", &json::to_string(&role)).await;
+        let user = r#"{"password":"alia-knows-this","roles":["aliases"]}"#;
+        client.good("PUT", "/_security/user/alia", user).await;
+        client.authorize(Some(&basic("alia", "alia-knows-this")));
+        for (names, status, hits) in [
+            ("al-q", 200, 1),
+            ("al-q,al-p", 200, 2),
+            ("al-q,al-all", 403, 0),
+            ("al-all,al-q", 403, 0),
+            ("al-q,w", 403, 0),
+            ("al-other", 200, 0),
+            ("al-q,al-other", 403, 0),
+        ] {
+            let answer = client.call("GET", &format!("/{names}/_count"), "").await;
+            assert_eq!(answer.status, status, "{names}: {}", answer.text());
+            if status == 200 {
+                let found = client.good("GET", &format!("/{names}/_count"), "").await;
+                assert_eq!(at(&found, &["count"]).as_u64(), Some(hits), "{names}");
+            }
+            let pit = client.call("POST", &format!("/{names}/_pit?keep_alive=1m"), "").await;
+            assert_eq!(pit.status, status, "{names}: {}", pit.text());
+        }
+    });
+}
