@@ -69,7 +69,15 @@ fn shards(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
     writer.key("failed_shards").begin_array();
     for failure in &error.failed_shards {
         writer.begin_object();
-        writer.field_u64("shard", u64::from(failure.shard)).field_str("index", &failure.index);
+        if failure.index.is_empty() {
+            // Which shards an expired search held nobody knows any more.
+            writer.key("shard").i64(-1).key("index").null();
+        } else {
+            writer.field_u64("shard", u64::from(failure.shard)).field_str("index", &failure.index);
+        }
+        if let Some(node) = &failure.node {
+            writer.field_str("node", node);
+        }
         writer.key("reason");
         inner(writer, &failure.reason, trace);
         writer.end_object();

@@ -324,6 +324,7 @@ impl<E: Env> Core<E> {
                         shard: number,
                         index: index.name.to_string(),
                         reason: down.error(&index.name, number),
+                        node: None,
                     });
                 }
             }

@@ -465,6 +465,7 @@ pub fn missing(id: ContextId) -> Error {
     let mut error = super::failure::of_all_shards(&[ShardFailure {
         shard: u32::MAX,
         index: String::new(),
+        node: None,
         reason: cause,
     }]);
     error.status = 404;

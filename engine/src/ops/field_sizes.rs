@@ -198,6 +198,7 @@ impl<E: Env> Core<E> {
                         shards.failures.push(super::ShardFailure {
                             shard: number,
                             index: index.name.to_string(),
+                            node: None,
                             reason: down.error(&index.name, number),
                         });
                     }

@@ -113,6 +113,7 @@ impl Shards {
             self.failures.push(ShardFailure {
                 shard: target.number,
                 index: target.index.name.to_string(),
+                node: None,
                 reason: error,
             });
         }
@@ -120,6 +121,15 @@ impl Shards {
 }
 
 impl<E: Env> Core<E> {
+    /// The failure of a search none of whose shards answered; this node is where they all lie.
+    pub(super) fn all_failed(&self, failures: &[ShardFailure]) -> Error {
+        let mut error = failure::of_all_shards(failures);
+        for failure in &mut error.failed_shards {
+            failure.node = Some(self.shared.config.info.id.clone());
+        }
+        error
+    }
+
     /// The shards that names lead to, sorted by index and number, each with what a search of it sees
     /// now.
     pub(super) async fn hold(

@@ -112,8 +112,10 @@ pub struct Shards {
 pub struct ShardFailure {
     /// Number of the shard.
     pub shard: u32,
-    /// Its index.
+    /// Its index; empty where the search that knew it is gone.
     pub index: String,
+    /// Id of the node that failed, which the outermost answer names; `None` before.
+    pub node: Option<String>,
     /// Why.
     pub reason: crate::Error,
 }

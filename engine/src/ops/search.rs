@@ -356,7 +356,7 @@ impl<E: Env> Core<E> {
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
-            return Err(failure::of_all_shards(&shards.failures));
+            return Err(self.all_failed(&shards.failures));
         }
         partials.sort_by_key(|(target, _)| *target);
         if !request.rescore.is_empty() {

@@ -12,7 +12,6 @@ use env::{Env, Spawn};
 use segment::{Live, Segment, View};
 
 use super::context::HeldShard;
-use super::failure;
 use super::search::SEARCH;
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -88,6 +87,7 @@ async fn slice_one<E: Env>(
             .map_or(SLICES_MAX, |limit| limit as i64);
         if i64::from(max) > limit {
             return Err(failed(
+                core,
                 shard,
                 format!(
                     "The number of slices [{max}] is too large. It must be less than [{limit}]. \
@@ -108,6 +108,7 @@ async fn slice_one<E: Env>(
                     Some(field) if field.doc_values && is_seen => Some(field.no),
                     _ => {
                         return Err(failed(
+                            core,
                             shard,
                             format!("cannot load numeric doc values on [{name}]"),
                         ));
@@ -139,10 +140,11 @@ async fn slice_one<E: Env>(
     Ok(())
 }
 
-fn failed(shard: &HeldShard, reason: String) -> Error {
-    failure::of_all_shards(&[super::ShardFailure {
+fn failed<E: Env>(core: &Core<E>, shard: &HeldShard, reason: String) -> Error {
+    core.all_failed(&[super::ShardFailure {
         shard: shard.number,
         index: shard.name.to_string(),
+        node: None,
         reason: Error::illegal_argument(reason),
     }])
 }

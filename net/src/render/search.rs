@@ -335,6 +335,7 @@ mod tests {
         some.shards.failures.push(ShardFailure {
             shard: 0,
             index: "a".into(),
+            node: None,
             reason: engine::Error::illegal_argument("no"),
         });
         some.result.total = None;

@@ -16,5 +16,6 @@ mod place;
 mod scripts;
 mod searches;
 mod security;
+mod shown;
 mod tells;
 mod warned;

@@ -92,7 +92,7 @@ impl<E: Env> Core<E> {
         let suggest = self.suggested(request, &targets, &mut shards).await?;
         drop(watched);
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
-            return Err(failure::of_all_shards(&shards.failures));
+            return Err(self.all_failed(&shards.failures));
         }
         let took = self.env.clock().monotonic().saturating_sub(begin);
         Ok(SearchReply {
