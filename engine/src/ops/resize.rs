@@ -176,6 +176,9 @@ impl<E: Env> Core<E> {
             }
         }
         settings.remove("index.number_of_routing_shards");
+        // How often the source is kept says nothing of its copy.
+        settings.remove("index.number_of_replicas");
+        settings.remove("index.auto_expand_replicas");
         for (name, value) in asked {
             settings.insert(name, value);
         }

@@ -201,7 +201,7 @@ fn each_change_that_makes_shards_waits_for_their_copies() {
         }
         client.good("PUT", "/w/_block/write", "").await;
         let one = r#"{"settings":{"number_of_replicas":1,"index.blocks.write":null}}"#;
-        assert_eq!(client.bad("PUT", &format!("/w/_clone/c?{wait}"), "").await, told(2, 1));
+        assert_eq!(client.bad("PUT", &format!("/w/_clone/c?{wait}"), none).await, told(2, 1));
         let late = client.good("PUT", &format!("/w/_clone/c?{wait}"), one).await;
         assert_eq!(acknowledged(&late), Some(false));
         client.good("PUT", "/r-1", r#"{"aliases":{"r":{}}}"#).await;
