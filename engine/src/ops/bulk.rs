@@ -121,6 +121,7 @@ impl<E: Env> Core<E> {
         let mut groups: Vec<Group> = Vec::new();
         let mut by_shard: Map<ShardId, usize> = Map::default();
         let mut aims: Vec<Option<Aim>> = Vec::with_capacity(items.len());
+        let mut astray: BTreeMap<usize, String> = BTreeMap::new();
         for (at, item) in items.iter().enumerate() {
             if results[at].is_some() {
                 aims.push(None);
@@ -131,7 +132,8 @@ impl<E: Env> Core<E> {
                     groups[aim.group].members.push(at);
                     aims.push(Some(aim));
                 }
-                Err(error) => {
+                Err(Astray { id, error }) => {
+                    astray.extend(id.map(|id| (at, id)));
                     results[at] = Some(Err(error));
                     aims.push(None);
                 }
@@ -160,9 +162,11 @@ impl<E: Env> Core<E> {
         }
         aims.into_iter()
             .zip(results)
-            .map(|(aim, result)| {
+            .enumerate()
+            .map(|(at, (aim, result))| {
                 let lost = || Err(Error::internal("a write without an answer"));
-                (aim.map(|aim| aim.id), result.unwrap_or_else(lost))
+                let id = aim.map(|aim| aim.id).or_else(|| astray.remove(&at));
+                (id, result.unwrap_or_else(lost))
             })
             .collect()
     }
@@ -399,21 +403,27 @@ impl<E: Env> Core<E> {
         targets: &BTreeMap<(&str, bool, bool), Result<Target>>,
         groups: &mut Vec<Group>,
         by_shard: &mut Map<ShardId, usize>,
-    ) -> Result<Aim> {
+    ) -> std::result::Result<Aim, Astray> {
         document::validate(item)?;
         let makes =
             item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
         let key = (item.index.as_str(), item.require_alias, makes);
         let target = match targets.get(&key) {
             Some(Ok(target)) => target,
-            Some(Err(error)) => return Err(error.clone()),
-            None => return Err(Error::internal("a name that was not resolved")),
+            Some(Err(error)) => {
+                // A block is the index's, which has given the document its id by then.
+                let is_blocked = error.kind == "cluster_block_exception";
+                let id = (is_blocked && item.id.is_none()).then(|| self.make_id());
+                return Err(Astray { id, error: error.clone() });
+            }
+            None => return Err(Error::internal("a name that was not resolved").into()),
         };
         let index = &target.index;
         if target.is_stream && item.action != WriteAction::Create {
             return Err(Error::illegal_argument(
                 "only write ops with an op_type of create are allowed in data streams",
-            ));
+            )
+            .into());
         }
         if target.is_stream {
             super::data_stream::check_timestamp(&item.source)?;
@@ -424,13 +434,15 @@ impl<E: Env> Core<E> {
                     "Alias [{}] has index routing associated with it [{alias}], and was provided \
                      with routing value [{own}], rejecting operation",
                     item.index
-                )));
+                ))
+                .into());
             }
             (own, alias) => own.clone().or_else(|| alias.clone()),
         };
         let id = item.id.clone().unwrap_or_else(|| self.make_id());
         if routing.is_none() && index.mapping.routing_required() {
-            return Err(routing_missing(&index.name, &id));
+            let error = routing_missing(&index.name, &id);
+            return Err(Astray { id: Some(id), error });
         }
         let number = Route::of(&index.settings).shard(&id, routing.as_deref());
         let shard = ShardId { index: index.uuid, number };
@@ -472,6 +484,19 @@ fn without_pipelines(index: &Index) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Why an item came to no shard.
+struct Astray {
+    /// The id that was made for it by then.
+    id: Option<String>,
+    error: Error,
+}
+
+impl From<Error> for Astray {
+    fn from(error: Error) -> Self {
+        Self { id: None, error }
+    }
 }
 
 /// An index that a name of the request led to.

@@ -67,3 +67,36 @@ fn a_resized_index_has_replicas_of_its_own() {
         assert_eq!(at(told, &["auto_expand_replicas"]).as_str(), Some("0-2"));
     });
 }
+
+/// The id that a document had been given was once not told where its index refused it.
+#[test]
+fn a_refused_document_has_its_id() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/b", r#"{"settings":{"blocks.write":true}}"#).await;
+        client.good("PUT", "/r", r#"{"mappings":{"_routing":{"required":true}}}"#).await;
+        client.good("PUT", "/c", "").await;
+        client.good("POST", "/c/_close", "").await;
+        let lines = "{\"index\":{}}\n{}\n{\"create\":{}}\n{}\n";
+        for (index, kind) in [("b", "cluster_block_exception"), ("r", "routing_missing_exception")]
+        {
+            let told = client.good("POST", &format!("/{index}/_bulk"), lines).await;
+            let items = at(&told, &["items"]).as_array().expect("a list");
+            let mut ids = Vec::new();
+            for (item, action) in items.iter().zip(["index", "create"]) {
+                let item = at(item, &[action]);
+                assert_eq!(at(item, &["error", "type"]).as_str(), Some(kind));
+                let id = at(item, &["_id"]).as_str().expect("an id").to_owned();
+                assert_eq!(id.len(), 20);
+                if index == "r" {
+                    let reason = at(item, &["error", "reason"]).as_str().expect("words");
+                    assert!(reason.ends_with(&format!("[r]/[{id}]")), "{reason}");
+                }
+                ids.push(id);
+            }
+            assert_ne!(ids[0], ids[1]);
+        }
+        let told = client.good("POST", "/c/_bulk", lines).await;
+        let items = at(&told, &["items"]).as_array().expect("a list");
+        assert_eq!(at(&items[0], &["index", "_id"]), &Value::Null, "no index took it");
+    });
+}
