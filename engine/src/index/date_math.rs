@@ -1,7 +1,8 @@
 //! Date math in index names: `<logstash-{now/d{yyyy.MM.dd|+12:00}}>` names today's index.
 //!
 //! Outside braces the text stands for itself (`\{` escapes); inside, a date with math, perhaps a
-//! format in braces of its own, perhaps a zone behind `|`. Default: `yyyy.MM.dd` in UTC.
+//! format in braces of its own, perhaps a zone behind `|`. Default: `uuuu.MM.dd` in UTC. A date that is
+//! not `now` is written in that same format: `<logs-{2024.03.31||-1M}>`.
 
 use std::borrow::Cow;
 
@@ -9,6 +10,7 @@ use mapping::types::date_format::{DateFormat, Round};
 use mapping::types::date_math::{Zone, parse_ms};
 
 use crate::error::{Error, Result};
+use crate::ops::failure::of_mapping;
 
 /// The name that `expression` means now; anything not in `<…>` is a name already.
 ///
@@ -67,9 +69,8 @@ fn placeholder_len(text: &str) -> Option<usize> {
 }
 
 fn placeholder(text: &str, now_ms: i64) -> Result<String> {
-    let of_mapping = |error: mapping::Error| Error::parse(error.reason);
     let (math, format, zone) = match text.split_once('{') {
-        None => (text, "yyyy.MM.dd", None),
+        None => (text, "uuuu.MM.dd", None),
         Some((math, rest)) => {
             let inner = rest.strip_suffix('}').ok_or_else(|| {
                 Error::parse(format!(
@@ -88,11 +89,10 @@ fn placeholder(text: &str, now_ms: i64) -> Result<String> {
         )));
     }
     let zone = zone.map(Zone::parse).transpose().map_err(of_mapping)?;
-    let read = DateFormat::parse_pattern("strict_date_optional_time").map_err(of_mapping)?;
-    let ms = parse_ms(&read, math, now_ms, Round::Down, zone.as_ref()).map_err(of_mapping)?;
+    let format = DateFormat::parse_pattern(format).map_err(of_mapping)?;
+    let ms = parse_ms(&format, math, now_ms, Round::Down, zone.as_ref()).map_err(of_mapping)?;
     let local = ms + zone.as_ref().map_or(0, |zone| zone.offset_ms(ms));
-    let print = DateFormat::parse_pattern(format).map_err(of_mapping)?;
-    Ok(print.print_ms(local))
+    Ok(format.print_ms(local))
 }
 
 #[cfg(test)]
@@ -114,6 +114,31 @@ mod tests {
         assert_eq!(name("<logs-{now/M-1M{yyyy.MM}}-x>"), "logs-2024.02-x");
         assert_eq!(name("<logs-{now/d{yyyy.MM.dd|+14:00}}>"), "logs-2024.03.23");
         assert_eq!(name(r"<a\{b\}-{now/d{yyyy}}>"), "a{b}-2024");
+    }
+
+    /// A date other than `now` was read as an ISO date, whatever the format.
+    #[test]
+    fn anchors_are_written_in_the_placeholders_format() {
+        assert_eq!(name("<a-{2020.01.01||/d}>"), "a-2020.01.01");
+        assert_eq!(name("<a-{2020.01.01}>"), "a-2020.01.01");
+        assert_eq!(name("<a-{2020-01-17||/M{yyyy-MM-dd}}>"), "a-2020-01-01");
+        assert_eq!(name("<a-{2020.01||+1M{yyyy.MM}}>"), "a-2020.02");
+        assert_eq!(name("<a-{20200101||/d{basic_date}}>"), "a-20200101");
+        assert_eq!(name("<a-{2020.01.31||+1M/d{yyyy.MM.dd|+02:00}}>"), "a-2020.02.29");
+        assert_eq!(name("<a-{2020.01.01-05||/h{yyyy.MM.dd-HH|+02:00}}>"), "a-2020.01.01-05");
+        for (expression, told) in [
+            ("<a-{2020-01-01||/d}>", ("2020-01-01", "uuuu.MM.dd")),
+            ("<a-{2020||/d}>", ("2020", "uuuu.MM.dd")),
+            ("<a-{2020.1.1||/d}>", ("2020.1.1", "uuuu.MM.dd")),
+            ("<a-{2020.01.01||/d{yyyy}}>", ("2020.01.01", "yyyy")),
+        ] {
+            let error = resolve(expression, NOW).expect_err(expression);
+            let inner = format!("failed to parse date field [{}] with format [{}]", told.0, told.1);
+            assert_eq!(error.reason, format!("{inner}: [{inner}]"));
+            assert_eq!((error.status, &*error.kind), (400, "parse_exception"));
+            let cause = error.caused_by.expect("a cause");
+            assert_eq!((&*cause.kind, cause.reason), ("illegal_argument_exception", inner));
+        }
     }
 
     #[test]

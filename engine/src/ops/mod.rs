@@ -19,7 +19,7 @@ mod deprecated;
 mod dfs;
 pub mod document;
 pub mod explain;
-mod failure;
+pub(crate) mod failure;
 mod family;
 pub mod field_caps;
 pub mod field_sizes;
