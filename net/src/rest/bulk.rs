@@ -415,6 +415,19 @@ impl Reader<'_> {
         let name = name.as_ref();
         let number = self.number;
         let Some(value) = self.next()? else { return Ok(()) };
+        if value.token == Token::Null {
+            return Ok(());
+        }
+        let nests =
+            matches!(name, "_source" | "dynamic_templates") && value.token == Token::BeginObject;
+        let text = self.scalar(&value);
+        if text.is_none() && !nests {
+            return Err(Error::illegal_argument(format!(
+                "Malformed action/metadata line [{number}], expected a simple value for field \
+                 [{name}] but found [{}]",
+                value.token.name()
+            )));
+        }
         let known = [
             "_index",
             "_id",
@@ -437,12 +450,7 @@ impl Reader<'_> {
                 "Action/metadata line [{number}] contains an unknown parameter [{name}]"
             )));
         }
-        if value.token == Token::Null {
-            return Ok(());
-        }
-        if matches!(name, "_source" | "dynamic_templates")
-            && matches!(value.token, Token::BeginObject | Token::BeginArray)
-        {
+        if nests {
             let tree = self.tree(&value)?;
             match (name, &tree) {
                 ("_source", tree) => {
@@ -462,13 +470,7 @@ impl Reader<'_> {
             }
             return Ok(());
         }
-        let Some(text) = self.scalar(&value) else {
-            return Err(Error::illegal_argument(format!(
-                "Malformed action/metadata line [{number}], expected a simple value for field \
-                 [{name}] but found [{}]",
-                value.token.name()
-            )));
-        };
+        let text = text.unwrap_or_default();
         match name {
             "_index" => item.index = text,
             "_id" => item.id = Some(text),

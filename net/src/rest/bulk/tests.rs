@@ -147,7 +147,7 @@ fn an_action_line_is_one_object_of_one_action() {
 #[test]
 fn updates_have_bodies_of_their_own() {
     let items = writes(concat!(
-        "{\"update\":{\"_index\":\"a\",\"_id\":\"1\",\"retry_on_conflict\":3,\"_source\":[\"x\"]}}\n",
+        "{\"update\":{\"_index\":\"a\",\"_id\":\"1\",\"retry_on_conflict\":3,\"_source\":{\"includes\":[\"x\"]}}}\n",
         "{\"doc\":{\"x\":1},\"doc_as_upsert\":true}\n",
         "{\"update\":{\"_index\":\"a\",\"_id\":\"2\",\"_source\":\"x,y\"}}\n",
         "{\"doc\":{},\"_source\":false}\n",
