@@ -171,15 +171,12 @@ impl<E: Env> Core<E> {
             } else {
                 self.indices(gate, "cluster:monitor/health", expression, call)
             };
-            let (indices, missing) = match named {
-                Ok(indices) => (indices, false),
-                // Health waits for an index that is not there yet, and then says so.
-                Err(error) if error.status == 404 => {
-                    let named = expression.split(',').any(|part| !part.contains('*'));
-                    (Vec::new(), named)
-                }
+            let indices = match named {
+                Ok(indices) => indices,
+                Err(error) if error.status == 404 => Vec::new(),
                 Err(error) => return Err(error),
             };
+            let missing = !expression.is_empty() && self.lacks_index(gate, expression, options)?;
             let mut rows: Vec<IndexRow> =
                 indices.iter().map(|index| self.health_row(index)).collect();
             rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -195,6 +192,25 @@ impl<E: Env> Core<E> {
                 return Ok(HealthReply { status, timed_out: !met, indices: rows });
             }
             self.env.clock().sleep(POLL).await;
+        }
+    }
+
+    /// Names the expression an index that is not there? Health waits for it, and then says so.
+    fn lacks_index(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<bool> {
+        let strict =
+            IndicesOptions { ignore_unavailable: false, allow_no_indices: true, ..options };
+        let call = Call { forbid_closed: false, ..Call::new(strict) };
+        match self.indices(gate, "cluster:monitor/health", expression, call) {
+            Ok(_) => Ok(false),
+            Err(error) if error.status == 404 => {
+                Ok(expression.split(',').any(|part| !part.contains('*')))
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -68,8 +68,13 @@ pub(super) async fn health<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         )));
     }
     let (wait, nodes_fit) = wait(call)?;
-    let base =
-        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
+    // Of names some of which are missing, the others' figures are told.
+    let base = IndicesOptions {
+        expand_closed: true,
+        expand_hidden: true,
+        ignore_unavailable: true,
+        ..IndicesOptions::default()
+    };
     let options = call.params.indices_options(base)?;
     let mut reply = call.core.cluster_health(call.gate, call.indices(), options, &wait).await?;
     if !nodes_fit && !reply.timed_out {

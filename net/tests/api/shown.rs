@@ -100,3 +100,18 @@ fn a_refused_document_has_its_id() {
         assert_eq!(at(&items[0], &["index", "_id"]), &Value::Null, "no index took it");
     });
 }
+
+#[test]
+fn health_tells_of_the_indices_that_are_there() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        let target = "/_cluster/health/nope,a?timeout=10ms&level=indices";
+        let (status, told) = body(&mut client, "GET", target, "").await;
+        assert_eq!((status, at(&told, &["status"]).as_str()), (408, Some("red")));
+        assert_eq!(at(&told, &["active_shards"]).as_u64(), Some(1));
+        assert_eq!(at(&told, &["indices", "a", "status"]).as_str(), Some("green"));
+        let (status, told) =
+            body(&mut client, "GET", "/_cluster/health/no*,a?level=indices", "").await;
+        assert_eq!((status, at(&told, &["status"]).as_str()), (200, Some("green")));
+    });
+}
