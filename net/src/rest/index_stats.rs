@@ -6,7 +6,9 @@ use engine::node::Entry;
 use engine::ops::IndicesOptions;
 use engine::ops::field_sizes::FieldSizes;
 use engine::ops::observe::NodeInfo;
-use engine::ops::stats::{Closed, IndexStats, Origin, RecoveryRow, ShardStats, Standing, Stats};
+use engine::ops::stats::{
+    Closed, Counts, IndexStats, Origin, RecoveryRow, ShardStats, Standing, Stats,
+};
 use engine::{Error, Result};
 use env::Env;
 use json::Writer;
@@ -162,11 +164,9 @@ fn one_shard(
             .field_str("id", &id)
             .field_u64("generation", counts.flush.count + 1)
             .key("user_data")
-            .begin_object()
-            .end_object()
-            .field_u64("num_docs", counts.docs_count)
-            .end_object();
-        let number = |seq_no: Option<u64>| seq_no.map_or(-1, |seq_no| seq_no as i64);
+            .begin_object();
+        user_data(writer, row.index.uuid, shard.number, counts);
+        writer.end_object().field_u64("num_docs", counts.docs_count).end_object();
         writer.key("seq_no").begin_object();
         writer.key("max_seq_no").i64(number(counts.seq_no_max));
         writer.key("local_checkpoint").i64(number(counts.seq_no_applied));
@@ -183,6 +183,26 @@ fn one_shard(
             .end_object();
     }
     writer.end_object();
+}
+
+/// What a commit says of the log and the history that it belongs to. Both begin with the shard and
+/// are never another's, so both bear its name.
+fn user_data(writer: &mut Writer<'_>, uuid: [u8; 16], shard: u32, counts: &Counts) {
+    let name = cluster::state::uuid_text(commit_id(uuid, shard, 0));
+    let applied = number(counts.seq_no_applied) + 1;
+    let flushed = (applied - counts.log_operations as i64 - 1).to_string();
+    writer
+        .field_str("translog_uuid", &name)
+        .field_str("history_uuid", &name)
+        .field_str("local_checkpoint", &flushed)
+        .field_str("max_seq_no", &flushed)
+        // An id that was made here is looked up as any other is.
+        .field_str("max_unsafe_auto_id_timestamp", "-1");
+}
+
+/// A sequence number; -1 before the first.
+fn number(seq_no: Option<u64>) -> i64 {
+    seq_no.map_or(-1, |seq_no| seq_no as i64)
 }
 
 fn commit_id(uuid: [u8; 16], shard: u32, generation: u64) -> [u8; 16] {
@@ -315,9 +335,9 @@ fn recovered(
     // What lies on the disk is used as it lies: nothing is copied.
     out.begin("index").begin("size");
     out.bytes("total", row.bytes).bytes("reused", row.bytes).bytes("recovered", 0);
-    out.bytes("recovered_from_snapshot", 0).text("percent", "100.0%").end();
+    out.bytes("recovered_from_snapshot", 0).text("percent", reused(row.bytes)).end();
     out.begin("files").count("total", row.files).count("reused", row.files).count("recovered", 0);
-    out.text("percent", "100.0%");
+    out.text("percent", reused(row.files));
     if detailed {
         out.writer().key("details").begin_array().end_array();
     }
@@ -335,6 +355,11 @@ fn recovered(
         .end();
     out.begin("verify_index").millis("check_index_time", 0).millis("total_time", 0).end();
     writer.end_object();
+}
+
+/// The share of so many files or bytes that is there: all; of none, none.
+const fn reused(total: u64) -> &'static str {
+    if total == 0 { "0.0%" } else { "100.0%" }
 }
 
 /// `GET /_shard_stores`, `/{index}/_shard_stores`.

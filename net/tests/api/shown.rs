@@ -115,3 +115,49 @@ fn health_tells_of_the_indices_that_are_there() {
         assert_eq!((status, at(&told, &["status"]).as_str()), (200, Some("green")));
     });
 }
+
+#[test]
+fn a_commit_says_what_it_belongs_to() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":2}}"#).await;
+        let mut names = Vec::new();
+        for (flushed, id) in [("-1", "1"), ("0", "2")] {
+            client.good("PUT", &format!("/a/_doc/{id}?routing=x"), "{}").await;
+            let stats = client.good("GET", "/a/_stats?level=shards", "").await;
+            let shards = at(&stats, &["indices", "a", "shards"]).as_object().expect("shards");
+            let commits: Vec<&Value> = shards
+                .values()
+                .map(|copies| at(&copies.as_array().expect("a list")[0], &["commit", "user_data"]))
+                .collect();
+            let said = |commit: &Value, key: &str| {
+                at(commit, &[key]).as_str().expect("a string").to_owned()
+            };
+            let mut of_commits: Vec<String> =
+                commits.iter().map(|commit| said(commit, "max_seq_no")).collect();
+            of_commits.sort();
+            assert_eq!(of_commits.last().map(String::as_str), Some(flushed));
+            for commit in commits {
+                assert_eq!(said(commit, "local_checkpoint"), said(commit, "max_seq_no"));
+                assert_eq!(said(commit, "max_unsafe_auto_id_timestamp"), "-1");
+                assert_eq!(said(commit, "translog_uuid").len(), 22);
+                names.push(said(commit, "history_uuid"));
+            }
+            client.good("POST", "/a/_flush", "").await;
+        }
+        assert_eq!(names[..2], names[2..], "a flush begins no new history");
+        assert_ne!(names[0], names[1], "shards have their own");
+    });
+}
+
+#[test]
+fn a_new_shard_recovered_nothing_of_nothing() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let told = client.good("GET", "/a/_recovery", "").await;
+        let shard = &at(&told, &["a", "shards"]).as_array().expect("a list")[0];
+        for part in ["size", "files"] {
+            assert_eq!(at(shard, &["index", part, "percent"]).as_str(), Some("0.0%"), "{part}");
+        }
+        assert_eq!(at(shard, &["translog", "percent"]).as_str(), Some("100.0%"));
+    });
+}
