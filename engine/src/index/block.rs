@@ -99,8 +99,37 @@ pub fn check_all<'a>(indices: impl IntoIterator<Item = &'a Index>, level: Level)
 /// # Errors
 /// 403 or 429 `cluster_block_exception`.
 pub fn check_cluster(state: &State, level: Level) -> Result<()> {
+    match cluster_texts(state, level) {
+        Some(texts) => Err(blocked(format!("blocked by: [{texts}];"))),
+        None => Ok(()),
+    }
+}
+
+/// As [`check_cluster`], for what is done to indices of these names: the refusal names each.
+///
+/// # Errors
+/// As [`check_cluster`]; nothing is refused where there are no names.
+pub fn check_cluster_of<'a>(
+    state: &State,
+    names: impl IntoIterator<Item = &'a str>,
+    level: Level,
+) -> Result<()> {
+    let Some(texts) = cluster_texts(state, level) else { return Ok(()) };
+    let mut reason = String::new();
+    for name in names {
+        reason.push_str(&format!("index [{name}] blocked by: [{texts}];"));
+    }
+    if reason.is_empty() { Ok(()) } else { Err(blocked(reason)) }
+}
+
+fn blocked(reason: String) -> Error {
+    Error::new(403, "cluster_block_exception", reason)
+}
+
+/// What the cluster's own blocks say to it, if anything.
+fn cluster_texts(state: &State, level: Level) -> Option<String> {
     if !matches!(level, Write | MetadataWrite | Delete) {
-        return Ok(());
+        return None;
     }
     let mut texts = Vec::new();
     if state.settings.flag(READ_ONLY) {
@@ -109,11 +138,7 @@ pub fn check_cluster(state: &State, level: Level) -> Result<()> {
     if level != Delete && state.settings.flag(ALLOW_DELETE) {
         texts.push("FORBIDDEN/13/cluster read-only / allow delete (api)");
     }
-    if texts.is_empty() {
-        return Ok(());
-    }
-    let reason = format!("blocked by: [{}];", texts.join(", "));
-    Err(Error::new(403, "cluster_block_exception", reason))
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// Is a change of the cluster's settings one that must pass its blocks: one block alone, or nothing

@@ -143,7 +143,8 @@ impl<E: Env> Core<E> {
             one.check_mapping(gate, body)?;
         }
         let indices: Vec<Arc<Index>> = reached.into_iter().map(|one| one.index).collect();
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         self.done(Command::PutMapping { uuids, mappings: body.clone() }).await
@@ -323,8 +324,8 @@ impl<E: Env> Core<E> {
                     shards.failures.push(ShardFailure {
                         shard: number,
                         index: index.name.to_string(),
-                        reason: down.error(&index.name, number),
                         node: None,
+                        reason: down.error(&index.name, number),
                     });
                 }
             }

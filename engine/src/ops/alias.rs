@@ -121,12 +121,13 @@ impl<E: Env> Core<E> {
         requests: &[AliasRequest],
     ) -> Result<Vec<AliasResult>> {
         let state = self.state();
-        block::check_cluster(&state, Level::MetadataWrite)?;
         let mut actions = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
         let concerned: Vec<Vec<Reached>> =
             requests.iter().map(|request| self.concerned(gate, request)).collect::<Result<_>>()?;
         let touched = concerned.iter().flatten().map(|one| &*one.index);
+        let names = touched.clone().map(|index| &*index.name);
+        block::check_cluster_of(&state, names, Level::MetadataWrite)?;
         block::check_all(touched, Level::MetadataWrite)?;
         for (request, indices) in requests.iter().zip(concerned) {
             let before = actions.len();

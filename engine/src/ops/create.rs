@@ -53,7 +53,7 @@ impl<E: Env> Core<E> {
         let provided = name;
         let name = date_math::resolve(name, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &name)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_cluster_of(&self.state(), [&*name], Level::MetadataWrite)?;
         if let Some(object) = body.as_object()
             && let Some(unknown) =
                 object.keys().find(|key| !["settings", "mappings", "aliases"].contains(key))
@@ -227,7 +227,8 @@ impl<E: Env> Core<E> {
         if indices.is_empty() {
             return Ok(());
         }
-        block::check_cluster(&self.state(), Level::Delete)?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::Delete)?;
         block::check_all(indices.iter().map(|index| &**index), Level::Delete)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
         self.done(Command::DeleteIndices { uuids }).await

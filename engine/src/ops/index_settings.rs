@@ -134,7 +134,8 @@ impl<E: Env> Core<E> {
         }
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/close", expression, call)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let open: Vec<&Arc<Index>> = indices.iter().filter(|index| index.open).collect();
         let uuids: Vec<[u8; 16]> = open.iter().map(|index| index.uuid).collect();
@@ -157,7 +158,8 @@ impl<E: Env> Core<E> {
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/open", expression, call)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         if !uuids.is_empty() {
@@ -189,7 +191,8 @@ impl<E: Env> Core<E> {
         self.refuse_destructive(expression)?;
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/block/add", expression, call)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        let names = indices.iter().map(|index| &*index.name);
+        block::check_cluster_of(&self.state(), names, Level::MetadataWrite)?;
         block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
         if uuids.is_empty() {

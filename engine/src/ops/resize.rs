@@ -121,7 +121,7 @@ impl<E: Env> Core<E> {
         let provided = target;
         let target = date_math::resolve(target, self.now_ms())?.into_owned();
         gate.index("indices:admin/create", &target)?;
-        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        block::check_cluster_of(&self.state(), [&*target], Level::MetadataWrite)?;
         block::check(index, Level::MetadataRead)?;
         let asked =
             cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;

@@ -105,7 +105,6 @@ impl<E: Env> Core<E> {
     ) -> Result<Rollover> {
         gate.index("indices:admin/rollover", &request.target)?;
         let state = self.state();
-        block::check_cluster(&state, Level::MetadataWrite)?;
         let target = self.rollover_target(&request.target)?;
         if request.lazy {
             if matches!(target, Target::Alias { .. }) {
@@ -123,6 +122,7 @@ impl<E: Env> Core<E> {
             Target::Alias { old, .. } | Target::Stream(_, old) => Arc::clone(old),
         };
         gate.index("indices:admin/rollover", &old.name)?;
+        block::check_cluster_of(&state, [&*old.name], Level::MetadataWrite)?;
         block::check(&old, Level::MetadataWrite)?;
         let (provided, new_name) = match (&target, &request.new_index) {
             (Target::Stream(..), Some(_)) => {

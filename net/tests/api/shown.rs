@@ -161,3 +161,43 @@ fn a_new_shard_recovered_nothing_of_nothing() {
         assert_eq!(at(shard, &["translog", "percent"]).as_str(), Some("100.0%"));
     });
 }
+
+#[test]
+fn a_read_only_cluster_names_the_indices_it_keeps() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"aliases":{"al":{}}}"#).await;
+        client.good("PUT", "/b", r#"{"settings":{"blocks.write":true}}"#).await;
+        let block = r#"{"persistent":{"cluster.blocks.read_only":true}}"#;
+        client.good("PUT", "/_cluster/settings", block).await;
+        let text = "[FORBIDDEN/6/cluster read-only (api)];";
+        let add = r#"{"actions":[{"add":{"index":"a","alias":"x"}}]}"#;
+        for (method, target, body, names) in [
+            ("PUT", "/zzz", "", &["zzz"][..]),
+            ("DELETE", "/a", "", &["a"]),
+            ("DELETE", "/a,b", "", &["a", "b"]),
+            ("PUT", "/a/_mapping", r#"{"properties":{"n":{"type":"long"}}}"#, &["a"]),
+            ("POST", "/_aliases", add, &["a"]),
+            ("PUT", "/a/_alias/x", "", &["a"]),
+            ("POST", "/a/_close", "", &["a"]),
+            ("POST", "/a/_open", "", &["a"]),
+            ("PUT", "/a/_block/write", "", &["a"]),
+            ("POST", "/al/_rollover/n", "", &["a"]),
+            ("PUT", "/b/_clone/c", "", &["c"]),
+            ("PUT", "/a/_settings", r#"{"refresh_interval":"3s"}"#, &[]),
+            ("POST", "/a/_forcemerge", "", &[]),
+            ("PUT", "/a/_doc/1", "{}", &[]),
+            ("PUT", "/_index_template/t", r#"{"index_patterns":["q*"]}"#, &[]),
+        ] {
+            let mut want = String::from("403 cluster_block_exception: ");
+            match names {
+                [] => want.push_str(&format!("blocked by: {text}")),
+                names => {
+                    names.iter().for_each(|name| {
+                        want.push_str(&format!("index [{name}] blocked by: {text}"));
+                    });
+                }
+            }
+            assert_eq!(client.bad(method, target, body).await, want, "{method} {target}");
+        }
+    });
+}
