@@ -248,11 +248,19 @@ pub fn flatten(update: &Value) -> Result<Layer> {
     if update.is_null() { Ok(Layer::new()) } else { flat(update) }
 }
 
+/// Before the names of settings that an older version took.
+const ARCHIVED: &str = "archived.";
+
 fn changed(layer: &Layer, title: &str, update: &Value) -> Result<Layer> {
     let mut layer = layer.clone();
     for (name, value) in flatten(update)? {
         if value.is_null() && name.contains('*') {
             layer.retain(|held, _| !json::path::glob(name.as_bytes(), held.as_bytes()));
+            continue;
+        }
+        if value.is_null() && name.starts_with(ARCHIVED) {
+            // What no version knows any more may be taken back, there or not.
+            layer.remove(&name);
             continue;
         }
         check(title, &name, &value)?;
@@ -342,6 +350,11 @@ mod tests {
         assert_eq!(one.expect("good").persistent().len(), 1);
         let all = settings.update(&value(r#"{"search.*":null}"#), &Value::Null);
         assert!(all.expect("good").persistent().is_empty());
+        let archived = settings.update(&value(r#"{"archived.x":null}"#), &Value::Null);
+        assert_eq!(archived.expect("good"), settings);
+        let others = settings.update(&value(r#"{"archived.x":null,"nope.y":null}"#), &Value::Null);
+        let others = others.expect_err("unknown").to_string();
+        assert!(others.starts_with("persistent setting [nope.y], not recognized"), "{others}");
     }
 
     #[test]

@@ -201,3 +201,15 @@ fn a_read_only_cluster_names_the_indices_it_keeps() {
         }
     });
 }
+
+#[test]
+fn archived_settings_may_be_taken_back() {
+    with_node(|mut client| async move {
+        let body = r#"{"persistent":{"archived.x":null}}"#;
+        let told = client.good("PUT", "/_cluster/settings", body).await;
+        assert_eq!(told, json!({"acknowledged": true, "persistent": {}, "transient": {}}));
+        let body = r#"{"persistent":{"archived.x":1}}"#;
+        let told = client.bad("PUT", "/_cluster/settings", body).await;
+        assert!(told.contains("persistent setting [archived.x], not recognized"), "{told}");
+    });
+}
