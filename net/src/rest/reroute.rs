@@ -185,10 +185,26 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
         let reason = format!("For input string: \"{}\"", text("shard"));
         Error::new(400, "number_format_exception", reason)
     })?;
+    let info = &call.core.shared().config.info;
+    let stranger = ["node", "from_node", "to_node"]
+        .into_iter()
+        .filter(|key| fields.contains_key(key))
+        .map(&text)
+        .find(|node| *node != info.id && *node != info.name && *node != info.transport_address);
+    let unresolved = stranger.map(|node| {
+        // Nobody can be told how a node would decide that is not there.
+        Error::illegal_argument(format!("failed to resolve [{node}], no matching nodes"))
+    });
+    // Only where old data is asked for is the index looked at before the node.
+    if let (Some(error), true) = (&unresolved, name != "allocate_stale_primary") {
+        return Err(error.clone());
+    }
     let Some(index) = call.core.state().index(&index_name).cloned() else {
         return Err(Error::index_not_found(&index_name, "index_or_alias"));
     };
-    let info = &call.core.shared().config.info;
+    if let Some(error) = unresolved {
+        return Err(error);
+    }
     let here =
         format!("{{{}}}{{{}}}{{{}}}{{{}}}", info.name, info.id, info.id, info.transport_address);
     let copy = format!("[{index_name}][{number}]");
@@ -197,11 +213,6 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
     let is_started = shard.is_some_and(|shard| {
         matches!(call.core.directory().shards.get(&shard), Some(Entry::Open(_)))
     });
-    let stranger = ["node", "from_node", "to_node"]
-        .into_iter()
-        .filter(|key| fields.contains_key(key))
-        .map(&text)
-        .find(|node| *node != info.id && *node != info.name && *node != info.transport_address);
     let (short, decider) = match name {
         "move" => ("move_allocation".to_owned(), "move_allocation_command".to_owned()),
         "cancel" => ("cancel_allocation".to_owned(), "cancel_allocation_command".to_owned()),
@@ -215,42 +226,37 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
     };
     let accepts = fields.get("accept_data_loss").and_then(Value::as_bool).unwrap_or(false);
     let mut plain = None;
-    let why = match (name, stranger, known) {
-        // Nobody can be told how a node would decide that is not there.
-        (_, Some(node), _) => {
-            let why = format!("failed to resolve [{node}], no matching nodes");
-            return Err(Error::illegal_argument(why));
-        }
-        ("cancel", None, None) => format!("can't cancel {copy}, failed to find it on node {here}"),
-        ("cancel", None, Some(_)) if is_started => {
+    let why = match (name, known) {
+        ("cancel", None) => format!("can't cancel {copy}, failed to find it on node {here}"),
+        ("cancel", Some(_)) if is_started => {
             format!("can't cancel {copy} on node {here}, shard is primary and started")
         }
-        ("cancel", None, Some(_)) => {
+        ("cancel", Some(_)) => {
             format!("can't cancel {copy}, failed to find it on node {here}")
         }
-        ("move", None, None) => format!("can't move {copy}, failed to find it on node {here}"),
-        (_, None, None) => {
+        ("move", None) => format!("can't move {copy}, failed to find it on node {here}"),
+        (_, None) => {
             let error = Error::new(404, "shard_not_found_exception", "no such shard");
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             plain = Some(error.at_shard(&index.uuid_text(), number, &index_name));
             "no such shard".to_owned()
         }
-        ("move", None, Some(number)) => format!(
+        ("move", Some(number)) => format!(
             "can't move {number}, from {here}, to {here}, since its not allowed, reason: [NO({})]",
             already(&info.id, &copy, &allocation_id(&index, number))
         ),
-        ("allocate_replica", None, Some(_)) if index.settings.replica_count() == 0 => format!(
+        ("allocate_replica", Some(_)) if index.settings.replica_count() == 0 => format!(
             "all copies of {copy} are already assigned. Use the move allocation command instead"
         ),
-        ("allocate_replica", None, Some(number)) => format!(
+        ("allocate_replica", Some(number)) => format!(
             "allocation of {copy} on node {here} is not allowed, reason: [NO({})]",
             already(&info.id, &copy, &allocation_id(&index, number))
         ),
-        (_, None, Some(_)) if is_started => format!("primary {copy} is already assigned"),
-        ("allocate_empty_primary", None, Some(_)) if !accepts => loses("an empty"),
-        (_, None, Some(_)) if !accepts => loses("a stale"),
+        (_, Some(_)) if is_started => format!("primary {copy} is already assigned"),
+        ("allocate_empty_primary", Some(_)) if !accepts => loses("an empty"),
+        (_, Some(_)) if !accepts => loses("a stale"),
         // What failed to open is mended with the command line, not thrown away.
-        (_, None, Some(_)) => format!(
+        (_, Some(_)) => format!(
             "No data for shard [{number}] of index [{index_name}] found on node [{}]",
             info.name
         ),
