@@ -152,10 +152,9 @@ fn passwords_in_bodies_are_guessed_as_seldom() {
                 );
                 let answer = client.call("POST", door, &body).await;
                 statuses.push(answer.status);
-                let waiting = answer.fields.iter().filter_map(|(name, wait)| {
-                    name.eq_ignore_ascii_case("retry-after").then(|| wait.clone())
-                });
-                waits.extend(waiting);
+                let fields = answer.fields.iter();
+                let waiting = fields.filter(|field| field.0.eq_ignore_ascii_case("retry-after"));
+                waits.extend(waiting.map(|field| field.1.clone()));
             }
             // One field each, and the time that is left of the minute, or of a slot in it.
             let waits: Vec<u64> = waits.iter().map(|wait| wait.parse().expect("seconds")).collect();
