@@ -42,12 +42,6 @@ impl AllOf {
             probe: Probe::default(),
         }
     }
-
-    /// Is it cheaper to look up `candidates` than to read the window of `filter`?
-    fn looks_up(filter: &AnyFilter, candidates: usize, doc_count: u32) -> bool {
-        let expected = filter.cost() * u64::from(WINDOW) / u64::from(doc_count.max(1));
-        (candidates as u64) * PROBE < expected
-    }
 }
 
 impl Filter for AllOf {
@@ -76,12 +70,13 @@ impl Filter for AllOf {
                 filter.fill(window, &mut self.bits);
                 turn.spend(64);
             } else {
-                self.docs.clear();
-                bits::list(&self.bits, base, &mut self.docs);
-                if self.docs.is_empty() {
+                let candidates = bits::count(&self.bits) as usize;
+                if candidates == 0 {
                     break;
                 }
-                if Self::looks_up(filter, self.docs.len(), self.doc_count) {
+                if filter.looks_up(candidates, self.doc_count) {
+                    self.docs.clear();
+                    bits::list(&self.bits, base, &mut self.docs);
                     if !filter.prepare_probe(&self.docs, turn) {
                         return false;
                     }
@@ -102,7 +97,7 @@ impl Filter for AllOf {
                     filter.fill(window, &mut other);
                     bits::and(&mut self.bits, &other);
                 }
-                turn.spend(self.docs.len() + 64);
+                turn.spend(candidates + 64);
             }
             self.stage += 1;
         }
@@ -265,9 +260,6 @@ impl Part {
         }
     }
 }
-
-/// A look-up costs about so many documents read in order.
-const PROBE: u64 = 8;
 
 /// A filter leads a scorer of so many times its matches: looking them up costs a scorer less than scoring
 /// so many more that the filter then takes out.

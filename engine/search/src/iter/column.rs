@@ -198,6 +198,11 @@ impl Filter for InRanges {
         self.make(window, bits);
     }
 
+    fn looks_up(&self, candidates: usize, _doc_count: u32) -> bool {
+        // From there on a probe reads the whole window itself.
+        candidates < PROBES_TO_FILL
+    }
+
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
         if turn.resident {
             return true;

@@ -62,6 +62,9 @@ pub type Bits = [u64; WINDOW as usize / 64];
 /// What a cursor stands on when there is nothing more.
 pub const END: u32 = u32::MAX;
 
+/// A look-up costs about so many documents read in order.
+const PROBE: u64 = 8;
+
 /// Score of a document that does not match.
 pub const NO_MATCH: f32 = -1.0;
 
@@ -172,6 +175,12 @@ pub trait Filter: Send {
 
     /// Tells of each of the documents prepared whether it matches.
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]);
+
+    /// Is it cheaper to look up `candidates` of a window than to fill it, in a segment of `doc_count`?
+    fn looks_up(&self, candidates: usize, doc_count: u32) -> bool {
+        let expected = self.cost() * u64::from(WINDOW) / u64::from(doc_count.max(1));
+        (candidates as u64) * PROBE < expected
+    }
 
     /// How many documents match, dead ones included, where that is known without looking; asked
     /// before anything else.
