@@ -77,3 +77,46 @@ fn unions_are_counted_as_their_documents_are() {
         assert_eq!(total, Some(expected as u64), "{text:?}");
     }
 }
+
+#[test]
+fn words_beside_ranges_are_counted_as_their_documents_are() {
+    // Numbers in no order: a range's documents lie everywhere.
+    let number = |at: usize| at as i64 * 617 % 1000;
+    let doc = |at: usize| Doc {
+        id: format!("d{at}"),
+        body: (0..6).filter(|word| holds(*word, at)).map(|word| WORDS[word]).collect(),
+        n: vec![number(at)],
+        ..Doc::default()
+    };
+    let corpus = Corpus::of(vec![(0..DOCS).map(doc).collect()]);
+    let view = corpus.view(false);
+    let pairs = (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b)));
+    for (a, b) in pairs {
+        // One in a hundred, one in three, of which a look into the column is as dear as one into a term's
+        // block, and all.
+        for (from, to) in [(300, 310), (100, 430), (0, 1000)] {
+            for (operator, not) in [("and", false), ("and", true), ("or", false), ("or", true)] {
+                let must_not = match not {
+                    true => format!(r#","must_not":[{{"match":{{"body":"{}"}}}}]"#, WORDS[2]),
+                    false => String::new(),
+                };
+                let body = format!(
+                    r#"{{"query":{{"bool":{{"must":[{{"match":{{"body":{{"query":"{} {}","operator":"{operator}"}}}}}}],"filter":[{{"range":{{"n":{{"gte":{from},"lt":{to}}}}}}}]{must_not}}}}},"size":0,"track_total_hits":true}}"#,
+                    WORDS[a], WORDS[b]
+                );
+                let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+                let how = How { work: 5000, ..How::default() };
+                let (merged, _) = search(&request, &corpus.mapping, &view, &how);
+                let matches = |at: &usize| {
+                    let words = match operator {
+                        "and" => holds(a, *at) && holds(b, *at),
+                        _ => holds(a, *at) || holds(b, *at),
+                    };
+                    words && (from..to).contains(&number(*at)) && !(not && holds(2, *at))
+                };
+                let expected = (0..DOCS).filter(matches).count() as u64;
+                assert_eq!(merged.total.map(|total| total.value), Some(expected), "{body}");
+            }
+        }
+    }
+}

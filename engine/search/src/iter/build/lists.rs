@@ -5,7 +5,7 @@ use segment::{Need, Postings, TermInfo};
 
 use super::{Context, filter, filters, one_of, term_filter};
 use crate::iter::all_terms::{AllTerms, Part};
-use crate::iter::and::AllOf;
+use crate::iter::and::{AllOf, Conjunction};
 use crate::iter::not::{ScoredWithout, Without};
 use crate::iter::phrase::PhraseLister;
 use crate::iter::term::TermFilter;
@@ -55,26 +55,44 @@ pub(super) fn parts(
     Some((!absent).then_some(parts))
 }
 
-/// Filters for what stands beside terms, of which the rarest is in `lead` documents; `None` where one
-/// is of a kind that must be told beforehand about which documents it will be asked, or matches so
-/// few that it better leads itself.
-pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<Vec<AnyFilter>> {
-    let mut rules = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        if !matches!(node, Node::Numbers { .. } | Node::Box { .. } | Node::Kept { .. }) {
-            return None;
+/// Filters beside terms.
+#[derive(Default)]
+struct Sieve {
+    /// Those asked about the candidates of the rarest term.
+    narrow: Vec<AnyFilter>,
+    /// Those asked about what all terms left: columns, where a look costs as much as one into a term's
+    /// block, and most candidates pass.
+    wide: Vec<AnyFilter>,
+}
+
+impl Sieve {
+    /// Filters for `nodes` beside terms of which the rarest is in `lead` documents; `None` where one is
+    /// of a kind that must be told beforehand about which documents it will be asked, or matches so
+    /// few that it better leads itself.
+    fn new(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<Self> {
+        let mut sieve = Self::default();
+        for node in nodes {
+            if !matches!(node, Node::Numbers { .. } | Node::Box { .. } | Node::Kept { .. }) {
+                return None;
+            }
+            let rule = filter(node, context, lead)?;
+            if rule.cost() * LEADS_FROM < lead {
+                return None;
+            }
+            // One that was kept is a bit.
+            let is_wide = rule.cost() > u64::from(context.segment.doc_count()) / WIDE_FROM
+                && !is_kept(node, context);
+            if is_wide { &mut sieve.wide } else { &mut sieve.narrow }.push(rule);
         }
-        let rule = filter(node, context, lead)?;
-        // A wide one is a column, where a look costs as much as one into a term's block; one that was
-        // kept is a bit.
-        let is_wide = rule.cost() > u64::from(context.segment.doc_count()) / WIDE_FROM
-            && !is_kept(node, context);
-        if is_wide || rule.cost() * LEADS_FROM < lead {
-            return None;
-        }
-        rules.push(rule);
+        Some(sieve)
     }
-    Some(rules)
+}
+
+/// Filters for what stands beside terms, of which the rarest is in `lead` documents; `None` where not
+/// all are narrow.
+pub(super) fn sieve(nodes: &[&Node], context: Context<'_>, lead: u64) -> Option<Vec<AnyFilter>> {
+    let sieve = Sieve::new(nodes, context, lead)?;
+    sieve.wide.is_empty().then_some(sieve.narrow)
 }
 
 /// Its documents are there as bits.
@@ -106,10 +124,15 @@ pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     if rarest * LISTS_FROM > u64::from(context.segment.doc_count()) {
         return None;
     }
-    let all = AllTerms::new(parts).with_filters(sieve(&rules, context, rarest)?);
+    let Sieve { narrow, wide } = Sieve::new(&rules, context, rarest)?;
+    let all: AnyScorer = Box::new(AllTerms::new(parts).with_filters(narrow));
+    let all: AnyScorer = match wide.is_empty() {
+        true => all,
+        false => Box::new(Conjunction::new(vec![all], wide)),
+    };
     Some(match one_of(filters(must_not, context, rarest)) {
-        Some(not) => Box::new(ScoredWithout::new(Box::new(all), not)),
-        None => Box::new(all),
+        Some(not) => Box::new(ScoredWithout::new(all, not)),
+        None => all,
     })
 }
 
