@@ -285,7 +285,8 @@ pub fn needed(bar: f32, rest: f64) -> f32 {
     if needed > 0.0 { needed as f32 } else { 0.0 }
 }
 
-/// Takes the hits that can reach the bar.
+/// Takes the hits that can reach the bar. Which do cannot be foretold: each is written, and the next over
+/// it where it does not.
 #[inline]
 fn keep(
     docs: &[u32],
@@ -295,18 +296,18 @@ fn keep(
     out: &mut Vec<u32>,
     sums: &mut Vec<f64>,
 ) {
+    out.extend_from_slice(docs);
+    sums.extend(scores.iter().map(|score| f64::from(*score)));
     if bar <= 0.0 {
-        out.extend_from_slice(docs);
-        sums.extend(scores.iter().map(|score| f64::from(*score)));
         return;
     }
-    for (doc, score) in docs.iter().zip(scores) {
-        let sum = f64::from(*score);
-        if bound(sum + rest) >= bar {
-            out.push(*doc);
-            sums.push(sum);
-        }
+    let mut kept = out.len() - docs.len();
+    for at in kept..out.len() {
+        (out[kept], sums[kept]) = (out[at], sums[at]);
+        kept += usize::from(bound(sums[at] + rest) >= bar);
     }
+    out.truncate(kept);
+    sums.truncate(kept);
 }
 
 /// Adds scores at their documents' places.
@@ -336,13 +337,17 @@ fn harvest(
     docs: &mut Vec<u32>,
     sums: &mut Vec<f64>,
 ) {
-    bits::for_each(matched, |place| {
-        let sum = std::mem::take(&mut table[place as usize % WINDOW as usize]);
-        if bar <= 0.0 || bound(sum + rest) >= bar {
-            docs.push(base + place);
-            sums.push(sum);
-        }
-    });
+    let mut kept = docs.len();
+    bits::list(matched, base, docs);
+    sums.resize(docs.len(), 0.0);
+    for at in kept..docs.len() {
+        let doc = docs[at];
+        let sum = std::mem::take(&mut table[(doc - base) as usize % WINDOW as usize]);
+        (docs[kept], sums[kept]) = (doc, sum);
+        kept += usize::from(bar <= 0.0 || bound(sum + rest) >= bar);
+    }
+    docs.truncate(kept);
+    sums.truncate(kept);
 }
 
 impl Scorer for BlockMax {
