@@ -19,6 +19,10 @@ use crate::bytes::zblock::Decompressor;
 use crate::error::Result;
 use crate::section::Missing;
 
+/// Bytes that are copied at once, wanted or not: most terms add fewer, and a copy of a length that is
+/// not known before is a call.
+const COPIED: usize = 16;
+
 /// Walks terms in byte order.
 pub struct TermCursor {
     terms: Arc<FieldTerms>,
@@ -292,7 +296,14 @@ impl TermCursor {
         }
         self.shared = shared;
         self.term.truncate(shared);
-        self.term.extend_from_slice(added);
+        let from = self.terms_at + len - rest.len() - added.len();
+        match self.held.bytes()[from..].first_chunk::<COPIED>() {
+            Some(more) if added.len() <= COPIED => {
+                self.term.extend_from_slice(more);
+                self.term.truncate(shared + added.len());
+            }
+            _ => self.term.extend_from_slice(added),
+        }
         self.terms_at += len - rest.len();
         Ok(())
     }
