@@ -301,8 +301,9 @@ fn keep(
     if bar <= 0.0 {
         return;
     }
-    let mut kept = out.len() - docs.len();
-    for at in kept..out.len() {
+    let first = out.len() - docs.len();
+    let mut kept = first;
+    for at in first..out.len() {
         (out[kept], sums[kept]) = (out[at], sums[at]);
         kept += usize::from(bound(sums[at] + rest) >= bar);
     }
@@ -337,10 +338,11 @@ fn harvest(
     docs: &mut Vec<u32>,
     sums: &mut Vec<f64>,
 ) {
-    let mut kept = docs.len();
+    let listed = docs.len();
     bits::list(matched, base, docs);
     sums.resize(docs.len(), 0.0);
-    for at in kept..docs.len() {
+    let mut kept = listed;
+    for at in listed..docs.len() {
         let doc = docs[at];
         let sum = std::mem::take(&mut table[(doc - base) as usize % WINDOW as usize]);
         (docs[kept], sums[kept]) = (doc, sum);
