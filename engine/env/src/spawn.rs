@@ -8,7 +8,7 @@ pub trait Spawn: Clone + 'static {
     /// Runs `task` on this core until it ends, beside its maker.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
 
-    /// Lets other tasks of this core run, where this one has run for long enough (500 µs).
+    /// Lets other tasks of this core run, where this one has run for long enough (200 µs).
     async fn yield_if_needed(&self);
 
     /// Says whether what is polled next is part of a task that yields by itself
