@@ -2,7 +2,7 @@
 
 use base::ShardId;
 use engine::index::block::{self, Level};
-use engine::node::Entry;
+use engine::node::{Config, Entry};
 use engine::ops::IndicesOptions;
 use engine::ops::field_sizes::FieldSizes;
 use engine::ops::observe::NodeInfo;
@@ -42,7 +42,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if !wanted.fields.groups.is_empty() {
         call.core.fill_groups(&mut rows).await;
     }
-    let info = &call.core.shared().config.info;
+    let config = &call.core.shared().config;
     let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
     let total: u64 = rows.iter().map(copies).sum();
     let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
@@ -66,7 +66,7 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                     writer.key("shards").begin_object();
                     for shard in &row.shards {
                         writer.key(&shard.number.to_string()).begin_array();
-                        one_shard(writer, row, shard, &wanted, info);
+                        one_shard(writer, row, shard, &wanted, config);
                         writer.end_array();
                     }
                     writer.end_object();
@@ -147,11 +147,11 @@ fn one_shard(
     row: &IndexStats,
     shard: &ShardStats,
     wanted: &Wish,
-    info: &NodeInfo,
+    config: &Config,
 ) {
     writer.begin_object().key("routing").begin_object();
     writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
-    writer.field_str("node", &info.id).key("relocating_node").null().end_object();
+    writer.field_str("node", &config.info.id).key("relocating_node").null().end_object();
     if let Standing::Started(stats) = &shard.standing {
         wanted.write(writer, stats);
         let counts = &stats.shard;
@@ -180,6 +180,15 @@ fn one_shard(
             .key("leases")
             .begin_array()
             .end_array()
+            .end_object();
+        // The folder below which all shards lie, as the peer tells it: not the shard's own.
+        let path = config.data.display().to_string();
+        writer
+            .key("shard_path")
+            .begin_object()
+            .field_str("state_path", &path)
+            .field_str("data_path", &path)
+            .field_bool("is_custom_data_path", false)
             .end_object();
     }
     writer.end_object();

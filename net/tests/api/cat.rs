@@ -61,6 +61,20 @@ fn small_things_are_as_the_peer_says_them() {
             "400 illegal_argument_exception: malformed task id foo"
         );
         assert_eq!(text(&mut client, "/_cat/tasks?parent_task_id=foo:1").await, "");
+        for (named, told) in [
+            ("", ""),
+            ("/_all", ""),
+            ("/no*", ""),
+            ("/nope", "404 repository_missing_exception: [nope] missing"),
+            ("/nope,*,x", "404 repository_missing_exception: [nope, x] missing"),
+        ] {
+            let target = format!("/_cat/snapshots{named}");
+            match told {
+                "" => assert_eq!(text(&mut client, &target).await, "", "{named}"),
+                told => assert_eq!(client.bad("GET", &target, "").await, told, "{named}"),
+            }
+        }
+        assert!(text(&mut client, "/_cat/snapshots/nope?help").await.starts_with("id "));
         client.good("PUT", "/a", "").await;
         for target in ["/a?human", "/a/_settings?human"] {
             let told = client.good("GET", target, "").await;

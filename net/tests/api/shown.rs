@@ -125,6 +125,11 @@ fn a_commit_says_what_it_belongs_to() {
             client.good("PUT", &format!("/a/_doc/{id}?routing=x"), "{}").await;
             let stats = client.good("GET", "/a/_stats?level=shards", "").await;
             let shards = at(&stats, &["indices", "a", "shards"]).as_object().expect("shards");
+            for copies in shards.values() {
+                let path = at(&copies.as_array().expect("a list")[0], &["shard_path"]);
+                assert_eq!(at(path, &["state_path"]), at(path, &["data_path"]));
+                assert_eq!(at(path, &["is_custom_data_path"]).as_bool(), Some(false));
+            }
             let commits: Vec<&Value> = shards
                 .values()
                 .map(|copies| at(&copies.as_array().expect("a list")[0], &["commit", "user_data"]))

@@ -1,6 +1,6 @@
 //! `_cat` tables that are empty here, and why: no field data, no plugins, no repositories.
 
-use engine::Result;
+use engine::{Error, Result};
 use env::Env;
 
 use super::{answer, wish};
@@ -18,11 +18,24 @@ async fn empty<E: Env>(
     action: &'static str,
     columns: Vec<Column<Never>>,
 ) -> Result<Reply> {
+    empty_or(call, action, columns, None).await
+}
+
+/// As [`empty`]; who may ask is told what is wrong with what they ask, but for the columns' help.
+async fn empty_or<E: Env>(
+    call: &Call<'_, E>,
+    action: &'static str,
+    columns: Vec<Column<Never>>,
+    wrong: Option<Error>,
+) -> Result<Reply> {
     let wish = match wish(call, &columns)? {
         Ok(wish) => wish,
         Err(help) => return Ok(help),
     };
     call.gate.cluster(action)?;
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
     answer(call, Table { columns, rows: Vec::new() }, wish).await
 }
 
@@ -63,7 +76,8 @@ pub(in crate::rest) async fn repositories<E: Env>(call: &Call<'_, E>) -> Result<
     empty(call, "cluster:admin/repository/get", columns).await
 }
 
-/// `GET /_cat/snapshots`: none, for there are no repositories.
+/// `GET /_cat/snapshots`, `/_cat/snapshots/{repository}`: none, for there are no repositories; one
+/// that is named is missing.
 pub(in crate::rest) async fn snapshots<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
     let columns = vec![
@@ -81,5 +95,14 @@ pub(in crate::rest) async fn snapshots<E: Env>(call: &Call<'_, E>) -> Result<Rep
         right("total_shards", &["ts"], "number of total shards", |_| Cell::Empty),
         hidden(left("reason", &["r", "reason"], "reason for failures", |_| Cell::Empty)),
     ];
-    empty(call, "cluster:admin/snapshot/get", columns).await
+    let named: Vec<&str> = call
+        .segment("repository")
+        .split(',')
+        .filter(|name| !name.is_empty() && *name != "_all" && !name.contains('*'))
+        .collect();
+    let missing = (!named.is_empty()).then(|| {
+        let reason = format!("[{}] missing", named.join(", "));
+        Error::new(404, "repository_missing_exception", reason)
+    });
+    empty_or(call, "cluster:admin/snapshot/get", columns, missing).await
 }
