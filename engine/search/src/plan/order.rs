@@ -430,10 +430,11 @@ fn is_narrow(kind: NumberKind) -> bool {
     matches!(kind, NumberKind::Integer | NumberKind::Short | NumberKind::Byte)
 }
 
-/// A key of at most 32 bits, unless another type was asked for.
+/// A key of at most 32 bits, unless another type was asked for; a sum may have more.
 fn narrowed(source: Source, sort: &Sort, descending: bool) -> Source {
+    let fits = sort.numeric_type.is_none() && sort.mode != Some(Mode::Sum);
     match source {
-        Source::Numeric(mut numeric) if sort.numeric_type.is_none() => {
+        Source::Numeric(mut numeric) if fits => {
             numeric.narrow = true;
             if !matches!(sort.missing, Missing::Value(_)) {
                 let first = (sort.missing == Missing::First) != descending;

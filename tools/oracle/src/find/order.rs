@@ -115,12 +115,16 @@ fn field_key(
     let mode = options.get("mode").and_then(Value::as_str);
     let value = one_of(field, &values, mode.unwrap_or(if down { "max" } else { "min" }))?;
     let first = options.get("missing").and_then(Value::as_str) == Some("_first");
-    Ok(if stands_for_none(field, &value, down == first) { Key::Missing } else { Key::Exact(value) })
+    let kind = match (mode, field.kind.as_str()) {
+        (Some("sum"), "integer") => "long",
+        (_, kind) => kind,
+    };
+    Ok(if stands_for_none(kind, &value, down == first) { Key::Missing } else { Key::Exact(value) })
 }
 
 /// Nothing is sorted as the largest or the smallest number of all (for `short` and `byte` of 32 bits).
-fn stands_for_none(field: &Field, value: &Val, largest: bool) -> bool {
-    let ends = match field.kind.as_str() {
+fn stands_for_none(kind: &str, value: &Val, largest: bool) -> bool {
+    let ends = match kind {
         "long" => (i128::from(i64::MIN), i128::from(i64::MAX)),
         "integer" => (i128::from(i32::MIN), i128::from(i32::MAX)),
         "unsigned_long" => (0, i128::from(u64::MAX)),
