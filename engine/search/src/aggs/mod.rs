@@ -32,6 +32,7 @@ pub mod finish;
 pub mod format;
 pub mod geo;
 pub mod hits;
+pub mod joining;
 pub mod measure;
 pub mod metric;
 pub mod pages;

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+use super::joining::Joining;
 use super::partial::{Bucket, Buckets, Key, KeyKind, Partial, TopHits};
 use super::spec::{Agg, Kind};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -31,7 +32,10 @@ pub fn sort_by_key(list: &mut Vec<Bucket>) {
 }
 
 /// Adds a bucket to another of the same key.
-fn join(agg: Option<&Agg>, into: &mut Bucket, from: Bucket) -> Result<()> {
+///
+/// # Errors
+/// Where a field has different types in different indices.
+pub fn join(agg: Option<&Agg>, into: &mut Bucket, from: Bucket) -> Result<()> {
     into.count += from.count;
     into.error += from.error;
     into.background += from.background;
@@ -65,7 +69,7 @@ pub fn merge(agg: Option<&Agg>, into: &mut Partial, from: Partial) -> Result<()>
             }
             a.merge(&b);
         }
-        (Partial::Distinct(a), Partial::Distinct(b)) => a.merge(&b),
+        (Partial::Distinct(a), Partial::Distinct(b)) => a.absorb(b),
         (Partial::Digest(a, format), Partial::Digest(b, other)) => {
             if a.count() == 0 {
                 *format = other;
@@ -133,14 +137,27 @@ fn merge_hits(agg: Option<&Agg>, into: &mut TopHits, from: TopHits) {
     into.hits.truncate(request.window());
 }
 
-fn merge_buckets(agg: Option<&Agg>, into: &mut Buckets, mut from: Buckets) -> Result<()> {
+fn merge_buckets(agg: Option<&Agg>, into: &mut Buckets, from: Buckets) -> Result<()> {
+    let list = std::mem::take(&mut into.list);
+    let known = Buckets { list, ..into.clone() };
+    let mut joining = Joining::new(agg, Some(known), from)?;
+    while joining.step(agg)? {}
+    *into = joining.finish();
+    Ok(())
+}
+
+/// Joins all of two partials but their lists of buckets, whose keys are of one kind after it.
+///
+/// # Errors
+/// Where a field has different types in different indices.
+pub fn join_heads(agg: Option<&Agg>, into: &mut Buckets, from: &mut Buckets) -> Result<()> {
     if into.kind == KeyKind::Unmapped || (into.list.is_empty() && from.kind != KeyKind::Unmapped) {
         into.kind = from.kind;
         into.formats.clone_from(&from.formats);
         into.empty.clone_from(&from.empty);
     }
     if from.kind != into.kind && from.kind != KeyKind::Unmapped {
-        unify(agg, into, &mut from)?;
+        unify(agg, into, from)?;
     }
     into.other += from.other;
     into.shards += from.shards;
@@ -149,34 +166,17 @@ fn merge_buckets(agg: Option<&Agg>, into: &mut Buckets, mut from: Buckets) -> Re
     if into.step != from.step
         && let Some(agg) = agg
     {
-        super::auto::same_step(agg, into, &mut from)?;
+        super::auto::same_step(agg, into, from)?;
     }
-    let order = |a: &Key, b: &Key| match agg.map(|agg| &agg.kind) {
+    Ok(())
+}
+
+/// The order in which the buckets of an aggregation stand.
+pub fn order(agg: Option<&Agg>, a: &Key, b: &Key) -> Ordering {
+    match agg.map(|agg| &agg.kind) {
         Some(Kind::Composite(composite)) => super::pages::compare(composite, a, b),
         _ => a.compare(b),
-    };
-    let mut merged = Vec::with_capacity(into.list.len() + from.list.len());
-    let mut left = std::mem::take(&mut into.list).into_iter().peekable();
-    let mut right = std::mem::take(&mut from.list).into_iter().peekable();
-    loop {
-        let next = match (left.peek(), right.peek()) {
-            (Some(a), Some(b)) => order(&a.key, &b.key),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => break,
-        };
-        match next {
-            Ordering::Less => merged.extend(left.next()),
-            Ordering::Greater => merged.extend(right.next()),
-            Ordering::Equal => {
-                let (Some(mut a), Some(b)) = (left.next(), right.next()) else { break };
-                join(agg, &mut a, b)?;
-                merged.push(a);
-            }
-        }
     }
-    into.list = merged;
-    Ok(())
 }
 
 /// Keys of two kinds become those of one: numbers become doubles, words and numbers do not mix.

@@ -12,6 +12,7 @@ use env::budget::Lease;
 use super::bound::BoundAgg;
 use super::build::{self, Place};
 use super::collect::{Account, Around, Batch, Group, Multitudes, Scores};
+use super::joining::Joining;
 use super::partial::Partial;
 use super::reduce;
 use super::scripted::{Board, Scripts};
@@ -59,6 +60,8 @@ struct Here {
     ended: bool,
     /// What the segment had, as far as it is not joined with what others had.
     found: Option<Found>,
+    /// The buckets that are being joined, and their place.
+    joining: Option<(usize, Joining)>,
 }
 
 /// What was found, with its place in [`Run::found`].
@@ -223,6 +226,7 @@ impl Run {
             board: None,
             ended: self.terminated && !self.global,
             found: None,
+            joining: None,
         }
     }
 
@@ -275,24 +279,52 @@ impl Run {
         Ok(self.join(here, found, turn))
     }
 
-    /// Joins what the segment had with what others had, one aggregation a turn; true when all are.
+    /// Joins what the segment had with what others had until the turn is over; true when all is.
     fn join(&mut self, here: &mut Here, mut found: Found, turn: &mut Turn<'_>) -> bool {
+        let result = self.join_some(&mut found, &mut here.joining, turn);
+        let is_done = result.unwrap_or_else(|error| {
+            self.account.fail(error);
+            true
+        });
+        here.found = (!is_done).then_some(found);
+        is_done
+    }
+
+    fn join_some(
+        &mut self,
+        found: &mut Found,
+        joining: &mut Option<(usize, Joining)>,
+        turn: &mut Turn<'_>,
+    ) -> Result<bool, Error> {
         let aggs = self.plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
-        while let Some((place, partial)) = found.pop_front() {
-            match &mut self.found[place] {
-                None => self.found[place] = Some(partial),
-                Some(known) => {
-                    if let Err(error) = reduce::merge(Some(&aggs[place].spec), known, partial) {
-                        self.account.fail(error);
-                    }
+        while !turn.is_over() {
+            if let Some((place, buckets)) = joining {
+                if buckets.step(Some(&aggs[*place].spec))? {
+                    turn.spend(buckets.settle());
+                } else if let Some((place, buckets)) = joining.take() {
+                    self.found[place] = Some(Partial::Buckets(Box::new(buckets.finish())));
+                }
+                continue;
+            }
+            let Some((place, partial)) = found.pop_front() else { return Ok(true) };
+            let spec = Some(&*aggs[place].spec);
+            match (self.found[place].take(), partial) {
+                (None, Partial::Buckets(from)) => {
+                    *joining = Some((place, Joining::new(spec, None, *from)?));
+                }
+                (Some(Partial::Buckets(into)), Partial::Buckets(from)) => {
+                    *joining = Some((place, Joining::new(spec, Some(*into), *from)?));
+                }
+                (None, partial) => self.found[place] = Some(partial),
+                (Some(mut known), partial) => {
+                    reduce::merge(spec, &mut known, partial)?;
+                    self.found[place] = Some(known);
+                    // Nobody knows how long that took.
                     turn.end();
-                    break;
                 }
             }
         }
-        let is_done = found.is_empty();
-        here.found = (!is_done).then_some(found);
-        is_done
+        Ok(false)
     }
 
     /// Gives the next documents to the collectors.

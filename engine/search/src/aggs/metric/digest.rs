@@ -136,8 +136,13 @@ impl Digest {
         self.sorted = true;
     }
 
-    /// Ready to be asked.
-    fn settle(&mut self) {
+    /// Values and centroids that it holds.
+    pub fn held(&self) -> usize {
+        self.values.len() + self.centroids.len()
+    }
+
+    /// Makes it ready to be asked.
+    pub fn settle(&mut self) {
         if !self.centroids.is_empty() && !self.values.is_empty() {
             self.compress(Vec::new());
         }

@@ -66,6 +66,28 @@ impl Distinct {
         }
     }
 
+    /// As [`Distinct::merge`]; the smaller of two sets goes into the larger.
+    pub fn absorb(&mut self, mut other: Self) {
+        if let (State::Exact(ours), State::Exact(theirs)) = (&self.state, &other.state)
+            && theirs.len() > ours.len()
+            && self.threshold == other.threshold
+        {
+            std::mem::swap(self, &mut other);
+        }
+        if let (State::Exact(ours), State::Exact(theirs)) = (&mut self.state, &other.state) {
+            ours.reserve(theirs.len());
+        }
+        self.merge(&other);
+    }
+
+    /// Values or registers that it holds.
+    pub fn held(&self) -> usize {
+        match &self.state {
+            State::Exact(set) => set.len(),
+            State::Registers(registers) => registers.len() / 16,
+        }
+    }
+
     /// Room taken.
     pub fn bytes(&self) -> usize {
         match &self.state {
