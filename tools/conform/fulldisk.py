@@ -112,11 +112,13 @@ class Store:
     def resumes(self, index):
         """Seconds until a write is taken."""
         begun = time.monotonic()
+        self.reasons.clear()
         while time.monotonic() - begun < 30:
             if self.write(index, count=1, size=10) == 0:
                 return time.monotonic() - begun
             time.sleep(0.05)
-        raise AssertionError("writes are refused for 30 s although there is room")
+        _, shards = self.wire.ask("GET", f"/_cat/shards/{index}?format=json&h=shard,state,unassigned.details")
+        raise AssertionError(f"writes are refused for 30 s although there is room: {sorted(self.reasons)}, {shards}")
 
 
 def story(say, volume, server):
