@@ -98,9 +98,13 @@ impl<E: Env> Inner<E> {
 
     async fn flush_now(self: &Rc<Self>, stop: Stop) -> Result<()> {
         // All records up to this position were taken in before now, so their operations have
-        // numbers below `target`.
+        // numbers below `target`. What is decided and not logged yet may be taken back: whoever
+        // waited for that on a full disk would wait until somebody writes again.
         let position = self.log().sync().await?;
-        let target = self.state.borrow().seq_no_next;
+        let target = {
+            let state = self.state.borrow();
+            state.logged.max(state.applied)
+        };
         self.wait_applied(target).await?;
         self.refresh_upto(target).await?;
         // No wait from here to the end of the block: one moment is written.

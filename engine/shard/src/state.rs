@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) term: PrimaryTerm,
     /// The next sequence number to give.
     pub(crate) seq_no_next: u64,
+    /// One above the last number that the log took in; those above may be taken back.
+    pub(crate) logged: u64,
     /// One above the last operation applied.
     pub(crate) applied: u64,
     /// One above the last operation that the published view shows.
@@ -89,6 +91,7 @@ impl State {
         Self {
             term,
             seq_no_next,
+            logged: seq_no_next,
             applied: seq_no_next,
             visible: seq_no_next,
             decided: Decided::default(),

@@ -222,11 +222,18 @@ impl<E: Env> Inner<E> {
             self.env.spawn().yield_if_needed().await;
         }
         let commit = if decided.is_empty() { Ok(Commit::Done) } else { self.append(frame) };
-        let commit = commit.unwrap_or_else(|error| {
-            self.take_back(job, undo, &updated.noops, first, &error);
-            decided.clear();
-            Commit::Done
-        });
+        let commit = match commit {
+            Ok(commit) => {
+                let mut state = self.state.borrow_mut();
+                state.logged = state.seq_no_next;
+                commit
+            }
+            Err(error) => {
+                self.take_back(job, undo, &updated.noops, first, &error);
+                decided.clear();
+                Commit::Done
+            }
+        };
         let job = Rc::clone(job);
         LoggedPart { job, ops: decided, updated, commit, is_last: false }
     }

@@ -2,7 +2,7 @@
 
 mod harness;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -322,6 +322,42 @@ fn full_disk_refuses_writes_keeps_what_was_written_and_goes_on_later() {
         let shard = Shard::open(&env, setup(roomy())).await.expect("sound");
         assert_eq!(shard.stats().docs_count, shard.stats().seq_no_max.expect("some") + 1);
     });
+}
+
+#[test]
+fn a_flush_does_not_wait_for_what_the_log_refuses() {
+    // The story: while a batch is judged, operation by operation, others run. A flush that began in
+    // between waited for all numbers given so far; the log refused them for want of room, and nothing
+    // took their place on a full disk: flushes, and the shard's end, waited behind it.
+    for seed in 0..40 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        let roomy = ShardConfig { log_file_bytes_min: 1 << 20, ..config() };
+        sim.run(async {
+            let shard = Shard::create(&env, setup(roomy)).await.expect("a new shard");
+            sim.set_free_bytes(0);
+            let long = |at: usize| put(&format!("b{at}"), &"y".repeat(30_000));
+            let mut at = 0;
+            while write(&shard, long(at)).await.is_ok() {
+                at += 1;
+                assert!(at < 1000, "the log never needs more room");
+            }
+            let many: Vec<Op> = (at..at + 40).map(long).collect();
+            let ended = Rc::new(Cell::new(false));
+            let (flushed, flushing) = (Rc::clone(&ended), shard.clone());
+            env.spawn().spawn(async move {
+                flushing.flush().await.expect_err("no room for a segment");
+                flushed.set(true);
+            });
+            let answers = shard.write(batch(&many)).await;
+            assert!(
+                answers.iter().all(|it| matches!(it, Err(WriteError::NoSpace { .. }))),
+                "{answers:?}"
+            );
+            env.clock().sleep(60 * SECOND).await;
+            assert!(ended.get(), "seed {seed}");
+        });
+    }
 }
 
 #[test]
