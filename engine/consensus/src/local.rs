@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use env::budget::Lease;
 use env::{Env, Pace};
 use wal::{Batch, Config, LogPosition, Promised, Reader, Record, Reserve, Tail, Writer};
 
@@ -72,6 +73,11 @@ impl<E: Env> Local<E> {
     /// Whether records of `bytes` together would be taken in beside what waits for its sync.
     pub fn admits(&self, bytes: usize) -> bool {
         self.writer.admits(bytes)
+    }
+
+    /// The log's files leave room on the disk for as many bytes as `held` holds.
+    pub fn leave_room_for(&self, held: Lease) {
+        self.writer.leave_room_for(held);
     }
 
     /// Takes nothing any more: there is no room for what must be written before anything else.

@@ -280,6 +280,14 @@ impl Lease {
         Self { local: Arc::clone(&self.local), holder }
     }
 
+    /// What this holder has taken, on all cores together. Not for a hot path: it takes a lock.
+    pub fn held_by_all(&self) -> usize {
+        let locals: Vec<Arc<Local>> =
+            lock(&self.local.pool.locals).iter().filter_map(Weak::upgrade).collect();
+        let held = locals.iter().map(|it| it.held[self.holder as usize].load(Ordering::Relaxed));
+        held.sum()
+    }
+
     /// Size of the pool.
     pub fn total_bytes(&self) -> usize {
         self.local.pool.total

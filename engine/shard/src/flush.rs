@@ -8,6 +8,8 @@
 //! 2. The log position of a manifest was synced before the refresh that the manifest's segments
 //!    rest on: all up to it is in them.
 //! 3. While files are written, writing and refreshing go on.
+//! 4. Nothing is written where not all of it finds room, and what a failed flush wrote is removed: else
+//!    the room that somebody made would be taken by files that free nothing.
 //!
 //! Not here: the manifest's bytes (`manifest`), clearing away at open (`recover`).
 
@@ -27,6 +29,15 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::manifest::{LiveFile, Manifest, SegmentFile, Tombstone};
 use crate::shard::{Inner, Phase};
+
+/// After a flush that failed, the next one waits so long.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// After one that found no room.
+const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
+
+/// Room for a manifest and live files.
+const MANIFEST_BYTES: u64 = 64 << 10;
 
 /// What the manifest says about the stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +81,11 @@ impl<E: Env> Inner<E> {
         let inner = Rc::clone(self);
         self.env.spawn().spawn(async move {
             let flushed = inner.flush_as(Stop::None).await;
-            if flushed.is_err() {
-                // The disk may be full: what is in memory and in the log stays there, and the next
-                // try comes a while later.
-                inner.env.clock().sleep(Duration::from_secs(10)).await;
+            if let Err(error) = flushed {
+                // What is in memory and in the log stays there, and the next try comes a while later.
+                // Whether a full disk has room now costs one question.
+                let pause = if error.is_full_disk() { FULL_DISK_PAUSE } else { RETRY_PAUSE };
+                inner.env.clock().sleep(pause).await;
             }
             inner.flush_is_due.set(false);
             inner.after_change();
@@ -148,7 +160,10 @@ impl<E: Env> Inner<E> {
         if !planted(Fault::ForgetTombstones) {
             manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
         }
-        let saved = self.save_all(&standing, &mut manifest).await;
+        let saved = match self.find_room(&standing).await {
+            Ok(()) => self.save_all(&standing, &mut manifest).await,
+            Err(full) => Err(full),
+        };
         let (written, replaced) = match saved {
             Ok(saved) => saved,
             Err(error) => {
@@ -213,6 +228,28 @@ impl<E: Env> Inner<E> {
             || !standing.iter().map(|it| it.segment.id()).eq(named)
     }
 
+    /// Whether there is room for what is not on disk yet.
+    async fn find_room(&self, standing: &[Standing]) -> Result<()> {
+        let new = standing.iter().filter(|it| it.file.is_none());
+        let needed: u64 = new.map(|it| it.segment.len_bytes()).sum();
+        // Where it cannot be asked, the attempt will tell.
+        let Ok(free) = self.env.disk().free_bytes(&self.dir).await else { return Ok(()) };
+        if needed == 0 || free >= needed + MANIFEST_BYTES {
+            return Ok(());
+        }
+        let what = format!("{free} bytes are free: too few for {needed} of segments");
+        Err(env::Error::new(env::ErrorKind::NoSpace, what).into())
+    }
+
+    /// Gives the room back that segments took which no manifest came to name.
+    async fn remove_unnamed(&self, standing: &[Standing]) {
+        for Standing { segment, .. } in standing.iter().filter(|it| it.file.is_none()) {
+            let path = self.dir.join(file::segment_name(segment.id()));
+            // What stays is cleared away when the shard is opened next.
+            let _ = self.env.disk().remove(&path).await;
+        }
+    }
+
     /// Writes what is not on disk yet, then the manifest. Gives what was written, and the names of
     /// live files that others took the place of.
     async fn save_all(
@@ -220,11 +257,33 @@ impl<E: Env> Inner<E> {
         standing: &[Standing],
         manifest: &mut Manifest,
     ) -> Result<(Vec<Written>, Vec<String>)> {
-        let mut written = Vec::new();
-        let mut replaced = Vec::new();
         if planted(Fault::ManifestFirst) {
             self.save_manifest_first(standing, manifest).await?;
         }
+        let saved = self.save_files(standing, manifest).await;
+        if saved.as_ref().is_err_and(Error::is_full_disk) {
+            // No manifest was begun, so none names them.
+            self.remove_unnamed(standing).await;
+        }
+        let saved = saved?;
+        if manifest.tombstones.len() > TOMBSTONES_AT_ONCE {
+            let large = manifest.clone();
+            let bytes = self.work(move || large.encode()).await?;
+            manifest.save_bytes(&self.env, &self.dir, bytes).await?;
+        } else {
+            manifest.save(&self.env, &self.dir).await?;
+        }
+        Ok(saved)
+    }
+
+    /// Writes what is not on disk yet, and names it in the manifest.
+    async fn save_files(
+        &self,
+        standing: &[Standing],
+        manifest: &mut Manifest,
+    ) -> Result<(Vec<Written>, Vec<String>)> {
+        let mut written = Vec::new();
+        let mut replaced = Vec::new();
         for Standing { segment, live, file, is_live_saved } in standing {
             let is_new = file.is_none();
             let id = segment.id();
@@ -246,13 +305,6 @@ impl<E: Env> Inner<E> {
                 written.push(Written { id, file: named, live: live.clone(), is_new });
             }
             manifest.segments.push(named);
-        }
-        if manifest.tombstones.len() > TOMBSTONES_AT_ONCE {
-            let large = manifest.clone();
-            let bytes = self.work(move || large.encode()).await?;
-            manifest.save_bytes(&self.env, &self.dir, bytes).await?;
-        } else {
-            manifest.save(&self.env, &self.dir).await?;
         }
         Ok((written, replaced))
     }

@@ -60,6 +60,7 @@ impl<E: Env> Shard<E> {
         manifest.save(env, &setup.dir).await?;
         let state = State::new(manifest.primary_term, 0, manifest.segment_next);
         let inner = Inner::new(env, setup, state, manifest);
+        log.leave_room_for(inner.lease.clone());
         inner.note_opening(begun, None);
         assert!(inner.log.set(log).is_ok(), "a new shard has no log yet");
         Ok(Self { inner: Rc::new(inner) })
@@ -106,6 +107,7 @@ impl<E: Env> Shard<E> {
         let reserve = setup.reserve.clone();
         let inner = Rc::new(Inner::new(env, setup, state, manifest.clone()));
         let log = inner.replay(replay, reserve).await?;
+        log.leave_room_for(inner.lease.clone());
 
         let replayed = inner.state.borrow().applied - next;
         if (!manifest.clean || replayed > 0) && !planted(Fault::KeepTerm) {
@@ -146,9 +148,11 @@ impl<E: Env> Shard<E> {
 
 impl<E: Env> Setup<E> {
     fn log_config(&self) -> Config {
+        // A log that is flushed early goes away in short files.
+        let file_bytes_max = self.config.log_file_bytes_max.min(self.config.flush_log_bytes / 2);
         Config {
             file_bytes_min: self.config.log_file_bytes_min,
-            file_bytes_max: self.config.log_file_bytes_max,
+            file_bytes_max: file_bytes_max.max(self.config.log_file_bytes_min),
             ..Config::new(&self.dir, self.id)
         }
     }

@@ -5,11 +5,16 @@
 //!    counts on it.
 //! 2. The next file is ready before it is needed, where the disk keeps up: it is made when one is
 //!    half full. It is twice as long where that took less than 30 s, else of the smallest size.
-//! 3. Files go oldest first, each removal synced before the next, and never before the file that
+//! 3. A file that is made in advance, or longer than it must be, leaves room on the disk for what must
+//!    be written elsewhere before files can go ([`Writer::leave_room_for`]): else a disk fills up with
+//!    logs that nothing can shorten. Only what was taken in already goes before that.
+//! 4. Files go oldest first, each removal synced before the next, and never before the file that
 //!    is written to holds a synced batch: what is left is always a row without a gap, whose last
 //!    batch tells the log's position.
 //!
 //! Not here: what is in a batch, and when one starts (`commit`).
+//!
+//! [`Writer::leave_room_for`]: crate::Writer::leave_room_for
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -27,6 +32,9 @@ use crate::{Config, Error, LogPosition, Result};
 
 /// A file that fills its first half faster than this is followed by a longer one.
 const BUSY: Duration = Duration::from_secs(30);
+
+/// Room left on the disk beside what is held for it: for manifests, and for opening a log again.
+const LEFT_BYTES: u64 = 8 << 20;
 
 /// Between two attempts to make a file on a full disk.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -263,7 +271,13 @@ impl<E: Env> Inner<E> {
         self.remove_unfit(unfit).await?;
         let mut spent = false;
         loop {
-            let full = match self.make_first(lens).await {
+            let (least, longer) = lens.split_last().expect("there is a length to try");
+            let made = match self.make_beside(longer).await {
+                // What was taken in must be written.
+                Err(error) if error.kind == ErrorKind::NoSpace => self.make(*least).await,
+                made => made,
+            };
+            let full = match made {
                 Err(error) if error.kind == ErrorKind::NoSpace => error,
                 made => return made.map_err(Error::Failed),
             };
@@ -284,16 +298,28 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    /// Makes a file of the first of `lens` for which there is room.
-    async fn make_first(&self, lens: &[u64]) -> env::Result<LogFile<E>> {
-        let (last, longer) = lens.split_last().expect("there is a length to try");
-        for len in longer.iter().filter(|len| *len > last) {
+    /// Makes a file of the first of `lens` for which there is room, beside what else needs some.
+    async fn make_beside(&self, lens: &[u64]) -> env::Result<LogFile<E>> {
+        let beside = self.beside.get().map_or(0, |held| held.held_by_all() as u64 + LEFT_BYTES);
+        let mut full = env::Error::new(ErrorKind::NoSpace, "no length was tried");
+        for len in lens {
+            let free = match beside {
+                0 => u64::MAX,
+                _ => self.env.disk().free_bytes(&self.config.dir).await?,
+            };
+            if free < beside.saturating_add(*len) {
+                let what = format!(
+                    "{free} bytes are free: too few for a log file of {len} and {beside} beside it"
+                );
+                full = env::Error::new(ErrorKind::NoSpace, what);
+                continue;
+            }
             match self.make(*len).await {
-                Err(error) if error.kind == ErrorKind::NoSpace => {}
+                Err(error) if error.kind == ErrorKind::NoSpace => full = error,
                 made => return made,
             }
         }
-        self.make(*last).await
+        Err(full)
     }
 
     async fn make(&self, len: u64) -> env::Result<LogFile<E>> {
@@ -319,7 +345,7 @@ impl<E: Env> Inner<E> {
         self.env.spawn().spawn(async move {
             let mut failure = None;
             // On a nearly full disk a short file is better than none.
-            let next = match inner.make_first(&lens).await {
+            let next = match inner.make_beside(&lens).await {
                 Ok(file) => {
                     if let Some(reserve) = &inner.reserve {
                         reserve.restore();

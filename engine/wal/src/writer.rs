@@ -9,13 +9,14 @@
 //! Not here: gathering records into batches and syncing them (`commit`), choosing files
 //! (`rotate`).
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use env::budget::Lease;
 use env::{Clock, Disk, Env, Spawn};
 
 use crate::file::{Kind, LogFile, kind};
@@ -82,6 +83,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) env: E,
     pub(crate) config: Config,
     pub(crate) reserve: Option<Reserve<E>>,
+    /// What the disk must have room for beside the next file.
+    pub(crate) beside: OnceCell<Lease>,
     pub(crate) state: RefCell<State<E>>,
 }
 
@@ -125,8 +128,13 @@ impl<E: Env> Writer<E> {
         let ends = (end.first, end.last.position);
         let files = Files::new(end.older, end.active, end.offset, ends, end.next, now);
         let state = State::new(files, end.last, end.extent, term, now);
-        let inner =
-            Rc::new(Inner { env: env.clone(), config, reserve, state: RefCell::new(state) });
+        let inner = Rc::new(Inner {
+            env: env.clone(),
+            config,
+            reserve,
+            beside: OnceCell::new(),
+            state: RefCell::new(state),
+        });
         env.spawn().spawn(Rc::clone(&inner).commit());
         Self { owner: Rc::new(Owner(Rc::clone(&inner))), inner }
     }
@@ -219,6 +227,13 @@ impl<E: Env> Writer<E> {
     /// Bytes of batches that are not released, to within 64 KiB.
     pub fn bytes(&self) -> u64 {
         self.inner.state.borrow().bytes()
+    }
+
+    /// Files that are made in advance leave room for as many bytes as `held` holds: for what must be
+    /// written elsewhere before this log can be shortened.
+    pub fn leave_room_for(&self, held: Lease) {
+        // The first stands: it is one budget's.
+        let _ = self.inner.beside.set(held);
     }
 
     /// Takes nothing any more, as if its next file had found no room: for an owner who finds, before

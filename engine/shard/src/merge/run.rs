@@ -6,7 +6,9 @@
 //!    waits for the refresh under way, and what waits for the next, each stays what it was.
 //! 3. A large result is written to its file before the switch, so that memory never holds it.
 //!    Inputs leave the disk only after a manifest that names them no more (`flush`).
-//! 4. The merge runs in the workers' lane for long jobs, so a refresh never waits behind it.
+//! 4. A large result leaves room on the disk for what waits for its flush: a merge frees room only after
+//!    the next manifest.
+//! 5. The merge runs in the workers' lane for long jobs, so a refresh never waits behind it.
 //!
 //! Not here: which segments (`policy`).
 
@@ -19,7 +21,7 @@ use base::hash::Set;
 use base::planted::{Fault, planted};
 use base::{DocId, SegmentId};
 use env::budget::Holder;
-use env::{Bytes, Clock, Env, Spawn};
+use env::{Bytes, Clock, Disk, Env, Spawn};
 use segment::{Check, DocMap, Live, Segment};
 
 use crate::error::{Error, Result};
@@ -213,10 +215,25 @@ impl<E: Env> Inner<E> {
         if !is_large {
             return Ok((Merged { segment: Some((segment, None)), map }, bytes));
         }
+        self.find_room_for(segment.len_bytes()).await?;
         let named = flush::save_segment(&self.env, &self.dir, &segment).await?;
         drop(segment);
         let segment = self.map_segment(&named).await?;
         Ok((Merged { segment: Some((segment, Some(named))), map }, bytes))
+    }
+
+    /// Whether a file of `bytes` leaves room for what is to be flushed.
+    async fn find_room_for(&self, bytes: u64) -> Result<()> {
+        // Where it cannot be asked, the attempt will tell.
+        let Ok(free) = self.env.disk().free_bytes(&self.dir).await else { return Ok(()) };
+        let beside = self.lease.held_by_all() as u64;
+        if free >= bytes + beside {
+            return Ok(());
+        }
+        let what = format!(
+            "{free} bytes are free: too few for a merged segment of {bytes} and {beside} beside it"
+        );
+        Err(env::Error::new(env::ErrorKind::NoSpace, what).into())
     }
 
     /// Puts the result in the place of its inputs, in one step.
