@@ -8,7 +8,8 @@
 //!
 //! | state   | waits for                         | ends by                                   |
 //! |---------|-----------------------------------|-------------------------------------------|
-//! | idle    | the first byte of a head          | close of the other side, idle time, stop  |
+//! | idle    | the first byte of a head          | close of the other side, idle time, stop, |
+//! |         |                                   | want of its place ([`Door::enter`])       |
 //! | head    | the rest of a head                | time for a head, stop                     |
 //! | judging | who calls, before a large body    | (nothing)                                 |
 //! | body    | the rest of a body                | too slow                                  |
@@ -23,7 +24,7 @@
 //!    one body, and [`Limits::running_max`] requests with their answers; where answers are large,
 //!    by fewer ([`Row::room`]).
 //! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
-//! 5. A message that is framed badly, or does not come in time, ends the connection. A request that is refused for its caller
+//! 5. A message that is framed badly, ends early, or does not come in time, ends the connection. A request that is refused for its caller
 //!    or for want of room is answered before its body is read, which is then thrown away.
 //! 6. A client that has left while answers are owed is noticed within [`LOOK`], and told to the
 //!    requests ([`Left`]); the connection ends when they have answered.
@@ -44,6 +45,7 @@ use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Fault, Method, Version};
 
+use door::Idle;
 pub use door::{CONNECTION_BYTES, Door, Entered, Memory, Refusal, Service};
 use incoming::{Incoming, Skipping};
 use input::Input;
@@ -71,6 +73,7 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         refused: None,
         timer: None,
         last: false,
+        is_used: false,
         is_unread: false,
         number: place.number(),
         door: Rc::clone(&door),
@@ -127,6 +130,8 @@ struct Connection<T, E: Env, S> {
     timer: Timer,
     /// No request follows those that have begun.
     last: bool,
+    /// There was a request.
+    is_used: bool,
     /// Whether the body of the request to begin will come is not known: nothing can follow it.
     is_unread: bool,
 }
@@ -352,12 +357,14 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             }
             None if self.input.is_empty() => {
                 self.input.rest();
-                now + limits.idle
+                now + if self.is_used { limits.idle } else { limits.unused }
             }
             None => *self.head_began.get_or_insert(now) + limits.head,
         };
         let in_flight = self.incoming.is_some();
         let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
+        let is_idle = !has_begun && self.skipping.is_none();
+        let idle = is_idle.then_some(Idle { is_used: self.is_used, since: now });
         let Self { stream, door, timer, incoming, input, number, .. } = self;
         let spare = match incoming {
             Some(incoming) => incoming.body.spare(crate::limits::BUFFER_BYTES_MAX),
@@ -371,19 +378,29 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 if let Poll::Ready(read) = read.as_mut().poll(context) {
                     return Poll::Ready(read.ok());
                 }
-                if !in_flight && door.poll_stopping(*number, context) {
+                if !in_flight && door.poll_ending(*number, idle, context) {
                     return Poll::Ready(None);
                 }
                 Poll::Pending
             });
             until(door.env.clock(), timer, deadline, pin!(stoppable)).await
         };
-        if read.is_none() && has_begun {
+        let fault = match read {
+            None => Some(Fault::TooSlow),
+            Some(Some(0)) => Some(Fault::Malformed("it ends early")),
+            _ => None,
+        };
+        if let Some(fault) = fault
+            && has_begun
+        {
             self.incoming = None;
-            self.refused = Some(Refusal::Fault(Fault::TooSlow));
+            self.refused = Some(Refusal::Fault(fault));
             return Ok(());
         }
         let Some(Some(count @ 1..)) = read else { return Err(Gone) };
+        if idle.is_some() {
+            self.door.has_come(self.number);
+        }
         match &mut self.incoming {
             Some(incoming) if direct => incoming.body.filled(count),
             _ => self.input.filled(count),

@@ -9,6 +9,8 @@ pub struct Limits {
     pub http: http::Limits,
     /// An idle connection is closed after this; clients hold theirs open for minutes.
     pub idle: Duration,
+    /// One that never made a request is closed after this: who connects has something to ask.
+    pub unused: Duration,
     /// A head must be complete this long after its first byte.
     pub head: Duration,
     /// A body may be late by this much behind [`Limits::body_bytes_per_second`].
@@ -24,7 +26,8 @@ pub struct Limits {
     pub running_max: usize,
     /// What the bodies of one caller may take on one core, where they are more than one.
     pub lane_bytes_max: usize,
-    /// Connections of one core; one more is closed at once.
+    /// Connections of one core. One more takes the place of the one that is idle for longest, of those
+    /// without a request first; where none is idle it is closed at once.
     pub connections_max: usize,
 }
 
@@ -45,6 +48,7 @@ impl Default for Limits {
         Self {
             http: http::Limits::DEFAULT,
             idle: Duration::from_secs(3_600),
+            unused: Duration::from_secs(60),
             head: Duration::from_secs(30),
             body: Duration::from_secs(60),
             body_bytes_per_second: 1_024,

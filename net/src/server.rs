@@ -7,7 +7,7 @@
 mod body;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -41,6 +41,9 @@ use crate::table::{ROUTES, Route};
 /// The bodies of one caller may take one part in so many of all memory, connections as much again.
 const LANE_PART: usize = 4;
 
+/// So long nothing more is said of too many connections.
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
 /// How a server is set up.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -63,6 +66,8 @@ impl<E: Env> std::fmt::Debug for Place<E> {
 /// The HTTP side of one core.
 pub struct Server<E: Env> {
     door: Rc<Door<E, Front<E>>>,
+    /// When it was last said that there are too many connections.
+    warned: Cell<Option<Duration>>,
 }
 
 impl<E: Env> Server<E> {
@@ -89,13 +94,31 @@ impl<E: Env> Server<E> {
             lease: lease.clone(),
         };
         let door = Door::new(limits, (env, turns), lease, Front(Rc::new(inner)));
-        Rc::new(Self { door })
+        Rc::new(Self { door, warned: Cell::default() })
     }
 
     /// A place for one more connection, to be taken before anything is spent on it; none where there
     /// are as many as the memory for them allows.
     pub fn enter(&self) -> Option<Place<E>> {
+        if self.door.is_full() {
+            self.warn_of_connections();
+        }
         self.door.enter().map(Place)
+    }
+
+    /// Says that connections are as many as there may be, once in a while.
+    fn warn_of_connections(&self) {
+        let core = &self.door.service().0.core;
+        let now = core.env().clock().monotonic();
+        if self.warned.get().is_some_and(|warned| now.saturating_sub(warned) < WARN_EVERY) {
+            return;
+        }
+        self.warned.set(Some(now));
+        (core.shared().config.warn)(&format!(
+            "{} connections are open on a core, as many as `indices.memory` allows: new ones take the \
+             places of idle ones, or are closed; more memory, or clients that share connections, help",
+            self.open_count()
+        ));
     }
 
     /// Serves one connection until it ends.

@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use base::hash::Map;
 use env::Env;
@@ -45,6 +46,22 @@ pub enum Refusal {
     },
 }
 
+/// Since when a connection is idle; those that never made a request come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Idle {
+    pub(crate) is_used: bool,
+    pub(crate) since: Duration,
+}
+
+/// A connection that waits for a head.
+struct Waiting {
+    waker: Waker,
+    /// Nothing where a part of the head has come.
+    idle: Option<Idle>,
+    /// It is to end, for another needs its place.
+    is_dismissed: bool,
+}
+
 /// The door of one core.
 pub struct Door<E: Env, S> {
     /// The outside.
@@ -62,8 +79,8 @@ pub struct Door<E: Env, S> {
     stopping: Cell<bool>,
     next: Cell<u64>,
     open: Cell<usize>,
-    /// Connections that wait for a head, to be woken by a stop.
-    waiting: RefCell<Map<u64, Waker>>,
+    /// Connections that wait for a head, to be woken by a stop, or to give their place to another.
+    waiting: RefCell<Map<u64, Waiting>>,
     /// Who waits for the last connection to end.
     closed: RefCell<Option<Waker>>,
 }
@@ -101,8 +118,8 @@ impl<E: Env, S: Service> Door<E, S> {
     pub fn stop(&self) {
         self.stopping.set(true);
         let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
-        for (_, waker) in waiting {
-            waker.wake();
+        for (_, waiting) in waiting {
+            waiting.waker.wake();
         }
     }
 
@@ -122,17 +139,48 @@ impl<E: Env, S: Service> Door<E, S> {
         self.stopping.get()
     }
 
-    /// Is the door closing? Where not, the connection is woken when it does.
-    pub(crate) fn poll_stopping(&self, number: u64, context: &mut Context<'_>) -> bool {
+    /// Is a connection that waits for a head to end? Where not, it is woken when it is. Nothing of the
+    /// head has come since `idle`, where that is so.
+    pub(crate) fn poll_ending(
+        &self,
+        number: u64,
+        idle: Option<Idle>,
+        context: &mut Context<'_>,
+    ) -> bool {
         if self.stopping.get() {
             return true;
         }
         let mut waiting = self.waiting.borrow_mut();
         match waiting.get_mut(&number) {
-            Some(waker) => waker.clone_from(context.waker()),
-            None => drop(waiting.insert(number, context.waker().clone())),
+            Some(known) => {
+                known.idle = idle;
+                known.waker.clone_from(context.waker());
+                known.is_dismissed
+            }
+            None => {
+                let waker = context.waker().clone();
+                waiting.insert(number, Waiting { waker, idle, is_dismissed: false });
+                false
+            }
         }
-        false
+    }
+
+    /// A connection was read from: it is not idle.
+    pub(crate) fn has_come(&self, number: u64) {
+        if let Some(known) = self.waiting.borrow_mut().get_mut(&number) {
+            (known.idle, known.is_dismissed) = (None, false);
+        }
+    }
+
+    /// Ends the connection that is idle for longest, of those without a request first; false where none
+    /// is idle.
+    fn dismiss_one(&self) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        let idle = waiting.values_mut().filter(|it| it.idle.is_some() && !it.is_dismissed);
+        let Some(longest) = idle.min_by_key(|it| it.idle) else { return false };
+        longest.is_dismissed = true;
+        longest.waker.wake_by_ref();
+        true
     }
 
     /// Memory for a body. One lane may hold a bounded part of all, and no large bodies more while
@@ -156,9 +204,17 @@ impl<E: Env, S: Service> Door<E, S> {
         Some(Memory { taken, more: Vec::new(), share, bytes_max })
     }
 
-    /// Counts a connection in; none where there are as many as the memory for them allows.
+    /// One more has no place but another's.
+    pub fn is_full(&self) -> bool {
+        self.open.get() >= self.limits.connections_max
+    }
+
+    /// Counts a connection in; none where there are as many as the memory for them allows, and none of
+    /// them is idle.
     pub fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
-        if self.open.get() >= self.limits.connections_max {
+        if let Some(surplus) = self.open.get().checked_sub(self.limits.connections_max)
+            && (surplus >= LEAVING_MAX || !self.dismiss_one())
+        {
             return None;
         }
         let memory = self.lease.take(CONNECTION_BYTES)?;
@@ -171,6 +227,9 @@ impl<E: Env, S: Service> Door<E, S> {
 
 /// What a connection takes by itself, measured: its task, its buffers, those of the runtime.
 pub const CONNECTION_BYTES: usize = 48 << 10;
+
+/// Connections that were dismissed for others and are still on their way out, at most.
+const LEAVING_MAX: usize = 64;
 
 /// One part in so many of all memory is left to who does not pile up bodies.
 const SPARE_PART: usize = 4;

@@ -374,20 +374,69 @@ fn one_lane_may_hold_so_much_and_others_are_not_refused() {
 }
 
 #[test]
-fn one_connection_too_many_is_closed_and_the_others_go_on() {
+fn one_connection_too_many_takes_the_place_of_an_idle_one() {
+    // The story: whoever opened some hundred connections and said nothing kept all others out for an hour.
+    let limits = Limits { connections_max: 3, ..Limits::default() };
+    let place = with(9, limits, 64 << 20);
+    let second =
+        || place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    let mut used = place.connect();
+    place.sim.run(async {
+        used.write_all(&get("/u")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
+    second();
+    let mut silent = place.connect();
+    second();
+    let mut half = place.connect();
+    place.sim.run(async { half.write_all(b"GET /h HTTP/1.1\r\n").await.expect("open") });
+    second();
+    assert_eq!(place.talk(&get("/x"), &[Method::Get]).0.len(), 1, "there is an idle one");
+    place.sim.run(async {
+        let (found, closed) = answers(&mut silent, &[Method::Get]).await;
+        assert_eq!((found.len(), closed), (0, true), "of those, the one without a request");
+        half.write_all(b"Host: h\r\n\r\n").await.expect("open");
+        assert_eq!(answers(&mut half, &[Method::Get]).await.0[0].status, 200, "it was not idle");
+        used.write_all(&get("/y")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
+}
+
+#[test]
+fn one_connection_too_many_is_closed_where_none_is_idle() {
     let limits = Limits { connections_max: 2, ..Limits::default() };
     let place = with(9, limits, 64 << 20);
     let mut open = [place.connect(), place.connect()];
-    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    place.sim.run(async {
+        for one in &mut open {
+            one.write_all(b"GET /y HTTP/1.1\r\n").await.expect("open");
+        }
+        place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+    });
     let (found, closed) = place.talk(&get("/x"), &[Method::Get]);
     assert_eq!((found.len(), closed), (0, true));
     place.sim.run(async {
-        open[0].write_all(&get("/y")).await.expect("open");
+        open[0].write_all(b"Host: h\r\n\r\n").await.expect("open");
         assert_eq!(answers(&mut open[0], &[Method::Get]).await.0[0].status, 200);
     });
     drop(open);
     place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
     assert_eq!(place.talk(&get("/z"), &[Method::Get]).0.len(), 1);
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed_sooner_than_one_that_had_some() {
+    let place = with(3, Limits::default(), 64 << 20);
+    let (mut silent, mut used) = (place.connect(), place.connect());
+    place.sim.run(async {
+        used.write_all(&get("/u")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+        place.sim.env().clock().sleep(Duration::from_secs(100)).await;
+        let (found, closed) = answers(&mut silent, &[Method::Get]).await;
+        assert_eq!((found.len(), closed), (0, true));
+        used.write_all(&get("/v")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
 }
 
 #[test]
@@ -423,7 +472,7 @@ fn memory_of_bodies_is_bounded() {
 fn time_is_bounded() {
     let seconds = |place: &Place| place.sim.now().as_secs();
     for (bytes, least, most) in [
-        (&b""[..], 3_600, 3_605),
+        (&b""[..], 60, 65),
         (b"GET / HT", 30, 35),
         (b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nab", 60, 65),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 60, 65),
@@ -440,6 +489,15 @@ fn time_is_bounded() {
         });
         assert!((least..most).contains(&seconds(&place)), "{bytes:?} {}", seconds(&place));
     }
+    // Who asked once may ask again.
+    let asked = place(8);
+    let mut stream = asked.connect();
+    asked.sim.run(async {
+        stream.write_all(&get("/x")).await.expect("open");
+        answers(&mut stream, &[Method::Get]).await;
+        answers(&mut stream, &[Method::Get]).await;
+    });
+    assert!((3_600..3_605).contains(&seconds(&asked)), "{}", seconds(&asked));
     // A byte now and then does not help a head.
     let place = place(10);
     let mut stream = place.connect();
