@@ -90,7 +90,7 @@ fn scalar(scanner: &Scanner<'_>, event: &Event) -> Value {
 
 /// The fault of a key that its object already has, at the end of the second one.
 #[cold]
-pub(crate) fn duplicate(scanner: &Scanner<'_>, key: &Event) -> Error {
+pub fn duplicate(scanner: &Scanner<'_>, key: &Event) -> Error {
     let message = format!("Duplicate field '{}'", scanner.string(key));
     Error::at(ErrorKind::DuplicateKey, message, scanner.text().as_bytes(), key.end)
 }

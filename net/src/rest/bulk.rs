@@ -349,7 +349,7 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
             .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
     };
     let mut refused = None;
-    let mut reader = Reader { scanner, line, number };
+    let mut reader = Reader { scanner, line, number, seen: 0 };
     match value {
         Some(value) if value.token == Token::BeginObject => {
             while let Some(key) = reader.key()? {
@@ -369,7 +369,28 @@ struct Reader<'a> {
     scanner: Scanner<'a>,
     line: &'a [u8],
     number: usize,
+    /// A bit for each of [`PARAMETERS`] that was there.
+    seen: u32,
 }
+
+/// What an action line may hold.
+const PARAMETERS: [&str; 15] = [
+    "_index",
+    "_id",
+    "routing",
+    "if_seq_no",
+    "if_primary_term",
+    "version",
+    "version_type",
+    "require_alias",
+    "require_data_stream",
+    "pipeline",
+    "op_type",
+    "list_executed_pipelines",
+    "dynamic_templates",
+    "retry_on_conflict",
+    "_source",
+];
 
 impl Reader<'_> {
     fn next(&mut self) -> Result<Option<Event>> {
@@ -414,6 +435,15 @@ impl Reader<'_> {
         let name = self.scanner.string(key);
         let name = name.as_ref();
         let number = self.number;
+        let known = PARAMETERS.iter().position(|it| *it == name);
+        // A reader before us may have gone by the first of two.
+        if let Some(at) = known {
+            if self.seen & (1 << at) != 0 {
+                let twice = json::parser::duplicate(&self.scanner, key);
+                return Err(fail::of_json(&twice, self.line));
+            }
+            self.seen |= 1 << at;
+        }
         let Some(value) = self.next()? else { return Ok(()) };
         if value.token == Token::Null {
             return Ok(());
@@ -428,24 +458,7 @@ impl Reader<'_> {
                 value.token.name()
             )));
         }
-        let known = [
-            "_index",
-            "_id",
-            "routing",
-            "if_seq_no",
-            "if_primary_term",
-            "version",
-            "version_type",
-            "require_alias",
-            "require_data_stream",
-            "pipeline",
-            "op_type",
-            "list_executed_pipelines",
-            "dynamic_templates",
-            "retry_on_conflict",
-            "_source",
-        ];
-        if !known.contains(&name) {
+        if known.is_none() {
             return Err(Error::illegal_argument(format!(
                 "Action/metadata line [{number}] contains an unknown parameter [{name}]"
             )));

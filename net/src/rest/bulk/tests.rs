@@ -145,6 +145,19 @@ fn an_action_line_is_one_object_of_one_action() {
 }
 
 #[test]
+fn an_action_line_says_nothing_twice() {
+    for (line, key, column) in [
+        (r#"{"index":{"_index":"a","_index":"b"}}"#, "_index", 32),
+        (r#"{"index":{"_index":"a","_id":"1","_id":"2"}}"#, "_id", 39),
+        (r#"{"index":{"routing":null,"_index":"a","routing":"b"}}"#, "routing", 48),
+    ] {
+        let found = reason(&format!("{line}\n{{}}\n"));
+        let expected = format!("[1:{column}] Duplicate field '{key}'\n");
+        assert!(found.starts_with(&expected), "{line}: {found}");
+    }
+}
+
+#[test]
 fn updates_have_bodies_of_their_own() {
     let items = writes(concat!(
         "{\"update\":{\"_index\":\"a\",\"_id\":\"1\",\"retry_on_conflict\":3,\"_source\":{\"includes\":[\"x\"]}}}\n",
