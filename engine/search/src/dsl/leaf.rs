@@ -10,6 +10,7 @@ use super::context::{
     text_or_null, unknown_token, unsupported,
 };
 use crate::ast::{Bound, Node as Ask, Query, Range, Relation, Term, Terms, TermsLookup};
+use crate::error::{Error, Kind};
 
 /// `term`.
 pub fn term(body: &Node) -> Read<Query> {
@@ -173,7 +174,15 @@ pub fn range(body: &Node) -> Read<Query> {
     }
     let field = field.required(body.end)?;
     if let Some((text, at)) = &time_zone {
-        Zone::parse(text).map_err(|error| Fault { error: error.into(), at: *at })?;
+        // Its builder tells Java's exception inside of another, by name.
+        Zone::parse(text).map_err(|error| {
+            let class = match error.kind {
+                mapping::ErrorKind::ZoneRules => "java.time.zone.ZoneRulesException",
+                _ => "java.time.DateTimeException",
+            };
+            let outer = Error::new(Kind::IllegalArgument, format!("{class}: {}", error.reason));
+            Fault { error: outer.caused_by(error.into()), at: *at }
+        })?;
     }
     if let Some((text, at)) = &format {
         DateFormat::parse_pattern(text).map_err(|error| Fault { error: error.into(), at: *at })?;

@@ -207,7 +207,9 @@ fn leaf_queries_say_what_they_miss() {
 fn dates_of_ranges_need_known_zones_and_patterns() {
     let zone =
         search_error("{\"query\":{\"range\":{\"d\":{\"gte\":\"2020\",\"time_zone\":\"foo\"}}}}");
-    assert!(zone.reason.contains("Unknown time-zone ID: foo"), "{zone}");
+    assert_eq!(zone.kind, Kind::IllegalArgument);
+    assert_eq!(zone.reason, "java.time.zone.ZoneRulesException: Unknown time-zone ID: foo");
+    assert_eq!(zone.cause.map(|cause| cause.kind), Some(Kind::ZoneRules));
     let format =
         search_error("{\"query\":{\"range\":{\"d\":{\"gte\":\"2020\",\"format\":\"foo\"}}}}");
     assert!(format.reason.starts_with("Invalid format: [foo]"), "{format}");
