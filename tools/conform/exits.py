@@ -2,6 +2,7 @@
 
 71  the kernel forbids `io_uring_setup`, as container runtimes do (a seccomp filter, set up here);
 71  too little memory may be locked (a user without privileges and a low limit);
+71  too few files may be open for the cores that were asked for;
 74  the log cannot be written: files may not grow beyond a limit (RLIMIT_FSIZE: the next file of the
     log is written short, then EFBIG), and nothing is acknowledged that is not there after the next
     start;
@@ -56,13 +57,13 @@ def without_privileges():
     os.setuid(65534)
 
 
-def ends(prepare, code, words, parent=None):
+def ends(prepare, code, words, parent=None, more=()):
     """The program ends at its start, with this code and a sentence that has these words."""
     folder = tempfile.mkdtemp(prefix="corelode-exits-", dir=parent)
     os.chmod(folder, 0o777)
     try:
         done = subprocess.run(
-            [binary(), "serve", "--data", f"{folder}/data", "--http", "127.0.0.1:0", "--transport", "127.0.0.1:0"],
+            [binary(), "serve", "--data", f"{folder}/data", "--http", "127.0.0.1:0", "--transport", "127.0.0.1:0", *more],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, preexec_fn=prepare,
         )
     finally:
@@ -85,6 +86,14 @@ def machine_without_locked_memory():
         return "the program lies where no other user reaches it"
     ends(without_privileges, MACHINE, ["RLIMIT_MEMLOCK", "ulimit -l"])
     return None
+
+
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
+
+
+def machine_without_files_for_its_cores():
+    ends(few_files, MACHINE, ["RLIMIT_NOFILE", "ulimit -n", "--cores"], more=("--cores", "999"))
 
 
 def files_that_stay_short():
@@ -154,7 +163,7 @@ def log_that_cannot_be_written():
 def main():
     failed = 0
     stories = [
-        machine_without_io_uring, machine_without_locked_memory, first_log_that_may_not_grow,
+        machine_without_io_uring, machine_without_locked_memory, machine_without_files_for_its_cores, first_log_that_may_not_grow,
         first_log_without_room, log_that_cannot_be_written,
     ]
     for story in stories:

@@ -62,6 +62,12 @@ pub enum Event {
     Signal(i32),
 }
 
+/// Descriptors that an executor opens for itself (its rings, its pokes), and a few to spare.
+const FILES_OF_CORE: u64 = 24;
+
+/// Descriptors of the process without executors, with a little room for files and connections.
+const FILES_OF_PROCESS: u64 = 128;
+
 /// Runs a node until it is told to stop.
 pub fn run(options: &Serve) -> Result<()> {
     // Before the first thread: each inherits the mask.
@@ -72,7 +78,7 @@ pub fn run(options: &Serve) -> Result<()> {
     logging::start(options.log_format);
     let machine = machine::read();
     let settings = Settings::read(&options.sources()?, &machine)?;
-    let open_files = check_machine()?;
+    let open_files = check_machine(settings.cores)?;
 
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
@@ -129,11 +135,20 @@ pub fn run(options: &Serve) -> Result<()> {
 }
 
 /// Refuses a machine that lacks what is needed; how many files may be open, raised as far as it goes.
-fn check_machine() -> Result<u64> {
+fn check_machine(cores: usize) -> Result<u64> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(Code::Machine, error.to_string());
     let offered = preflight::Machine::read().map_err(|error| failed(&error))?;
     offered.judge().map_err(|refusal| failed(&refusal))?;
-    raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))
+    let open_files = raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))?;
+    let needed = FILES_OF_PROCESS + FILES_OF_CORE * cores as u64;
+    if open_files < needed {
+        return Err(failed(&format_args!(
+            "{open_files} files may be open (RLIMIT_NOFILE), {needed} are needed for {cores} cores; run \
+             `ulimit -n {needed}` first, set LimitNOFILE={needed} in the systemd unit, or give fewer cores \
+             (`--cores`)"
+        )));
+    }
+    Ok(open_files)
 }
 
 /// The password that `elastic` gets at the first start, where it is preset.
