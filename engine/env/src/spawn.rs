@@ -11,6 +11,12 @@ pub trait Spawn: Clone + 'static {
     /// Lets other tasks of this core run, where this one has run for long enough (200 µs).
     async fn yield_if_needed(&self);
 
+    /// As [`Spawn::yield_if_needed`], however short this task has run: what others can do now is done
+    /// before it goes on.
+    async fn give_way(&self) {
+        self.yield_if_needed().await;
+    }
+
     /// Says whether what is polled next is part of a task that yields by itself
     /// ([`crate::turns`]): its yields then only give the turn back.
     fn set_within(&self, _within: bool) {}

@@ -265,8 +265,7 @@ impl<E: Env> Turns<E> {
         if !known.waiting.is_empty() {
             return false;
         }
-        let is_light = known.recent < YOUNG.as_nanos() as u64 * 2 / HEAVY_SHARE;
-        is_light || (is_idle && alone)
+        known.is_light() || (is_idle && alone)
     }
 
     /// Polls a task of the lane for the first time; what is left of it is to be given to
@@ -349,8 +348,11 @@ impl<E: Env> Inner<E> {
             let next = self.state.borrow_mut().next(now);
             match next {
                 Next::Poll(at) => {
-                    self.poll(at);
-                    self.env.spawn().yield_if_needed().await;
+                    if self.poll(at) {
+                        self.env.spawn().give_way().await;
+                    } else {
+                        self.env.spawn().yield_if_needed().await;
+                    }
                 }
                 Next::Sleep => self.sleep().await,
                 Next::End => return,
@@ -373,13 +375,15 @@ impl<E: Env> Inner<E> {
         }
     }
 
-    fn poll(&self, at: usize) {
+    /// Polls a task. True where what it asked of others should go on before the next turn: its lane
+    /// is a light one among others.
+    fn poll(&self, at: usize) -> bool {
         let (lane, task, waker) = {
             let mut state = self.state.borrow_mut();
             let slot = &mut state.slots[at];
             (slot.lane, slot.task.take(), Arc::clone(&slot.waker))
         };
-        let Some(mut task) = task else { return };
+        let Some(mut task) = task else { return false };
         waker.rearm();
         let before = self.current.replace(lane);
         let begun = self.env.clock().monotonic();
@@ -411,6 +415,7 @@ impl<E: Env> Inner<E> {
         state.slots[at].task = task;
         state.charge(lane, ended, ended.saturating_sub(begun));
         state.line_up(lane, ended);
+        !state.line.is_empty() && state.lane(lane, ended).is_light()
     }
 
     /// Until something is woken or put in, or a lane may begin another.
@@ -519,6 +524,11 @@ impl State {
 }
 
 impl LaneState {
+    /// It has had little of late.
+    fn is_light(&self) -> bool {
+        self.recent < YOUNG.as_nanos() as u64 * 2 / HEAVY_SHARE
+    }
+
     fn may_begin(&mut self, now: Duration) -> bool {
         if self.waiting.is_empty() {
             return false;

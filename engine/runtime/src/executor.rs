@@ -40,6 +40,12 @@ const RING_DEPTH: usize = 128;
 /// itself goes on as fast.
 pub const STRETCH_MAX: Duration = Duration::from_micros(200);
 
+/// A task that gives way does so for at most so many looks at the rings, and after each look for so
+/// many rounds of other tasks. The steps of a write need two looks (its bytes, its sync) and a few
+/// rounds; with one of each it waited for eight pieces of other callers' work, now for three.
+const LOOKS_MAX: usize = 3;
+const ROUNDS_MAX: usize = 6;
+
 /// What one executor is given at its start.
 #[derive(Clone, Debug)]
 pub struct Core {
@@ -188,6 +194,19 @@ impl RuntimeSpawn {
         executor.yield_task_queue_now().await;
     }
 
+    /// Lets those run who are woken, and whom they wake in turn, for some rounds. Did any?
+    async fn let_run(&self) -> bool {
+        for round in 0..ROUNDS_MAX {
+            let before = self.watch.polls();
+            glommio::executor().yield_now().await;
+            // This task's own poll is one of them.
+            if self.watch.polls() <= before + 1 {
+                return round > 0;
+            }
+        }
+        true
+    }
+
     /// Counts and times the polls of `task`.
     async fn watched<T>(watch: Rc<Watch>, task: impl Future<Output = T>) -> T {
         let mut task = pin!(task);
@@ -232,23 +251,22 @@ impl Spawn for RuntimeSpawn {
             if self.yielded.get().elapsed() < STRETCH_MAX {
                 return;
             }
-            if !self.within.get() {
-                self.poke.poke();
-            }
         }
         if self.within.get() {
             return yield_once().await;
         }
-        // Leaves the whole queue, so that the executor looks at its rings.
-        self.leave().await;
-        // Those that were woken by the look stand behind this task now: let them run first.
-        let before = self.watch.polls();
-        executor.yield_now().await;
-        // This task's own poll is one of them.
-        if self.watch.polls() > before + 1 {
-            // What they asked for is handed to the kernel before this task goes on.
+        self.give_way().await;
+    }
+
+    async fn give_way(&self) {
+        for _ in 0..LOOKS_MAX {
+            // Leaves the whole queue, so that the executor looks at its rings: what was asked for
+            // until now is handed to the kernel, and who waits for what is done is woken.
             self.poke.poke();
             self.leave().await;
+            if !self.let_run().await {
+                break;
+            }
         }
         self.yielded.set(Instant::now());
     }
