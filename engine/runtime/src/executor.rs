@@ -24,6 +24,7 @@ use glommio::{ExecutorJoinHandle, LocalExecutorBuilder, Placement};
 use crate::RuntimeEnv;
 use crate::clock::RuntimeClock;
 use crate::disk::RuntimeDisk;
+use crate::pause::Pauses;
 use crate::poke::Poke;
 use crate::probe::Probe;
 use crate::random::RuntimeRandom;
@@ -172,6 +173,7 @@ pub struct RuntimeSpawn {
     /// Polls of all tasks of this core, and how long they take.
     watch: Rc<Watch>,
     poke: Rc<Poke>,
+    pauses: Rc<Pauses>,
     /// What runs is part of a task that yields by itself.
     within: Rc<Cell<bool>>,
 }
@@ -181,7 +183,8 @@ impl RuntimeSpawn {
     pub(crate) fn new(workers: Workers, watch: Rc<Watch>) -> Result<Self> {
         let yielded = Rc::new(Cell::new(Instant::now()));
         let (poke, within) = (Rc::new(Poke::new()?), Rc::default());
-        Ok(Self { workers, yielded, watch, poke, within })
+        let pauses = Rc::new(Pauses::new(workers.heavy.clone()));
+        Ok(Self { workers, yielded, watch, poke, pauses, within })
     }
 
     /// Leaves the queue of tasks; the executor looks at its rings where an event waits there.
@@ -208,12 +211,12 @@ impl RuntimeSpawn {
     }
 
     /// Counts and times the polls of `task`.
-    async fn watched<T>(watch: Rc<Watch>, task: impl Future<Output = T>) -> T {
+    async fn watched<F: Future>(watch: Rc<Watch>, task: F) -> F::Output {
         let mut task = pin!(task);
         poll_fn(|context| {
             let begun = watch.begin();
             let polled = task.as_mut().poll(context);
-            watch.end(begun);
+            watch.end(begun, std::any::type_name::<F>());
             polled
         })
         .await
@@ -259,6 +262,7 @@ impl Spawn for RuntimeSpawn {
     }
 
     async fn give_way(&self) {
+        self.pauses.pause_if_needed();
         for _ in 0..LOOKS_MAX {
             // Leaves the whole queue, so that the executor looks at its rings: what was asked for
             // until now is handed to the kernel, and who waits for what is done is woken.

@@ -16,6 +16,7 @@ pub mod executor;
 mod mapped;
 pub mod memory;
 pub mod net;
+mod pause;
 mod poke;
 pub mod preflight;
 pub mod probe;

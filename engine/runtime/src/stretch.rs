@@ -51,8 +51,8 @@ impl Watch {
         now
     }
 
-    /// It has ended.
-    pub(crate) fn end(&self, begun: Instant) {
+    /// It has ended; `task` says whose poll it was.
+    pub(crate) fn end(&self, begun: Instant, task: &str) {
         let now = Instant::now();
         let wall = now.duration_since(begun);
         if wall < LOOKED_AT {
@@ -62,6 +62,9 @@ impl Watch {
         let stretch = wall.min(time.saturating_sub(self.reading.get().1));
         self.reading.set((now, time));
         self.beat.note_stretch(stretch, stretch > LONG);
+        if stretch > LONG {
+            log::debug!("a core was held for {stretch:?} by {task}");
+        }
     }
 }
 
@@ -75,7 +78,7 @@ mod tests {
         let watch = Watch::new(Arc::clone(&beat));
         let begun = watch.begin();
         std::thread::sleep(Duration::from_millis(20));
-        watch.end(begun);
+        watch.end(begun, "this test");
         assert!(beat.stretch_max() < LONG, "asleep it held nothing");
         assert_eq!(beat.long_stretches.get(), 0);
         let begun = watch.begin();
@@ -83,7 +86,7 @@ mod tests {
         while system::thread_time().saturating_sub(watch.reading.get().1) < LONG * 2 {
             sum = sum.wrapping_add(1);
         }
-        watch.end(begun);
+        watch.end(begun, "this test");
         assert!(beat.stretch_max() >= LONG, "{sum}");
         assert_eq!((beat.long_stretches.get(), watch.polls()), (1, 2));
     }

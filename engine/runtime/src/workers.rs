@@ -17,11 +17,12 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use env::meter::Counter;
 use env::{Error, ErrorKind, Result};
 
-use crate::system;
+use crate::system::{self, ThreadClock};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -55,6 +56,8 @@ struct Owner {
 struct Shared {
     queue: Mutex<Queue>,
     ready: Condvar,
+    /// Of each thread that has started.
+    clocks: Mutex<Vec<ThreadClock>>,
     begun: Counter,
     ended: Counter,
     refused: Counter,
@@ -92,6 +95,7 @@ impl Pool {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             ready: Condvar::new(),
+            clocks: Mutex::default(),
             begun: Counter::new(),
             ended: Counter::new(),
             refused: Counter::new(),
@@ -108,6 +112,9 @@ impl Pool {
                         && let Err(error) = system::lower_priority(niceness)
                     {
                         log::warn!("a worker keeps its normal priority: {error}");
+                    }
+                    if let Some(clock) = ThreadClock::of_this_thread() {
+                        shared.clocks.lock().unwrap_or_else(PoisonError::into_inner).push(clock);
                     }
                     while let Some(job) = shared.next() {
                         shared.begun.add(1);
@@ -163,6 +170,20 @@ impl Pool {
             rejected: shared.refused.get(),
             completed,
         }
+    }
+
+    /// Whether a job runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        let Shared { begun, ended, .. } = &*self.owner.shared;
+        // Ended first: a job that begins in between is seen.
+        let ended = ended.get();
+        begun.get() > ended
+    }
+
+    /// Processor time that its threads have used.
+    pub(crate) fn time(&self) -> Duration {
+        let clocks = self.owner.shared.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        clocks.iter().map(|clock| clock.time()).sum()
     }
 
     /// Jobs that wait for a thread now.
