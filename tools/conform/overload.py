@@ -5,7 +5,7 @@
     python3 tools/conform/overload.py --brief       # 20 seconds: memory, statuses and counts alone
 
 The server runs on one processor (--cores 1), this client on another. In turn: the peak of the flooding
-caller (closed loop), a quiet caller alone, both at once (open loop, --times the peak), 2,000 connections
+caller (closed loop), a quiet caller alone, both at once (open loop, --times the peak), alone again, 2,000 connections
 that never finish a request, bodies and requests made to take memory. At each moment the process must
 stay below its memory setting; in the full run times are judged too. Exit code 1 where a promise is broken.
 """
@@ -439,6 +439,16 @@ class Run:
             strange = set(tally.times) - ALLOWED
             self.row("statuses beyond those told", ", ".join(map(str, strange)) or "none", "none", not strange)
 
+        # What the flood left to do (merges, flushes) is none of the slow connections' work, nor what it left in
+        # the store: the caller is asked alone once more.
+        for _ in range(0 if brief else 60):
+            _, _, stats = server.request("GET", "/_stats/merge,docs")
+            if stats["_all"]["total"]["merges"]["current"] == 0:
+                break
+            await asyncio.sleep(1)
+        calm = await calm_caller(place, keys["quiet"], rate, alone)
+        calm99 = calm.percentile(0.99, 200, 201)
+        self.row("the quiet caller alone after it", f"p50 {calm.percentile(0.5, 200, 201):.2f} ms, p99 {calm99:.2f} ms ({calm})")
         connections = 300 if brief else 2_000
         holding = asyncio.create_task(loris(place, keys["flood"], connections, alone + 3))
         await asyncio.sleep(1 if brief else 3)
