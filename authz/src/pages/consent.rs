@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::condition;
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
-use super::words::{Weight, Words};
+use super::words::{Weight, Words, duration};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -34,12 +35,16 @@ pub struct Consent<'a> {
     pub scopes: Vec<(String, Words)>,
     /// Entries with filters.
     pub details: Vec<Detail>,
+    /// Sentences of what is asked and not to be had: the owner holds nothing of it.
+    pub beyond: Vec<String>,
     /// A scope gives more than an entry's filter would leave.
     pub swallows: bool,
     /// Remembering the decision is offered.
     pub may_remember: bool,
     /// Access goes on until it is revoked.
     pub lasting: bool,
+    /// How long it goes on at most, in milliseconds.
+    pub life: u64,
     /// The request waits until then, in milliseconds.
     pub end: u64,
 }
@@ -47,14 +52,32 @@ pub struct Consent<'a> {
 /// An entry of `authorization_details` in words.
 #[derive(Clone, Debug)]
 pub struct Detail {
+    /// Its place among those that were asked.
+    pub at: usize,
     /// What may be done, where.
     pub sentence: String,
-    /// The filter, as JSON text.
-    pub filter: Option<String>,
+    /// What documents must be like, in words where there are some that say it.
+    pub condition: Option<Condition>,
     /// The fields that may be seen.
     pub fields: Vec<String>,
     /// How much it lets happen.
     pub weight: Weight,
+}
+
+/// A filter on documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// What follows "where".
+    Words(String),
+    /// The filter, as JSON text.
+    Text(String),
+}
+
+impl Condition {
+    /// Of a query.
+    pub fn of(query: &json::Value) -> Self {
+        condition::in_words(query).map_or_else(|| Self::Text(json::to_string(query)), Self::Words)
+    }
 }
 
 /// The page.
@@ -77,9 +100,9 @@ pub fn render(consent: &Consent<'_>) -> String {
                 (hidden("request", consent.request))
                 (permissions(consent))
                 @if consent.lasting {
-                    p.hint { "It keeps this access until you revoke it under " a href="/account/apps" { "Access" } "." }
+                    p.hint { "It keeps this access until you revoke it under " a href="/account/apps" { "Access" } ", for " (duration(consent.life)) " at most." }
                 } @else {
-                    p.hint { "This access ends after a short time. You can revoke it earlier under " a href="/account/apps" { "Access" } "." }
+                    p.hint { "This access ends after " (duration(consent.life)) ". You can revoke it earlier under " a href="/account/apps" { "Access" } "." }
                 }
                 @if consent.may_remember {
                     div.choice {
@@ -135,9 +158,12 @@ fn permissions(consent: &Consent<'_>) -> Markup {
             @for (at, (scope, words)) in mild.iter().enumerate() {
                 (choice("scope", scope, &format!("scope-{at}"), words, false))
             }
-            @for (at, detail) in consent.details.iter().enumerate() { (entry(at, detail)) }
+            @for detail in &consent.details { (entry(detail)) }
             @if consent.scopes.is_empty() && consent.details.is_empty() {
                 p { "nothing beyond knowing that you are here." }
+            }
+            @if !consent.beyond.is_empty() {
+                p.hint { "It also asked for what you do not hold yourself, and will not get it: " (consent.beyond.join("; ")) "." }
             }
         }
         @if !strong.is_empty() {
@@ -165,15 +191,19 @@ fn choice(name: &str, value: &str, id: &str, words: &Words, strong: bool) -> Mar
     }
 }
 
-fn entry(at: usize, detail: &Detail) -> Markup {
-    let id = format!("detail-{at}");
+fn entry(detail: &Detail) -> Markup {
+    let id = format!("detail-{}", detail.at);
     let class = if detail.weight == Weight::Changes { "choice strong" } else { "choice" };
     html! {
         div class=(class) {
-            input id=(id) type="checkbox" name="detail" value=(at) checked;
+            input id=(id) type="checkbox" name="detail" value=(detail.at) checked;
             label for=(id) { (detail.sentence) }
             p.hint {
-                @if let Some(filter) = &detail.filter { "Only documents that match " code { (filter) } ". " }
+                @match &detail.condition {
+                    Some(Condition::Words(words)) => { "Only documents where " (words) ". " }
+                    Some(Condition::Text(text)) => { "Only documents that meet this technical condition: " code { (text) } ". " }
+                    None => {}
+                }
                 @if !detail.fields.is_empty() {
                     "Only the fields "
                     @for (at, field) in detail.fields.iter().enumerate() {
@@ -182,7 +212,7 @@ fn entry(at: usize, detail: &Detail) -> Markup {
                     }
                     "."
                 }
-                @if detail.filter.is_none() && detail.fields.is_empty() { "Whole documents." }
+                @if detail.condition.is_none() && detail.fields.is_empty() { "Whole documents." }
             }
         }
     }
@@ -210,9 +240,11 @@ mod tests {
                 .map(|scope| (scope.to_owned(), words::of(scope, |_| 2)))
                 .to_vec(),
             details: Vec::new(),
+            beyond: Vec::new(),
             swallows: false,
             may_remember: true,
             lasting: true,
+            life: 90 * 86_400_000,
             end: 600_000,
         }
     }
@@ -241,16 +273,35 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_shows_its_filter() {
-        let mut consent = consent();
-        consent.details = vec![Detail {
-            sentence: "Read documents in orders-*".into(),
-            filter: Some("{\"term\":{\"customer\":\"acme\"}}".into()),
-            fields: vec!["id".into(), "total".into()],
-            weight: Weight::Reads,
-        }];
-        let page = render(&consent);
+    fn an_entry_shows_its_filter_in_words_or_as_it_is() {
+        let shown = |query: &str| {
+            let mut consent = consent();
+            let query = json::parse(query.as_bytes()).expect("JSON");
+            consent.details = vec![Detail {
+                at: 0,
+                sentence: "Read documents in orders-*".into(),
+                condition: Some(Condition::of(&query)),
+                fields: vec!["id".into(), "total".into()],
+                weight: Weight::Reads,
+            }];
+            render(&consent)
+        };
+        let page = shown(r#"{"term":{"customer.keyword":"a<b"}}"#);
         assert!(page.contains("name=\"detail\" value=\"0\" checked"), "{page}");
-        assert!(page.contains("customer") && page.contains("<code>total</code>"));
+        assert!(page.contains("Only documents where customer is “a&lt;b”. "), "{page}");
+        assert!(page.contains("<code>total</code>"));
+        let page = shown(r#"{"match":{"text":"a word"}}"#);
+        assert!(page.contains("technical condition: <code>{&quot;match&quot;"), "{page}");
+    }
+
+    #[test]
+    fn the_page_tells_how_long_and_what_is_beyond_the_owner() {
+        let mut consent = consent();
+        consent.beyond = vec!["See how the store is doing".into()];
+        let page = render(&consent);
+        assert!(page.contains("for 90 days at most"), "{page}");
+        assert!(page.contains("will not get it: See how the store is doing."), "{page}");
+        (consent.lasting, consent.life) = (false, 900_000);
+        assert!(render(&consent).contains("This access ends after 15 minutes."));
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`login`] | the form that asks who is there |
 //! | [`consent`] | what an application asks for, and who it is |
+//! | [`condition`], [`words`] | (no pages: filters and scopes in plain words) |
 //! | [`account`] | applications let in, sessions, the password |
 //! | [`apps`] | a developer's applications and their form |
 //! | [`review`] | what waits for a reviewer |
@@ -16,6 +17,7 @@
 
 pub mod account;
 pub mod apps;
+pub mod condition;
 pub mod consent;
 pub mod device;
 pub mod layout;

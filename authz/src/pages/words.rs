@@ -75,6 +75,103 @@ pub fn of(scope: &str, indices_today: impl Fn(&str) -> usize) -> Words {
     words(format!("{verb} {place}"), effect.to_owned(), weight)
 }
 
+/// A part of what a scope on indices may give.
+struct Part {
+    verb: &'static str,
+    /// Else the indices themselves.
+    on_documents: bool,
+    /// An action of the store that goes with it.
+    probe: &'static str,
+}
+
+const fn part(verb: &'static str, on_documents: bool, probe: &'static str) -> Part {
+    Part { verb, on_documents, probe }
+}
+
+/// What scopes give, as people tell it apart: reading, adding, changing and deleting documents; making,
+/// changing and deleting indices.
+const PARTS: [Part; 7] = [
+    part("read", true, "indices:data/read/search"),
+    part("add", true, "indices:data/write/index"),
+    part("change", true, "indices:data/write/update"),
+    part("delete", true, "indices:data/write/delete"),
+    part("create", false, "indices:admin/create"),
+    part("change", false, "indices:admin/settings/update"),
+    part("delete", false, "indices:admin/delete"),
+];
+
+/// Those of an action.
+fn parts(action: &str) -> &'static [Part] {
+    match action {
+        "read" => &PARTS[..1],
+        "create" => &PARTS[1..2],
+        "write" => &PARTS[1..4],
+        "manage" => &PARTS[4..],
+        _ => &PARTS,
+    }
+}
+
+/// As [`of`], told to somebody who may hold only a part of it: `holds` says whether an action is held on
+/// any index of the scope.
+pub fn held(
+    scope: &str,
+    indices_today: impl Fn(&str) -> usize,
+    holds: impl Fn(&str) -> bool,
+) -> Words {
+    let whole = of(scope, &indices_today);
+    let Some((pattern, action)) = index_scope(scope) else { return whole };
+    let asked = parts(action);
+    let kept: Vec<&Part> = asked.iter().filter(|part| holds(part.probe)).collect();
+    if kept.is_empty() || kept.len() == asked.len() {
+        return whole;
+    }
+    let verbs = |on_documents: bool| -> Vec<&str> {
+        kept.iter().filter(|it| it.on_documents == on_documents).map(|it| it.verb).collect()
+    };
+    let (documents, indices) = (verbs(true), verbs(false));
+    let place = place(pattern, indices_today(pattern));
+    let sentence = match (documents.as_slice(), indices.as_slice()) {
+        ([], indices) => format!("{} the indices {place}", capital(&list(indices, "and"))),
+        (["add"], []) => format!("Add documents to {place}"),
+        (documents, []) => format!("{} documents in {place}", capital(&list(documents, "and"))),
+        (documents, indices) => format!(
+            "{} documents in {place}; {} the indices themselves",
+            capital(&list(documents, "and")),
+            list(indices, "and")
+        ),
+    };
+    let weight =
+        if documents == ["read"] && indices.is_empty() { Weight::Reads } else { Weight::Changes };
+    let effect =
+        "It asked for more, which you do not hold yourself. When your rights change, so does this.";
+    Words { sentence, effect: effect.to_owned(), weight }
+}
+
+/// Words in a row: `a, b and c`.
+pub(super) fn list(words: &[&str], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
+/// A time in its largest whole unit: `90 days`.
+pub(super) fn duration(ms: u64) -> String {
+    let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second")];
+    let unit = units.iter().find(|(unit, _)| ms >= *unit && ms.is_multiple_of(*unit));
+    let (unit, name) = unit.unwrap_or(&(1_000, "second"));
+    match ms / unit {
+        1 => format!("1 {name}"),
+        count => format!("{count} {name}s"),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// Pattern and action of a scope on indices.
 pub fn index_scope(scope: &str) -> Option<(&str, &str)> {
     scope.strip_prefix("index:")?.rsplit_once(':')
@@ -121,5 +218,45 @@ mod tests {
             "Add documents to new, of which you have none today"
         );
         assert_eq!(of("self", |_| 0).weight, Weight::Slight);
+    }
+
+    #[test]
+    fn who_holds_a_part_is_told_of_that_part() {
+        let told = |scope: &str, actions: &[&str]| {
+            let words = held(scope, |_| 2, |probe| actions.contains(&probe));
+            (words.sentence, words.weight)
+        };
+        let today = "orders-*: 2 indices today, and any that match later";
+        let (read, write) = ("indices:data/read/search", "indices:data/write/index");
+        for (scope, actions, expected, weight) in [
+            (
+                "index:orders-*:all",
+                &[read][..],
+                format!("Read documents in {today}"),
+                Weight::Reads,
+            ),
+            (
+                "index:orders-*:all",
+                &[read, write, "indices:data/write/update", "indices:admin/create"],
+                format!("Read, add and change documents in {today}; create the indices themselves"),
+                Weight::Changes,
+            ),
+            (
+                "index:orders-*:write",
+                &[write],
+                format!("Add documents to {today}"),
+                Weight::Changes,
+            ),
+            (
+                "index:orders-*:manage",
+                &["indices:admin/create", "indices:admin/settings/update"],
+                format!("Create and change the indices {today}"),
+                Weight::Changes,
+            ),
+        ] {
+            assert_eq!(told(scope, actions), (expected, weight), "{scope} {actions:?}");
+        }
+        let whole = held("index:orders-*:all", |_| 2, |_| true);
+        assert_eq!(whole, of("index:orders-*:all", |_| 2));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
+use authz::pages::consent::Condition;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
 use authz::record::user::{Realm, User};
@@ -80,10 +81,12 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
             let scopes = grant.scopes.iter().map(|scope| words::of(scope, today).sentence);
-            let details = grant.details.iter().map(|entry| {
-                let detail = consent::detail(visit, &signed_in.user, entry);
-                match detail.filter {
-                    Some(filter) => format!("{}, only where {filter}", detail.sentence),
+            let details = grant.details.iter().enumerate().map(|(at, entry)| {
+                let detail = consent::detail(visit, &signed_in.user, at, entry);
+                match detail.condition {
+                    Some(Condition::Words(told) | Condition::Text(told)) => {
+                        format!("{}, only where {told}", detail.sentence)
+                    }
                     None => detail.sentence,
                 }
             });

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use authz::oauth::scope::{self, Scope};
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
+use authz::record::role::Role;
+use authz::record::user::User;
 use authz::token::text::Kind;
 use authz::{Command, Principal};
 use env::Env;
@@ -308,9 +310,11 @@ pub async fn allow<E: Env>(
     let state = visit.state();
     let now = visit.now();
     let user = &signed_in.user;
+    let is_ticked = !scopes.is_empty() || !details.is_empty();
     let (scopes, details) = within_reach(&state, user, scopes, details);
     if scopes.is_empty() && details.is_empty() {
-        return deny(visit, pending).await;
+        let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
+        return deny(visit, pending, why).await;
     }
     let Some(client) = state.client(&pending.client) else { return visit.dead_request(403) };
     let code = visit.keys().write(Kind::Code, &visit.random());
@@ -358,15 +362,33 @@ pub async fn allow<E: Env>(
     }
 }
 
+/// Why a client gets nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// The owner said no, or ticked nothing.
+    Refused,
+    /// The owner said yes to what they do not hold themselves.
+    NothingToGive,
+}
+
+impl Denial {
+    const fn description(self) -> &'static str {
+        match self {
+            Self::Refused => "The owner refused",
+            Self::NothingToGive => "The owner holds nothing of what was asked for",
+        }
+    }
+}
+
 /// Carries out "deny".
-pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Reply {
+pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending, why: Denial) -> Reply {
     let now = visit.now();
     let command = Command::Decide { pending: pending.id, code: None, consent: None, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
         Ok(_) => {
             visit.note("consent_denied", "ok", &[("client", &pending.client)]);
-            answer::error(&pending.redirect, "access_denied", "The owner refused", opaque, issuer)
+            answer::error(&pending.redirect, "access_denied", why.description(), opaque, issuer)
         }
         Err(authz::Error::Gone) => visit.dead_request(403),
         Err(_) => visit.down(),
@@ -376,32 +398,67 @@ pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending) -> Reply {
 /// Scopes and details of which the owner holds at least a part today.
 pub fn within_reach(
     state: &authz::State,
-    user: &Arc<authz::record::user::User>,
+    user: &Arc<User>,
     scopes: Vec<String>,
     details: Vec<Value>,
 ) -> (Vec<String>, Vec<Value>) {
-    let roles = Principal::user_of(Arc::clone(user), state).roles(state);
-    let reaches = |one: &Scope| match one {
-        Scope::Index { pattern, action } => {
-            roles.iter().flat_map(|role| &role.indices).any(|grant| {
-                grant.names.iter().any(|name| name.overlaps(pattern))
-                    && PROBES
-                        .iter()
-                        .any(|probe| action.actions().hold(probe) && grant.actions.hold(probe))
-            })
-        }
-        _ => true,
-    };
-    let scopes = scopes
-        .into_iter()
-        .filter(|text| Scope::parse(text).is_some_and(|scope| reaches(&scope)))
-        .collect();
-    let details = details
-        .into_iter()
-        .filter(|entry| authz::oauth::details::scopes(entry).iter().any(reaches))
-        .collect();
+    let reach = Reach::of(state, user);
+    let asked_count = scopes.len() + details.len();
+    let mut scopes: Vec<String> = scopes.into_iter().filter(|text| reach.holds_any(text)).collect();
+    let details: Vec<Value> =
+        details.into_iter().filter(|entry| reach.holds_any_of(entry)).collect();
+    let has_lost = scopes.len() + details.len() < asked_count;
+    if has_lost && details.is_empty() && scopes.iter().all(|it| it == "offline_access") {
+        // To keep nothing for longer is nothing.
+        scopes.clear();
+    }
     (scopes, details)
 }
+
+/// What an owner can give today.
+pub struct Reach {
+    roles: Vec<Arc<Role>>,
+}
+
+impl Reach {
+    /// Of an owner.
+    pub fn of(state: &authz::State, user: &Arc<User>) -> Self {
+        Self { roles: Principal::user_of(Arc::clone(user), state).roles(state) }
+    }
+
+    /// Is an action held on any index of a pattern?
+    pub fn holds(&self, pattern: &str, action: &str) -> bool {
+        self.roles.iter().flat_map(|role| &role.indices).any(|grant| {
+            grant.names.iter().any(|name| name.overlaps(pattern)) && grant.actions.hold(action)
+        })
+    }
+
+    /// Is anything of a scope held?
+    pub fn holds_any(&self, scope: &str) -> bool {
+        Scope::parse(scope).is_some_and(|scope| self.reaches(&scope))
+    }
+
+    /// Is anything of an entry of `authorization_details` held?
+    pub fn holds_any_of(&self, entry: &Value) -> bool {
+        authz::oauth::details::scopes(entry).iter().any(|scope| self.reaches(scope))
+    }
+
+    fn reaches(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Index { pattern, action } => PROBES
+                .iter()
+                .any(|probe| action.actions().hold(probe) && self.holds(pattern, probe)),
+            Scope::Monitor => MONITOR_PROBES
+                .iter()
+                .any(|probe| self.roles.iter().any(|role| role.cluster.hold(probe))),
+            Scope::Own | Scope::Offline => true,
+        }
+    }
+}
+
+/// What `cluster:monitor` allows, for example.
+const MONITOR_PROBES: &[&str] =
+    &["cluster:monitor/main", "cluster:monitor/health", "cluster:monitor/stats"];
 
 /// One action for each thing that a scope may allow.
 const PROBES: &[&str] = &[

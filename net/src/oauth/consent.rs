@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use authz::oauth::{details, scope};
-use authz::pages::consent::{self, Consent, Detail};
+use authz::pages::consent::{self, Condition, Consent, Detail};
 use authz::pages::words::{self, Weight};
 use authz::record::client::Client;
 use authz::record::grant::Pending;
@@ -11,6 +11,7 @@ use authz::record::user::User;
 use env::Env;
 use json::Value;
 
+use super::authorize::{Denial, Reach};
 use super::form::Form;
 use super::login::pending;
 use super::visit::{SignedIn, Visit};
@@ -53,6 +54,20 @@ fn show<E: Env>(
         ("privacy", &profile.policy_uri),
         ("terms", &profile.tos_uri),
     ];
+    let reach = Reach::of(&state, &signed_in.user);
+    let (scopes, beyond): (Vec<String>, Vec<String>) =
+        pending.scopes.iter().cloned().partition(|scope| reach.holds_any(scope));
+    let entries = || pending.details.iter().enumerate();
+    let details = entries().filter(|(_, entry)| reach.holds_any_of(entry));
+    let details = details.map(|(at, entry)| detail(visit, &signed_in.user, at, entry)).collect();
+    // What indices there are is nobody's business who holds nothing of them.
+    let of_none = |scope: &str| words::of(scope, |_| 0).sentence;
+    let beyond_details = entries()
+        .filter(|(_, entry)| !reach.holds_any_of(entry))
+        .flat_map(|(_, entry)| details::scopes(entry))
+        .map(|scope| of_none(&scope.to_string()));
+    let beyond = beyond.iter().map(|scope| of_none(scope)).chain(beyond_details).collect();
+    let lasting = client.may("refresh_token");
     let shown = Consent {
         person: signed_in.person(),
         csrf: &csrf,
@@ -65,16 +80,14 @@ fn show<E: Env>(
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
         insecure: redirect::is_insecure(&pending.redirect),
-        scopes: in_words(visit, Some(&signed_in.user), &pending.scopes),
-        details: pending
-            .details
-            .iter()
-            .map(|entry| detail(visit, &signed_in.user, entry))
-            .collect(),
+        scopes: in_words(visit, Some(&signed_in.user), &scopes),
+        details,
+        beyond,
         swallows: swallows(pending),
         may_remember: pending.details.is_empty()
             && authorize::may_remember(client, &pending.redirect),
-        lasting: client.may("refresh_token"),
+        lasting,
+        life: if lasting { visit.settings.refresh_absolute } else { visit.settings.access_token },
         end: pending.end,
     };
     // Some browsers hold the redirect that follows a form to its policy.
@@ -93,21 +106,44 @@ pub fn in_words<E: Env>(
     user: Option<&Arc<User>>,
     scopes: &[String],
 ) -> Vec<(String, words::Words)> {
-    let today = |pattern: &str| visit.indices_today(user, pattern);
-    scopes.iter().map(|scope| (scope.clone(), words::of(scope, today))).collect()
+    let reach = user.map(|user| Reach::of(&visit.state(), user));
+    let told = |scope: &String| (scope.clone(), told(visit, user.zip(reach.as_ref()), scope));
+    scopes.iter().map(told).collect()
 }
 
-/// An entry of details with what it means today to this person.
-pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, entry: &Value) -> Detail {
-    let scopes = details::scopes(entry);
-    let today = |pattern: &str| visit.indices_today(Some(user), pattern);
-    let told: Vec<words::Words> =
-        scopes.iter().map(|scope| words::of(&scope.to_string(), today)).collect();
+/// A scope with what it means today to this person, of what they can give, or to all.
+fn told<E: Env>(
+    visit: &Visit<'_, E>,
+    owner: Option<(&Arc<User>, &Reach)>,
+    scope: &str,
+) -> words::Words {
+    let today = |pattern: &str| visit.indices_today(owner.map(|(user, _)| user), pattern);
+    match (owner, words::index_scope(scope)) {
+        (Some((_, reach)), Some((pattern, _))) => {
+            words::held(scope, today, |action| reach.holds(pattern, action))
+        }
+        _ => words::of(scope, today),
+    }
+}
+
+/// An entry of details, the one at this place, with what it means today to this person.
+pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, at: usize, entry: &Value) -> Detail {
+    let reach = Reach::of(&visit.state(), user);
+    let scopes = || details::scopes(entry).into_iter().map(|scope| scope.to_string());
+    let mut told: Vec<words::Words> = scopes()
+        .filter(|scope| reach.holds_any(scope))
+        .map(|scope| told(visit, Some((user, &reach)), &scope))
+        .collect();
+    if told.is_empty() {
+        // Granted before the owner lost it all.
+        told = scopes().map(|scope| words::of(&scope, |_| 0)).collect();
+    }
     let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
     Detail {
+        at,
         sentence: sentences.join("; "),
-        filter: entry.get("query").map(json::to_string),
+        condition: entry.get("query").map(Condition::of),
         fields: fields.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
     }
@@ -147,7 +183,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
             let remember = form.first("remember").is_some();
             authorize::allow(visit, &pending, &signed_in, scopes, details, remember).await
         }
-        "deny" => authorize::deny(visit, &pending).await,
+        "deny" => authorize::deny(visit, &pending, Denial::Refused).await,
         _ => visit.foreign_form(),
     }
 }
