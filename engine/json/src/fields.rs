@@ -49,6 +49,23 @@ impl FieldRule {
     }
 }
 
+/// What of a value is not in what was kept of it.
+fn rest(value: &Value, kept: &Value) -> Value {
+    let (Value::Object(value), Value::Object(kept)) = (value, kept) else {
+        return value.clone();
+    };
+    let mut left = Object::new();
+    for (key, own) in value.iter() {
+        let hidden = match kept.get(key) {
+            Some(shown) if shown == own => continue,
+            Some(shown) => rest(own, shown),
+            None => own.clone(),
+        };
+        left.insert(key, hidden);
+    }
+    Value::Object(left)
+}
+
 /// Sets of rules: every set must permit a field, by any of its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields(pub Vec<Vec<FieldRule>>);
@@ -78,6 +95,40 @@ impl Fields {
             Value::Object(object) => Value::Object(self.members(object, &mut String::new())),
             _ => Value::object(),
         }
+    }
+
+    /// What of a source is not permitted: what reducing it takes away. A list of which a part is hidden is
+    /// hidden as a whole, for its members have no names.
+    pub fn hidden(&self, source: &Value) -> Value {
+        rest(source, &self.reduce(source))
+    }
+
+    /// Does a change, laid over a source, leave alone whatever of it is not permitted? Each value of the
+    /// change must be permitted with all that may lie below it, so that nothing is said of what is there.
+    pub fn permits_change(&self, change: &Value) -> bool {
+        match change {
+            Value::Object(members) => self.permits_members_of(members, &mut String::new()),
+            _ => false,
+        }
+    }
+
+    fn permits_members_of(&self, object: &Object, path: &mut String) -> bool {
+        object.iter().all(|(key, value)| {
+            let len = path.len();
+            if len > 0 {
+                path.push('.');
+            }
+            path.push_str(key);
+            let permitted = match value {
+                Value::Object(members) if members.iter().next().is_some() => {
+                    self.permits_members_of(members, path)
+                }
+                Value::Object(_) => self.permits(path),
+                _ => self.permits_whole(path),
+            };
+            path.truncate(len);
+            permitted
+        })
     }
 
     /// As [`Fields::reduce`], from text to text; text that does not read becomes `{}`.
@@ -193,5 +244,32 @@ mod tests {
         assert_eq!(fields.reduce_text(b"rubbish"), b"{}");
         let both = Fields(vec![vec![rule(&["a", "b"], &[])], vec![rule(&["b", "c"], &[])]]);
         assert_eq!(both.reduce(&json!({"a": 1, "b": 2, "c": 3})), json!({"b": 2}));
+    }
+
+    #[test]
+    fn a_change_must_leave_alone_what_is_hidden() {
+        let rule = FieldRule { grant: None, except: vec!["secret".into(), "o.x".into()] };
+        let fields = Fields(vec![vec![rule]]);
+        for (change, permitted) in [
+            (json!({"n": 1}), true),
+            (json!({"n": null, "o": {"y": [1, {"z": 2}]}}), true),
+            (json!({"o": {}}), true),
+            (json!({"secret": 1}), false),
+            (json!({"secret": {}}), false),
+            (json!({"secret": {"below": 1}}), false),
+            (json!({"o": {"x": 1}}), false),
+            (json!({"o.x": 1}), false),
+            (json!({"o": null}), false),
+            (json!({"o": 1}), false),
+            (json!({"o": [{"y": 1}]}), false),
+        ] {
+            assert_eq!(fields.permits_change(&change), permitted, "{}", crate::to_string(&change));
+        }
+        let source = json!({"n": 1, "secret": {"a": 1}, "o": {"x": 2, "y": 3}, "l": [{"x": 1}]});
+        let hidden = json!({"secret": {"a": 1}, "o": {"x": 2}});
+        assert_eq!(fields.hidden(&source), hidden);
+        let listed = FieldRule { grant: None, except: vec!["l.x".into()] };
+        let source = json!({"l": [{"x": 1, "y": 2}], "n": 1});
+        assert_eq!(Fields(vec![vec![listed]]).hidden(&source), json!({"l": [{"x": 1, "y": 2}]}));
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env, Spawn};
 use json::Value;
+use json::fields::Fields;
 use mapping::document::{Arena, Parser};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
@@ -81,10 +82,20 @@ impl<E: Env> Core<E> {
         new: &Alone,
     ) -> Result<bool> {
         let source = json::parse(&new.source).unwrap_or_default();
+        self.passes_within(limits, new, |fields| fields.reduce(&source) == source).await
+    }
+
+    /// Does the document pass the filter of a kind whose fields are `fit`?
+    pub(super) async fn passes_within(
+        self: &Rc<Self>,
+        limits: &Limits,
+        new: &Alone,
+        fit: impl Fn(&Fields) -> bool,
+    ) -> Result<bool> {
         for kind in limits.each() {
-            let is_whole =
-                kind.fields.as_ref().is_none_or(|fields| fields.reduce(&source) == source);
-            if is_whole && self.passes(kind.filter.as_deref(), new).await? {
+            if kind.fields.as_deref().is_none_or(&fit)
+                && self.passes(kind.filter.as_deref(), new).await?
+            {
                 return Ok(true);
             }
         }

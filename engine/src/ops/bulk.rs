@@ -13,7 +13,7 @@ use std::sync::Arc;
 use base::ShardId;
 use base::hash::Map;
 use cluster::Index;
-use env::{Clock, Env, Random};
+use env::{Bytes, Clock, Env, Random};
 use shard::WriteError;
 
 use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
@@ -516,9 +516,17 @@ fn written(
     done: shard::Written,
     forced_refresh: bool,
 ) -> Result<Written> {
-    let filter = item.update.as_ref().and_then(|update| update.source.as_ref());
+    let update = item.update.as_ref();
+    let filter = update.and_then(|update| update.source.as_ref());
     let source = match (filter, done.source) {
-        (Some(filter), Some(source)) => super::get::filter_source(source, filter)?,
+        (Some(filter), Some(source)) => {
+            let seen = update.and_then(|update| update.seen.as_ref());
+            let source = match seen {
+                Some(fields) => Bytes::from(fields.reduce_text(&source)),
+                None => source,
+            };
+            super::get::filter_source(source, filter)?
+        }
         _ => None,
     };
     Ok(Written {

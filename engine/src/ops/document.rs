@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use env::Bytes;
 use json::Value;
+use json::fields::Fields;
 use shard::Scripted;
 
 use super::Refresh;
@@ -96,6 +97,8 @@ pub struct Update {
     pub writes_noop: bool,
     /// What of the new document to answer.
     pub source: Option<SourceFilter>,
+    /// Fields of it that the caller may see; `None` is all.
+    pub seen: Option<Arc<Fields>>,
     /// Says what becomes of the document, in place of `doc`.
     pub script: Option<Script>,
     /// The script also says what becomes of `upsert`.

@@ -3,7 +3,8 @@
 //! Always true
 //! 1. A hidden document looks absent, whoever asks for it by its id; a hidden field is unknown.
 //! 2. A limited caller writes only documents that pass its filter before and after, and touches no
-//!    hidden field; whatever cannot be judged is refused. It is the search itself that judges: a document
+//!    hidden field: a whole document has none, before and after, and an update names none and leaves those
+//!    of the document as they are; whatever cannot be judged is refused. It is the search itself that judges: a document
 //!    that stands where it stands, one to come alone (`alone`).
 //! 3. A document is judged as it stands: a write asks that it still does, so nothing slips in
 //!    between.
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::Index;
 use env::{Bytes, Env};
+use json::fields::Fields;
 use mapping::Mapping;
 use search::aggs::spec::{Agg, Kind as AggKind};
 use search::dsl;
@@ -179,7 +181,9 @@ impl<E: Env> Core<E> {
             }
             return Ok(());
         };
-        if !self.stands_within(index, number, limits, &id, &found).await? {
+        let source = json::parse(&found.source).unwrap_or_default();
+        let is_whole = |fields: &Fields| fields.reduce(&source) == source;
+        if !self.stands_within(index, number, limits, &id, &found, is_whole).await? {
             return Err(hidden(&index.name));
         }
         match item.action {
@@ -222,37 +226,41 @@ impl<E: Env> Core<E> {
             update.only_absent = true;
             return if is_seen { Ok(()) } else { without_sight(item) };
         };
-        // An update that changes what is not seen would say by its failing what stands there.
-        if !self.stands_within(index, number, judged.write, &id, &found).await? {
-            return Err(hidden(&index.name));
-        }
-        let mut new = json::parse(&found.source).unwrap_or_default();
+        let old = json::parse(&found.source).unwrap_or_default();
+        let mut new = old.clone();
         if let Some(change) = &update.doc {
             json::patch::merge(&mut new, change);
         }
-        let new = Bytes::from(json::to_vec(&new));
-        let new = self.alone(index, &id, routing, new).await?;
-        if !self.comes_within(judged.write, &new).await? {
+        // What it names must be seen, whatever stands there: else its failing would tell of that.
+        let leaves_alone = |fields: &Fields| {
+            update.doc.as_ref().is_none_or(|change| fields.permits_change(change))
+                && fields.hidden(&old) == fields.hidden(&new)
+        };
+        let alone = self.alone(index, &id, routing, Bytes::from(json::to_vec(&new))).await?;
+        if !self.stands_within(index, number, judged.write, &id, &found, leaves_alone).await?
+            || !self.passes_within(judged.write, &alone, leaves_alone).await?
+        {
             return Err(hidden(&index.name));
         }
+        let is_seen = match judged.read {
+            Some(read) => {
+                self.stands_within(index, number, read, &id, &found, leaves_alone).await?
+                    && self.passes_within(read, &alone, leaves_alone).await?
+            }
+            None => false,
+        };
         // It is an update of this very document, or a conflict.
         update.upsert = None;
         update.doc_as_upsert = false;
         update.retry_on_conflict = 0;
-        let is_seen = match judged.read {
-            Some(read) => {
-                self.stands_within(index, number, read, &id, &found).await?
-                    && self.comes_within(read, &new).await?
-            }
-            None => false,
-        };
+        update.seen = judged.read.and_then(|read| read.fields.clone());
         if !is_seen {
             without_sight(item)?;
         }
         hold(item, index, number, &found)
     }
 
-    /// Is a document that stands among what the caller sees, and has it no hidden field?
+    /// Is a document that stands among what the caller sees, of a kind whose fields are `fit`?
     async fn stands_within(
         self: &Rc<Self>,
         index: &Arc<Index>,
@@ -260,12 +268,12 @@ impl<E: Env> Core<E> {
         limits: &Limits,
         id: &str,
         found: &shard::Found,
+        fit: impl Fn(&Fields) -> bool,
     ) -> Result<bool> {
-        let source = json::parse(&found.source).unwrap_or_default();
         for kind in limits.each() {
-            let is_whole =
-                kind.fields.as_ref().is_none_or(|fields| fields.reduce(&source) == source);
-            if is_whole && self.is_seen(index, number, kind, id, found.seq_no.get()).await? {
+            if kind.fields.as_deref().is_none_or(&fit)
+                && self.is_seen(index, number, kind, id, found.seq_no.get()).await?
+            {
                 return Ok(true);
             }
         }

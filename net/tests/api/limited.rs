@@ -465,3 +465,45 @@ fn filters_of_aliases_tell_nothing_hidden() {
         assert_eq!(at(&value(&answer), &["matched"]), &Value::Bool(false));
     });
 }
+
+/// A caller who does not see one field could change no other of a document that has it, and learned by that
+/// which documents have it.
+#[test]
+fn an_update_leaves_hidden_fields_alone() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic")));
+        client.good("PUT", "/u/_doc/1", r#"{"n":1,"secret":"s","o":{"x":"h","y":2}}"#).await;
+        client.good("PUT", "/u/_doc/2?refresh=true", r#"{"n":1,"o":{"y":2}}"#).await;
+        let hides = json!({"grant": ["*"], "except": ["secret", "o.x"]});
+        let rights =
+            json!({"names": ["u"], "privileges": ["read", "write"], "field_security": hides});
+        person(&mut client, "some", json!([rights])).await;
+        for id in ["1", "2"] {
+            let path = format!("/u/_update/{id}");
+            client.authorize(Some(&basic("some")));
+            for (change, status) in [
+                (r#"{"n":5,"o":{"y":3}}"#, 200),
+                (r#"{"secret":"s"}"#, 403),
+                (r#"{"secret":null}"#, 403),
+                (r#"{"o":{"x":"h"}}"#, 403),
+                (r#"{"o":null}"#, 403),
+                (r#"{"o":[]}"#, 403),
+            ] {
+                let answer = client.call("POST", &path, &format!(r#"{{"doc":{change}}}"#)).await;
+                assert_eq!(answer.status, status, "{id} {change}");
+            }
+            let again = client.good("POST", &path, r#"{"doc":{"n":5},"_source":true}"#).await;
+            assert_eq!(at(&again, &["result"]).as_str(), Some("noop"), "it sees all that it names");
+            let shown = at(&again, &["get", "_source"]);
+            assert_eq!(json::to_string(shown), r#"{"n":5,"o":{"y":3}}"#, "{id}");
+            let lines = format!(
+                "{{\"update\":{{\"_index\":\"u\",\"_id\":\"{id}\"}}}}\n{{\"doc\":{{\"n\":6}}}}\n"
+            );
+            let answer = client.good("POST", "/_bulk", &lines).await;
+            assert_eq!(at(&answer, &["errors"]).as_bool(), Some(false));
+        }
+        client.authorize(Some(&basic("elastic")));
+        let whole = client.good("GET", "/u/_source/1", "").await;
+        assert_eq!(json::to_string(&whole), r#"{"n":6,"secret":"s","o":{"x":"h","y":3}}"#);
+    });
+}

@@ -39,6 +39,30 @@ impl Run {
         Ok(seen.map_err(|skip| skip.0)?.is_some_and(|seen| seen.source == *doc))
     }
 
+    /// Is a document seen before and after a change, and is what is hidden of it the same?
+    fn leaves_alone(
+        &self,
+        at: usize,
+        action: Action,
+        index: &str,
+        id: &str,
+        old: &Value,
+        change: &Value,
+    ) -> Result<bool, String> {
+        let rights = &self.caller(at).rights;
+        let new = laid_over(old, change);
+        let mut hidden = Vec::new();
+        for doc in [old, &new] {
+            let seen = rights.see(&self.world, action, index, index, id, doc);
+            let Some(seen) = seen.map_err(|skip| skip.0)? else { return Ok(false) };
+            let shown = leaves(&seen.source, "");
+            let mut own = leaves(doc, "");
+            own.retain(|leaf| !shown.contains(leaf));
+            hidden.push(own);
+        }
+        Ok(hidden[0] == hidden[1])
+    }
+
     /// One writing step.
     pub async fn write(&mut self, at: usize, step: &Value) -> Done {
         self.counts.checked += 1;
@@ -156,17 +180,20 @@ impl Run {
         }
         let good = (200..300).contains(&status);
         if limited {
-            // Whoever sees a part only writes what it sees whole, before and after.
-            let old_whole = match &old {
-                Some(old) => self.whole(at, action, index, id, old)?,
-                None => true,
+            let allowed = match (kind, &old) {
+                // Whoever sees a part only changes a part: what it does not see stays as it is.
+                ("update", Some(old)) => self.leaves_alone(at, action, index, id, old, doc)?,
+                // What it writes or takes away whole it sees whole, before and after.
+                (_, old) => {
+                    let before = match old {
+                        Some(old) => self.whole(at, action, index, id, old)?,
+                        None => true,
+                    };
+                    let is_written = !matches!(kind, "delete" | "update");
+                    before && (!is_written || self.whole(at, action, index, id, doc)?)
+                }
             };
-            let new_whole = match (kind, &old) {
-                ("delete", _) | ("update", None) => true,
-                ("update", Some(old)) => self.whole(at, action, index, id, &laid_over(old, doc))?,
-                _ => self.whole(at, action, index, id, doc)?,
-            };
-            if good && (!old_whole || !new_whole) {
+            if good && !allowed {
                 return Err(format!("not to be written: {told}"));
             }
             self.marks_of_refusal(at, action, index, sent, &answer)?;
@@ -351,6 +378,17 @@ impl Run {
             }
         }
         self.admin("POST", "/_refresh", &Value::Null).await.map(drop)
+    }
+}
+
+/// Paths and values of what is no object; a list is one value.
+fn leaves(value: &Value, path: &str) -> Vec<(String, String)> {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| leaves(value, &format!("{path}.{key}")))
+            .collect(),
+        other => vec![(path.to_owned(), json::to_string(other))],
     }
 }
 
