@@ -300,10 +300,15 @@ impl<E: Env> Core<E> {
 
     /// Changes the cluster state; done when it is durable, published, and new shards are open.
     pub(crate) async fn change(&self, command: cluster::Command) -> Result<cluster::Outcome> {
-        if let cluster::Command::CreateIndex(new) = &command
-            && self.shared.config.reserved_names.contains(&&*new.name)
-        {
-            return Err(reserved(&new.name));
+        let reserved_names = self.shared.config.reserved_names;
+        if !reserved_names.is_empty() {
+            let is_reserved = |name: &&str| reserved_names.contains(name);
+            if let Some(name) = command.names().into_iter().find(is_reserved) {
+                return Err(reserved(name));
+            }
+            if let Some(name) = command.aliases().into_iter().find(is_reserved) {
+                return Err(reserved_alias(name));
+            }
         }
         if self.id == KEEPER {
             return self.change_here(command).await;
@@ -330,14 +335,19 @@ impl<E: Env> Core<E> {
     }
 }
 
+const RESERVED: &str = "it is reserved for the paths of the authorization server";
+
+fn reserved_alias(name: &str) -> Error {
+    let reason = format!("Invalid alias name [{name}]: {RESERVED}");
+    Error::new(400, "invalid_alias_name_exception", reason)
+}
+
 /// A name that is the beginning of somebody else's paths.
 fn reserved(name: &str) -> Error {
     Error::new(
         400,
         "invalid_index_name_exception",
-        format!(
-            "Invalid index name [{name}], it is reserved for the paths of the authorization server"
-        ),
+        format!("Invalid index name [{name}], {RESERVED}"),
     )
     .with("index_uuid", "_na_")
     .with("index", name)

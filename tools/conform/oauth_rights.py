@@ -189,6 +189,22 @@ def an_application_learns_no_names(server):
 
 
 @test
+def no_alias_takes_a_name_of_the_server(server):
+    """An alias of a reserved name could be reached at no plain path."""
+    expect(server.request("PUT", "/orders-names", {}), 200)
+    add = {"actions": [{"add": {"index": "orders-names", "alias": "token"}}]}
+    for method, path, body in [
+        ("POST", "/_aliases", add),
+        ("PUT", "/orders-names/_alias/login", None),
+        ("PUT", "/orders-named", {"aliases": {"par": {}}}),
+        ("PUT", "/_index_template/named", {"index_patterns": ["orders-named*"], "template": {"aliases": {"consent": {}}}}),
+        ("PUT", "/_component_template/named", {"template": {"aliases": {"consent": {}}}}),
+    ]:
+        refused = expect(server.request(method, path, body), 400)
+        assert refused["error"]["type"] == "invalid_alias_name_exception", refused
+    expect(server.request("DELETE", "/orders-names"), 200)
+
+
 def a_data_stream_is_limited_as_its_name_is(server):
     template = {"index_patterns": ["orders-flow*"], "data_stream": {}, "priority": 500,
                 "template": {"mappings": {"properties": {"customer": {"type": "keyword"}, "note": {"type": "keyword"}}}}}

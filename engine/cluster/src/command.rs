@@ -7,7 +7,7 @@ use mapping::Delta;
 use crate::alias::AliasAction;
 use crate::data_stream::DataStream;
 use crate::state::Rollover;
-use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
+use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Part};
 
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,6 +194,49 @@ impl Command {
         match self {
             Self::CreateIndex(new) => vec![new],
             Self::Batch(commands) => commands.iter().flat_map(Self::new_indices).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Command {
+    /// The aliases that it sets, or that a template of it will set.
+    pub fn aliases(&self) -> Vec<&str> {
+        fn keys(part: &Part) -> impl Iterator<Item = &str> {
+            part.aliases.iter().flat_map(|aliases| aliases.keys().map(String::as_str))
+        }
+        match self {
+            Self::CreateIndex(new) => {
+                let aliases = new.aliases.as_object();
+                aliases
+                    .into_iter()
+                    .flat_map(|aliases| aliases.iter())
+                    .map(|(name, _)| name)
+                    .collect()
+            }
+            Self::UpdateAliases { actions } => actions
+                .iter()
+                .filter_map(|action| match action {
+                    AliasAction::Add { name, .. } => Some(name.as_str()),
+                    AliasAction::Remove { .. } | AliasAction::RemoveIndex { .. } => None,
+                })
+                .collect(),
+            Self::PutIndexTemplate { template, .. } => {
+                template.template.iter().flat_map(keys).collect()
+            }
+            Self::PutComponentTemplate { template, .. } => keys(&template.template).collect(),
+            Self::PutLegacyTemplate { template, .. } => keys(&template.part).collect(),
+            Self::Batch(commands) => commands.iter().flat_map(Self::aliases).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The names, aliases aside, that it gives to indices and data streams.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::CreateIndex(new) => vec![&new.name],
+            Self::PutDataStream { stream, .. } => vec![&stream.name],
+            Self::Batch(commands) => commands.iter().flat_map(Self::names).collect(),
             _ => Vec::new(),
         }
     }

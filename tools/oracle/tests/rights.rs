@@ -25,6 +25,7 @@ const NOT_ASKED: &[(&[&str], &str)] = &[
         &["/_cat/count", "/_mapping", "/_mapping/field/{fields}", "/_field_caps"],
         "the same handler with and without an index in its path",
     ),
+    (&["/_mappings", "/{index}/_mappings"], "another name of `_mapping`, with the same handler"),
     (&["/{index}/_doc"], "an index without an id: judged as one with an id"),
     (
         &[
