@@ -250,10 +250,8 @@ impl Spawn for RuntimeSpawn {
 
     async fn yield_if_needed(&self) {
         let executor = glommio::executor();
-        if !executor.need_preempt() {
-            if self.yielded.get().elapsed() < STRETCH_MAX {
-                return;
-            }
+        if !executor.need_preempt() && self.yielded.get().elapsed() < STRETCH_MAX {
+            return;
         }
         if self.within.get() {
             return yield_once().await;
