@@ -129,3 +129,29 @@ fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
     assert!(whole > 0, "no cut came late enough");
     assert!(whole < 24, "no cut came early enough");
 }
+
+/// What `_cluster/state` tells as `primary_terms`: it was 1 whatever had happened.
+#[test]
+fn a_shard_tells_the_reign_in_which_it_serves() {
+    let sim = Sim::new(4);
+    let env = sim.env();
+    let terms = |core: &Rc<Core<SimEnv>>| -> Vec<u64> {
+        let directory = core.directory();
+        let of = |entry: &engine::node::Entry| match entry {
+            engine::node::Entry::Open(reader) => reader.opening().primary_term.get(),
+            _ => 0,
+        };
+        directory.shards.values().map(of).collect()
+    };
+    sim.run(async move {
+        let cores = start(&env).await;
+        fill(&cores[0], "a", 3).await;
+        assert_eq!(terms(&cores[0]), [1]);
+    });
+    sim.kill();
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        assert_eq!(terms(&cores[0]), [2], "its first reign ended without a farewell");
+    });
+}

@@ -35,7 +35,7 @@ pub(crate) struct Touch {
     pub(crate) opening: Opening,
 }
 
-/// How a shard was opened: all 0 for one that was made, empty.
+/// How a shard was opened: all 0 for one that was made, empty, but for its reign.
 #[derive(Debug)]
 pub struct Opening {
     /// When that began, in milliseconds since 1970.
@@ -50,13 +50,15 @@ pub struct Opening {
     pub bytes: RisingNumber,
     /// Operations that were replayed out of the log.
     pub replayed: RisingNumber,
+    /// The primary term in which it serves.
+    pub primary_term: RisingNumber,
 }
 
 impl Default for Opening {
     fn default() -> Self {
-        let [begin_ms, took_us, existing, files, bytes, replayed] =
-            [(); 6].map(|()| RisingNumber::new(0));
-        Self { begin_ms, took_us, existing, files, bytes, replayed }
+        let [begin_ms, took_us, existing, files, bytes, replayed, primary_term] =
+            [(); 7].map(|()| RisingNumber::new(0));
+        Self { begin_ms, took_us, existing, files, bytes, replayed, primary_term }
     }
 }
 

@@ -166,6 +166,7 @@ impl<E: Env> Inner<E> {
         let begin_ms = self.env.clock().unix_ms() - took.as_millis() as i64;
         opening.begin_ms.raise(u64::try_from(begin_ms).unwrap_or(0));
         opening.took_us.raise(took.as_micros() as u64);
+        opening.primary_term.raise(self.state.borrow().term.get());
         if let Some([files, bytes, replayed]) = existing {
             opening.existing.raise(1);
             opening.files.raise(files);

@@ -271,14 +271,15 @@ async fn metadata<E: Env>(
     writer.key("indices").begin_object();
     for index in &wish.indices {
         writer.key(&index.name);
-        index_metadata(writer, index, wish.flat);
+        index_metadata(call, writer, index, wish.flat);
         call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object().key("index-graveyard").begin_object();
     writer.key("tombstones").begin_array().end_array().end_object().end_object();
 }
 
-fn index_metadata(writer: &mut Writer<'_>, index: &Index, flat: bool) {
+fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &Index, flat: bool) {
+    let directory = call.core.directory();
     let settings = if flat { index.settings.to_flat() } else { index.settings.to_nested() };
     writer
         .begin_object()
@@ -300,7 +301,12 @@ fn index_metadata(writer: &mut Writer<'_>, index: &Index, flat: bool) {
     }
     writer.end_array().key("primary_terms").begin_object();
     for number in 0..index.settings.shard_count() {
-        writer.field_u64(&number.to_string(), 1);
+        let term = match directory.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Open(reader)) => reader.opening().primary_term.get(),
+            // One that does not serve has no reign yet; its first is the least that it may be.
+            _ => 1,
+        };
+        writer.field_u64(&number.to_string(), term);
     }
     writer.end_object().key("in_sync_allocations").begin_object();
     for number in 0..index.settings.shard_count() {
