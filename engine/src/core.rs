@@ -1,8 +1,11 @@
 //! One core's part of the node: takes any operation, and answers for the shards whose home it is.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use base::hash::Map;
@@ -65,6 +68,13 @@ pub async fn start_all<E: Env>(
     Ok(cores)
 }
 
+/// Versions of what is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    state: u64,
+    directory: u64,
+}
+
 /// One core of a node.
 pub struct Core<E: Env> {
     pub(crate) env: E,
@@ -88,6 +98,10 @@ pub struct Core<E: Env> {
     /// Scripts that were compiled.
     pub(crate) scripts: RefCell<crate::ops::script::Scripts>,
     pub(crate) others: Others<E>,
+    /// What the cluster's health was when it was last looked at.
+    pub(crate) health: Cell<Option<(Seen, crate::ops::observe::Tally)>>,
+    /// When the next waiter for health may look again (monotonic).
+    pub(crate) next_look: Cell<Duration>,
     failure: RefCell<Option<Reply<String>>>,
     failed: RefCell<Option<Answer<String>>>,
     state: RefCell<Watch<cluster::State>>,
@@ -129,6 +143,8 @@ impl<E: Env> Core<E> {
             contexts: RefCell::default(),
             scripts: RefCell::default(),
             others: RefCell::default(),
+            health: Cell::default(),
+            next_look: Cell::default(),
             env,
             id,
             shared,
@@ -149,6 +165,31 @@ impl<E: Env> Core<E> {
     /// Where the shards are.
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(self.directory.borrow_mut().get())
+    }
+
+    /// What is the newest now, for [`Core::changed`]. To be asked before one looks at the values:
+    /// one that is newer than this ends the wait at once.
+    pub fn seen(&self) -> Seen {
+        Seen {
+            state: self.state.borrow_mut().version(),
+            directory: self.directory.borrow_mut().version(),
+        }
+    }
+
+    /// Ends when the cluster state or the directory is another than `seen`, or at `until`
+    /// (monotonic).
+    pub async fn changed(&self, seen: Seen, until: Duration) {
+        let left = until.saturating_sub(self.env.clock().monotonic());
+        let mut state = self.shared.state.changed(seen.state);
+        let mut directory = self.shared.directory.changed(seen.directory);
+        let mut sleep = pin!(self.env.clock().sleep(left));
+        poll_fn(|context| {
+            let new = Pin::new(&mut state).poll(context).is_ready()
+                || Pin::new(&mut directory).poll(context).is_ready()
+                || sleep.as_mut().poll(context).is_ready();
+            if new { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 
     /// Whose turn it is.

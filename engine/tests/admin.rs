@@ -10,6 +10,7 @@ use engine::ops::alias::{AliasChange, AliasRequest};
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::index_settings::SettingsChange;
+use engine::ops::observe::HealthWait;
 use engine::ops::resize::Resize;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
@@ -128,6 +129,52 @@ fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
     }
     assert!(whole > 0, "no cut came late enough");
     assert!(whole < 24, "no cut came early enough");
+}
+
+/// Each waiter once looked every 5 ms, and built a row of each index each time: a few hundred of
+/// them took the whole core. Now the change itself wakes them.
+#[test]
+fn who_waits_for_health_is_answered_by_the_change_not_by_looking_again_and_again() {
+    let sim = Sim::new(3);
+    let env = sim.env();
+    let times = Rc::new(std::cell::RefCell::new(Vec::new()));
+    let told = Rc::clone(&times);
+    sim.run(async move {
+        let cores = start(&env).await;
+        for expression in ["", "late", "la*"] {
+            let (core, env, told) = (Rc::clone(&cores[1]), env.clone(), Rc::clone(&told));
+            let wait =
+                HealthWait { active_shards: Some(1), timeout_ms: 60_000, ..HealthWait::default() };
+            env.clone().spawn().spawn(async move {
+                let options = IndicesOptions { ignore_unavailable: true, ..Default::default() };
+                let reply = core.cluster_health(&Everything, expression, options, &wait).await;
+                let reply = reply.expect("nothing is refused");
+                assert!(!reply.timed_out, "{expression}");
+                assert_eq!(reply.indices.len(), 1, "{expression}");
+                told.borrow_mut().push(env.clock().monotonic());
+            });
+        }
+        for late in 0..10 {
+            let wait = HealthWait {
+                active_shards: Some(9),
+                timeout_ms: 500 + late,
+                ..HealthWait::default()
+            };
+            let options = IndicesOptions::default();
+            let reply = cores[0].cluster_health(&Everything, "", options, &wait).await;
+            assert!(reply.expect("nothing is refused").timed_out);
+        }
+        env.clock().sleep(Duration::from_micros(1_300)).await;
+        assert!(told.borrow().is_empty(), "nothing is there yet");
+        core_makes(&cores[0], "late").await;
+        let made = env.clock().monotonic();
+        env.clock().sleep(Duration::from_millis(1)).await;
+        assert_eq!(told.borrow().len(), 3, "all were answered as it came, at {made:?}");
+    });
+}
+
+async fn core_makes(core: &Rc<Core<SimEnv>>, index: &str) {
+    core.create_index(&Everything, index, &json!({})).await.expect("a good name");
 }
 
 /// What `_cluster/state` tells as `primary_terms`: it was 1 whatever had happened.

@@ -5,46 +5,116 @@
 //! 2. [`Watch::get`] costs one atomic load while nothing new was stored; the lock is taken only for
 //!    the few instructions in which a pointer is copied or exchanged.
 //!
+//! 3. Whoever waits for another version than the newest is woken by the store that makes it.
+//!
 //! The version is raised while the lock is held and read back under the lock, so a value and its
-//! version always belong together.
+//! version always belong together, and no store slips in between a waiter's look and its waiting.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 /// A value that is replaced as a whole.
 pub struct Published<T> {
     version: AtomicU64,
-    value: Mutex<Arc<T>>,
+    slot: Mutex<Slot<T>>,
+}
+
+/// What the lock guards.
+struct Slot<T> {
+    value: Arc<T>,
+    /// Who waits for the next value. Each takes itself out when it goes away, so there are never
+    /// more than there are waiting futures.
+    waiting: Vec<(u64, Waker)>,
+    /// Number of the next one who waits.
+    next: u64,
 }
 
 impl<T> Published<T> {
     /// Publishes a first value.
     pub fn new(value: Arc<T>) -> Self {
-        Self { version: AtomicU64::new(1), value: Mutex::new(value) }
+        let slot = Slot { value, waiting: Vec::new(), next: 0 };
+        Self { version: AtomicU64::new(1), slot: Mutex::new(slot) }
     }
 
     /// The newest value.
     pub fn load(&self) -> Arc<T> {
-        Arc::clone(&lock(&self.value))
+        Arc::clone(&lock(&self.slot).value)
     }
 
-    /// Replaces the value. The old one lives on in those who hold it.
+    /// Replaces the value, and wakes who waits. The old one lives on in those who hold it.
     pub fn store(&self, value: Arc<T>) {
-        let before = {
-            let mut current = lock(&self.value);
+        let (before, waiting) = {
+            let mut slot = lock(&self.slot);
             self.version.fetch_add(1, Ordering::Release);
-            std::mem::replace(&mut *current, value)
+            (std::mem::replace(&mut slot.value, value), std::mem::take(&mut slot.waiting))
         };
-        // Outside the lock: dropping the last holder of a view may unmap files.
+        // Outside the lock: dropping the last holder of a view may unmap files, and who is woken
+        // takes the lock.
         drop(before);
+        for (_, waker) in waiting {
+            waker.wake();
+        }
+    }
+
+    /// Ends when another version than `seen` is the newest.
+    pub fn changed(&self, seen: u64) -> Changed<'_, T> {
+        Changed { source: self, seen, number: None }
     }
 
     /// The newest value with its version.
     fn load_versioned(&self) -> (u64, Arc<T>) {
-        let current = lock(&self.value);
-        (self.version.load(Ordering::Relaxed), Arc::clone(&current))
+        let slot = lock(&self.slot);
+        (self.version.load(Ordering::Relaxed), Arc::clone(&slot.value))
+    }
+}
+
+/// A wait for the next value ([`Published::changed`]).
+pub struct Changed<'a, T> {
+    source: &'a Published<T>,
+    seen: u64,
+    /// Under which its waker stands; `None` before the first look.
+    number: Option<u64>,
+}
+
+impl<T> Future for Changed<'_, T> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let mut slot = lock(&this.source.slot);
+        // Under the lock: a store that raised it before has been seen, one after will wake.
+        if this.source.version.load(Ordering::Relaxed) != this.seen {
+            return Poll::Ready(());
+        }
+        let standing = slot.waiting.iter_mut().find(|(number, _)| Some(*number) == this.number);
+        match standing {
+            Some((_, waker)) => waker.clone_from(context.waker()),
+            None => {
+                let number = slot.next;
+                slot.next += 1;
+                slot.waiting.push((number, context.waker().clone()));
+                this.number = Some(number);
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for Changed<'_, T> {
+    fn drop(&mut self) {
+        if let Some(mine) = self.number {
+            lock(&self.source.slot).waiting.retain(|(number, _)| *number != mine);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Changed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Changed(from version {})", self.seen)
     }
 }
 
@@ -75,6 +145,12 @@ impl<T> Watch<T> {
             (self.version, self.value) = self.source.load_versioned();
         }
         &self.value
+    }
+
+    /// The newest version: another whenever the value is another.
+    pub fn version(&mut self) -> u64 {
+        self.get();
+        self.version
     }
 
     /// What is watched.
@@ -114,6 +190,41 @@ mod tests {
         assert_eq!(*published.load(), 3);
     }
 
+    /// Counts how often it was woken.
+    struct Bell(std::sync::atomic::AtomicU64);
+
+    impl std::task::Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_the_store_and_by_nothing_else() {
+        let published = Arc::new(Published::new(Arc::new(1)));
+        let mut watch = Watch::new(Arc::clone(&published));
+        let bell = Arc::new(Bell(std::sync::atomic::AtomicU64::new(0)));
+        let waker = Waker::from(Arc::clone(&bell));
+        let mut context = Context::from_waker(&waker);
+        let rung = || bell.0.load(std::sync::atomic::Ordering::Relaxed);
+        let seen = watch.version();
+        let mut waits = published.changed(seen);
+        for _ in 0..3 {
+            assert!(Pin::new(&mut waits).poll(&mut context).is_pending());
+        }
+        assert_eq!(lock(&published.slot).waiting.len(), 1, "it stands there once");
+        assert_eq!(rung(), 0);
+        published.store(Arc::new(2));
+        assert_eq!(rung(), 1);
+        assert!(Pin::new(&mut waits).poll(&mut context).is_ready());
+        assert_eq!((**watch.get(), watch.version()), (2, seen + 1));
+
+        let mut gone = published.changed(watch.version());
+        assert!(Pin::new(&mut gone).poll(&mut context).is_pending());
+        drop(gone);
+        assert!(lock(&published.slot).waiting.is_empty(), "it took itself out");
+    }
+
     #[test]
     fn an_old_value_lives_while_it_is_held() {
         let published = Published::new(Arc::new(String::from("old")));
@@ -145,6 +256,27 @@ mod model {
             assert!(first <= second);
             writer.join().expect("stored");
             assert_eq!(**watch.get(), 2);
+        });
+    }
+
+    #[test]
+    fn no_wake_is_lost_between_a_look_and_a_store() {
+        loom::model(|| {
+            let published = Arc::new(Published::new(Arc::new(0)));
+            let writer = {
+                let published = Arc::clone(&published);
+                loom::thread::spawn(move || published.store(Arc::new(1)))
+            };
+            let mut watch = Watch::new(Arc::clone(&published));
+            loop {
+                // The version first: a value that is newer than it ends the wait at once.
+                let seen = watch.version();
+                if **watch.get() == 1 {
+                    break;
+                }
+                crate::sync::model::block_on(published.changed(seen));
+            }
+            writer.join().expect("stored");
         });
     }
 

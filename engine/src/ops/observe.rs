@@ -9,12 +9,12 @@ use cluster::Index;
 use env::{Clock, Env, Spawn};
 
 use super::IndicesOptions;
-use crate::core::Core;
+use crate::core::{Core, Seen};
 use crate::error::Result;
 use crate::gate::{Everything, Gate};
 use crate::host::call::{Called, ShardCall};
 use crate::index::resolve::Call;
-use crate::node::Entry;
+use crate::node::{Directory, Entry};
 
 /// `GET /`, `_nodes/http`: fixed at start.
 #[derive(Clone, Debug, Default)]
@@ -126,8 +126,18 @@ pub struct HealthWait {
     pub timeout_ms: u64,
 }
 
-/// How often a wait looks again.
-const POLL: Duration = Duration::from_millis(5);
+/// Counts of some indices together: what a wait is judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    worst: Health,
+    active: u32,
+    initializing: u32,
+}
+
+/// So many times as long as a look took, the next waiter stands back. Looks again of all waiters
+/// together thus take a tenth of the core at most, however many wait and however often the state
+/// changes.
+const STAND_BACK: u32 = 9;
 
 impl<E: Env> Core<E> {
     /// What machine and process are doing now; all empty where nobody measures. Reads files of
@@ -159,40 +169,97 @@ impl<E: Env> Core<E> {
         wait: &HealthWait,
     ) -> Result<HealthReply> {
         gate.cluster("cluster:monitor/health")?;
-        let begin = self.env.clock().monotonic();
-        let limit = Duration::from_millis(wait.timeout_ms);
+        let clock = self.env.clock();
+        let until = clock.monotonic() + Duration::from_millis(wait.timeout_ms);
         loop {
-            let call = Call { forbid_closed: false, ..Call::new(options) };
-            let named = if expression.is_empty() {
-                let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..options };
-                let call = Call { forbid_closed: false, ..Call::new(all) };
-                // The cluster is as well as all of its indices are, whatever the caller may learn of each.
-                self.indices(&Everything, "cluster:monitor/health", "*", call)
-            } else {
-                self.indices(gate, "cluster:monitor/health", expression, call)
-            };
-            let indices = match named {
-                Ok(indices) => indices,
-                Err(error) if error.status == 404 => Vec::new(),
-                Err(error) => return Err(error),
-            };
-            let missing = !expression.is_empty() && self.lacks_index(gate, expression, options)?;
-            let mut rows: Vec<IndexRow> =
-                indices.iter().map(|index| self.health_row(index)).collect();
-            rows.sort_by(|a, b| a.name.cmp(&b.name));
-            let worst = rows.iter().map(|row| row.health).max().unwrap_or(Health::Green);
-            let status = if missing { Health::Red } else { worst };
-            let active: u32 = rows.iter().map(|row| row.active).sum();
+            let seen = self.seen();
+            let begin = clock.monotonic();
+            let (tally, missing) = self.tally(gate, expression, options, seen)?;
+            let status = if missing { Health::Red } else { tally.worst };
             let met = !missing
                 && wait.status.is_none_or(|wanted| status <= wanted)
-                && (!wait.no_initializing || rows.iter().all(|row| row.initializing == 0))
-                && wait.active_shards.is_none_or(|wanted| active >= wanted);
-            let waited = self.env.clock().monotonic().saturating_sub(begin);
-            if met || waited >= limit {
+                && (!wait.no_initializing || tally.initializing == 0)
+                && wait.active_shards.is_none_or(|wanted| tally.active >= wanted);
+            if met || begin >= until {
+                let indices = self.health_of(gate, expression, options)?;
+                let mut rows: Vec<IndexRow> =
+                    indices.iter().map(|index| self.health_row(index)).collect();
+                rows.sort_by(|a, b| a.name.cmp(&b.name));
                 return Ok(HealthReply { status, timed_out: !met, indices: rows });
             }
-            self.env.clock().sleep(POLL).await;
+            let took = clock.monotonic().saturating_sub(begin);
+            self.changed(seen, until).await;
+            let now = clock.monotonic();
+            let turn = self.next_look.get().max(now);
+            if now < until && turn < until {
+                self.next_look.set(turn + took * STAND_BACK);
+            }
+            if turn > now {
+                clock.sleep(turn.min(until).saturating_sub(now)).await;
+            }
         }
+    }
+
+    /// Whose health is asked for, those that are there.
+    fn health_of(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<Index>>> {
+        let call = Call { forbid_closed: false, ..Call::new(options) };
+        let named = if expression.is_empty() {
+            let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..options };
+            let call = Call { forbid_closed: false, ..Call::new(all) };
+            // The cluster is as well as all of its indices are, whatever the caller may learn of each.
+            self.indices(&Everything, "cluster:monitor/health", "*", call)
+        } else {
+            self.indices(gate, "cluster:monitor/health", expression, call)
+        };
+        match named {
+            Err(error) if error.status == 404 => Ok(Vec::new()),
+            named => named,
+        }
+    }
+
+    /// Counts of those whose health is asked for, and whether one that was named is missing. The
+    /// whole cluster's are counted once for each change, however many wait.
+    fn tally(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        expression: &str,
+        options: IndicesOptions,
+        seen: Seen,
+    ) -> Result<(Tally, bool)> {
+        if !expression.is_empty() {
+            let missing = self.lacks_index(gate, expression, options)?;
+            let indices = self.health_of(gate, expression, options)?;
+            return Ok((self.count_up(&indices), missing));
+        }
+        let whole = options.expand_open;
+        if let Some((counted, tally)) = self.health.get()
+            && whole
+            && counted == seen
+        {
+            return Ok((tally, false));
+        }
+        let tally = self.count_up(&self.health_of(gate, expression, options)?);
+        if whole {
+            self.health.set(Some((seen, tally)));
+        }
+        Ok((tally, false))
+    }
+
+    fn count_up(&self, indices: &[Arc<Index>]) -> Tally {
+        let directory = self.directory();
+        let mut tally = Tally { worst: Health::Green, active: 0, initializing: 0 };
+        for index in indices {
+            let (health, active, initializing) = standing(&directory, index);
+            tally.worst = tally.worst.max(health);
+            tally.active += active;
+            tally.initializing += initializing;
+        }
+        tally
     }
 
     /// Names the expression an index that is not there? Health waits for it, and then says so.
@@ -266,32 +333,15 @@ impl<E: Env> Core<E> {
 
     /// A row without counts.
     pub(crate) fn health_row(&self, index: &Arc<Index>) -> IndexRow {
-        let directory = self.directory();
-        let primaries = index.settings.shard_count();
-        let (mut active, mut initializing) = (0, 0);
-        for number in 0..primaries {
-            match directory.shards.get(&ShardId { index: index.uuid, number }) {
-                Some(Entry::Open(_)) => active += 1,
-                Some(Entry::Opening) => initializing += 1,
-                // The files of a closed index are there, and nobody needs more of them.
-                None if !index.open => active += 1,
-                Some(Entry::Failed(_)) | None => {}
-            }
-        }
-        let replicas = index.settings.replica_count();
-        let health = match () {
-            () if index.open && active < primaries => Health::Red,
-            () if replicas > 0 => Health::Yellow,
-            () => Health::Green,
-        };
+        let (health, active, initializing) = standing(&self.directory(), index);
         IndexRow {
             name: index.name.to_string(),
             uuid: index.uuid_text(),
             health,
             open: index.open,
             hidden: index.hidden(),
-            primaries,
-            replicas,
+            primaries: index.settings.shard_count(),
+            replicas: index.settings.replica_count(),
             active,
             initializing,
             docs_count: 0,
@@ -301,4 +351,25 @@ impl<E: Env> Core<E> {
             created_ms: index.created_ms,
         }
     }
+}
+
+/// An index's colour, its active and its initializing shards.
+fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
+    let primaries = index.settings.shard_count();
+    let (mut active, mut initializing) = (0, 0);
+    for number in 0..primaries {
+        match directory.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Open(_)) => active += 1,
+            Some(Entry::Opening) => initializing += 1,
+            // The files of a closed index are there, and nobody needs more of them.
+            None if !index.open => active += 1,
+            Some(Entry::Failed(_)) | None => {}
+        }
+    }
+    let health = match () {
+        () if index.open && active < primaries => Health::Red,
+        () if index.settings.replica_count() > 0 => Health::Yellow,
+        () => Health::Green,
+    };
+    (health, active, initializing)
 }

@@ -96,16 +96,18 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 /// Waits for the metadata to reach a version.
 async fn reached<E: Env>(call: &Call<'_, E>, version: u64, limit: Duration) -> bool {
-    const POLL: Duration = Duration::from_millis(5);
     let clock = call.core.env().clock();
-    let begin = clock.monotonic();
-    while call.core.state().version < version {
-        if clock.monotonic().saturating_sub(begin) >= limit {
+    let until = clock.monotonic() + limit;
+    loop {
+        let seen = call.core.seen();
+        if call.core.state().version >= version {
+            return true;
+        }
+        if clock.monotonic() >= until {
             return false;
         }
-        clock.sleep(POLL).await;
+        call.core.changed(seen, until).await;
     }
-    true
 }
 
 async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'_>) {
