@@ -1,4 +1,5 @@
-//! Times and sizes with units, as Elasticsearch reads them, and what it says of those it cannot read.
+//! Times and sizes with units, as Elasticsearch reads them, and what it says of those it cannot read;
+//! and times as it prints them.
 
 use std::time::Duration;
 
@@ -92,6 +93,28 @@ pub fn bytes(name: &str, text: &str) -> Result<Option<u64>, String> {
         ));
     }
     Ok(Some(bytes as u64))
+}
+
+/// A time as Elasticsearch prints it: `0s`, `740nanos`, `25.3micros`, `7.6ms`, `1.2s`: one decimal, cut off.
+pub fn nanos(count: u64) -> String {
+    const UNITS: [(u64, &str); 6] = [
+        (86_400_000_000_000, "d"),
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "m"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "micros"),
+    ];
+    if count == 0 {
+        return "0s".to_owned();
+    }
+    let Some((size, unit)) = UNITS.iter().find(|(size, _)| count >= *size) else {
+        return format!("{count}nanos");
+    };
+    match u128::from(count) * 10 / u128::from(*size) % 10 {
+        0 => format!("{}{unit}", count / size),
+        tenth => format!("{}.{tenth}{unit}", count / size),
+    }
 }
 
 #[cfg(test)]

@@ -217,10 +217,14 @@ impl<E: Env> Core<E> {
             };
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
             let took = self.env.clock().monotonic().saturating_sub(begun);
-            self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
-                origin: origin.clone(),
-                ..told(group, &members, items, aims)
-            });
+            let indexed = |at: &&usize| items[**at].action != WriteAction::Delete;
+            if members.iter().any(|at| indexed(&at)) {
+                let indexed: Vec<usize> = members.iter().filter(indexed).copied().collect();
+                self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
+                    origin: origin.clone(),
+                    ..told(group, &indexed, items, aims)
+                });
+            }
             let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();

@@ -140,6 +140,20 @@ impl Run {
     pub(super) fn asked(&self) -> Vec<(Arc<Index>, u32)> {
         shards_of(&self.targets).map(|it| (Arc::clone(&it.index), it.number)).collect()
     }
+
+    /// Those of them of which hits are on the page.
+    pub(super) fn with_hits(&self) -> Vec<(Arc<Index>, u32)> {
+        let mut found: Vec<ShardId> = Vec::new();
+        let mut shards = Vec::new();
+        for winner in &self.merged.winners {
+            let Some(target) = self.targets.get(winner.target as usize) else { continue };
+            if !found.contains(&target.shard()) {
+                found.push(target.shard());
+                shards.push((Arc::clone(&target.index), target.number));
+            }
+        }
+        shards
+    }
 }
 
 /// How long the parts of a search took in one shard.

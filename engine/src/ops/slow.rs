@@ -8,8 +8,10 @@
 //! All that searches is told: a search, each page of a scroll, a search of a point in time, a count,
 //! and the batches in which `_delete_by_query` and its kin read.
 //!
-//! A search's time is that of its whole phase, a write's that of the batch in which the document
-//! went to its shard: documents of one batch are decided, logged and answered together.
+//! A search's time is that of its whole phase: one plan runs over slices of all shards, which share
+//! the cores, and what is found is merged as it comes, so a shard has no time and no count of its
+//! own. A write's time is that of the batch in which the document went to its shard: documents of
+//! one batch are decided, logged and answered together. Deletes are not told, as on Elasticsearch.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -218,7 +220,9 @@ impl<E: Env> Core<E> {
         let run = self.run(gate, SEARCH, held, request, partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(start);
         let hits = run.merged.total.map(|total| total.value);
-        self.tell_slow_search(asked, Phase::Query, &run.asked(), took, hits);
+        let shards = run.asked();
+        self.tell_slow_search(asked, Phase::Query, (&shards, shards.len()), took, hits);
+        self.count_groups(&shards, &asked.request.groups, Phase::Query, took);
         Ok(run)
     }
 
@@ -231,19 +235,22 @@ impl<E: Env> Core<E> {
     ) -> Result<SearchReply> {
         let start = self.env.clock().monotonic();
         let (shards, hits) = (run.asked(), run.merged.total.map(|total| total.value));
+        // Of a shard without a hit on the page nothing is read.
+        let read = run.with_hits();
         let reply = self.present(asked.request, run, asked.partial_results, begin).await?;
         let took = self.env.clock().monotonic().saturating_sub(start);
-        self.tell_slow_search(asked, Phase::Fetch, &shards, took, hits);
+        self.tell_slow_search(asked, Phase::Fetch, (&read, shards.len()), took, hits);
+        self.count_groups(&shards, &asked.request.groups, Phase::Fetch, took);
         Ok(reply)
     }
 
-    /// Tells the slow log of a phase that took so long, for each of the shards that were asked, and
-    /// counts it under the names that the search gave.
+    /// Tells the slow log of a phase that took so long, for each of these shards, out of so many that
+    /// were asked.
     fn tell_slow_search(
         self: &Rc<Self>,
         asked: Asked<'_>,
         phase: Phase,
-        shards: &[(Arc<Index>, u32)],
+        (shards, asked_count): (&[(Arc<Index>, u32)], usize),
         took: Duration,
         total_hits: Option<u64>,
     ) {
@@ -254,14 +261,13 @@ impl<E: Env> Core<E> {
                     Source::Kept(source) => source.to_vec(),
                 },
                 total_hits,
-                total_shards: shards.len() as u32,
+                total_shards: asked_count as u32,
                 // One shard alone knows all counts.
-                dfs: asked.request.dfs && shards.len() > 1,
+                dfs: asked.request.dfs && asked_count > 1,
                 origin: asked.gate.origin().clone(),
                 ..Told::default()
             });
         }
-        self.count_groups(shards, &asked.request.groups, phase, took);
     }
 
     /// Counts a phase that begins now at these shards.
@@ -338,7 +344,10 @@ impl<E: Env> Core<E> {
             .field_str("elasticsearch.cluster.name", &info.cluster_name)
             .field_str("elasticsearch.node.name", &info.name)
             .field_str("elasticsearch.slowlog.message", &format!("[{index}][{number}]"))
-            .field_str("elasticsearch.slowlog.took", &format!("{}micros", took.as_micros()))
+            .field_str(
+                "elasticsearch.slowlog.took",
+                &base::units::nanos(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)),
+            )
             .field_u64("elasticsearch.slowlog.took_millis", took.as_millis() as u64);
         if phase == Phase::Index {
             writer.field_u64("corelode.slowlog.docs", told.docs as u64);

@@ -1,5 +1,7 @@
 //! Sizes, times and dates as Elasticsearch prints them.
 
+pub use base::units::nanos;
+
 /// `15.7kb`, `0b`: powers of 1024, one decimal, cut off.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["kb", "mb", "gb", "tb", "pb"];
@@ -45,28 +47,6 @@ pub fn nanos_in(count: u64, unit: &str) -> Option<u64> {
         _ => return None,
     };
     Some(count / size)
-}
-
-/// `0s`, `740nanos`, `25.3micros`, `7.6ms`, `1.2s`: one decimal, cut off.
-pub fn nanos(count: u64) -> String {
-    const UNITS: [(u64, &str); 6] = [
-        (86_400_000_000_000, "d"),
-        (3_600_000_000_000, "h"),
-        (60_000_000_000, "m"),
-        (1_000_000_000, "s"),
-        (1_000_000, "ms"),
-        (1_000, "micros"),
-    ];
-    if count == 0 {
-        return "0s".to_owned();
-    }
-    let Some((size, unit)) = UNITS.iter().find(|(size, _)| count >= *size) else {
-        return format!("{count}nanos");
-    };
-    match u128::from(count) * 10 / u128::from(*size) % 10 {
-        0 => format!("{}{unit}", count / size),
-        tenth => format!("{}.{tenth}{unit}", count / size),
-    }
 }
 
 /// `0s`, `25ms`, `1.2s`, `7.6m`: one decimal, cut off.

@@ -1,0 +1,117 @@
+//! The slow log of a whole node: which lines there are, and what they say.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::ops::Refresh;
+use engine::ops::bulk::BulkRequest;
+use engine::ops::document::{WriteAction, WriteItem};
+use engine::ops::observe::NodeInfo;
+use engine::ops::search::SearchCall;
+use engine::{Config, Everything, start_all};
+use env::{Bytes, Clock, Env};
+use json::{Value, json};
+use sim::Sim;
+
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<String>>);
+
+impl env::lines::Lines for Kept {
+    fn keep(&self, line: &str) {
+        self.0.lock().expect("nobody panics").push(line.to_owned());
+    }
+}
+
+impl Kept {
+    /// The lines since the last time: of which set, of which shard, each as a value.
+    fn take(&self) -> Vec<(String, String, Value)> {
+        let lines = std::mem::take(&mut *self.0.lock().expect("nobody panics"));
+        let mut told: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let value = json::parse(line.as_bytes()).expect("JSON");
+                let text =
+                    |key: &str| value.get(key).and_then(Value::as_str).expect("a text").to_owned();
+                let set = text("event.dataset").rsplit('.').next().unwrap_or_default().to_owned();
+                (set, text("elasticsearch.slowlog.message"), value)
+            })
+            .collect();
+        told.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        told
+    }
+}
+
+fn call(body: &str) -> SearchCall {
+    SearchCall {
+        indices: "m".to_owned(),
+        body: Bytes::from(body.as_bytes().to_vec()),
+        partial_results: true,
+        ..SearchCall::default()
+    }
+}
+
+fn write(action: WriteAction, id: &str) -> WriteItem {
+    let source = if action == WriteAction::Delete { "" } else { r#"{"a":1}"# };
+    WriteItem { source: Bytes::from(source.as_bytes().to_vec()), ..WriteItem::new(action, "m", id) }
+}
+
+/// A search of nothing once told three fetches, and a delete was told as a document without a source.
+#[test]
+fn lines_tell_what_was_done_and_nothing_else() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let kept = Arc::new(Kept::default());
+        let info = NodeInfo { slow_log: Some(Arc::clone(&kept) as _), ..NodeInfo::default() };
+        let config = Config { info, ..Config::new(2, "/data") };
+        let cores = start_all(&env, config).await.expect("the state opens");
+        let core = &cores[0];
+        let settle = || env.clock().sleep(Duration::from_secs(1));
+        let shape = json!({"settings": {
+            "number_of_shards": 3,
+            "index.search.slowlog.threshold.query.trace": "0ms",
+            "index.search.slowlog.threshold.fetch.trace": "0ms",
+            "index.indexing.slowlog.threshold.index.trace": "0ms",
+        }});
+        core.create_index(&Everything, "m", &shape).await.expect("a good name");
+
+        let items = vec![write(WriteAction::Index, "1"), write(WriteAction::Delete, "1")];
+        let bulk = BulkRequest { items, refresh: Refresh::Now };
+        core.bulk(&Everything, bulk).await;
+        settle().await;
+        let told = kept.take();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(
+            told[0].0,
+            "elasticsearch.index_indexing_slowlog".rsplit('.').next().expect("it")
+        );
+        assert_eq!(told[0].2.get("corelode.slowlog.docs").and_then(Value::as_u64), Some(1));
+        let took = told[0].2.get("elasticsearch.slowlog.took").and_then(Value::as_str);
+        let took = took.expect("a time");
+        assert!(took.ends_with("ms") && took.len() < 8, "as Elasticsearch prints it: {took}");
+
+        core.write(&Everything, write(WriteAction::Delete, "1"), Refresh::Now)
+            .await
+            .expect("nothing is wrong with it");
+        settle().await;
+        assert_eq!(kept.take().len(), 0, "a delete is no document");
+
+        core.write(&Everything, write(WriteAction::Index, "1"), Refresh::Now)
+            .await
+            .expect("nothing is wrong with it");
+        settle().await;
+        kept.take();
+        let count = |told: &[(String, String, Value)], set: &str| {
+            told.iter().filter(|line| line.0 == set).count()
+        };
+        for (body, fetched) in
+            [(r#"{"size":0}"#, 0), ("{}", 1), (r#"{"query":{"match_none":{}}}"#, 0)]
+        {
+            core.search(&Everything, &call(body)).await.expect("nothing is wrong with it");
+            settle().await;
+            let told = kept.take();
+            assert_eq!(count(&told, "fetch"), fetched, "{body}: {told:?}");
+            assert!(count(&told, "query") > 0, "{body}");
+        }
+    });
+}
