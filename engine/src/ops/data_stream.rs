@@ -5,13 +5,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cluster::{AliasAction, Command, DataStream, Index, NewIndex, Outcome};
-use env::Env;
+use env::{Bytes, Env};
+use json::json;
+use search::result::Key;
 
 use super::IndicesOptions;
 use super::observe::{Health, IndexRow};
+use super::search::SearchCall;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
+use crate::gate::{Everything, Gate};
 use crate::index::block::{self, Level};
 use crate::index::resolve::matches;
 
@@ -39,6 +42,8 @@ pub struct StreamStats {
     pub store_bytes: u64,
     /// Shards of all.
     pub shard_count: u64,
+    /// The newest `@timestamp`, milliseconds since 1970; 0 where there is none.
+    pub newest_ms: i64,
 }
 
 /// One change of `_data_stream/_modify`.
@@ -365,9 +370,34 @@ impl<E: Env> Core<E> {
                 index_count: rows.len() as u64,
                 store_bytes: rows.iter().map(|row| row.store_bytes).sum(),
                 shard_count: rows.iter().map(|row| u64::from(row.active)).sum(),
+                newest_ms: self.newest_ms(&view.stream.name).await.unwrap_or(0),
             });
         }
         Ok(stats)
+    }
+
+    /// When what a data stream holds last happened. A figure about it, which whoever may see its
+    /// figures is told; the documents are not.
+    async fn newest_ms(self: &Rc<Self>, stream: &str) -> Option<i64> {
+        let newest = json!({
+            "size": 1,
+            "_source": false,
+            "track_total_hits": false,
+            "sort": [{"@timestamp": {"order": "desc", "format": "epoch_millis"}}],
+        });
+        let call = SearchCall {
+            indices: stream.to_owned(),
+            body: Bytes::from(json::to_string(&newest).into_bytes()),
+            partial_results: true,
+            ..SearchCall::default()
+        };
+        let reply = self.search(&Everything, &call).await.ok()?;
+        match reply.result.hits.first()?.sort.first()? {
+            // Of a date with nanoseconds the rest stands behind a point.
+            Key::Text(text) => text.split('.').next()?.parse().ok(),
+            Key::Long(ms) => Some(*ms),
+            _ => None,
+        }
     }
 }
 

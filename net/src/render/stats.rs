@@ -66,6 +66,21 @@ impl<'w, 'b> Figures<'w, 'b> {
         self
     }
 
+    /// A share.
+    pub fn double(&mut self, key: &str, value: f64) -> &mut Self {
+        self.writer.key(key).f64(value);
+        self
+    }
+
+    /// A size: `key_bytes`, its twin `key`.
+    pub fn size(&mut self, key: &str, bytes: u64) -> &mut Self {
+        if self.human {
+            self.writer.field_str(key, &units::bytes(bytes));
+        }
+        self.writer.field_u64(&format!("{key}_bytes"), bytes);
+        self
+    }
+
     /// A time: `key_in_millis`, its twin `key`.
     pub fn millis(&mut self, key: &str, ms: u64) -> &mut Self {
         if self.human {

@@ -135,15 +135,15 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .end_object()
             .field_u64("data_stream_count", rows.len() as u64)
             .field_u64("backing_indices", sum(|row| row.index_count));
-        Figures::new(writer, call.human).bytes("total_store_size", sum(|row| row.store_bytes));
+        Figures::new(writer, call.human).size("total_store_size", sum(|row| row.store_bytes));
         writer.key("data_streams").begin_array();
         for row in &rows {
             writer
                 .begin_object()
                 .field_str("data_stream", &row.name)
                 .field_u64("backing_indices", row.index_count);
-            Figures::new(writer, call.human).bytes("store_size", row.store_bytes);
-            writer.end_object();
+            Figures::new(writer, call.human).size("store_size", row.store_bytes);
+            writer.key("maximum_timestamp").i64(row.newest_ms).end_object();
         }
         writer.end_array().end_object();
     }))

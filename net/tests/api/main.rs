@@ -19,3 +19,4 @@ mod security;
 mod shown;
 mod tells;
 mod warned;
+mod watch;

@@ -1,0 +1,31 @@
+//! What tools that watch a cluster read: health reports, figures, parameters wherever they stand.
+
+use json::json;
+
+use crate::place::{at, with_node};
+
+#[test]
+fn a_data_stream_tells_its_bytes_and_its_newest_document() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds", "").await;
+        let empty = client.good("GET", "/_data_stream/_stats", "").await;
+        let first =
+            |of: &json::Value| at(of, &["data_streams"]).as_array().expect("a list")[0].clone();
+        assert_eq!(at(&first(&empty), &["maximum_timestamp"]).as_i64(), Some(0));
+        for time in ["2020-01-01T00:00:00.123Z", "2019-01-01"] {
+            let doc = format!(r#"{{"@timestamp":"{time}"}}"#);
+            client.good("POST", "/ds/_doc?refresh", &doc).await;
+        }
+        let stats = client.good("GET", "/_data_stream/ds/_stats?human", "").await;
+        let one = first(&stats);
+        assert_eq!(at(&one, &["maximum_timestamp"]).as_i64(), Some(1_577_836_800_123));
+        assert_eq!(
+            at(&one, &["store_size_bytes"]).as_u64(),
+            at(&stats, &["total_store_size_bytes"]).as_u64()
+        );
+        assert_eq!(at(&one, &["store_size"]).as_str(), at(&stats, &["total_store_size"]).as_str());
+        assert!(stats.get("total_store_size_in_bytes").is_none());
+    });
+}
