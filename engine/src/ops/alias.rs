@@ -176,6 +176,10 @@ impl<E: Env> Core<E> {
             AliasChange::RemoveIndex => "indices:admin/delete",
             _ => "indices:admin/aliases",
         };
+        // Each is one name, so one with a comma in it names nothing.
+        if let Some(name) = request.indices.iter().find(|name| name.contains(',')) {
+            return Err(Error::index_not_found(name, "index_or_alias"));
+        }
         let mut expression = request.indices.join(",");
         if request.change != AliasChange::RemoveIndex {
             let state = self.state();

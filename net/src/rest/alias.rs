@@ -288,8 +288,10 @@ fn parts(
 ) -> std::result::Result<AliasRequest, (Option<Place>, Error)> {
     let named = |one: &str, many: &str| -> std::result::Result<Vec<String>, _> {
         let found: Vec<String> = match (body.get(one), body.get(many)) {
-            (Some(Value::String(name)), _) => list(name),
-            (_, Some(Value::String(name))) => list(name),
+            // One name, whatever stands in it: a list is written as one.
+            (Some(Value::String(name)), _) | (_, Some(Value::String(name))) => {
+                vec![name.to_string()]
+            }
             (_, Some(Value::Array(items))) => {
                 items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
@@ -346,7 +348,7 @@ mod tests {
     #[test]
     fn actions_read() {
         let requests = read(
-            r#"{"actions":[{"add":{"index":"a,b","alias":"x","routing":1,"must_exist":"true"}},
+            r#"{"actions":[{"add":{"indices":["a","b"],"alias":"x","routing":1,"must_exist":"true"}},
                 {"remove":{"indices":["c"],"aliases":["y","z"],"must_exist":true}},
                 {"remove_index":{"index":"d"}}]}"#,
         )

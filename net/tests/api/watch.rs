@@ -29,3 +29,35 @@ fn a_data_stream_tells_its_bytes_and_its_newest_document() {
         assert!(stats.get("total_store_size_in_bytes").is_none());
     });
 }
+
+#[test]
+fn a_name_with_a_comma_is_one_name() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/m1", "").await;
+        client.good("PUT", "/m2", "").await;
+        for (action, told) in [
+            (
+                r#"{"add":{"index":"m1","alias":"q1,q2"}}"#,
+                "400 invalid_alias_name_exception: Invalid alias name [q1,q2]",
+            ),
+            (
+                r#"{"add":{"index":"m1","aliases":"q4,q5"}}"#,
+                "400 invalid_alias_name_exception: Invalid alias name [q4,q5]",
+            ),
+            (
+                r#"{"add":{"index":"m1,m2","alias":"q"}}"#,
+                "404 index_not_found_exception: no such index [m1,m2]",
+            ),
+        ] {
+            let body = format!(r#"{{"actions":[{action}]}}"#);
+            let found = client.bad("POST", "/_aliases", &body).await;
+            assert!(found.starts_with(told), "{found}");
+        }
+        let both = r#"{"actions":[{"add":{"indices":["m1","m2"],"aliases":["q1","q2"]}}]}"#;
+        client.good("POST", "/_aliases", both).await;
+        assert_eq!(
+            client.good("GET", "/_alias", "").await,
+            json!({"m1": {"aliases": {"q1": {}, "q2": {}}}, "m2": {"aliases": {"q1": {}, "q2": {}}}})
+        );
+    });
+}
