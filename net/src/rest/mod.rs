@@ -16,6 +16,7 @@ mod document;
 mod explain;
 mod field_caps;
 mod field_uses;
+mod health_report;
 mod index_stats;
 mod indices;
 mod info;
@@ -161,7 +162,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::IncludeVotes => allocation::include_votes(call).await,
         Api::RemoteInfo => allocation::remote_info(call),
         Api::Shutdowns => allocation::shutdowns(call),
-        Api::HealthReport => monitor::health_report(call).await,
+        Api::HealthReport => health_report::report(call).await,
         Api::Nodes => nodes::nodes(call).await,
         Api::NodesStats => nodes::stats(call).await,
         Api::NodesUsage => nodes::usage(call),

@@ -5,6 +5,62 @@ use json::json;
 use crate::place::{at, with_node};
 
 #[test]
+fn a_health_report_says_what_follows_and_what_helps() {
+    with_node(|mut client| async move {
+        let whole = client.good("GET", "/_health_report", "").await;
+        let indicator = |of: &json::Value| at(of, &["indicators", "shards_availability"]).clone();
+        assert!(indicator(&whole).get("impacts").is_none(), "nothing is wrong: {whole:?}");
+        assert!(indicator(&whole).get("diagnosis").is_none());
+        for index in ["a", "b", "c"] {
+            let body = r#"{"settings":{"number_of_replicas":1}}"#;
+            client.good("PUT", &format!("/{index}"), body).await;
+        }
+        client.good("PUT", "/d", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        let report = client.good("GET", "/_health_report?size=2", "").await;
+        let shards = indicator(&report);
+        assert_eq!(
+            at(&shards, &["impacts"]),
+            &json!([{
+                "id": "elasticsearch:health:shards_availability:impact:replica_unassigned",
+                "severity": 2,
+                "description": "Searches might be slower than usual. Fewer redundant copies of \
+                                the data exist on 3 indices [a, b, c].",
+                "impact_areas": ["search"]
+            }])
+        );
+        let diagnosis = &at(&shards, &["diagnosis"]).as_array().expect("a list")[0];
+        assert_eq!(
+            at(diagnosis, &["id"]).as_str(),
+            Some(
+                "elasticsearch:health:shards_availability:diagnosis:\
+                 increase_node_capacity_for_allocations"
+            )
+        );
+        assert_eq!(
+            at(diagnosis, &["affected_resources"]),
+            &json!({"indices": ["a", "b"]}),
+            "no more than were asked for"
+        );
+        for key in ["cause", "action", "help_url"] {
+            assert!(at(diagnosis, &[key]).as_str().is_some_and(|text| !text.is_empty()), "{key}");
+        }
+        assert!(at(&report, &["indicators", "disk"]).get("impacts").is_none());
+        let short = indicator(&client.good("GET", "/_health_report?verbose=false", "").await);
+        assert!(short.get("diagnosis").is_none());
+        assert!(short.get("impacts").is_some());
+
+        let most = r#"{"persistent":{"cluster.max_shards_per_node":8}}"#;
+        client.good("PUT", "/_cluster/settings", most).await;
+        let full = client.good("GET", "/_health_report/shards_capacity", "").await;
+        let capacity = at(&full, &["indicators", "shards_capacity"]);
+        assert_eq!(
+            at(&at(capacity, &["impacts"]).as_array().expect("a list")[0], &["id"]).as_str(),
+            Some("elasticsearch:health:shards_capacity:impact:creation_of_new_indices_blocked")
+        );
+    });
+}
+
+#[test]
 fn a_data_stream_tells_its_bytes_and_its_newest_document() {
     with_node(|mut client| async move {
         let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
