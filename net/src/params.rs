@@ -154,12 +154,18 @@ impl Params {
         }
     }
 
-    /// Checks names and values against what a route knows. `path` is the request's; `has_body`: it
-    /// has a body, beside which one in the query (`source`) is not looked at.
+    /// Checks names and values against what a route knows. `path` is the request's; `of_path`: what
+    /// paths of the call may give, and so the query too; `has_body`: it has a body, beside which one in the query (`source`) is not looked at.
     ///
     /// # Errors
     /// Unknown names, all of them, with near ones; then the first value of a wrong kind.
-    pub fn check(&self, path: &str, known: &[&[Known]], has_body: bool) -> Result<()> {
+    pub fn check(
+        &self,
+        path: &str,
+        known: &[&[Known]],
+        of_path: &[&str],
+        has_body: bool,
+    ) -> Result<()> {
         let is_read = |name: &str| match name {
             "source" => !has_body,
             "source_content_type" => !has_body && self.text("source").is_some(),
@@ -172,7 +178,9 @@ impl Params {
         let mut unknown: Vec<&str> = self
             .iter()
             .map(|(name, _)| name)
-            .filter(|name| !COMMON.contains(name) && find(name).is_none())
+            .filter(|name| {
+                !COMMON.contains(name) && !of_path.contains(name) && find(name).is_none()
+            })
             .collect();
         if !unknown.is_empty() {
             unknown.sort_unstable();
@@ -414,8 +422,9 @@ mod tests {
             Known::new("size", Kind::Int).unoffered(),
             Known::new("timeout", Kind::Time),
         ];
-        let reason =
-            |query: &str| params(query).check("/a", &[KNOWN], false).expect_err("unknown").reason;
+        let reason = |query: &str| {
+            params(query).check("/a", &[KNOWN], &[], false).expect_err("unknown").reason
+        };
         assert_eq!(reason("sizee=1"), "request [/a] contains unrecognized parameter: [sizee]");
         assert_eq!(
             reason("levle=1"),
@@ -425,8 +434,10 @@ mod tests {
             reason("foo&bar&pretty"),
             "request [/a] contains unrecognized parameters: [bar], [foo]"
         );
-        assert!(params("level=x&size=3&timeout=1s&pretty").check("/a", &[KNOWN], false).is_ok());
-        assert!(params("size=x").check("/a", &[KNOWN], false).is_err());
-        assert!(params("timeout=x").check("/a", &[KNOWN], false).is_err());
+        assert!(
+            params("level=x&size=3&timeout=1s&pretty").check("/a", &[KNOWN], &[], false).is_ok()
+        );
+        assert!(params("size=x").check("/a", &[KNOWN], &[], false).is_err());
+        assert!(params("timeout=x").check("/a", &[KNOWN], &[], false).is_err());
     }
 }

@@ -3,16 +3,23 @@
 //! A literal segment beats a parameter, at each segment from the left; where the literal way ends
 //! nowhere, the parameter is tried. The first path found decides: another path's methods do not
 //! help, as in Elasticsearch.
+//!
+//! A parameter that another path of the same call gives may stand in the query
+//! (`/_stats?metric=docs` is `/_stats/docs`): [`Router::complete`].
 
+use base::hash::Map;
 use http::Method;
 use http::target::{BadEscape, Plus, Target, decode};
 
-use crate::table::Route;
+use crate::params::Params;
+use crate::table::{Api, Route};
 
 /// The table as a tree.
 #[derive(Debug, Default)]
 pub struct Router {
     root: Node,
+    /// The parameters of all the paths of a call.
+    names: Map<Api, Vec<&'static str>>,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +68,10 @@ impl Router {
                 let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
                 node = match name {
                     Some(name) => {
+                        let of_call = router.names.entry(route.api).or_default();
+                        if !of_call.contains(&name) {
+                            of_call.push(name);
+                        }
                         names.push(name);
                         node.parameter.get_or_insert_default()
                     }
@@ -73,6 +84,25 @@ impl Router {
             node.routes.push((route, names));
         }
         router
+    }
+
+    /// What paths of this call may give.
+    pub fn names(&self, api: Api) -> &[&'static str] {
+        self.names.get(&api).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes from the query what the path does not give and another path of the call would. A name
+    /// that is a parameter of the query in its own right stays that.
+    pub fn complete(&self, route: &Route, path: &mut PathParams, params: &Params) {
+        for name in self.names(route.api) {
+            let mut own = route.params.iter().copied().flatten();
+            if path.get(name).is_some() || own.any(|known| known.name == *name) {
+                continue;
+            }
+            if let Some(value) = params.text(name) {
+                path.pairs.push((name, value.to_owned()));
+            }
+        }
     }
 
     /// The route of a request.
@@ -184,6 +214,32 @@ mod tests {
         );
         assert!(matches!(find(Method::Get, "/x/y/z/q"), Found::Nothing));
         assert!(matches!(find(Method::Get, "/x/y/z"), Found::Nothing));
+    }
+
+    #[test]
+    fn what_another_path_gives_the_query_may_give() {
+        let given = |target: &str, name: &str| {
+            let router = Router::new(ROUTES);
+            let target = Target::new(target.as_bytes());
+            let Found::Route(route, mut path) = router.find(Method::Get, &target).expect("good")
+            else {
+                panic!("no route");
+            };
+            let params = Params::parse(&target).expect("good escapes");
+            router.complete(route, &mut path, &params);
+            path.get(name).map(str::to_owned)
+        };
+        for (target, name, expected) in [
+            ("/_stats?metric=docs", "metric", Some("docs")),
+            ("/_stats/store?metric=docs", "metric", Some("store")),
+            ("/_search?index=a,b", "index", Some("a,b")),
+            ("/a/_search?index=b", "index", Some("a")),
+            ("/_cat/indices?index=a", "index", Some("a")),
+            ("/_cat/health?index=a", "index", None),
+            ("/_cat/fielddata?fields=a", "fields", None),
+        ] {
+            assert_eq!(given(target, name).as_deref(), expected, "{target}");
+        }
     }
 
     #[test]

@@ -410,7 +410,7 @@ impl<E: Env> Inner<E> {
             }
         };
         self.touched.note(self.core.env(), self.security.as_ref(), &caller, peer);
-        let (route, path) = match self.route(head, &target)? {
+        let (route, mut path) = match self.route(head, &target)? {
             Ok(found) => found,
             Err(reply) => {
                 look.filter.clear();
@@ -419,7 +419,9 @@ impl<E: Env> Inner<E> {
         };
         look.family = route.family();
         let has_body = !body.is_empty();
-        params.check(&String::from_utf8_lossy(target.path()), route.params, has_body)?;
+        let of_path = self.router.names(route.api);
+        params.check(&String::from_utf8_lossy(target.path()), route.params, of_path, has_body)?;
+        self.router.complete(route, &mut path, &params);
         let body = self.plain_body(head, body, &mut memory).await?;
         self.room_to_read(route.family(), &body, &mut memory).await?;
         let body = match encoding_of(head, &body)? {

@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::place::{at, with_node};
+use crate::place::{Client, at, with_node};
 
 #[test]
 fn a_health_report_says_what_follows_and_what_helps() {
@@ -83,6 +83,40 @@ fn a_data_stream_tells_its_bytes_and_its_newest_document() {
         );
         assert_eq!(at(&one, &["store_size"]).as_str(), at(&stats, &["total_store_size"]).as_str());
         assert!(stats.get("total_store_size_in_bytes").is_none());
+    });
+}
+
+async fn lists(client: &mut Client, target: &str) -> u16 {
+    client.call("GET", target, "").await.status
+}
+
+#[test]
+fn what_a_path_may_give_the_query_may_give() {
+    with_node(|mut client| async move {
+        for index in ["m1", "m2"] {
+            client.good("PUT", &format!("/{index}/_doc/1?refresh"), r#"{"a":1}"#).await;
+        }
+        let found = client.good("GET", "/_search?index=m1", "").await;
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1));
+        let found = client.good("GET", "/m1,m2/_search?index=m1", "").await;
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(2), "the path wins");
+        let stats = client.good("GET", "/_stats?metric=docs&index=m2", "").await;
+        let total = at(&stats, &["indices", "m2", "total"]);
+        assert_eq!(total, &json!({"docs": at(total, &["docs"]).clone()}));
+        assert!(at(&stats, &["indices"]).get("m1").is_none());
+        let set = client.good("GET", "/m1/_settings?name=index.uuid", "").await;
+        let index = at(&set, &["m1", "settings", "index"]);
+        assert_eq!(index.as_object().map(json::Object::len), Some(1), "{index:?}");
+        for target in [
+            "/_nodes/stats?metric=http",
+            "/_cat/thread_pool?thread_pool_patterns=write",
+            "/_cat/indices?index=m1",
+            "/_cluster/health?index=m1",
+        ] {
+            assert_eq!(lists(&mut client, target).await, 200, "{target}");
+        }
+        assert_eq!(lists(&mut client, "/_search?index=none").await, 404);
+        assert_eq!(lists(&mut client, "/_cat/health?index=m1").await, 400);
     });
 }
 
