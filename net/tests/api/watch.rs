@@ -121,6 +121,36 @@ fn what_a_path_may_give_the_query_may_give() {
 }
 
 #[test]
+fn a_body_may_stand_in_the_query() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/m1/_doc/1?refresh", r#"{"a":1}"#).await;
+        client.good("PUT", "/m1/_doc/2?refresh", r#"{"a":2}"#).await;
+        let as_json = "source_content_type=application%2Fjson&source=";
+        let two = "%7B%22query%22%3A%7B%22term%22%3A%7B%22a%22%3A2%7D%7D%7D";
+        let target = format!("/m1/_update_by_query?refresh&{as_json}{two}");
+        let done = client.good("POST", &target, "").await;
+        assert_eq!(at(&done, &["updated"]).as_u64(), Some(1));
+        let target = format!("/m1/_delete_by_query?refresh&{as_json}{two}");
+        let done = client.good("POST", &target, "").await;
+        assert_eq!(at(&done, &["deleted"]).as_u64(), Some(1));
+        let filter = "%7B%22index_filter%22%3A%7B%22match_none%22%3A%7B%7D%7D%7D";
+        let caps =
+            client.good("GET", &format!("/m1/_field_caps?fields=a&{as_json}{filter}"), "").await;
+        assert_eq!(at(&caps, &["indices"]), &json!([]));
+        let script = "%7B%22script%22%3A%7B%22source%22%3A%221%2B1%22%7D%7D";
+        let target = format!("/_scripts/painless/_execute?{as_json}{script}");
+        let made = client.good("GET", &target, "").await;
+        assert_eq!(at(&made, &["result"]).as_str(), Some("2"));
+        let pit = client.good("POST", "/m1/_pit?keep_alive=1m", "").await;
+        let id = at(&pit, &["id"]).as_str().expect("an id").to_owned();
+        let target = format!("/_pit?{as_json}%7B%22id%22%3A%22{id}%22%7D");
+        let closed = client.good("DELETE", &target, "").await;
+        assert_eq!(at(&closed, &["num_freed"]).as_u64(), Some(1));
+        client.good("POST", &format!("/_cluster/reroute?{as_json}%7B%7D"), "").await;
+    });
+}
+
+#[test]
 fn a_name_with_a_comma_is_one_name() {
     with_node(|mut client| async move {
         client.good("PUT", "/m1", "").await;
