@@ -68,6 +68,8 @@ pub struct Shared {
     pub scrubbing: Scrubbing,
     /// How fields are used.
     pub(crate) field_uses: crate::ops::field_uses::FieldUses,
+    /// How searches are asked.
+    pub search_uses: crate::ops::search_uses::SearchUses,
     /// Gives callers their numbers, the same on every core.
     pub hasher: base::hash::State,
     pub(crate) cores: Vec<Sender<Message>>,
@@ -110,6 +112,7 @@ pub fn prepare(config: Config) -> (Arc<Shared>, Vec<Inbox>) {
         meters: Meters::new(config.cores),
         scrubbing: Scrubbing::default(),
         field_uses: crate::ops::field_uses::FieldUses::new(config.cores),
+        search_uses: crate::ops::search_uses::SearchUses::new(config.cores),
         hasher: base::hash::State::default(),
         cores: senders,
         config,

@@ -7,6 +7,7 @@
 //! Not here: reading JSON (`dsl`), meeting an index (`plan`).
 
 mod family;
+mod names;
 mod place;
 mod score;
 mod script;

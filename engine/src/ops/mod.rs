@@ -43,6 +43,7 @@ pub mod rollover;
 pub mod script;
 pub mod scroll;
 pub mod search;
+pub mod search_uses;
 mod skip;
 mod sliced;
 pub(crate) mod slices;

@@ -198,6 +198,7 @@ impl<E: Env> Core<E> {
     ) -> Result<SearchReply> {
         let begin = self.env.clock().monotonic();
         let mut request = self.read_search(call).await?;
+        self.count_search(&request);
         request.warnings.iter().for_each(|sentence| gate.warn(sentence));
         request.shards_unfiltered_max = call.shards_unfiltered_max;
         request.reduce_at_once = call.reduce_at_once.unwrap_or(request.reduce_at_once);
@@ -289,6 +290,7 @@ impl<E: Env> Core<E> {
             match &target.state {
                 State::Ready(view, meaning) => {
                     self.count_fields(target.shard(), &meaning.uses);
+                    self.count_aggs(&request.aggs, &target.index.mapping);
                     let weighed = match counts.get_mut(at) {
                         Some(counts) => self.weigh_by(&meaning.bound, view, counts),
                         None => match self.gather(&meaning.bound, view).await {

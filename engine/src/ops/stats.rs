@@ -83,11 +83,16 @@ pub struct Stats {
     pub loaded: BTreeMap<Arc<str>, Loaded>,
     /// Searches by the groups that they named; only where asked for.
     pub groups: Groups,
+    /// For how long the shards have been open, in microseconds together.
+    pub open_us: u64,
+    /// Fields that mappings have; only of the whole node.
+    pub mapped_fields: Option<u64>,
 }
 
 impl Stats {
-    fn of(reader: &shard::Reader, shard: shard::Stats) -> Self {
+    fn of(reader: &shard::Reader, shard: shard::Stats, now_ms: i64) -> Self {
         let uses = reader.uses();
+        let now_ms = u64::try_from(now_ms).unwrap_or(0);
         Self {
             shards: 1,
             shard,
@@ -99,7 +104,14 @@ impl Stats {
             bulk_bytes: uses.bulk_bytes.get(),
             loaded: BTreeMap::new(),
             groups: Groups::new(),
+            open_us: now_ms.saturating_sub(reader.opening().begin_ms.get()) * 1_000,
+            mapped_fields: None,
         }
+    }
+
+    /// The share of their time that the shards have spent on indexing.
+    pub fn write_load(&self) -> f64 {
+        if self.open_us == 0 { 0.0 } else { self.shard.index.time_us as f64 / self.open_us as f64 }
     }
 
     /// The sum of several.
@@ -122,6 +134,7 @@ impl std::ops::AddAssign<&Stats> for Stats {
         self.scroll += other.scroll;
         self.bulk += other.bulk;
         self.bulk_bytes += other.bulk_bytes;
+        self.open_us += other.open_us;
         for (name, group) in &other.groups {
             *self.groups.entry(name.clone()).or_default() += *group;
         }
@@ -311,9 +324,10 @@ impl<E: Env> Core<E> {
 
     /// Counts of all shards of this node together. The gate has been asked.
     pub async fn node_stats(self: &Rc<Self>) -> Stats {
-        let indices = self.state().indices.values().cloned().collect();
+        let indices: Vec<Arc<Index>> = self.state().indices.values().cloned().collect();
+        let mapped = indices.iter().map(|index| index.mapping.total_fields()).sum();
         let rows = self.ask_stats(indices).await;
-        let mut sum = Stats::default();
+        let mut sum = Stats { mapped_fields: Some(mapped), ..Stats::default() };
         for row in &rows {
             sum += &row.sum();
         }
@@ -475,7 +489,7 @@ impl<E: Env> Core<E> {
                     Asked::Not(standing) => standing,
                     Asked::Open(reader, sent) => match sent.answer().await {
                         Ok(counts) => {
-                            let mut stats = Stats::of(&reader, counts);
+                            let mut stats = Stats::of(&reader, counts, self.now_ms());
                             stats.loaded = field_sizes::loaded(&index.mapping, &reader.view.load());
                             Standing::Started(Box::new(stats))
                         }
@@ -518,9 +532,17 @@ mod tests {
         let query = Usage::of(&span);
         assert_eq!(query, Usage { count: 1, time_us: 2_000, current: 2 });
         let counts = shard::Stats { docs_count: 4, merge_current: 1, ..shard::Stats::default() };
-        let one = Stats { shards: 1, shard: counts, query, bulk_bytes: 7, ..Stats::default() };
+        let one = Stats {
+            shards: 1,
+            shard: counts,
+            query,
+            bulk_bytes: 7,
+            open_us: 5,
+            ..Stats::default()
+        };
         let sum = Stats::sum([&one, &one]);
         assert_eq!((sum.shards, sum.shard.docs_count, sum.shard.merge_current), (2, 8, 2));
         assert_eq!((sum.query.time_us, sum.query.current, sum.bulk_bytes), (4_000, 4, 14));
+        assert_eq!(sum.open_us, 10);
     }
 }

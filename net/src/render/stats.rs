@@ -108,7 +108,7 @@ impl<'w, 'b> Figures<'w, 'b> {
 pub struct Sections(u32);
 
 /// Every section: the metric that asks for it, the key that it is printed at.
-pub const SECTIONS: [(&str, &str); 19] = [
+pub const SECTIONS: [(&str, &str); 21] = [
     ("docs", "docs"),
     ("shard_stats", "shard_stats"),
     ("store", "store"),
@@ -128,6 +128,8 @@ pub const SECTIONS: [(&str, &str); 19] = [
     ("recovery", "recovery"),
     ("bulk", "bulk"),
     ("dense_vector", "dense_vector"),
+    ("sparse_vector", "sparse_vector"),
+    ("mappings", "mappings"),
 ];
 
 impl Sections {
@@ -181,7 +183,9 @@ pub fn sections_with(
 ) {
     let mut out = Figures::new(writer, human);
     for (at, (metric, key)) in SECTIONS.iter().enumerate() {
-        if wanted.has(at) {
+        // Mappings are the node's: no index or shard tells of them.
+        let tells = *metric != "mappings" || stats.mapped_fields.is_some();
+        if wanted.has(at) && tells {
             out.begin(key);
             section(&mut out, metric, stats);
             match *metric {
@@ -274,7 +278,8 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
                 .count("delete_current", 0)
                 .count("noop_update_total", 0)
                 .flag("is_throttled", false)
-                .millis("throttle_time", 0);
+                .millis("throttle_time", 0)
+                .double("write_load", stats.write_load());
         }
         "get" => get(out, shard),
         "search" => {
@@ -354,6 +359,11 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
                 .millis("avg_time", ms / count.max(1))
                 .bytes("avg_size", stats.bulk_bytes / count.max(1));
         }
+        // A KiB for each field: Elasticsearch's estimate, which its tools know.
+        "mappings" => {
+            let fields = stats.mapped_fields.unwrap_or(0);
+            out.count("total_count", fields).bytes("total_estimated_overhead", fields * 1_024);
+        }
         _ => {
             out.count("value_count", 0);
         }
@@ -422,7 +432,8 @@ mod tests {
         assert_eq!(Sections::of(["docs", "foo"]), Err("foo"));
         assert_eq!(Sections::of(["docs", "_all"]), Ok(Sections::ALL));
         let all: json::Value = json::parse(text(&["_all"], false).as_bytes()).expect("JSON");
-        assert_eq!(all.as_object().map(json::Object::len), Some(SECTIONS.len()));
+        let told = SECTIONS.len() - 1;
+        assert_eq!(all.as_object().map(json::Object::len), Some(told), "mappings are the node's");
     }
 
     #[test]

@@ -79,8 +79,48 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.field_u64(key, 0);
         }
         writer.end_object().key("repositories").begin_object().end_object().end_object();
+        across_clusters(writer, call.human);
         writer.end_object();
     }))
+}
+
+/// Searches of other clusters: there are none, so there never was one.
+fn across_clusters(writer: &mut Writer<'_>, human: bool) {
+    let mut out = Figures::new(writer, human);
+    out.begin("ccs").begin("_search");
+    for key in ["total", "success", "skipped"] {
+        out.count(key, 0);
+    }
+    for key in ["took", "took_mrt_true", "took_mrt_false"] {
+        out.begin(key).count("max", 0).count("avg", 0).count("p90", 0).end();
+    }
+    out.count("remotes_per_search_max", 0).double("remotes_per_search_avg", 0.0);
+    for key in ["failure_reasons", "features", "clients", "clusters"] {
+        out.begin(key).end();
+    }
+    out.end().end();
+}
+
+/// How searches were asked since the node started.
+fn searches<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let uses = call.core.shared().search_uses.sum();
+    let mut out = Figures::new(writer, call.human);
+    out.begin("search").count("total", uses.total);
+    // There is one kind of rescorer, and no retriever.
+    let rescored = uses.sections.get("rescore").map(|count| ("query", *count));
+    for (key, counts) in [
+        ("queries", &uses.queries),
+        ("rescorers", &rescored.into_iter().collect()),
+        ("sections", &uses.sections),
+        ("retrievers", &BTreeMap::new()),
+    ] {
+        out.begin(key);
+        for (name, count) in counts {
+            out.count(name, *count);
+        }
+        out.end();
+    }
+    out.end();
 }
 
 /// What is told of all indices together.
@@ -142,7 +182,7 @@ fn indices<E: Env>(
     if let Ok(wanted) = wanted {
         sections(writer, &sums.stats, wanted, call.human);
     }
-    usage.write(writer);
+    usage.write(writer, call.human);
     writer.key("versions").begin_array();
     if !rows.is_empty() {
         let bytes = sums.stats.shard.store_bytes;
@@ -157,7 +197,9 @@ fn indices<E: Env>(
     writer.end_array();
     let mut out = Figures::new(writer, call.human);
     out.begin("dense_vector").count("value_count", 0).end();
-    out.begin("sparse_vector").count("value_count", 0).end().end();
+    out.begin("sparse_vector").count("value_count", 0).end();
+    searches(call, writer);
+    writer.end_object();
 }
 
 /// How often a name is used, and in how many indices.
@@ -167,6 +209,10 @@ type Uses = BTreeMap<String, (u64, BTreeSet<usize>)>;
 #[derive(Default)]
 struct Usage {
     fields: Uses,
+    /// Mappings in text form, each once.
+    mappings: BTreeSet<String>,
+    /// Fields of those.
+    fields_once: u64,
     analysis: BTreeMap<&'static str, Uses>,
 }
 
@@ -177,9 +223,18 @@ impl Usage {
         let own = own.at(&["index", "analysis"]).cloned().unwrap_or_else(Value::object);
         let mappings = index.mapping.to_json();
         if let Some(properties) = mappings.get("properties").and_then(Value::as_object) {
+            let before = self.field_count();
             self.walk(at, properties, &own);
+            let fields = self.field_count() - before;
+            if self.mappings.insert(json::to_string(&mappings)) {
+                self.fields_once += fields;
+            }
         }
         self.note_analysis(at, &own);
+    }
+
+    fn field_count(&self) -> u64 {
+        self.fields.values().map(|(count, _)| count).sum()
     }
 
     fn note(uses: &mut Uses, name: &str, at: usize) {
@@ -248,14 +303,14 @@ impl Usage {
         }
     }
 
-    fn write(&self, writer: &mut Writer<'_>) {
-        let fields: u64 = self.fields.values().map(|(count, _)| count).sum();
-        writer
-            .key("mappings")
-            .begin_object()
-            .field_u64("total_field_count", fields)
-            .field_u64("total_deduplicated_field_count", fields)
-            .key("field_types");
+    fn write(&self, writer: &mut Writer<'_>, human: bool) {
+        let bytes: usize = self.mappings.iter().map(String::len).sum();
+        Figures::new(writer, human)
+            .begin("mappings")
+            .count("total_field_count", self.field_count())
+            .count("total_deduplicated_field_count", self.fields_once)
+            .bytes("total_deduplicated_mapping_size", bytes as u64);
+        writer.key("field_types");
         list(writer, &self.fields, true);
         writer.key("runtime_field_types").begin_array().end_array().end_object();
         writer.key("analysis").begin_object();
@@ -338,6 +393,7 @@ fn nodes<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, sample: &Sample, c
     writer.field_u64("count", one).end_object().end_array();
     writer.key("ingest").begin_object().field_u64("number_of_pipelines", 0);
     writer.key("processor_stats").begin_object().end_object().end_object();
+    super::nodes::stats::indexing_pressure(call, writer);
     writer.end_object();
 }
 

@@ -3,6 +3,8 @@
 pub(super) mod stats;
 mod threads;
 
+use std::collections::BTreeMap;
+
 use engine::ops::observe::NodeInfo;
 use engine::ops::stats::Stats;
 use engine::{Error, Result};
@@ -282,10 +284,68 @@ fn write_section<E: Env>(
             writer.key("ingest").begin_object().key("processors").begin_array().end_array();
             writer.end_object();
         }
+        "aggregations" => {
+            writer.key("aggregations").begin_object();
+            for (name, kinds) in aggs_known() {
+                writer.key(name).begin_object().key("types").begin_array();
+                for kind in kinds {
+                    writer.str(kind);
+                }
+                writer.end_array().end_object();
+            }
+            writer.end_object();
+        }
         _ => {
             writer.key(section).begin_object().end_object();
         }
     }
+}
+
+/// The aggregations of documents that are known, each with the kinds of values that it reads.
+fn aggs_known() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let reads_values = |name: &&str| {
+        let reads_others = [
+            "bucket_script",
+            "bucket_selector",
+            "bucket_sort",
+            "cumulative_cardinality",
+            "cumulative_sum",
+            "derivative",
+            "moving_fn",
+            "normalize",
+            "serial_diff",
+        ];
+        !name.ends_with("_bucket") && !reads_others.contains(name)
+    };
+    search::dsl::AGGREGATION_NAMES.into_iter().filter(reads_values).map(|name| {
+        let kinds: &[&str] = match name {
+            "avg" | "sum" | "min" | "max" | "stats" | "extended_stats" | "percentiles"
+            | "percentile_ranks" | "histogram" | "date_histogram" => {
+                &["boolean", "date", "numeric"]
+            }
+            "auto_date_histogram" => &["boolean", "date", "numeric"],
+            "median_absolute_deviation"
+            | "boxplot"
+            | "variable_width_histogram"
+            | "t_test"
+            | "weighted_avg"
+            | "range" => &["numeric"],
+            "date_range" => &["date", "numeric"],
+            "cardinality" | "value_count" | "missing" => {
+                &["boolean", "date", "geopoint", "ip", "keyword", "numeric", "range"]
+            }
+            "terms" | "rare_terms" | "significant_terms" | "multi_terms" | "composite" => {
+                &["boolean", "date", "ip", "keyword", "numeric"]
+            }
+            "string_stats" | "significant_text" => &["keyword"],
+            "ip_range" | "ip_prefix" => &["ip"],
+            "geo_bounds" | "geo_centroid" | "geo_distance" | "geohash_grid" | "geotile_grid" => {
+                &["geopoint"]
+            }
+            _ => &["other"],
+        };
+        (name, kinds)
+    })
 }
 
 /// The settings that were given to the node.
@@ -419,6 +479,7 @@ pub(super) fn usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let info = &call.core.shared().config.info;
     let chosen = is_chosen(info, call.path.get("node_id").unwrap_or("_all"));
     let counts = call.core.shared().meters.requests();
+    let uses = call.core.shared().search_uses.sum().aggs;
     Ok(call.json(200, |writer| {
         frame(call, writer, chosen, |writer, info| {
             writer.key("timestamp").i64(call.now_ms());
@@ -431,10 +492,24 @@ pub(super) fn usage<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 writer.end_object();
             }
             if wants("aggregations") {
-                writer.key("aggregations").begin_object().end_object();
+                write_aggs(writer, &uses);
             }
         });
     }))
+}
+
+/// How often each aggregation was used, by kind of its values.
+fn write_aggs(writer: &mut Writer<'_>, uses: &BTreeMap<(&'static str, &'static str), u64>) {
+    writer.key("aggregations").begin_object();
+    let uses: Vec<_> = uses.iter().collect();
+    for of_name in uses.chunk_by(|((a, _), _), ((b, _), _)| a == b) {
+        writer.key(of_name[0].0.0).begin_object();
+        for ((_, kind), count) in of_name {
+            writer.field_u64(kind, **count);
+        }
+        writer.end_object();
+    }
+    writer.end_object();
 }
 
 /// `POST /_nodes/reload_secure_settings`: no secure setting can be read again while the node runs.

@@ -181,3 +181,73 @@ fn a_name_with_a_comma_is_one_name() {
         );
     });
 }
+
+#[test]
+fn what_searches_ask_is_counted() {
+    with_node(|mut client| async move {
+        let shape = r#"{"settings":{"number_of_shards":2},"mappings":{"properties":{
+            "n":{"type":"long"},"k":{"type":"keyword"}}}}"#;
+        client.good("PUT", "/m", shape).await;
+        client.good("PUT", "/twin", shape).await;
+        for id in 0..8 {
+            client.good("PUT", &format!("/m/_doc/{id}?refresh"), r#"{"n":1,"k":"a"}"#).await;
+        }
+        let body = r#"{"size":0,"query":{"bool":{"filter":{"term":{"k":"a"}}}},"aggs":{
+            "by":{"terms":{"field":"k"},"aggs":{"mean":{"avg":{"field":"n"}}}},
+            "some":{"filter":{"match_all":{}}}}}"#;
+        client.good("POST", "/m/_search", body).await;
+        let usage = client.good("GET", "/_nodes/usage/aggregations", "").await;
+        let nodes = at(&usage, &["nodes"]).as_object().expect("an object");
+        let node = nodes.values().next().expect("a node");
+        assert_eq!(
+            at(node, &["aggregations"]),
+            &json!({"avg": {"numeric": 2}, "filter": {"other": 2}, "terms": {"keyword": 2}}),
+            "once a shard"
+        );
+        let info = client.good("GET", "/_nodes/aggregations", "").await;
+        let nodes = at(&info, &["nodes"]).as_object().expect("an object");
+        let known = at(nodes.values().next().expect("a node"), &["aggregations"]);
+        assert_eq!(at(known, &["avg"]), &json!({"types": ["boolean", "date", "numeric"]}));
+        assert!(known.get("avg_bucket").is_none(), "it reads no values");
+
+        let stats = client.good("GET", "/_cluster/stats", "").await;
+        assert_eq!(
+            at(&stats, &["indices", "search"]),
+            &json!({
+                "total": 1,
+                "queries": {"bool": 1, "term": 1},
+                "rescorers": {},
+                "sections": {"aggs": 1, "query": 1},
+                "retrievers": {}
+            })
+        );
+        let mappings = at(&stats, &["indices", "mappings"]);
+        let count = |key: &str| at(mappings, &[key]).as_u64().expect("a number");
+        assert_eq!((count("total_field_count"), count("total_deduplicated_field_count")), (4, 2));
+        assert!(count("total_deduplicated_mapping_size_in_bytes") > 0);
+        assert_eq!(at(&stats, &["ccs", "_search", "total"]).as_u64(), Some(0));
+        assert!(stats.get("nodes").and_then(|nodes| nodes.get("indexing_pressure")).is_some());
+    });
+}
+
+#[test]
+fn sections_of_figures_are_there() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/m", r#"{"mappings":{"properties":{"n":{"type":"long"}}}}"#).await;
+        let stats = client.good("GET", "/m/_stats", "").await;
+        let total = at(&stats, &["_all", "total"]);
+        assert!(at(total, &["indexing", "write_load"]).as_f64().is_some());
+        assert_eq!(at(total, &["sparse_vector"]), &json!({"value_count": 0}));
+        assert!(total.get("mappings").is_none(), "they are the node's");
+        let stats = client.good("GET", "/_stats/sparse_vector", "").await;
+        assert_eq!(at(&stats, &["_all", "total"]), &json!({"sparse_vector": {"value_count": 0}}));
+        client.good("GET", "/_stats/mappings", "").await;
+        let stats = client.good("GET", "/_nodes/stats/indices/mappings", "").await;
+        let nodes = at(&stats, &["nodes"]).as_object().expect("an object");
+        let indices = at(nodes.values().next().expect("a node"), &["indices"]);
+        assert_eq!(
+            indices,
+            &json!({"mappings": {"total_count": 1, "total_estimated_overhead_in_bytes": 1024}})
+        );
+    });
+}

@@ -512,7 +512,7 @@ fn scrub<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
         .end_object();
 }
 
-fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+pub(in crate::rest) fn indexing_pressure<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     let shared = call.core.shared();
     let (sums, total) = (shared.meters.sums(), shared.budget.total_bytes() as u64);
     let mut out = Figures::new(writer, call.human);

@@ -1,6 +1,6 @@
 //! The names by which aggregations are asked for, and what kind of buckets they have.
 
-use super::{Kind, Metric};
+use super::{Kind, Metric, Values};
 
 impl Kind {
     /// The name by which it was asked for.
@@ -39,6 +39,31 @@ impl Kind {
             Self::Sampler { .. } => "diversified_sampler",
             Self::RandomSampler { .. } => "random_sampler",
             Self::Composite(_) => "composite",
+        }
+    }
+
+    /// The values that it reads, the first where there are several; `None` where it reads none of its
+    /// own.
+    pub fn values(&self) -> Option<&Values> {
+        match self {
+            Self::Metric(_, values) | Self::Missing(values) => Some(values),
+            Self::WeightedAvg { value, .. } => Some(value),
+            Self::TopMetrics(top) => top.metrics.first(),
+            Self::TTest(test) => Some(&test.a.0),
+            Self::Terms(of) => Some(&of.values),
+            Self::RareTerms(of) => Some(&of.values),
+            Self::Significant(of) => Some(&of.values),
+            Self::MultiTerms(of) => of.terms.first(),
+            Self::Histogram(of) => Some(&of.values),
+            Self::DateHistogram(of) => Some(&of.values),
+            Self::AutoDateHistogram(of) => Some(&of.values),
+            Self::VariableWidth { values, .. } => Some(values),
+            Self::Range(of) => Some(&of.values),
+            Self::IpRange(of) => Some(&of.values),
+            Self::IpPrefix(of) => Some(&of.values),
+            Self::GeoDistance(of) => Some(&of.values),
+            Self::GeoGrid(of) => Some(&of.values),
+            _ => None,
         }
     }
 
