@@ -31,6 +31,22 @@ pub fn check_alias(name: &str) -> Result<()> {
     }
 }
 
+/// A name that a data stream may bear.
+///
+/// # Errors
+/// [`Error::Argument`] with the first rule that is broken.
+pub fn check_stream(name: &str) -> Result<()> {
+    let lower = || name.chars().any(char::is_uppercase).then(|| "must be lowercase".to_owned());
+    let own = || {
+        let taken = [".ds-", ".fs-"].into_iter().find(|prefix| name.starts_with(prefix))?;
+        Some(format!("must not start with '{taken}'"))
+    };
+    match common(name).or_else(lower).or_else(own) {
+        Some(why) => Err(Error::argument(format!("data_stream [{name}] {why}"))),
+        None => Ok(()),
+    }
+}
+
 fn common(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("must not be empty".to_owned());
@@ -61,6 +77,20 @@ fn common(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_is_refused_under_its_own_name() {
+        for (name, why) in [
+            ("ds-*", "data_stream [ds-*] must not contain the following characters"),
+            ("_x", "data_stream [_x] must not start with '_', '-', or '+'"),
+            (".ds-x", "data_stream [.ds-x] must not start with '.ds-'"),
+            ("Ab", "data_stream [Ab] must be lowercase"),
+        ] {
+            let told = check_stream(name).expect_err(name).to_string();
+            assert!(told.starts_with(why), "{told}");
+        }
+        assert!(check_stream("logs-x").is_ok());
+    }
 
     #[test]
     fn each_rule_has_its_words() {

@@ -50,6 +50,12 @@ impl IndexSettings {
         if let Some(routing) = made.int("index.number_of_routing_shards")
             && (routing < u64::from(shards) || routing % u64::from(shards) != 0)
         {
+            if routing < u64::from(shards) {
+                return Err(Error::argument(format!(
+                    "index.number_of_routing_shards [{routing}] must be >= \
+                     index.number_of_shards [{shards}]"
+                )));
+            }
             return Err(Error::argument(format!(
                 "the number of source shards [{shards}] must be a factor of [{routing}]"
             )));

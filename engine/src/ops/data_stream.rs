@@ -101,10 +101,7 @@ impl<E: Env> Core<E> {
         if state.data_streams.contains_key(name) {
             return Ok(Outcome::Refused(cluster::Error::StreamExists { name: name.to_owned() }));
         }
-        if name.chars().any(char::is_uppercase) {
-            let reason = format!("data_stream [{name}] must be lowercase");
-            return Err(Error::illegal_argument(reason));
-        }
+        cluster::name::check_stream(name).map_err(super::failure::of_cluster)?;
         let Some((template, body)) = state.templates.find(name, false) else {
             return Err(Error::illegal_argument(format!(
                 "no matching index template found for data stream [{name}]"
@@ -234,7 +231,8 @@ impl<E: Env> Core<E> {
                 return Err(Error::illegal_argument(format!("data stream [{name}] not found")));
             };
             let Some(index) = state.index(&change.index) else {
-                return Err(Error::index_not_found(&change.index, "index_or_alias"));
+                let reason = format!("index [{}] not found", change.index);
+                return Err(Error::illegal_argument(reason));
             };
             gate.index("indices:admin/data_stream/modify", &index.name)?;
             let stream = streams.entry(name).or_insert_with(|| DataStream::clone(known));

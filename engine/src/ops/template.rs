@@ -57,6 +57,20 @@ impl<E: Env> Core<E> {
         let name = name.to_owned();
         let command = match kind {
             TemplateKind::Index => {
+                let settings = body.get("template").and_then(|part| part.get("settings"));
+                if let Some(settings) = settings.filter(|settings| settings.as_object().is_some())
+                    && let Err(error) = cluster::IndexSettings::parse_part(settings)
+                {
+                    let reason = failure::of_cluster(error).reason;
+                    return Err(Error::new(
+                        400,
+                        "invalid_index_template_exception",
+                        format!(
+                            "index_template [{name}] invalid, cause [Validation Failed: 1: \
+                             {reason};]"
+                        ),
+                    ));
+                }
                 let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
                 if hides_all(&template) {
                     return Err(Error::validation(&[GLOBAL_HIDDEN]));
@@ -108,12 +122,15 @@ impl<E: Env> Core<E> {
         })?;
         let state = self.state();
         let templates = &state.templates;
+        let one: &[&str] = if name.is_empty() { &[] } else { &[name] };
         let found = match kind {
-            TemplateKind::Index => named(&templates.index, name, IndexTemplate::to_json),
-            TemplateKind::Component => {
-                named(&templates.component, name, ComponentTemplate::to_json)
+            // One name or one pattern, whatever stands in it.
+            TemplateKind::Index => named(&templates.index, one, IndexTemplate::to_json),
+            TemplateKind::Component => named(&templates.component, one, ComponentTemplate::to_json),
+            TemplateKind::Legacy => {
+                let list: Vec<&str> = name.split(',').filter(|part| !part.is_empty()).collect();
+                named(&templates.legacy, &list, LegacyTemplate::to_json)
             }
-            TemplateKind::Legacy => named(&templates.legacy, name, LegacyTemplate::to_json),
         };
         if found.is_empty() && !name.is_empty() && !name.contains('*') {
             let what = match kind {
@@ -275,10 +292,9 @@ impl<E: Env> Core<E> {
 
 fn named<T>(
     map: &BTreeMap<Arc<str>, Arc<T>>,
-    name: &str,
+    patterns: &[&str],
     show: fn(&T) -> Value,
 ) -> Vec<(String, Value)> {
-    let patterns: Vec<&str> = name.split(',').filter(|part| !part.is_empty()).collect();
     map.iter()
         .filter(|(name, _)| {
             patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name))

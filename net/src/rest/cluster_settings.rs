@@ -65,7 +65,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         set_by(value).map_err(|error| Error::illegal_argument(error.to_string()))
     };
     let (set_persistent, set_transient) = (shown(&persistent)?, shown(&transient)?);
-    let warned = !set_transient.is_empty();
+    // One that is taken away was named, too.
+    let warned = !is_empty(&transient);
     call.core.put_cluster_settings(call.gate, persistent, transient).await?;
     let reply = call.json(200, |writer| {
         writer

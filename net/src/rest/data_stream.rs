@@ -4,9 +4,10 @@ use engine::ops::IndicesOptions;
 use engine::ops::data_stream::{StreamChange, StreamView};
 use engine::{Error, Result};
 use env::Env;
-use json::{Value, Writer};
+use json::{Place, Value, Writer, spanned};
 
 use crate::call::Call;
+use crate::fail;
 use crate::render::stats::Figures;
 use crate::reply::Reply;
 
@@ -91,11 +92,8 @@ pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 "add_backing_index" => true,
                 "remove_backing_index" => false,
                 other => {
-                    return Err(Error::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("[1:1] [data_stream_action] unknown field [{other}]"),
-                    ));
+                    let at = place_of_action(&call.content()?, other);
+                    return Err(fail::unknown_field("data_stream_action", other, at));
                 }
             };
             let text = |key: &str| {
@@ -114,6 +112,16 @@ pub(super) async fn modify<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     call.core.modify_streams(call.gate, &changes).await?;
     Ok(call.acknowledged())
+}
+
+/// Where the action of this name stands in the list of them.
+fn place_of_action(content: &[u8], name: &str) -> Place {
+    let found = spanned::parse(content).ok().and_then(|body| {
+        let list = body.as_object()?.iter().find(|member| member.key == "actions")?;
+        let mut actions = list.value.as_array()?.iter().filter_map(spanned::Node::as_object);
+        actions.find_map(|members| Some(members.iter().find(|it| it.key == name)?.key_at))
+    });
+    found.unwrap_or_else(|| Place::of(content, 0))
 }
 
 /// `GET /_data_stream/_stats`, `/_data_stream/{name}/_stats`.

@@ -139,6 +139,15 @@ fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<
         if !keys.contains(&member.key.as_str()) {
             return Err(fail::unknown_field(parser, &member.key, member.key_at));
         }
+        if member.key == "priority"
+            && let Some(text) = member.value.as_str()
+            && text.parse::<i64>().is_err()
+        {
+            let at = member.value.at;
+            let what = format!("{at} [{parser}] failed to parse field [priority]");
+            let cause = Error::illegal_argument(format!("For input string: \"{text}\""));
+            return Err(Error::new(400, "x_content_parse_exception", what).caused_by(cause));
+        }
         if member.key == "template" {
             for inner in member.value.as_object().unwrap_or_default() {
                 if !["settings", "mappings", "aliases"].contains(&inner.key.as_str()) {
@@ -146,7 +155,7 @@ fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<
                     return Err(Error::new(
                         400,
                         "x_content_parse_exception",
-                        format!("{} [{parser}] failed to parse field [template]", inner.key_at),
+                        format!("{} [{parser}] failed to parse field [template]", inner.value.at),
                     )
                     .caused_by(cause));
                 }

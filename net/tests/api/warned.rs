@@ -106,3 +106,20 @@ fn words_of_searches_and_mappings_are_told() {
         assert_eq!(warned(client, "POST", "/_reindex", plain).await, NONE);
     });
 }
+
+#[test]
+fn a_transient_setting_is_told_even_where_it_is_taken_away() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        for (body, told) in [
+            (r#"{"transient":{"search.max_buckets":null}}"#, 1),
+            (r#"{"persistent":{"search.max_buckets":null}}"#, 0),
+        ] {
+            assert_eq!(
+                warned(client, "PUT", "/_cluster/settings", body).await.len(),
+                told,
+                "{body}"
+            );
+        }
+    });
+}

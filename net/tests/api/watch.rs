@@ -251,3 +251,92 @@ fn sections_of_figures_are_there() {
         );
     });
 }
+
+/// Rows of the table of errors (`tools/conform`) that no other test here asks.
+#[test]
+fn what_is_wrong_is_told_in_elasticsearchs_words() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let template = r#"{"index_patterns":["tt*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/there", template).await;
+        client.good("PUT", "/_data_stream/tt", "").await;
+        for (method, target, body, told) in [
+            (
+                "GET",
+                "/_index_template/there,nope",
+                "",
+                "404 resource_not_found_exception: index template matching [there,nope] not found",
+            ),
+            (
+                "PUT",
+                "/_index_template/t1",
+                r#"{"index_patterns":["x*"],"priority":"x"}"#,
+                "400 x_content_parse_exception: [1:37] [index_template] failed to parse field \
+                 [priority]",
+            ),
+            (
+                "PUT",
+                "/_index_template/t1",
+                r#"{"index_patterns":["x*"],"template":{"settings":{"number_of_shards":"x"}}}"#,
+                "400 invalid_index_template_exception: index_template [t1] invalid, cause \
+                 [Validation Failed: 1: Failed to parse value [x] for setting \
+                 [index.number_of_shards];]",
+            ),
+            (
+                "PUT",
+                "/_component_template/x",
+                r#"{"template":{"foo":1}}"#,
+                "400 x_content_parse_exception: [1:20] [component_template] failed to parse field \
+                 [template]",
+            ),
+            (
+                "PUT",
+                "/_data_stream/ds-*",
+                "",
+                "400 illegal_argument_exception: data_stream [ds-*] must not contain the following \
+                 characters ",
+            ),
+            (
+                "PUT",
+                "/_data_stream/_x",
+                "",
+                "400 illegal_argument_exception: data_stream [_x] must not start with '_', '-', or '+'",
+            ),
+            (
+                "POST",
+                "/_data_stream/_modify",
+                r#"{"actions":[{"foo":{}}]}"#,
+                "400 x_content_parse_exception: [1:14] [data_stream_action] unknown field [foo]",
+            ),
+            (
+                "POST",
+                "/_data_stream/_modify",
+                r#"{"actions":[{"add_backing_index":{"data_stream":"tt","index":"nope"}}]}"#,
+                "400 illegal_argument_exception: index [nope] not found",
+            ),
+            (
+                "PUT",
+                "/zz",
+                r#"{"settings":{"number_of_shards":2,"number_of_routing_shards":1}}"#,
+                "400 illegal_argument_exception: index.number_of_routing_shards [1] must be >= \
+                 index.number_of_shards [2]",
+            ),
+            (
+                "PUT",
+                "/zz",
+                r#"{"settings":{"refresh_interval":"-1s"}}"#,
+                "400 illegal_argument_exception: failed to parse value [-1s] for setting \
+                 [index.refresh_interval], must be >= [-1]",
+            ),
+            (
+                "PUT",
+                "/a/_mapping",
+                r#"{"_meta":5}"#,
+                "400 mapper_parsing_exception: [_meta] must be an object",
+            ),
+        ] {
+            let found = client.bad(method, target, body).await;
+            assert!(found.starts_with(told), "{method} {target}: {found}");
+        }
+    });
+}

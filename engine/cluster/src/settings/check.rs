@@ -102,6 +102,8 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         ))),
         Type::Time { never } => match units::time(name, text).map_err(Error::argument)? {
             None if !never => Err(values::too_small(name, text, "0s")),
+            // Only -1 itself stands for never: a second below zero is less than that millisecond.
+            None if values::is_below_minus_one(text) => Err(values::too_small(name, text, "-1")),
             _ => Ok(()),
         },
         Type::TimeFrom(least) => values::time_from(name, text, least),

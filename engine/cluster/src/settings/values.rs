@@ -11,6 +11,13 @@ pub(super) fn too_small(name: &str, text: &str, least: &str) -> Error {
     ))
 }
 
+/// Is `-1` of this unit less than a millisecond below zero?
+pub(super) fn is_below_minus_one(text: &str) -> bool {
+    let unit =
+        text.trim().trim_start_matches('-').trim_start_matches(|char: char| char.is_ascii_digit());
+    matches!(unit.trim().to_ascii_lowercase().as_str(), "s" | "m" | "h" | "d")
+}
+
 pub(super) fn time_from(name: &str, text: &str, least: &str) -> Result<()> {
     let time = units::time(name, text).map_err(Error::argument)?;
     let bound = units::time(name, least).unwrap_or_default();

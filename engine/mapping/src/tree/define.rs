@@ -38,7 +38,10 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
             "dynamic_templates" => {
                 options.templates = Some(Template::parse_all(value, settings)?);
             }
-            "_meta" => options.meta = Some(value.clone()),
+            "_meta" if value.as_object().is_some() || value.is_null() => {
+                options.meta = Some(value.clone());
+            }
+            "_meta" => return Err(Error::mapper_parsing("[_meta] must be an object")),
             "_routing" => options.routing_required = Some(routing(value)?),
             "_source" => {
                 options.source = source(value)?;
