@@ -42,6 +42,7 @@ fn name(node: &Node) -> &'static str {
     match node {
         Node::MatchAll => "match_all",
         Node::MatchNone => "match_none",
+        Node::Match(text) if text.prefix => "match_bool_prefix",
         Node::Match(_) => "match",
         Node::Phrase(_) => "match_phrase",
         Node::PhrasePrefix(_) => "match_phrase_prefix",
