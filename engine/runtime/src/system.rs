@@ -134,14 +134,7 @@ pub fn page_bytes() -> usize {
 
 /// Processor time that the calling thread has used; 0 where the system does not tell.
 pub fn thread_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a place for the answer.
-    let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    if told != 0 {
-        return Duration::ZERO;
-    }
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+    ThreadClock(libc::CLOCK_THREAD_CPUTIME_ID).time()
 }
 
 /// A clock of one thread's processor time, to be read by others.
@@ -160,7 +153,7 @@ impl ThreadClock {
     /// What it tells; 0 where the thread has ended.
     pub fn time(self) -> Duration {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is a place for the answer; a clock of a thread that has ended is an error.
+        // SAFETY: `time` is a place for the answer; the clock of a thread that has ended is an error.
         let told = unsafe { libc::clock_gettime(self.0, &raw mut time) };
         if told != 0 {
             return Duration::ZERO;
