@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::ops::Refresh;
 use engine::ops::bulk::BulkRequest;
-use engine::ops::document::{WriteAction, WriteItem};
+use engine::ops::document::{Update, WriteAction, WriteItem};
 use engine::ops::observe::NodeInfo;
 use engine::ops::search::SearchCall;
 use engine::{Config, Everything, start_all};
@@ -101,6 +101,15 @@ fn lines_tell_what_was_done_and_nothing_else() {
             .expect("nothing is wrong with it");
         settle().await;
         kept.take();
+        let mut update = write(WriteAction::Update, "1");
+        let part = json!({"z": 7});
+        update.update = Some(Box::new(Update { doc: Some(part.clone()), ..Update::default() }));
+        core.write(&Everything, update, Refresh::Now).await.expect("nothing is wrong with it");
+        settle().await;
+        let told = kept.take();
+        let (_, _, line) = told.last().expect("it was written");
+        let source = line.get("elasticsearch.slowlog.source").and_then(Value::as_str);
+        assert_eq!(source, Some(json::to_string(&part).as_str()), "the part that it brings");
         let count = |told: &[(String, String, Value)], set: &str| {
             told.iter().filter(|line| line.0 == set).count()
         };

@@ -45,7 +45,7 @@ def slow_log(server):
     nothing = {f"index.search.slowlog.threshold.{phase}.trace": "0ms" for phase in ("query", "fetch")}
     shape = {"settings": {"number_of_shards": SHARDS, "number_of_replicas": 0, **nothing}}
     assert server.request("PUT", "/slow", shape)[0] == 200
-    bulk = "".join('{"index":{}}\n{"n":%d}\n' % n for n in range(50))
+    bulk = "".join('{"index":{"_id":"%d"}}\n{"n":%d}\n' % (n, n) for n in range(50))
     assert server.request("POST", "/slow/_bulk?refresh=true", bulk)[0] == 200
     # Hits of one score come in the order of the shards, so one shard alone fills the page.
     both = {"query": SHARDS, "fetch": 1}

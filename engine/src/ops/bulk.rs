@@ -573,9 +573,17 @@ fn told(group: &Group, members: &[usize], items: &[WriteItem], aims: &[Option<Ai
         text => text.parse().unwrap_or(1_000),
     };
     let first = members.first().map(|at| (&items[*at], &aims[*at]));
-    let source = first.map_or(&[][..], |(item, _)| &item.source);
+    // Of an update the part that it brings: what the document became is the shard's alone.
+    let update = first.and_then(|(item, _)| item.update.as_ref());
+    let part = update.and_then(|update| update.doc.as_ref().or(update.upsert.as_ref()));
+    let mut source = match (part, first) {
+        (Some(part), _) if most > 0 => json::to_vec(part),
+        (None, Some((item, _))) => item.source[..item.source.len().min(most)].to_vec(),
+        _ => Vec::new(),
+    };
+    source.truncate(most);
     Told {
-        source: source[..source.len().min(most)].to_vec(),
+        source,
         id: first.and_then(|(_, aim)| aim.as_ref()).map(|aim| aim.id.clone()),
         docs: members.len(),
         ..Told::default()

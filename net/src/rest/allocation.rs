@@ -96,17 +96,16 @@ struct Asked {
 pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/allocation/explain")?;
     let with_disk = call.params.flag("include_disk_info", false)?;
-    let asked = match call.map()? {
-        Some(body) if body.as_object().is_some_and(|object| !object.is_empty()) => {
-            read(call, &body)?
-        }
-        _ => first_unassigned(call)?,
+    let body = call.map()?.filter(|body| body.as_object().is_some_and(|it| !it.is_empty()));
+    let asked = match &body {
+        Some(body) => read(call, body)?,
+        None => first_unassigned(call)?,
     };
     let started = asked.primary && is_started(call, &asked);
     let disk = if with_disk { Some(call.core.machine().await.volume) } else { None };
     Ok(call.json(200, |writer| {
         writer.begin_object();
-        if call.body.is_empty() {
+        if body.is_none() {
             writer.field_str(
                 "note",
                 "No shard was specified in the explain API request, so this response explains a \

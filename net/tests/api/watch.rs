@@ -147,6 +147,10 @@ fn a_body_may_stand_in_the_query() {
         let closed = client.good("DELETE", &target, "").await;
         assert_eq!(at(&closed, &["num_freed"]).as_u64(), Some(1));
         client.good("POST", &format!("/_cluster/reroute?{as_json}%7B%7D"), "").await;
+        let asked = "%7B%22index%22%3A%22m1%22%2C%22shard%22%3A0%2C%22primary%22%3Atrue%7D";
+        let target = format!("/_cluster/allocation/explain?{as_json}{asked}");
+        let told = client.good("GET", &target, "").await;
+        assert_eq!(told.get("note"), None, "the shard was named");
     });
 }
 
