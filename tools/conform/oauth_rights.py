@@ -143,6 +143,12 @@ def an_update_stays_within_its_filter(server):
     expect(send("/orders-within/_update/0", {"doc": {"note": "mine"}}, fields), 403)
     expect(send("/orders-within/_update/9", {"doc": {"note": "mine"}}, fields), 403)
     assert expect(send("/orders-within/_update/9", {"doc": {"total": 6}}, fields), 200)["result"] == "updated"
+    # Nor does it make of a document one of which more is seen.
+    open_too = dict(entry, query={"term": {"customer.keyword": "other"}})
+    both = granted(server, made, [dict(entry, fields=["customer", "total"]), open_too])
+    expect(send("/orders-within/_update/0", {"doc": {"total": 8}}, both), 200)
+    expect(send("/orders-within/_update/0", {"doc": {"customer": "other"}}, both), 403)
+    expect(send("/orders-within/_update/9", {"doc": {"customer": "other"}}, both), 200)
 
 
 @test

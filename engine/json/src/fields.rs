@@ -123,7 +123,7 @@ impl Fields {
                 Value::Object(members) if members.iter().next().is_some() => {
                     self.permits_members_of(members, path)
                 }
-                Value::Object(_) => self.permits(path),
+                // An empty one, too: whether it changes anything tells whether one of hidden members is there.
                 _ => self.permits_whole(path),
             };
             path.truncate(len);
@@ -253,7 +253,8 @@ mod tests {
         for (change, permitted) in [
             (json!({"n": 1}), true),
             (json!({"n": null, "o": {"y": [1, {"z": 2}]}}), true),
-            (json!({"o": {}}), true),
+            (json!({"e": {}}), true),
+            (json!({"o": {}}), false),
             (json!({"secret": 1}), false),
             (json!({"secret": {}}), false),
             (json!({"secret": {"below": 1}}), false),

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env, Spawn};
 use json::Value;
-use json::fields::Fields;
 use mapping::document::{Arena, Parser};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
@@ -20,6 +19,7 @@ use segment::section::Missing;
 use segment::{BlockCache, View};
 
 use super::failure;
+use super::limited::shows_all;
 use super::meaning::filter_of;
 use super::prepare::{PARSE_HERE_BYTES_MAX, Sketch};
 use super::search::damaged;
@@ -82,24 +82,22 @@ impl<E: Env> Core<E> {
         new: &Alone,
     ) -> Result<bool> {
         let source = json::parse(&new.source).unwrap_or_default();
-        self.passes_within(limits, new, |fields| fields.reduce(&source) == source).await
+        let kind = self.kind_alone(limits, new).await?;
+        Ok(kind.is_some_and(|kind| shows_all(kind, &source)))
     }
 
-    /// Does the document pass the filter of a kind whose fields are `fit`?
-    pub(super) async fn passes_within(
+    /// Which kind of documents it is, where the caller would see it.
+    pub(super) async fn kind_alone<'l>(
         self: &Rc<Self>,
-        limits: &Limits,
+        limits: &'l Limits,
         new: &Alone,
-        fit: impl Fn(&Fields) -> bool,
-    ) -> Result<bool> {
+    ) -> Result<Option<&'l Limits>> {
         for kind in limits.each() {
-            if kind.fields.as_deref().is_none_or(&fit)
-                && self.passes(kind.filter.as_deref(), new).await?
-            {
-                return Ok(true);
+            if self.passes(kind.filter.as_deref(), new).await? {
+                return Ok(Some(kind));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     async fn passes(self: &Rc<Self>, filter: Option<&Value>, new: &Alone) -> Result<bool> {

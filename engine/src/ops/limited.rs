@@ -3,9 +3,10 @@
 //! Always true
 //! 1. A hidden document looks absent, whoever asks for it by its id; a hidden field is unknown.
 //! 2. A limited caller writes only documents that pass its filter before and after, and touches no
-//!    hidden field: a whole document has none, before and after, and an update names none and leaves those
-//!    of the document as they are; whatever cannot be judged is refused. It is the search itself that judges: a document
-//!    that stands where it stands, one to come alone (`alone`).
+//!    hidden field: a whole document has none, before and after, and an update names none, leaves those
+//!    of the document as they are, and never makes a document of another kind of it, of which more is
+//!    seen. Whatever cannot be judged is refused. It is the search itself that judges: a document that
+//!    stands where it stands, one to come alone (`alone`).
 //! 3. A document is judged as it stands: a write asks that it still does, so nothing slips in
 //!    between.
 
@@ -165,7 +166,10 @@ impl<E: Env> Core<E> {
         }
         let limits = judged.write;
         // What is no JSON is refused by whoever reads it, in better words.
-        if item.action != WriteAction::Delete && json::parse(&item.source).is_ok() {
+        if item.action != WriteAction::Delete
+            && let Ok(source) = json::parse(&item.source)
+        {
+            name_seen_alone(index, limits, |fields| fields.reduce(&source) == source)?;
             let id = item.id.clone().unwrap_or_else(|| self.make_id());
             let new = self.alone(index, &id, routing, item.source.clone()).await?;
             if !self.comes_within(limits, &new).await? {
@@ -182,8 +186,8 @@ impl<E: Env> Core<E> {
             return Ok(());
         };
         let source = json::parse(&found.source).unwrap_or_default();
-        let is_whole = |fields: &Fields| fields.reduce(&source) == source;
-        if !self.stands_within(index, number, limits, &id, &found, is_whole).await? {
+        let kind = self.kind_of(index, number, limits, &id, &found).await?;
+        if !kind.is_some_and(|kind| shows_all(kind, &source)) {
             return Err(hidden(&index.name));
         }
         match item.action {
@@ -214,6 +218,7 @@ impl<E: Env> Core<E> {
                 let missing = shard::WriteError::Missing;
                 return Err(failure::of_write(index, number, &id, missing));
             };
+            name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == *upsert)?;
             let new = Bytes::from(json::to_vec(upsert));
             let new = self.alone(index, &id, routing, new).await?;
             if !self.comes_within(judged.write, &new).await? {
@@ -231,21 +236,37 @@ impl<E: Env> Core<E> {
         if let Some(change) = &update.doc {
             json::patch::merge(&mut new, change);
         }
-        // What it names must be seen, whatever stands there: else its failing would tell of that.
-        let leaves_alone = |fields: &Fields| {
+        let permits = |fields: &Fields| {
             update.doc.as_ref().is_none_or(|change| fields.permits_change(change))
-                && fields.hidden(&old) == fields.hidden(&new)
         };
+        // What it names must be seen, whatever stands there: else its failing would tell of that.
+        name_seen_alone(index, judged.write, permits)?;
+        let leaves_alone =
+            |fields: &Fields| permits(fields) && fields.hidden(&old) == fields.hidden(&new);
         let alone = self.alone(index, &id, routing, Bytes::from(json::to_vec(&new))).await?;
-        if !self.stands_within(index, number, judged.write, &id, &found, leaves_alone).await?
-            || !self.passes_within(judged.write, &alone, leaves_alone).await?
-        {
+        // Of one kind before and after, or nothing is hidden of either.
+        let stays = |before: &Limits, after: &Limits| {
+            std::ptr::eq(before, after) || (shows_all(before, &old) && shows_all(after, &new))
+        };
+        let fits = |before: Option<&Limits>, after: Option<&Limits>| match (before, after) {
+            (Some(before), Some(after)) => {
+                before.fields.as_deref().is_none_or(leaves_alone) && stays(before, after)
+            }
+            _ => false,
+        };
+        let before = self.kind_of(index, number, judged.write, &id, &found).await?;
+        if !fits(before, self.kind_alone(judged.write, &alone).await?) {
             return Err(hidden(&index.name));
         }
         let is_seen = match judged.read {
             Some(read) => {
-                self.stands_within(index, number, read, &id, &found, leaves_alone).await?
-                    && self.passes_within(read, &alone, leaves_alone).await?
+                let before = self.kind_of(index, number, read, &id, &found).await?;
+                let after = self.kind_alone(read, &alone).await?;
+                if before.zip(after).is_some_and(|(before, after)| !stays(before, after)) {
+                    // What was hidden of it would be seen.
+                    return Err(hidden(&index.name));
+                }
+                fits(before, after)
             }
             None => false,
         };
@@ -260,24 +281,21 @@ impl<E: Env> Core<E> {
         hold(item, index, number, &found)
     }
 
-    /// Is a document that stands among what the caller sees, of a kind whose fields are `fit`?
-    async fn stands_within(
+    /// Which kind of documents one that stands is, where the caller sees it.
+    async fn kind_of<'l>(
         self: &Rc<Self>,
         index: &Arc<Index>,
         number: u32,
-        limits: &Limits,
+        limits: &'l Limits,
         id: &str,
         found: &shard::Found,
-        fit: impl Fn(&Fields) -> bool,
-    ) -> Result<bool> {
+    ) -> Result<Option<&'l Limits>> {
         for kind in limits.each() {
-            if kind.fields.as_deref().is_none_or(&fit)
-                && self.is_seen(index, number, kind, id, found.seq_no.get()).await?
-            {
-                return Ok(true);
+            if self.is_seen(index, number, kind, id, found.seq_no.get()).await? {
+                return Ok(Some(kind));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// A document as the next write finds it, and its shard.
@@ -299,6 +317,22 @@ impl<E: Env> Core<E> {
         let found = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
         Ok((number, found))
     }
+}
+
+/// Is nothing of a source hidden in this kind of documents?
+pub(super) fn shows_all(kind: &Limits, source: &json::Value) -> bool {
+    kind.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source)
+}
+
+/// Refuses what names a field that is hidden in each kind of documents, before the mapping is asked: what
+/// that says of a value would tell of the field.
+fn name_seen_alone(
+    index: &Index,
+    limits: &Limits,
+    permits: impl Fn(&Fields) -> bool,
+) -> Result<()> {
+    let may = |kind: &Limits| kind.fields.as_deref().is_none_or(&permits);
+    if limits.each().iter().any(may) { Ok(()) } else { Err(hidden(&index.name)) }
 }
 
 /// By what a write of a limited caller is judged.

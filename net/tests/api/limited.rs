@@ -472,9 +472,11 @@ fn filters_of_aliases_tell_nothing_hidden() {
 fn an_update_leaves_hidden_fields_alone() {
     with_security(|mut client| async move {
         client.authorize(Some(&basic("elastic")));
+        let code = r#"{"mappings":{"properties":{"code":{"type":"long"}}}}"#;
+        client.good("PUT", "/u", code).await;
         client.good("PUT", "/u/_doc/1", r#"{"n":1,"secret":"s","o":{"x":"h","y":2}}"#).await;
         client.good("PUT", "/u/_doc/2?refresh=true", r#"{"n":1,"o":{"y":2}}"#).await;
-        let hides = json!({"grant": ["*"], "except": ["secret", "o.x"]});
+        let hides = json!({"grant": ["*"], "except": ["secret", "o.x", "code"]});
         let rights =
             json!({"names": ["u"], "privileges": ["read", "write"], "field_security": hides});
         person(&mut client, "some", json!([rights])).await;
@@ -488,6 +490,10 @@ fn an_update_leaves_hidden_fields_alone() {
                 (r#"{"o":{"x":"h"}}"#, 403),
                 (r#"{"o":null}"#, 403),
                 (r#"{"o":[]}"#, 403),
+                // Whether it changes anything would tell of an object with hidden members alone.
+                (r#"{"o":{}}"#, 403),
+                // The mapping's words about a value would tell what the field is.
+                (r#"{"code":"no number"}"#, 403),
             ] {
                 let answer = client.call("POST", &path, &format!(r#"{{"doc":{change}}}"#)).await;
                 assert_eq!(answer.status, status, "{id} {change}");
@@ -501,6 +507,12 @@ fn an_update_leaves_hidden_fields_alone() {
             );
             let answer = client.good("POST", "/_bulk", &lines).await;
             assert_eq!(at(&answer, &["errors"]).as_bool(), Some(false));
+        }
+        for (method, path, body) in [
+            ("PUT", "/u/_doc/3", r#"{"code":"no number"}"#),
+            ("POST", "/u/_update/3", r#"{"doc":{"n":1},"upsert":{"code":"no number"}}"#),
+        ] {
+            assert_eq!(client.call(method, path, body).await.status, 403, "{method} {path}");
         }
         client.authorize(Some(&basic("elastic")));
         let whole = client.good("GET", "/u/_source/1", "").await;
