@@ -79,8 +79,11 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         door: Rc::clone(&door),
     };
     connection.run().await;
-    // Whether the other side hears of it no longer matters.
-    connection.stream.close().await.ok();
+    // To close in order is to wait for the other side, and the place is another's already.
+    if !door.is_dismissed(connection.number) {
+        // Whether the other side hears of it no longer matters.
+        connection.stream.close().await.ok();
+    }
 }
 
 /// How long an answer may take before it is looked whether its client is still there, and how often

@@ -95,11 +95,9 @@ impl Router {
     /// that is a parameter of the query in its own right stays that.
     pub fn complete(&self, route: &Route, path: &mut PathParams, params: &Params) {
         for name in self.names(route.api) {
+            let Some(value) = params.text(name) else { continue };
             let mut own = route.params.iter().copied().flatten();
-            if path.get(name).is_some() || own.any(|known| known.name == *name) {
-                continue;
-            }
-            if let Some(value) = params.text(name) {
+            if path.get(name).is_none() && !own.any(|known| known.name == *name) {
                 path.pairs.push((name, value.to_owned()));
             }
         }

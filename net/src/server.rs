@@ -121,6 +121,11 @@ impl<E: Env> Server<E> {
         ));
     }
 
+    /// Does what comes before the first request; see [`conn::Entered::while_wanted`].
+    pub async fn open<T>(&self, place: &Place<E>, opening: impl Future<Output = T>) -> Option<T> {
+        place.0.while_wanted(opening).await
+    }
+
     /// Serves one connection until it ends.
     pub async fn serve(&self, stream: impl Stream, place: Place<E>) {
         let core = Rc::clone(&self.door.service().0.core);

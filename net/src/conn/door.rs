@@ -3,15 +3,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use base::hash::Map;
-use env::Env;
 use env::budget::{Lease, Taken};
 use env::turns::{Lane, Turns};
+use env::{Clock, Env};
 use http::{Fault, Head};
 
 use crate::limits::Limits;
@@ -172,6 +172,11 @@ impl<E: Env, S: Service> Door<E, S> {
         }
     }
 
+    /// Is it to end because another needs its place?
+    pub(crate) fn is_dismissed(&self, number: u64) -> bool {
+        self.waiting.borrow().get(&number).is_some_and(|known| known.is_dismissed)
+    }
+
     /// Ends the connection that is idle for longest, of those without a request first; false where none
     /// is idle.
     fn dismiss_one(&self) -> bool {
@@ -290,13 +295,35 @@ pub struct Entered<E: Env, S> {
     _memory: Taken,
 }
 
-impl<E: Env, S> Entered<E, S> {
+impl<E: Env, S: Service> Entered<E, S> {
     pub(crate) fn door(&self) -> &Rc<Door<E, S>> {
         &self.door
     }
 
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Does what comes before the first request, as a handshake. None where the door closes meanwhile,
+    /// or another needs the place: who connects and says nothing is as idle as who never asks.
+    pub async fn while_wanted<T>(&self, opening: impl Future<Output = T>) -> Option<T> {
+        let since = self.door.env.clock().monotonic();
+        let idle = Some(Idle { is_used: false, since });
+        let mut opening = pin!(opening);
+        let opened = poll_fn(|context| {
+            if let Poll::Ready(opened) = opening.as_mut().poll(context) {
+                return Poll::Ready(Some(opened));
+            }
+            match self.door.poll_ending(self.number, idle, context) {
+                true => Poll::Ready(None),
+                false => Poll::Pending,
+            }
+        });
+        let opened = opened.await;
+        if opened.is_some() {
+            self.door.has_come(self.number);
+        }
+        opened
     }
 }
 

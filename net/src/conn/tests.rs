@@ -403,6 +403,22 @@ fn one_connection_too_many_takes_the_place_of_an_idle_one() {
 }
 
 #[test]
+fn who_never_ends_a_handshake_gives_its_place_to_another() {
+    // The story: some hundred sockets that sent nothing held all places for the time of a handshake, and
+    // came again.
+    let place = with(9, Limits { connections_max: 1, ..Limits::default() }, 64 << 20);
+    let first = place.door.enter().expect("there is room");
+    let mut opening = pin!(first.while_wanted(std::future::pending::<()>()));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(opening.as_mut().poll(&mut context).is_pending());
+    let second = place.door.enter().expect("the place of the first");
+    assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(None));
+    let mut opening = pin!(second.while_wanted(std::future::ready(7)));
+    assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(Some(7)));
+    assert!(place.door.enter().is_none(), "who has come is served, and idle only once it waits");
+}
+
+#[test]
 fn one_connection_too_many_is_closed_where_none_is_idle() {
     let limits = Limits { connections_max: 2, ..Limits::default() };
     let place = with(9, limits, 64 << 20);

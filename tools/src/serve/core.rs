@@ -238,9 +238,11 @@ async fn take(
             let Some(place) = server.enter() else { continue };
             let (server, tls) = (Rc::clone(&server), tls.clone());
             env.spawn().spawn(async move {
-                match open(socket, tls.as_ref()).await {
-                    Ok(stream) => server.serve(stream, place).await,
-                    Err(error) => tracing::debug!("{error}"),
+                match server.open(&place, open(socket, tls.as_ref())).await {
+                    Some(Ok(stream)) => server.serve(stream, place).await,
+                    Some(Err(error)) => tracing::debug!("{error}"),
+                    // The node stops, or another needs the place.
+                    None => {}
                 }
             });
         }
