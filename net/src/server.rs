@@ -99,11 +99,11 @@ impl<E: Env> Server<E> {
 
     /// A place for one more connection, to be taken before anything is spent on it; none where there
     /// are as many as the memory for them allows.
-    pub fn enter(&self) -> Option<Place<E>> {
+    pub async fn enter(&self) -> Option<Place<E>> {
         if self.door.is_full() {
             self.warn_of_connections();
         }
-        self.door.enter().map(Place)
+        self.door.enter().await.map(Place)
     }
 
     /// Says that connections are as many as there may be, once in a while.

@@ -66,6 +66,19 @@ impl Random for SimRandom {
     }
 }
 
+/// Lets the seed pick once more.
+async fn leave() {
+    let left = Cell::new(false);
+    poll_fn(|context| {
+        if left.replace(true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// Tasks on the simulated core. Work of other threads happens here too, at a later moment.
 #[derive(Clone)]
 pub struct SimSpawn(Life);
@@ -78,18 +91,23 @@ impl Spawn for SimSpawn {
     }
 
     async fn yield_if_needed(&self) {
-        if !self.0.any_world().percent(30) {
-            return;
+        if self.0.any_world().percent(30) {
+            leave().await;
         }
-        let yielded = Cell::new(false);
-        poll_fn(|context| {
-            if yielded.replace(true) {
-                return Poll::Ready(());
+    }
+
+    async fn give_way(&self) {
+        let Some(world) = self.0.world() else { return };
+        // A task that is woken again and again holds nobody up for ever.
+        let mut before = world.scheduler.ready();
+        for _ in 0..=2 * before.len() {
+            leave().await;
+            let ready = world.scheduler.ready();
+            before.retain(|task| ready.contains(task));
+            if before.is_empty() {
+                return;
             }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
+        }
     }
 
     async fn work<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {

@@ -121,6 +121,11 @@ impl Scheduler {
         self.wake(MAIN);
     }
 
+    /// The tasks that can go on.
+    pub(crate) fn ready(&self) -> Vec<usize> {
+        self.woken.borrow().lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn wake(&self, task: usize) {
         self.waker(task).wake();
     }

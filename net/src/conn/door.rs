@@ -11,7 +11,7 @@ use std::time::Duration;
 use base::hash::Map;
 use env::budget::{Lease, Taken};
 use env::turns::{Lane, Turns};
-use env::{Clock, Env};
+use env::{Clock, Env, Spawn};
 use http::{Fault, Head};
 
 use crate::limits::Limits;
@@ -216,7 +216,18 @@ impl<E: Env, S: Service> Door<E, S> {
 
     /// Counts a connection in; none where there are as many as the memory for them allows, and none of
     /// them is idle.
-    pub fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
+    ///
+    /// Where it needs another's place, all others have their turn before: of many that come at once, those
+    /// counted in find that they are idle, and those dismissed leave.
+    pub async fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
+        if self.is_full() {
+            self.env.spawn().give_way().await;
+        }
+        self.enter_now()
+    }
+
+    /// As [`Door::enter`], whatever the others are about to do.
+    pub(crate) fn enter_now(self: &Rc<Self>) -> Option<Entered<E, S>> {
         if let Some(surplus) = self.open.get().checked_sub(self.limits.connections_max)
             && (surplus >= LEAVING_MAX || !self.dismiss_one())
         {

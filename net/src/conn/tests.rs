@@ -99,7 +99,7 @@ impl Place {
     fn connect(&self) -> SimStream {
         let (near, far) = self.sim.stream_pair();
         let door = Rc::clone(&self.door);
-        if let Some(place) = door.enter() {
+        if let Some(place) = door.enter_now() {
             self.sim.env().spawn().spawn(serve(far, place));
         }
         near
@@ -407,15 +407,40 @@ fn who_never_ends_a_handshake_gives_its_place_to_another() {
     // The story: some hundred sockets that sent nothing held all places for the time of a handshake, and
     // came again.
     let place = with(9, Limits { connections_max: 1, ..Limits::default() }, 64 << 20);
-    let first = place.door.enter().expect("there is room");
+    let first = place.door.enter_now().expect("there is room");
     let mut opening = pin!(first.while_wanted(std::future::pending::<()>()));
     let mut context = Context::from_waker(Waker::noop());
     assert!(opening.as_mut().poll(&mut context).is_pending());
-    let second = place.door.enter().expect("the place of the first");
+    let second = place.door.enter_now().expect("the place of the first");
     assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(None));
     let mut opening = pin!(second.while_wanted(std::future::ready(7)));
     assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(Some(7)));
-    assert!(place.door.enter().is_none(), "who has come is served, and idle only once it waits");
+    assert!(
+        place.door.enter_now().is_none(),
+        "who has come is served, and idle only once it waits"
+    );
+}
+
+#[test]
+fn who_comes_after_a_crowd_is_served() {
+    // The story: two thousand came within 50 ms and said nothing, and the first client after them was refused:
+    // none of them had found yet that it is idle, or those dismissed had not left.
+    let place = with(9, Limits { connections_max: 4, ..Limits::default() }, 64 << 20);
+    let served = place.sim.run(async {
+        let mut crowd = Vec::new();
+        for _ in 0..500 {
+            let (near, far) = place.sim.stream_pair();
+            let entered = place.door.enter().await.expect("the place of an idle one");
+            place.sim.env().spawn().spawn(serve(far, entered));
+            crowd.push(near);
+        }
+        let (mut client, far) = place.sim.stream_pair();
+        let entered = place.door.enter().await.expect("the place of an idle one");
+        place.sim.env().spawn().spawn(serve(far, entered));
+        client.write_all(&get("/x")).await.expect("open");
+        answers(&mut client, &[Method::Get]).await.0
+    });
+    assert_eq!(served[0].status, 200);
 }
 
 #[test]

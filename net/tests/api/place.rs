@@ -55,7 +55,7 @@ fn run<F: Future<Output = ()>>(
         let options = Options { limits: Limits::default(), compression: true };
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);
-        let place = serving.enter().expect("room");
+        let place = serving.enter().await.expect("room");
         env.spawn().spawn(async move { serving.serve(far, place).await });
         let client = Client { stream: near, authorization: None };
         story(client).await;

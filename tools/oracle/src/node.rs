@@ -58,7 +58,7 @@ pub fn with_node<T, F: Future<Output = T>>(
         let options = Options { limits: Limits::default(), compression: false };
         let server = Server::new(core, security, options);
         let serving = Rc::clone(&server);
-        let place = serving.enter().expect("room");
+        let place = serving.enter().await.expect("room");
         env.spawn().spawn(async move { serving.serve(far, place).await });
         story(Client { stream: near, authorization: None }).await
     })

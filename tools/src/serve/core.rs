@@ -235,7 +235,7 @@ async fn take(
     while sockets.receive(&mut batch).await {
         for socket in batch.drain(..) {
             // Before anything is spent on it: a client that is refused sees its connection end.
-            let Some(place) = server.enter() else { continue };
+            let Some(place) = server.enter().await else { continue };
             let (server, tls) = (Rc::clone(&server), tls.clone());
             env.spawn().spawn(async move {
                 match server.open(&place, open(socket, tls.as_ref())).await {
