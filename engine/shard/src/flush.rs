@@ -160,7 +160,9 @@ impl<E: Env> Inner<E> {
         if !planted(Fault::ForgetTombstones) {
             manifest.tombstones = self.tombstones_below(manifest.seq_no_next).await;
         }
-        let saved = match self.find_room(&standing).await {
+        let unsaved = standing.iter().filter(|it| it.file.is_none());
+        let unsaved = unsaved.map(|it| it.segment.len_bytes()).sum();
+        let saved = match self.find_room(unsaved, MANIFEST_BYTES).await {
             Ok(()) => self.save_all(&standing, &mut manifest).await,
             Err(full) => Err(full),
         };
@@ -226,19 +228,6 @@ impl<E: Env> Inner<E> {
             || next.primary_term != last.primary_term
             || standing.iter().any(|it| it.file.is_none() || !it.is_live_saved)
             || !standing.iter().map(|it| it.segment.id()).eq(named)
-    }
-
-    /// Whether there is room for what is not on disk yet.
-    async fn find_room(&self, standing: &[Standing]) -> Result<()> {
-        let new = standing.iter().filter(|it| it.file.is_none());
-        let needed: u64 = new.map(|it| it.segment.len_bytes()).sum();
-        // Where it cannot be asked, the attempt will tell.
-        let Ok(free) = self.env.disk().free_bytes(&self.dir).await else { return Ok(()) };
-        if needed == 0 || free >= needed + MANIFEST_BYTES {
-            return Ok(());
-        }
-        let what = format!("{free} bytes are free: too few for {needed} of segments");
-        Err(env::Error::new(env::ErrorKind::NoSpace, what).into())
     }
 
     /// Gives the room back that segments took which no manifest came to name.

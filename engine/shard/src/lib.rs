@@ -41,6 +41,7 @@ pub mod reader;
 mod recover;
 mod refresh;
 mod replay;
+mod room;
 pub mod scripted;
 mod scrub;
 mod shard;

@@ -21,7 +21,7 @@ use base::hash::Set;
 use base::planted::{Fault, planted};
 use base::{DocId, SegmentId};
 use env::budget::Holder;
-use env::{Bytes, Clock, Disk, Env, Spawn};
+use env::{Bytes, Clock, Env, Spawn};
 use segment::{Check, DocMap, Live, Segment};
 
 use crate::error::{Error, Result};
@@ -215,25 +215,12 @@ impl<E: Env> Inner<E> {
         if !is_large {
             return Ok((Merged { segment: Some((segment, None)), map }, bytes));
         }
-        self.find_room_for(segment.len_bytes()).await?;
+        // What is to be flushed goes before.
+        self.find_room(segment.len_bytes(), self.lease.held_by_all() as u64).await?;
         let named = flush::save_segment(&self.env, &self.dir, &segment).await?;
         drop(segment);
         let segment = self.map_segment(&named).await?;
         Ok((Merged { segment: Some((segment, Some(named))), map }, bytes))
-    }
-
-    /// Whether a file of `bytes` leaves room for what is to be flushed.
-    async fn find_room_for(&self, bytes: u64) -> Result<()> {
-        // Where it cannot be asked, the attempt will tell.
-        let Ok(free) = self.env.disk().free_bytes(&self.dir).await else { return Ok(()) };
-        let beside = self.lease.held_by_all() as u64;
-        if free >= bytes + beside {
-            return Ok(());
-        }
-        let what = format!(
-            "{free} bytes are free: too few for a merged segment of {bytes} and {beside} beside it"
-        );
-        Err(env::Error::new(env::ErrorKind::NoSpace, what).into())
     }
 
     /// Puts the result in the place of its inputs, in one step.
