@@ -107,7 +107,8 @@ fn lines_tell_what_was_done_and_nothing_else() {
         core.write(&Everything, update, Refresh::Now).await.expect("nothing is wrong with it");
         settle().await;
         let told = kept.take();
-        let (_, _, line) = told.last().expect("it was written");
+        assert_eq!(told.len(), 1, "once, though it waited for a field: {told:?}");
+        let (_, _, line) = &told[0];
         let source = line.get("elasticsearch.slowlog.source").and_then(Value::as_str);
         assert_eq!(source, Some(json::to_string(&part).as_str()), "the part that it brings");
         let count = |told: &[(String, String, Value)], set: &str| {
@@ -116,11 +117,16 @@ fn lines_tell_what_was_done_and_nothing_else() {
         for (body, fetched) in
             [(r#"{"size":0}"#, 0), ("{}", 1), (r#"{"query":{"match_none":{}}}"#, 0)]
         {
-            core.search(&Everything, &call(body)).await.expect("nothing is wrong with it");
-            settle().await;
-            let told = kept.take();
-            assert_eq!(count(&told, "fetch"), fetched, "{body}: {told:?}");
-            assert!(count(&told, "query") > 0, "{body}");
+            // Where nobody waits no simulated time passes, which is not more than none.
+            let mut most = (0, 0);
+            for _ in 0..30 {
+                core.search(&Everything, &call(body)).await.expect("nothing is wrong with it");
+                settle().await;
+                let told = kept.take();
+                assert!(count(&told, "fetch") <= fetched, "{body}: {told:?}");
+                most = most.max((count(&told, "fetch"), count(&told, "query")));
+            }
+            assert!(most.0 == fetched && most.1 > 0, "{body}: {most:?}");
         }
     });
 }

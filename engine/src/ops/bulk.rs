@@ -217,9 +217,12 @@ impl<E: Env> Core<E> {
             };
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
             let took = self.env.clock().monotonic().saturating_sub(begun);
-            let indexed = |at: &&usize| items[**at].action != WriteAction::Delete;
-            if members.iter().any(|at| indexed(&at)) {
-                let indexed: Vec<usize> = members.iter().filter(indexed).copied().collect();
+            // What waits for fields, or is refused, is not written: its line comes once it is.
+            let indexed: Vec<usize> = std::iter::zip(&members, &answers)
+                .filter(|(at, done)| done.is_ok() && items[**at].action != WriteAction::Delete)
+                .map(|(at, _)| *at)
+                .collect();
+            if !indexed.is_empty() {
                 self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
                     origin: origin.clone(),
                     ..told(group, &indexed, items, aims)
