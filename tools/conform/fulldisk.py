@@ -12,13 +12,18 @@ The data folder lies on a small file system of its own. What must hold:
 
 The same on a disk in memory, where the last write before it is full is a short one.
 
+`--storm SECONDS` does something else: three writers overwrite the same documents while the disk fills up and
+empties and the node is killed, all at random; after each round writes must be taken again within five seconds.
+
 Needs root and loop devices; elsewhere it says SKIP and why.
 """
 
 import argparse
+import http.client
 import json
 import random
 import sys
+import threading
 import time
 
 from loss import Wire
@@ -187,9 +192,65 @@ def story(say, volume, server):
     assert server.stop() == 0
 
 
+def overwrite(server, going, number):
+    """Writes over the same few documents while it is let, until its connection ends."""
+    wire, random_ = Wire(server), random.Random(number)
+    try:
+        while True:
+            going.wait()
+            lines = []
+            for _ in range(random_.choice([1, 5, 40])):
+                lines.append(json.dumps({"index": {"_index": KEPT, "_id": f"over{random_.randrange(400)}"}}))
+                lines.append(json.dumps({"text": "over", "blob": random_.randbytes(8000).hex()}))
+            wire.ask("POST", "/_bulk", "\n".join(lines) + "\n")
+    except (OSError, http.client.HTTPException):
+        return
+
+
+def storm(say, volume, server, seconds, seed):
+    """Rounds of writes, fills, kills; writes must go on after each. Answers how many there were."""
+    store, random_, going = Store(server), random.Random(seed), threading.Event()
+    settings = {"number_of_shards": 2, "index.translog.flush_threshold_size": "4mb"}
+    mappings = {"properties": {"blob": {"type": "keyword", "index": False, "doc_values": False}}}
+    status, answer = store.wire.ask("PUT", f"/{KEPT}", {"settings": settings, "mappings": mappings})
+    assert status == 200, answer
+
+    def begin(round_):
+        for number in range(3):
+            threading.Thread(target=overwrite, args=(server, going, 3 * round_ + number), daemon=True).start()
+        going.set()
+
+    end, rounds, longest = time.monotonic() + seconds, 0, 0.0
+    begin(0)
+    while time.monotonic() < end:
+        rounds += 1
+        going.set()
+        time.sleep(random_.random())
+        volume.fill(leave=random_.choice([0, 0, 1 << 20, 3 << 20]))
+        time.sleep(2 * random_.random())
+        if random_.random() < 0.5:
+            going.clear()
+        if random_.random() < 0.4:
+            server.kill()
+            volume.fill()
+            server.start()
+            store.reconnect()
+            begin(rounds)
+            time.sleep(random_.random())
+        volume.empty()
+        took = store.resumes(KEPT)
+        assert took <= RESUMED_S, f"round {rounds}: {took:.1f} s"
+        longest = max(longest, took)
+    going.clear()
+    store.check(KEPT)
+    say(f"seed {seed}: {rounds} rounds, writes went on after {longest:.1f} s at most; {len(store.acked[KEPT])} kept")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size-mib", type=int, default=256)
+    parser.add_argument("--storm", type=int, metavar="SECONDS")
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
     def say(sentence):
@@ -203,7 +264,10 @@ def main():
             say(f"SKIP: {why}")
             continue
         with kind(options.size_mib) as volume, Server(data=volume.path / "data", secure=True) as server:
-            story(say, volume, server)
+            if options.storm:
+                storm(say, volume, server, options.storm, options.seed)
+            else:
+                story(say, volume, server)
         passed += 1
     print(f"{passed} passed, 0 failed")
     return 0

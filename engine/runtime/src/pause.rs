@@ -4,9 +4,9 @@
 //! busy executor the kernel gives them 1.5 %: beside a flood that writes, segments came late, and memory
 //! filled up with what waited for them. So an executor that has not paused by itself does so for a
 //! moment, often, while jobs wait for a processor. Measured (`overload.py`, 60 s of four times the peak, one
-//! core): answered well 90 % of the peak before, 99 with this; 383 MiB at most before, 277 with this. What
-//! the quiet caller waits is as before: the kernel still gives the workers whole ticks (4 ms with
-//! `CONFIG_HZ=250`), 1.2 % of the time.
+//! core): answered well 90 % of the peak before, 99 with this; 383 MiB at most before, 277 with this. Not
+//! mended: the kernel still gives the workers whole ticks now and then (4 ms with `CONFIG_HZ=250`, as
+//! `perf sched timehist` shows), and the quiet caller waits for them.
 //!
 //! Always true
 //! 1. There is no pause while jobs come forward by themselves (on an idle processor), or there are none.
