@@ -16,6 +16,7 @@ pub mod authenticate;
 pub mod command;
 pub mod error;
 pub mod file_realm;
+mod foreign;
 pub mod form;
 pub mod map;
 pub mod oauth;

@@ -4,7 +4,8 @@
 //! 1. What is kept is a PHC string, `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH` (salt of 16 bytes,
 //!    hash of 32, base64 without padding): 19 MiB and two passes, as OWASP recommends.
 //! 2. Hashing takes tens of milliseconds and 19 MiB: it runs on a worker thread, never on a core.
-//! 3. A foreign PHC string cannot ask for more than the limits below.
+//! 3. A foreign PHC string cannot ask for more than the limits below. Other hashes made elsewhere (`foreign`) are
+//!    taken too, and replaced at the first login.
 //! 4. A password is hashed in its compatibility form (NFKC): what looks like one letter is one, whichever
 //!    keyboard wrote it.
 
@@ -17,6 +18,7 @@ use env::Random;
 use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
 use zeroize::Zeroizing;
 
+use crate::foreign::Foreign;
 use crate::secret::{Secret, is_equal};
 
 const MEMORY_KIB: u32 = 19_456;
@@ -50,12 +52,13 @@ impl fmt::Debug for PasswordHash {
 }
 
 impl PasswordHash {
-    /// Checks the form of a PHC string.
+    /// Checks the form of a PHC string, or of a hash that was made elsewhere.
     pub fn parse(text: &str) -> Option<Self> {
-        Parts::parse(text).map(|_| Self(text.to_owned()))
+        let is_known = Parts::parse(text).is_some() || Foreign::parse(text).is_some();
+        is_known.then(|| Self(text.to_owned()))
     }
 
-    /// The PHC string, for storing.
+    /// The string, for storing.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -74,13 +77,18 @@ impl PasswordHash {
 
     /// Whether `password` is the one. Slow: for worker threads.
     pub fn verify(&self, password: &Secret) -> bool {
-        let Some((parts, expected)) = Parts::parse(&self.0) else { return false };
+        let Some((parts, expected)) = Parts::parse(&self.0) else {
+            let Some(foreign) = Foreign::parse(&self.0) else { return false };
+            // Others hash the bytes as they are.
+            return foreign.verify(password.reveal())
+                || (!is_nfkc(password.reveal()) && foreign.verify(&compatible(password)));
+        };
         let is_it = |text: &str| parts.hash(text).is_some_and(|found| is_equal(&found, &expected));
         // A hash that was made elsewhere may be one of the bytes as they are.
         is_it(&compatible(password)) || (!is_nfkc(password.reveal()) && is_it(password.reveal()))
     }
 
-    /// Whether it was made with weaker parameters than those of today.
+    /// Whether it was made with weaker parameters than those of today, or otherwise.
     pub fn is_outdated(&self) -> bool {
         Parts::parse(&self.0).is_none_or(|(parts, _)| {
             parts.memory < MEMORY_KIB || parts.passes < PASSES || parts.salt.len() < SALT_BYTES

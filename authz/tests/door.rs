@@ -208,6 +208,41 @@ fn a_hash_of_weaker_parameters_is_replaced_at_login() {
     });
 }
 
+/// People came from another store with hashes of bcrypt, and could not be let in.
+#[test]
+fn a_hash_made_elsewhere_lets_in_and_is_replaced_at_login() {
+    let sim = Sim::new(8);
+    let env = sim.env();
+    sim.run(async move {
+        let (open, _) = open(&env, Some("correct horse")).await;
+        for (hash, password) in [
+            ("$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "U*U"),
+            (
+                "{PBKDF2}1000$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=$ezTXKzrtu3uRVUVG5Asx+GIToYvZs6A8p9VT93h5rTQ=",
+                "correct horse",
+            ),
+        ] {
+            let foreign = PasswordHash::parse(hash).expect("well formed");
+            let command = authz::Command::SetPassword {
+                user: "elastic".into(),
+                password: foreign.clone(),
+                instead_of: None,
+                keep: None,
+            };
+            open.store.propose(command).await.expect("changed");
+            assert!(!comes_in(&open.door, "elastic", "wrong").await);
+            env.clock().sleep(Duration::from_secs(1)).await;
+            let kept = open.keeper.state().user("elastic").expect("there").password.clone();
+            assert_eq!(kept, foreign, "a wrong password changes nothing");
+            assert!(comes_in(&open.door, "elastic", password).await);
+            env.clock().sleep(Duration::from_secs(1)).await;
+            let now = open.keeper.state().user("elastic").expect("there").password.clone();
+            assert!(now.as_str().starts_with("$argon2id$") && !now.is_outdated());
+            assert!(comes_in(&open.door, "elastic", password).await);
+        }
+    });
+}
+
 #[test]
 fn power_may_go_at_every_change_of_the_first_start() {
     let first_start = |env: SimEnv| async move {

@@ -82,3 +82,22 @@ fn a_new_password_bites_at_once() {
         client.good("GET", "/", "").await;
     });
 }
+
+/// A user that was made with a hash of bcrypt, as others keep it, was refused.
+#[test]
+fn a_hash_made_elsewhere_is_taken() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+        let body = format!(r#"{{"password_hash":"{hash}","roles":["viewer"]}}"#);
+        client.good("PUT", "/_security/user/ann", &body).await;
+        for bad in [hash.replace("$05$", "$31$"), hash.replace("$2a$", "$2x$"), "U*U".to_owned()] {
+            let body = format!(r#"{{"password_hash":"{bad}","roles":["viewer"]}}"#);
+            let answer = client.call("PUT", "/_security/user/bob", &body).await;
+            assert_eq!(answer.status, 400, "{bad} {}", failure(&answer));
+        }
+        client.authorize(Some(&basic("ann", "U*U")));
+        let me = client.good("GET", "/_security/_authenticate", "").await;
+        assert_eq!(at(&me, &["username"]).as_str(), Some("ann"));
+    });
+}

@@ -88,7 +88,8 @@ async fn given_hash<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Optio
         (None, Some(hash)) => PasswordHash::parse(hash).map(Some).ok_or_else(|| {
             Error::illegal_argument(
                 "The provided password hash is not a hash or it could not be resolved to a \
-                 supported hash algorithm. The supported password hash algorithms are [argon2id]",
+                 supported hash algorithm. The supported password hash algorithms are [argon2id, bcrypt, \
+                 pbkdf2, pbkdf2_stretch]",
             )
         }),
         (Some(password), None) => {
