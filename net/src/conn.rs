@@ -8,14 +8,15 @@
 //!
 //! | state   | waits for                         | ends by                                   |
 //! |---------|-----------------------------------|-------------------------------------------|
-//! | idle    | the first byte of a head          | close of the other side, idle time, stop, |
-//! |         |                                   | want of its place ([`Door::enter`])       |
+//! | idle    | the first byte of a head          | close of the other side, idle time, stop  |
 //! | head    | the rest of a head                | time for a head, stop                     |
 //! | judging | who calls, before a large body    | (nothing)                                 |
 //! | body    | the rest of a body                | too slow                                  |
 //! | skipping| the rest of a body that is refused| too slow, stop                            |
 //! | running | the first answer of the row       | (nothing: requests in flight finish)      |
 //! | refused | nothing; what comes is thrown away| time to linger                            |
+//!
+//! Each that waits for its client ends where another needs its place, too ([`waits`]).
 //!
 //! Always true
 //! 1. Answers leave in the order of their requests.
@@ -35,6 +36,7 @@ mod input;
 mod row;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -45,11 +47,11 @@ use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Fault, Method, Version};
 
-use door::Idle;
 pub use door::{CONNECTION_BYTES, Door, Entered, Memory, Refusal, Service};
 use incoming::{Incoming, Skipping};
 use input::Input;
 use row::{Manner, Row};
+use waits::{Standing, Wait};
 
 use crate::limits::{BUFFER_BYTES_MIN, WRITE_BYTES};
 use crate::reply::Reply;
@@ -74,21 +76,26 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
         timer: None,
         last: false,
         is_used: false,
+        used: place.came(),
         is_unread: false,
         number: place.number(),
         door: Rc::clone(&door),
     };
     connection.run().await;
-    // To close in order is to wait for the other side, and the place is another's already.
+    // To close in order is to wait for the other side: not where the place is another's already.
     if !door.is_dismissed(connection.number) {
+        let (number, wait) = (connection.number, connection.wait());
         // Whether the other side hears of it no longer matters.
-        connection.stream.close().await.ok();
+        door.until_ended(number, (wait, false), pin!(connection.stream.close())).await;
     }
 }
 
 /// How long an answer may take before it is looked whether its client is still there, and how often
 /// after that.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// The statuses of answers that anybody gets: who is not known, or asks too much.
+const REFUSALS: [u16; 2] = [401, 429];
 
 /// When a timer fires, and what ends then.
 type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
@@ -133,8 +140,10 @@ struct Connection<T, E: Env, S> {
     timer: Timer,
     /// No request follows those that have begun.
     last: bool,
-    /// There was a request.
+    /// There was an answer that not anybody gets.
     is_used: bool,
+    /// When it came, or had its last answer.
+    used: Duration,
     /// Whether the body of the request to begin will come is not known: nothing can follow it.
     is_unread: bool,
 }
@@ -292,6 +301,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     async fn gather(&mut self) -> Result<(), Gone> {
         while let Some((reply, manner)) = self.row.pop_ready() {
             let close = reply.close;
+            self.is_used |= !REFUSALS.contains(&reply.status);
+            self.used = self.door.env.clock().monotonic();
             self.append(reply, manner).await?;
             if close {
                 self.write_out().await?;
@@ -366,8 +377,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         };
         let in_flight = self.incoming.is_some();
         let has_begun = in_flight || (self.skipping.is_none() && !self.input.is_empty());
-        let is_idle = !has_begun && self.skipping.is_none();
-        let idle = is_idle.then_some(Idle { is_used: self.is_used, since: now });
+        let wait = self.wait();
         let Self { stream, door, timer, incoming, input, number, .. } = self;
         let spare = match incoming {
             Some(incoming) => incoming.body.spare(crate::limits::BUFFER_BYTES_MAX),
@@ -376,21 +386,13 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let direct = !spare.is_empty();
         let place = if direct { spare } else { input.space() };
         let read = {
-            let mut read = pin!(stream.read(place));
-            let stoppable = std::future::poll_fn(|context| {
-                if let Poll::Ready(read) = read.as_mut().poll(context) {
-                    return Poll::Ready(read.ok());
-                }
-                if !in_flight && door.poll_ending(*number, idle, context) {
-                    return Poll::Ready(None);
-                }
-                Poll::Pending
-            });
-            until(door.env.clock(), timer, deadline, pin!(stoppable)).await
+            let read = pin!(stream.read(place));
+            let coming = pin!(door.until_ended(*number, (wait, !in_flight), read));
+            until(door.env.clock(), timer, deadline, coming).await
         };
         let fault = match read {
             None => Some(Fault::TooSlow),
-            Some(Some(0)) => Some(Fault::Malformed("it ends early")),
+            Some(Some(Ok(0))) => Some(Fault::Malformed("it ends early")),
             _ => None,
         };
         if let Some(fault) = fault
@@ -400,10 +402,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             self.refused = Some(Refusal::Fault(fault));
             return Ok(());
         }
-        let Some(Some(count @ 1..)) = read else { return Err(Gone) };
-        if idle.is_some() {
-            self.door.has_come(self.number);
-        }
+        let Some(Some(Ok(count @ 1..))) = read else { return Err(Gone) };
         match &mut self.incoming {
             Some(incoming) if direct => incoming.body.filled(count),
             _ => self.input.filled(count),
@@ -411,21 +410,30 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         Ok(())
     }
 
+    /// As what it waits for bytes now.
+    fn wait(&self) -> Wait {
+        let is_known = self.incoming.as_ref().is_some_and(|incoming| incoming.judged.is_some());
+        let standing = match self.is_used {
+            _ if is_known => Standing::Sending,
+            true => Standing::Served,
+            false => Standing::Stranger,
+        };
+        Wait { standing, since: self.used }
+    }
+
     /// Says that no more comes, and throws away what still does.
     async fn linger(&mut self) {
-        if self.stream.finish().await.is_err() {
-            return;
-        }
         let deadline = self.door.env.clock().monotonic() + self.door.limits.linger;
-        let mut trash = vec![0; 16 * 1024];
-        loop {
-            let Self { stream, door, timer, .. } = self;
-            let read = pin!(stream.read(&mut trash));
-            match until(door.env.clock(), timer, deadline, read).await {
-                Some(Ok(1..)) => {}
-                _ => return,
+        let wait = self.wait();
+        let Self { stream, door, timer, number, .. } = self;
+        let lingering = pin!(async {
+            let mut trash = vec![0; 16 * 1024];
+            if stream.finish().await.is_ok() {
+                while let Ok(1..) = stream.read(&mut trash).await {}
             }
-        }
+        });
+        let lingering = pin!(door.until_ended(*number, (wait, false), lingering));
+        until(door.env.clock(), timer, deadline, lingering).await;
     }
 }
 

@@ -26,8 +26,8 @@ pub struct Limits {
     pub running_max: usize,
     /// What the bodies of one caller may take on one core, where they are more than one.
     pub lane_bytes_max: usize,
-    /// Connections of one core. One more takes the place of the one that is idle for longest, of those
-    /// without a request first; where none is idle it is closed at once.
+    /// Connections of one core. One more takes the place of one that waits for its client; where none
+    /// does it is closed at once.
     pub connections_max: usize,
 }
 

@@ -78,7 +78,8 @@ impl<E: Env> Server<E> {
         let shared = core.shared();
         let parts = LANE_PART * usize::from(shared.config.cores);
         let lane_bytes_max = shared.budget.total_bytes() / parts;
-        let connections_max = lane_bytes_max / conn::CONNECTION_BYTES;
+        let connections_max =
+            (lane_bytes_max / conn::CONNECTION_BYTES).min(options.limits.connections_max);
         let limits = Limits { lane_bytes_max, connections_max, ..options.limits };
         let turns = core.turns().clone();
         let (touched, lanes) = (Touched::default(), Lanes::new(shared.hasher.clone()));
@@ -104,6 +105,11 @@ impl<E: Env> Server<E> {
             self.warn_of_connections();
         }
         self.door.enter().await.map(Place)
+    }
+
+    /// Ends some of the connections that wait for their clients: others need their descriptors.
+    pub fn make_room(&self) {
+        self.door.make_room();
     }
 
     /// Says that connections are as many as there may be, once in a while.

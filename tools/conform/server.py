@@ -60,13 +60,15 @@ def binary():
 class Server:
     """A running node; `secure=False` turns security off (plain HTTP)."""
 
-    def __init__(self, secure=True, data=None, args=(), cores=None, log=None):
+    def __init__(self, secure=True, data=None, args=(), cores=None, log=None, files=None):
         self.secure = secure
         self.folder = Path(tempfile.mkdtemp(prefix="corelode-test-"))
         self.data = Path(data) if data else self.folder / "data"
         self.ready_file = self.folder / "ready.json"
         self.args = list(args)
         self.cores = cores
+        # Descriptors that it may have; the caller's bound where none is named.
+        self.files = files
         self.log = Path(log) if log else self.folder / "server.log"
         self.process = None
         self.ready = None
@@ -86,6 +88,8 @@ class Server:
         if self.ready_file.exists():
             self.ready_file.unlink()
         environment = dict(os.environ, ELASTIC_PASSWORD=PASSWORD)
+        if self.files:
+            command = ["prlimit", f"--nofile={self.files}:{self.files}", *command]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment

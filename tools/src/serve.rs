@@ -255,7 +255,7 @@ struct Node {
     events: Receiver<Event>,
     sender: mpsc::Sender<Event>,
     orders: Vec<mailbox::Sender<Order>>,
-    sockets: Vec<mailbox::Sender<runtime::net::Socket>>,
+    sockets: Vec<mailbox::Sender<runtime::net::Handed>>,
     listener: Option<Listener>,
     acceptor: Option<Acceptor>,
     connections_max: usize,

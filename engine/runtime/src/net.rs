@@ -4,7 +4,8 @@
 //! Always true
 //! 1. The listening socket is bound without SO_REUSEPORT, so a second node on the same port is told
 //!    so. (glommio's own bind sets it, and two nodes would share the port unseen.)
-//! 2. Open connections are counted; one too many is closed at once, unread.
+//! 2. Open connections are counted. Where there are as many as may be, or no descriptor is left, the
+//!    cores are asked for room ([`Handed::Press`]); who comes waits for it, not for long.
 //! 3. A [`Socket`] may cross cores; a [`Connection`] stays on the core that opened it.
 //! 4. Once [`Acceptor::stop`] has returned, the port refuses connections.
 //!
@@ -16,7 +17,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use env::mailbox::Sender;
 use env::{Error, Result, Stream};
@@ -32,8 +33,15 @@ pub const WAITING_MAX: usize = 1024;
 /// Connections that the system makes before they are accepted.
 const BACKLOG: i32 = 4096;
 
-/// How long the acceptor rests where the process has no descriptor left.
-const REST: Duration = Duration::from_millis(50);
+/// How long the acceptor rests where there is no room, before it asks again.
+const REST: Duration = Duration::from_millis(1);
+
+/// So long it waits for room, and so long where it waited in vain just now.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE_SPENT: Duration = Duration::from_millis(5);
+
+/// It is not said more often that somebody was refused.
+const WARN_EVERY: Duration = Duration::from_secs(10);
 
 /// What a closing connection still swallows, so that a reset does not overtake the last answer.
 const LINGER_BYTES_MAX: usize = 256 << 10;
@@ -67,7 +75,7 @@ impl Listener {
     /// `connections_max` are open at a time.
     pub fn accept_for(
         self,
-        cores: Vec<Sender<Socket>>,
+        cores: Vec<Sender<Handed>>,
         connections_max: usize,
     ) -> io::Result<Acceptor> {
         assert!(!cores.is_empty(), "somebody must take the sockets");
@@ -80,6 +88,9 @@ impl Listener {
             connections_max,
             open: Arc::clone(&open),
             stopping: Arc::clone(&stopping),
+            turn: 0,
+            refused: None,
+            warned: None,
         };
         let thread =
             std::thread::Builder::new().name("accept".into()).spawn(move || accepting.run())?;
@@ -115,56 +126,121 @@ impl Reserved {
     }
 }
 
+/// What a core is given.
+#[derive(Debug)]
+pub enum Handed {
+    /// A connection to serve.
+    Socket(Socket),
+    /// Room is wanted: some of those that wait for their clients should end.
+    Press,
+}
+
 /// The thread that accepts.
 struct Accepting {
     socket: TcpListener,
-    cores: Vec<Sender<Socket>>,
+    cores: Vec<Sender<Handed>>,
     connections_max: usize,
     open: Arc<AtomicUsize>,
     stopping: Arc<AtomicBool>,
+    /// Whose turn it is.
+    turn: usize,
+    /// When somebody was refused last.
+    refused: Option<Instant>,
+    /// When that was said last.
+    warned: Option<Instant>,
 }
 
 impl Accepting {
-    fn run(self) {
-        let mut turn = 0;
+    fn run(mut self) {
         loop {
             let accepted = self.socket.accept();
             if self.stopping.load(Ordering::Acquire) {
                 return;
             }
             match accepted {
-                Ok((stream, peer)) => {
-                    let Some(place) = Place::take(&self.open, self.connections_max) else {
-                        log::warn!(
-                            "{peer}: refused, {} connections are open",
-                            self.connections_max
-                        );
-                        continue;
-                    };
-                    self.hand_out(Socket { stream, peer, place }, &mut turn);
-                }
+                Ok((stream, peer)) => match self.place() {
+                    Some(place) => self.hand_out(Socket { stream, peer, place }),
+                    None => {
+                        let connections_max = self.connections_max;
+                        self.refuse(format_args!("{connections_max} connections are open"));
+                    }
+                },
                 // The client left again, or the call was interrupted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // No descriptor, mostly.
                 Err(error) => {
-                    log::warn!("accepting: {error}");
+                    self.press();
+                    self.refuse(format_args!("{error}"));
                     std::thread::sleep(REST);
                 }
             }
         }
     }
 
-    /// Gives `socket` to the next core that has room; drops it where none has.
-    fn hand_out(&self, mut socket: Socket, turn: &mut usize) {
-        for _ in 0..self.cores.len() {
-            let core = &self.cores[*turn];
-            *turn = (*turn + 1) % self.cores.len();
-            match core.send(socket, 1) {
-                Ok(()) => return,
-                Err(full) => socket = full.0,
+    /// What `attempt` gives, as soon as it gives anything; nothing where that takes too long.
+    fn patiently<T>(&mut self, mut attempt: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
+        let begun = Instant::now();
+        let is_spent = self.refused.is_some_and(|refused| refused.elapsed() < PATIENCE);
+        let patience = if is_spent { PATIENCE_SPENT } else { PATIENCE };
+        loop {
+            let given = attempt(self);
+            if given.is_some() {
+                return given;
             }
+            if begun.elapsed() >= patience || self.stopping.load(Ordering::Acquire) {
+                return None;
+            }
+            std::thread::sleep(REST);
         }
-        log::warn!("{}: refused, every core has {WAITING_MAX} sockets waiting", socket.peer);
+    }
+
+    /// A place in the count; none where none becomes free soon.
+    fn place(&mut self) -> Option<Place> {
+        self.patiently(|this| {
+            let place = Place::take(&this.open, this.connections_max);
+            if place.is_none() {
+                this.press();
+            }
+            place
+        })
+    }
+
+    /// Asks each core for room.
+    fn press(&self) {
+        for core in &self.cores {
+            // One that has no time for it will not make room for what waits there either.
+            let _ = core.send(Handed::Press, 1);
+        }
+    }
+
+    /// Gives `socket` to the next core that has room; drops it where none has any for long.
+    fn hand_out(&mut self, socket: Socket) {
+        let mut waiting = Some(Handed::Socket(socket));
+        let handed = self.patiently(|this| {
+            for _ in 0..this.cores.len() {
+                let core = &this.cores[this.turn];
+                this.turn = (this.turn + 1) % this.cores.len();
+                match core.send(waiting.take()?, 1) {
+                    Ok(()) => return Some(()),
+                    Err(full) => waiting = Some(full.0),
+                }
+            }
+            None
+        });
+        if handed.is_none() {
+            self.refuse(format_args!("every core has {WAITING_MAX} sockets waiting"));
+        }
+    }
+
+    /// Says now and then why connections are refused.
+    fn refuse(&mut self, why: std::fmt::Arguments<'_>) {
+        let now = Instant::now();
+        self.refused = Some(now);
+        if self.warned.is_none_or(|warned| now.duration_since(warned) >= WARN_EVERY) {
+            self.warned = Some(now);
+            log::warn!("connections are refused: {why}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use env::{Bytes, Clock, Disk, Env, ErrorKind, File, Random, Spawn, Stream};
-use runtime::net::{Listener, Socket};
+use runtime::net::{Handed, Listener, Socket};
 use runtime::tls::ServerTls;
 use runtime::{Core, start};
 
@@ -270,14 +270,15 @@ fn certificate() -> (String, String, rustls::pki_types::CertificateDer<'static>)
 fn echo_server(tls: Option<ServerTls>) -> (SocketAddr, runtime::Running, runtime::net::Acceptor) {
     let listener = Listener::bind("127.0.0.1:0".parse().expect("an address")).expect("bound");
     let address = listener.address();
-    let (sender, receiver) = env::mailbox::channel::<Socket>(16);
+    let (sender, receiver) = env::mailbox::channel::<Handed>(16);
     let running =
-        start(vec![receiver], |core, mut receiver: env::mailbox::Receiver<Socket>| async move {
+        start(vec![receiver], |core, mut receiver: env::mailbox::Receiver<Handed>| async move {
             let tls = tls.map(Rc::new);
             let open = Rc::new(Cell::new(0u32));
             let mut sockets = Vec::new();
             while receiver.receive(&mut sockets).await {
-                for socket in sockets.drain(..) {
+                for handed in sockets.drain(..) {
+                    let Handed::Socket(socket) = handed else { continue };
                     let tls = tls.clone();
                     let count = Rc::clone(&open);
                     open.set(open.get() + 1);
@@ -296,6 +297,42 @@ fn echo_server(tls: Option<ServerTls>) -> (SocketAddr, runtime::Running, runtime
         .expect("started");
     let acceptor = listener.accept_for(vec![sender], 3).expect("accepting");
     (address, running, acceptor)
+}
+
+/// The acceptor closed whoever came where there were as many connections as may be, for as long as none of
+/// those left.
+#[test]
+fn room_is_asked_for_where_all_places_are_taken() {
+    let listener = Listener::bind("127.0.0.1:0".parse().expect("an address")).expect("bound");
+    let address = listener.address();
+    let (sender, receiver) = env::mailbox::channel::<Handed>(16);
+    // The core lets the oldest go when it is asked for room.
+    let run = |_, mut receiver: env::mailbox::Receiver<Handed>| async move {
+        let (mut kept, mut batch) = (Vec::new(), Vec::new());
+        while receiver.receive(&mut batch).await {
+            for handed in batch.drain(..) {
+                match handed {
+                    Handed::Socket(socket) => kept.push(socket),
+                    Handed::Press if kept.is_empty() => {}
+                    Handed::Press => drop(kept.remove(0)),
+                }
+            }
+        }
+    };
+    let running = start(vec![receiver], run).expect("started");
+    let mut acceptor = listener.accept_for(vec![sender], 2).expect("accepting");
+    let mut clients: Vec<_> =
+        (0..5).map(|_| std::net::TcpStream::connect(address).expect("connected")).collect();
+    for gone in &mut clients[..3] {
+        assert_eq!(gone.read(&mut [0]).expect("closed in order"), 0);
+    }
+    for kept in &mut clients[3..] {
+        kept.set_read_timeout(Some(Duration::from_millis(50))).expect("set");
+        assert!(kept.read(&mut [0]).is_err(), "it is kept, and nothing is sent");
+    }
+    acceptor.stop();
+    drop(acceptor);
+    running.join().expect("it ends");
 }
 
 async fn echo(socket: Socket, tls: Option<&ServerTls>) -> env::Result<()> {

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use base::hash::Map;
@@ -14,6 +14,7 @@ use env::turns::{Lane, Turns};
 use env::{Clock, Env, Spawn};
 use http::{Fault, Head};
 
+use super::waits::{Standing, Wait, Waits};
 use crate::limits::Limits;
 use crate::reply::Reply;
 use crate::request::{Judged, Request};
@@ -46,22 +47,6 @@ pub enum Refusal {
     },
 }
 
-/// Since when a connection is idle; those that never made a request come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Idle {
-    pub(crate) is_used: bool,
-    pub(crate) since: Duration,
-}
-
-/// A connection that waits for a head.
-struct Waiting {
-    waker: Waker,
-    /// Nothing where a part of the head has come.
-    idle: Option<Idle>,
-    /// It is to end, for another needs its place.
-    is_dismissed: bool,
-}
-
 /// The door of one core.
 pub struct Door<E: Env, S> {
     /// The outside.
@@ -79,8 +64,10 @@ pub struct Door<E: Env, S> {
     stopping: Cell<bool>,
     next: Cell<u64>,
     open: Cell<usize>,
-    /// Connections that wait for a head, to be woken by a stop, or to give their place to another.
-    waiting: RefCell<Map<u64, Waiting>>,
+    /// Connections that wait for their clients, to be woken by a stop, or to give their place to another.
+    waits: Waits,
+    /// How often in a row no room was made for others.
+    in_vain: Cell<usize>,
     /// Who waits for the last connection to end.
     closed: RefCell<Option<Waker>>,
 }
@@ -98,7 +85,8 @@ impl<E: Env, S: Service> Door<E, S> {
             stopping: Cell::new(false),
             next: Cell::new(0),
             open: Cell::new(0),
-            waiting: RefCell::default(),
+            waits: Waits::default(),
+            in_vain: Cell::new(0),
             closed: RefCell::default(),
         })
     }
@@ -117,10 +105,7 @@ impl<E: Env, S: Service> Door<E, S> {
     /// theirs are answered.
     pub fn stop(&self) {
         self.stopping.set(true);
-        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
-        for (_, waiting) in waiting {
-            waiting.waker.wake();
-        }
+        self.waits.wake_all();
     }
 
     /// Ends when no connection is open. The time for it is the caller's.
@@ -139,53 +124,31 @@ impl<E: Env, S: Service> Door<E, S> {
         self.stopping.get()
     }
 
-    /// Is a connection that waits for a head to end? Where not, it is woken when it is. Nothing of the
-    /// head has come since `idle`, where that is so.
-    pub(crate) fn poll_ending(
+    /// Is a connection to end because another needs its place?
+    pub(crate) fn is_dismissed(&self, number: u64) -> bool {
+        self.waits.is_dismissed(number)
+    }
+
+    /// What `coming` gives, bytes of a client mostly; none where the connection is to end meanwhile:
+    /// another needs its place, or, where it `ends_on_stop`, the door closes.
+    pub(crate) async fn until_ended<T>(
         &self,
         number: u64,
-        idle: Option<Idle>,
-        context: &mut Context<'_>,
-    ) -> bool {
-        if self.stopping.get() {
-            return true;
-        }
-        let mut waiting = self.waiting.borrow_mut();
-        match waiting.get_mut(&number) {
-            Some(known) => {
-                known.idle = idle;
-                known.waker.clone_from(context.waker());
-                known.is_dismissed
+        (wait, ends_on_stop): (Wait, bool),
+        mut coming: Pin<&mut impl Future<Output = T>>,
+    ) -> Option<T> {
+        poll_fn(|context| {
+            if let Poll::Ready(come) = coming.as_mut().poll(context) {
+                self.waits.has_come(number);
+                return Poll::Ready(Some(come));
             }
-            None => {
-                let waker = context.waker().clone();
-                waiting.insert(number, Waiting { waker, idle, is_dismissed: false });
-                false
+            let is_over = ends_on_stop && self.is_stopping();
+            match self.waits.poll(number, wait, context) || is_over {
+                true => Poll::Ready(None),
+                false => Poll::Pending,
             }
-        }
-    }
-
-    /// A connection was read from: it is not idle.
-    pub(crate) fn has_come(&self, number: u64) {
-        if let Some(known) = self.waiting.borrow_mut().get_mut(&number) {
-            (known.idle, known.is_dismissed) = (None, false);
-        }
-    }
-
-    /// Is it to end because another needs its place?
-    pub(crate) fn is_dismissed(&self, number: u64) -> bool {
-        self.waiting.borrow().get(&number).is_some_and(|known| known.is_dismissed)
-    }
-
-    /// Ends the connection that is idle for longest, of those without a request first; false where none
-    /// is idle.
-    fn dismiss_one(&self) -> bool {
-        let mut waiting = self.waiting.borrow_mut();
-        let idle = waiting.values_mut().filter(|it| it.idle.is_some() && !it.is_dismissed);
-        let Some(longest) = idle.min_by_key(|it| it.idle) else { return false };
-        longest.is_dismissed = true;
-        longest.waker.wake_by_ref();
-        true
+        })
+        .await
     }
 
     /// Memory for a body. One lane may hold a bounded part of all, and no large bodies more while
@@ -214,22 +177,48 @@ impl<E: Env, S: Service> Door<E, S> {
         self.open.get() >= self.limits.connections_max
     }
 
-    /// Counts a connection in; none where there are as many as the memory for them allows, and none of
-    /// them is idle.
-    ///
-    /// Where it needs another's place, all others have their turn before: of many that come at once, those
-    /// counted in find that they are idle, and those dismissed leave.
-    pub async fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
-        if self.is_full() {
-            self.env.spawn().give_way().await;
+    /// Ends some of the connections that wait for their clients, but those that leave already.
+    pub fn make_room(&self) {
+        let at_once = 1 + self.open.get() / PRESSED_PART;
+        if self.waits.leaving_count() >= at_once {
+            return;
         }
-        self.enter_now()
+        let now = self.env.clock().monotonic();
+        let is_urgent = self.in_vain.get() >= PRESSED_MAX;
+        let found = self.waits.dismiss(self.open.get(), at_once, (now, is_urgent));
+        self.in_vain.set(if found { 0 } else { self.in_vain.get() + 1 });
     }
 
-    /// As [`Door::enter`], whatever the others are about to do.
-    pub(crate) fn enter_now(self: &Rc<Self>) -> Option<Entered<E, S>> {
-        if let Some(surplus) = self.open.get().checked_sub(self.limits.connections_max)
-            && (surplus >= LEAVING_MAX || !self.dismiss_one())
+    /// Counts a connection in; none where there are as many as may be, and none of them waits for its
+    /// client.
+    ///
+    /// Where it needs another's place, all others have their turn before: of many that come at once, those
+    /// counted in find that they wait, those dismissed leave, and answers that are small are written.
+    pub async fn enter(self: &Rc<Self>) -> Option<Entered<E, S>> {
+        for round in 0..ROUNDS_MAX {
+            if round > 0 {
+                self.env.clock().sleep(ROUND).await;
+            } else if self.is_full() {
+                self.env.spawn().give_way().await;
+            }
+            let entered = self.enter_now(round + 1 == ROUNDS_MAX);
+            if entered.is_some() {
+                return entered;
+            }
+        }
+        None
+    }
+
+    /// As [`Door::enter`], whatever the others are about to do; it `is_urgent` where it will not be tried again.
+    pub(crate) fn enter_now(self: &Rc<Self>, is_urgent: bool) -> Option<Entered<E, S>> {
+        let now = self.env.clock().monotonic();
+        let places = self.limits.connections_max;
+        // Looking for them takes as long for one as for many.
+        let at_once = 1 + places / AT_ONCE_PART;
+        if let Some(surplus) = self.open.get().checked_sub(places)
+            && (surplus >= LEAVING_MAX
+                || (self.waits.leaving_count() <= surplus
+                    && !self.waits.dismiss(self.open.get(), at_once, (now, is_urgent))))
         {
             return None;
         }
@@ -237,12 +226,24 @@ impl<E: Env, S: Service> Door<E, S> {
         let number = self.next.get();
         self.next.set(number + 1);
         self.open.set(self.open.get() + 1);
-        Some(Entered { door: Rc::clone(self), number, _memory: memory })
+        Some(Entered { door: Rc::clone(self), number, came: now, _memory: memory })
     }
 }
 
 /// What a connection takes by itself, measured: its task, its buffers, those of the runtime.
 pub const CONNECTION_BYTES: usize = 48 << 10;
+
+/// One in so many places is made free at a time for who comes, and more where the acceptor asks, which
+/// speaks for many.
+const AT_ONCE_PART: usize = 256;
+const PRESSED_PART: usize = 64;
+
+/// So often in a row the acceptor asks in vain, before anybody's place will do.
+const PRESSED_MAX: usize = 200;
+
+/// One that comes waits so often for a place, and so long each time; then anybody's place will do.
+const ROUNDS_MAX: usize = 50;
+const ROUND: Duration = Duration::from_millis(1);
 
 /// Connections that were dismissed for others and are still on their way out, at most.
 const LEAVING_MAX: usize = 64;
@@ -303,6 +304,7 @@ impl Drop for Memory {
 pub struct Entered<E: Env, S> {
     door: Rc<Door<E, S>>,
     number: u64,
+    came: Duration,
     _memory: Taken,
 }
 
@@ -315,33 +317,23 @@ impl<E: Env, S: Service> Entered<E, S> {
         self.number
     }
 
+    /// When it came.
+    pub(crate) fn came(&self) -> Duration {
+        self.came
+    }
+
     /// Does what comes before the first request, as a handshake. None where the door closes meanwhile,
     /// or another needs the place: who connects and says nothing is as idle as who never asks.
     pub async fn while_wanted<T>(&self, opening: impl Future<Output = T>) -> Option<T> {
-        let since = self.door.env.clock().monotonic();
-        let idle = Some(Idle { is_used: false, since });
-        let mut opening = pin!(opening);
-        let opened = poll_fn(|context| {
-            if let Poll::Ready(opened) = opening.as_mut().poll(context) {
-                return Poll::Ready(Some(opened));
-            }
-            match self.door.poll_ending(self.number, idle, context) {
-                true => Poll::Ready(None),
-                false => Poll::Pending,
-            }
-        });
-        let opened = opened.await;
-        if opened.is_some() {
-            self.door.has_come(self.number);
-        }
-        opened
+        let wait = Wait { standing: Standing::Stranger, since: self.came };
+        self.door.until_ended(self.number, (wait, true), pin!(opening)).await
     }
 }
 
 impl<E: Env, S> Drop for Entered<E, S> {
     fn drop(&mut self) {
         let door = &self.door;
-        door.waiting.borrow_mut().remove(&self.number);
+        door.waits.remove(self.number);
         door.open.set(door.open.get() - 1);
         if door.open.get() == 0
             && let Some(waker) = door.closed.borrow_mut().take()

@@ -116,7 +116,6 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         }
         let body = Body::new(head.framing(), limits)?;
         self.head_began = None;
-        self.is_used = true;
         let began = self.door.env.clock().monotonic();
         let ask = head.expects_continue() && !body.is_done();
         let lane = self.door.service.lane(&head, &self.peer);

@@ -99,7 +99,7 @@ impl Place {
     fn connect(&self) -> SimStream {
         let (near, far) = self.sim.stream_pair();
         let door = Rc::clone(&self.door);
-        if let Some(place) = door.enter_now() {
+        if let Some(place) = door.enter_now(true) {
             self.sim.env().spawn().spawn(serve(far, place));
         }
         near
@@ -407,16 +407,18 @@ fn who_never_ends_a_handshake_gives_its_place_to_another() {
     // The story: some hundred sockets that sent nothing held all places for the time of a handshake, and
     // came again.
     let place = with(9, Limits { connections_max: 1, ..Limits::default() }, 64 << 20);
-    let first = place.door.enter_now().expect("there is room");
+    let first = place.door.enter_now(true).expect("there is room");
     let mut opening = pin!(first.while_wanted(std::future::pending::<()>()));
     let mut context = Context::from_waker(Waker::noop());
     assert!(opening.as_mut().poll(&mut context).is_pending());
-    let second = place.door.enter_now().expect("the place of the first");
+    assert!(place.door.enter_now(true).is_none(), "it has just come");
+    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_millis(10)).await });
+    let second = place.door.enter_now(true).expect("the place of the first");
     assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(None));
     let mut opening = pin!(second.while_wanted(std::future::ready(7)));
     assert_eq!(opening.as_mut().poll(&mut context), Poll::Ready(Some(7)));
     assert!(
-        place.door.enter_now().is_none(),
+        place.door.enter_now(true).is_none(),
         "who has come is served, and idle only once it waits"
     );
 }
@@ -444,25 +446,61 @@ fn who_comes_after_a_crowd_is_served() {
 }
 
 #[test]
-fn one_connection_too_many_is_closed_where_none_is_idle() {
+fn one_connection_too_many_is_closed_where_each_is_served() {
     let limits = Limits { connections_max: 2, ..Limits::default() };
     let place = with(9, limits, 64 << 20);
     let mut open = [place.connect(), place.connect()];
     place.sim.run(async {
         for one in &mut open {
-            one.write_all(b"GET /y HTTP/1.1\r\n").await.expect("open");
+            one.write_all(&get("/later/5000")).await.expect("open");
         }
         place.sim.env().clock().sleep(Duration::from_secs(1)).await;
     });
     let (found, closed) = place.talk(&get("/x"), &[Method::Get]);
     assert_eq!((found.len(), closed), (0, true));
     place.sim.run(async {
-        open[0].write_all(b"Host: h\r\n\r\n").await.expect("open");
         assert_eq!(answers(&mut open[0], &[Method::Get]).await.0[0].status, 200);
     });
-    drop(open);
-    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
     assert_eq!(place.talk(&get("/z"), &[Method::Get]).0.len(), 1);
+}
+
+#[test]
+fn whoever_keeps_the_server_waiting_gives_its_place_to_another() {
+    // The story: four hundred half heads, or bodies that never came, kept everybody else out for a minute,
+    // and clients that had been served before as well.
+    let stranger = "Authorization: wrong\r\n";
+    let known = "Authorization: right\r\n";
+    for (story, seed) in [
+        ("GET /h HTTP/1.1\r\nHost: h\r\n".to_owned(), 1),
+        ("POST /h HTTP/1.1\r\nContent-Length: 10\r\n\r\nab".to_owned(), 2),
+        (format!("POST /h HTTP/1.1\r\n{stranger}Content-Length: 90000\r\n\r\nab"), 3),
+        (format!("POST /h HTTP/1.1\r\n{known}Content-Length: 90000\r\n\r\nab"), 4),
+        ("GET /h HTTP/9\r\n\r\n".to_owned(), 5),
+    ] {
+        let place = with(seed, Limits { connections_max: 3, ..Limits::default() }, 64 << 20);
+        let wait = |ms| {
+            place.sim.run(async { place.sim.env().clock().sleep(Duration::from_millis(ms)).await });
+        };
+        let mut used = place.connect();
+        place.sim.run(async {
+            used.write_all(&get("/u")).await.expect("open");
+            assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200, "{story}");
+        });
+        let mut slow: Vec<SimStream> = Vec::new();
+        for _ in 0..6 {
+            wait(20);
+            let mut one = place.connect();
+            place.sim.run(async { one.write_all(story.as_bytes()).await.expect("open") });
+            slow.push(one);
+        }
+        wait(20);
+        assert_eq!(place.talk(&get("/x"), &[Method::Get]).0.len(), 1, "{story}");
+        wait(20);
+        place.sim.run(async {
+            used.write_all(&get("/y")).await.unwrap_or_else(|error| panic!("{story}: {error}"));
+            assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200, "{story}");
+        });
+    }
 }
 
 #[test]

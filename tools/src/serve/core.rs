@@ -13,7 +13,7 @@ use authz::{Authenticator, FileRealm, Keeper, Secret, Store};
 use base::CoreId;
 use env::mailbox::Receiver;
 use env::{Env, Spawn};
-use runtime::net::{Connection, Socket};
+use runtime::net::{Connection, Handed, Socket};
 use runtime::tls::ServerTls;
 use runtime::{Core, RuntimeEnv};
 
@@ -44,7 +44,7 @@ pub struct Seed {
     pub shared: Arc<engine::Shared>,
     pub inbox: engine::Inbox,
     pub orders: Receiver<Order>,
-    pub sockets: Receiver<Socket>,
+    pub sockets: Receiver<Handed>,
     pub events: mpsc::Sender<Event>,
     pub security: bool,
     /// Folder of authz state.
@@ -227,13 +227,17 @@ fn with_remedy(code: Code, sentence: String) -> String {
 /// Takes the sockets that the acceptor hands over, and serves each in a task of its own.
 async fn take(
     env: RuntimeEnv,
-    mut sockets: Receiver<Socket>,
+    mut sockets: Receiver<Handed>,
     server: Rc<Server>,
     tls: Option<ServerTls>,
 ) {
     let mut batch = Vec::new();
     while sockets.receive(&mut batch).await {
-        for socket in batch.drain(..) {
+        for handed in batch.drain(..) {
+            let Handed::Socket(socket) = handed else {
+                server.make_room();
+                continue;
+            };
             // Before anything is spent on it: a client that is refused sees its connection end.
             let Some(place) = server.enter().await else { continue };
             let (server, tls) = (Rc::clone(&server), tls.clone());

@@ -1,0 +1,221 @@
+//! The connections of a core that wait for bytes of their clients, and which of them end when others need
+//! their places.
+//!
+//! A client that connects and says nothing, or half a head, or half a body, costs a place for as long as it
+//! likes, and there are as many places as memory and descriptors allow. So where all are taken, one more
+//! takes the place of one that waits.
+//!
+//! Always true
+//! 1. Of one standing, who waits for longest ends first; bytes that come do not make it shorter, only an
+//!    answer does.
+//! 2. Strangers end first, unless they are few ([`STRANGERS_PART`]): whoever comes is one for a moment, and
+//!    whoever is served often keeps the connection.
+//! 3. What runs, or is written, does not wait.
+
+use std::cell::{Cell, RefCell};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use base::hash::Map;
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It has had no answer yet, or none but those that anybody gets.
+    Stranger,
+    /// It has had an answer.
+    Served,
+    /// It sends a body, and it is known who it is.
+    Sending,
+}
+
+/// That a connection waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) standing: Standing,
+    /// Since it came, or had its last answer.
+    pub(crate) since: Duration,
+}
+
+struct Waiting {
+    waker: Waker,
+    wait: Wait,
+    /// No bytes have come since.
+    is_waiting: bool,
+    is_dismissed: bool,
+}
+
+/// Strangers keep one in so many places while others wait, too.
+const STRANGERS_PART: usize = 4;
+
+/// A stranger has so long to begin.
+const GRACE: Duration = Duration::from_millis(5);
+
+/// The connections that wait, by their numbers.
+#[derive(Default)]
+pub(crate) struct Waits {
+    all: RefCell<Map<u64, Waiting>>,
+    leaving: Cell<usize>,
+}
+
+impl Waits {
+    /// A connection waits, to be woken when it is to end: is it to end now?
+    pub(crate) fn poll(&self, number: u64, wait: Wait, context: &mut Context<'_>) -> bool {
+        let mut all = self.all.borrow_mut();
+        match all.get_mut(&number) {
+            Some(known) => {
+                (known.wait, known.is_waiting) = (wait, true);
+                known.waker.clone_from(context.waker());
+                known.is_dismissed
+            }
+            None => {
+                let waker = context.waker().clone();
+                let known = Waiting { waker, wait, is_waiting: true, is_dismissed: false };
+                all.insert(number, known);
+                false
+            }
+        }
+    }
+
+    /// Bytes have come for it.
+    pub(crate) fn has_come(&self, number: u64) {
+        if let Some(known) = self.all.borrow_mut().get_mut(&number) {
+            known.is_waiting = false;
+            if std::mem::take(&mut known.is_dismissed) {
+                self.leaving.set(self.leaving.get() - 1);
+            }
+        }
+    }
+
+    /// It has ended.
+    pub(crate) fn remove(&self, number: u64) {
+        if self.all.borrow_mut().remove(&number).is_some_and(|known| known.is_dismissed) {
+            self.leaving.set(self.leaving.get() - 1);
+        }
+    }
+
+    /// Wakes all, which ask again.
+    pub(crate) fn wake_all(&self) {
+        let wakers: Vec<Waker> =
+            self.all.borrow().values().map(|waiting| waiting.waker.clone()).collect();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Is it to end because another needs its place?
+    pub(crate) fn is_dismissed(&self, number: u64) -> bool {
+        self.all.borrow().get(&number).is_some_and(|known| known.is_dismissed)
+    }
+
+    /// Those that were dismissed and have not ended yet.
+    pub(crate) fn leaving_count(&self) -> usize {
+        self.leaving.get()
+    }
+
+    /// Ends so many of those that wait, of one standing, where `open` are open; false where none of it
+    /// waits, or, where it is `urgent`, none at all.
+    pub(crate) fn dismiss(&self, open: usize, at_once: usize, when: (Duration, bool)) -> bool {
+        let (now, is_urgent) = when;
+        let mut all = self.all.borrow_mut();
+        // Who has never waited is a stranger, too. Each counts, whether it waits just now or not: of many who
+        // leave at once nobody waits for a moment.
+        let staying = || all.values().filter(|known| !known.is_dismissed);
+        let count = |standing| staying().filter(|known| known.wait.standing == standing).count();
+        let (served, sending) = (count(Standing::Served), count(Standing::Sending));
+        let strangers = open.saturating_sub(self.leaving.get() + served + sending);
+        let first = match (strangers, served) {
+            (1.., 0) => Standing::Stranger,
+            (strangers, _) if strangers > open / STRANGERS_PART => Standing::Stranger,
+            (_, 1..) => Standing::Served,
+            _ => Standing::Sending,
+        };
+        let of = |standing| -> Vec<(Duration, u64)> {
+            let is_one = |known: &Waiting| {
+                known.is_waiting
+                    && !known.is_dismissed
+                    && known.wait.standing == standing
+                    && (standing != Standing::Stranger || now >= known.wait.since + GRACE)
+            };
+            let one = all.iter().filter(|(_, known)| is_one(known));
+            one.map(|(number, known)| (known.wait.since, *number)).collect()
+        };
+        let mut waiting = of(first);
+        for other in [Standing::Served, Standing::Stranger, Standing::Sending] {
+            if waiting.is_empty() && is_urgent {
+                waiting = of(other);
+            }
+        }
+        if waiting.is_empty() {
+            return false;
+        }
+        let ending = at_once.min(waiting.len());
+        waiting.select_nth_unstable(ending - 1);
+        for (_, number) in &waiting[..ending] {
+            let known = all.get_mut(number).expect("it was there");
+            known.is_dismissed = true;
+            known.waker.wake_by_ref();
+        }
+        self.leaving.set(self.leaving.get() + ending);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not urgently, and long after all came.
+    const LATER: (Duration, bool) = (Duration::from_secs(100), false);
+
+    fn waiting(all: &[(u64, Standing, u64)]) -> Waits {
+        let waits = Waits::default();
+        for (number, standing, since) in all {
+            let wait = Wait { standing: *standing, since: Duration::from_secs(*since) };
+            assert!(!waits.poll(*number, wait, &mut Context::from_waker(Waker::noop())));
+        }
+        waits
+    }
+
+    /// Who ends, one after the other, where so many more are strangers that do not wait.
+    fn ending(waits: &Waits, others: usize) -> Vec<u64> {
+        let mut all = Vec::new();
+        let open = |waits: &Waits| waits.all.borrow().len() + others;
+        while waits.dismiss(open(waits), 1, LATER) {
+            let mut known: Vec<u64> = waits.all.borrow().keys().copied().collect();
+            known.retain(|number| waits.is_dismissed(*number));
+            assert_eq!((waits.leaving_count(), known.len()), (1, 1));
+            known.iter().for_each(|number| waits.remove(*number));
+            all.extend(known);
+        }
+        assert_eq!(waits.leaving_count(), 0);
+        all
+    }
+
+    #[test]
+    fn strangers_end_before_others_unless_they_are_few() {
+        use Standing::{Sending, Served, Stranger};
+        let all =
+            [(1, Served, 5), (2, Stranger, 7), (3, Served, 3), (4, Stranger, 6), (5, Sending, 1)];
+        // Two of five are many, one of four is not.
+        assert_eq!(ending(&waiting(&all), 0), [4, 3, 2, 1, 5]);
+        // Others leave, and who was served is not ended for them, unless it lasts.
+        let waits = waiting(&all);
+        assert_eq!(ending(&waits, 40), [4, 2]);
+        assert!(waits.dismiss(43, 1, (LATER.0, true)) && waits.is_dismissed(3));
+        // Who has just come is spared.
+        let soon = Duration::from_secs(7) + GRACE / 2;
+        assert!(!waiting(&all[1..2]).dismiss(1, 1, (soon, true)));
+        assert_eq!(ending(&waiting(&[(5, Sending, 1)]), 0), [5]);
+        assert!(!waiting(&[]).dismiss(8, 1, (LATER.0, true)));
+    }
+
+    #[test]
+    fn who_waits_for_longest_ends_and_whose_bytes_come_goes_on() {
+        let all: Vec<_> = (0..10).map(|at| (at, Standing::Served, 9 - at)).collect();
+        let waits = waiting(&all);
+        assert!(waits.dismiss(10, 5, LATER));
+        assert_eq!(waits.leaving_count(), 5);
+        assert!((0..10).all(|number| waits.is_dismissed(number) == (number > 4)));
+        waits.has_come(9);
+        assert!(!waits.is_dismissed(9) && waits.leaving_count() == 4);
+    }
+}
