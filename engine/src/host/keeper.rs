@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::index::route::home_of;
 use crate::index::settings::shard_config;
 use crate::node::{Directory, Entry, Shared};
+use crate::ops::alias_filter;
 
 /// See the head of the file.
 pub(crate) struct Keeper<E: Env> {
@@ -106,10 +107,14 @@ impl<E: Env> Keeper<E> {
             if matches!(outcome, Outcome::Refused(_)) {
                 return Ok(outcome);
             }
-            for new in command.new_indices() {
-                let Some(index) = after.index_by_uuid(new.uuid) else { continue };
-                self.coming.borrow_mut().insert(new.uuid);
-                coming.push(new.uuid);
+            let news = command.new_indices();
+            let news: Vec<_> =
+                news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)).collect();
+            let now_ms = self.env.clock().unix_ms();
+            news.iter().try_for_each(|index| alias_filter::check_all(&state, index, now_ms))?;
+            for index in news {
+                self.coming.borrow_mut().insert(index.uuid);
+                coming.push(index.uuid);
                 if !planted(Fault::NameBeforeShards) {
                     self.open_index(index, true);
                 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use cluster::{Alias, AliasAction, Command, Index};
 use env::Env;
 
-use super::IndicesOptions;
-use super::create::check_filter;
 use super::reached::Reached;
+use super::{IndicesOptions, alias_filter};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -239,7 +238,8 @@ impl<E: Env> Core<E> {
                         return Err(aliases_missing(std::iter::once(&name.to_string())));
                     }
                     gate.index("indices:admin/aliases", &name)?;
-                    check_filter(&name, alias.filter.as_ref())?;
+                    let state = self.state();
+                    let filter = alias.filter.as_ref();
                     for index in indices {
                         if let Some(stream) = self.state().data_stream_of(&index.name) {
                             return Err(Error::illegal_argument(format!(
@@ -250,6 +250,7 @@ impl<E: Env> Core<E> {
                                 stream.name
                             )));
                         }
+                        alias_filter::check(&state, index, &name, filter, self.now_ms())?;
                         actions.push(AliasAction::Add {
                             uuid: index.uuid,
                             name: name.to_string(),

@@ -7,7 +7,7 @@ use env::Env;
 use json::Value;
 
 use super::reached::READ;
-use super::{IndicesOptions, deprecated, failure, filters};
+use super::{IndicesOptions, alias_filter, deprecated, failure, filters};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Gate, Limits};
@@ -114,7 +114,7 @@ impl<E: Env> Core<E> {
             let alias = date_math::resolve(alias, self.now_ms())?;
             gate.index("indices:admin/aliases", name)?;
             gate.index("indices:admin/aliases", &alias)?;
-            check_filter(&alias, said.get("filter"))?;
+            alias_filter::check_query(&alias, said.get("filter"))?;
             // What of such an index is hidden from the caller will be, once it is written there.
             let actions = ["indices:admin/aliases", READ].into_iter();
             let limits: Vec<Limits> =
@@ -265,20 +265,6 @@ pub(crate) fn part(body: &Value, key: &str) -> Result<Value> {
         Some(value @ Value::Object(_)) => Ok(value.clone()),
         Some(_) => Err(Error::parse(format!("key [{key}] must be an object"))),
     }
-}
-
-/// A filter of an alias must be a query.
-pub(crate) fn check_filter(alias: &str, filter: Option<&Value>) -> Result<()> {
-    let Some(filter) = filter.filter(|filter| match filter {
-        Value::Object(object) => !object.is_empty(),
-        _ => false,
-    }) else {
-        return Ok(());
-    };
-    search::dsl::parse_query(&json::to_vec(filter)).map(drop).map_err(|error| {
-        Error::illegal_argument(format!("failed to parse filter for alias [{alias}]"))
-            .caused_by(failure::of_search(error))
-    })
 }
 
 fn not_made(name: &str, why: &str) -> Error {

@@ -289,26 +289,13 @@ impl Asked {
         limits: &Limits,
     ) -> Result<Meaning> {
         let (index, mapping) = (&*self.index, &*self.mapping);
-        let settings = &index.settings;
-        let default_fields = settings.list("index.query.default_field");
+        let default_fields = index.settings.list("index.query.default_field");
         let context = plan::Context {
             boost: self.boost,
-            default_fields: &default_fields,
-            highlight_max: settings
-                .int("index.highlight.max_analyzed_offset")
-                .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
-            regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
-            expensive: self.expensive,
             filter,
             filter_mapping: Some(&index.mapping),
             sees: limits.fields.as_deref(),
-            result_window: settings.int("index.max_result_window").unwrap_or(10_000),
-            docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
-                as usize,
-            script_fields_max: settings.int("index.max_script_fields").unwrap_or(32) as usize,
-            inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
-            terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
-            ..plan::Context::new(&index.name, self.now_ms)
+            ..context_of(index, &default_fields, self.expensive, self.now_ms)
         };
         check_rescore(request, index)?;
         let bound = plan::bind(request, mapping, &context);
@@ -339,12 +326,48 @@ impl Asked {
             if plain.contains(&&*error.kind) {
                 return error;
             }
-            let mut error = error;
-            error.meta.push(("index_uuid".into(), index.uuid_text().into()));
-            error.meta.push(("index".into(), (&*index.name).into()));
-            error
+            named(error, index)
         })
     }
+}
+
+/// What a query must know of an index beside its mapping, as the index's settings say.
+pub(super) fn context_of<'a>(
+    index: &'a Index,
+    default_fields: &'a [String],
+    expensive: bool,
+    now_ms: i64,
+) -> plan::Context<'a> {
+    let settings = &index.settings;
+    plan::Context {
+        default_fields,
+        highlight_max: settings
+            .int("index.highlight.max_analyzed_offset")
+            .map_or(1_000_000, |limit| u32::try_from(limit).unwrap_or(u32::MAX)),
+        regexp_max: settings.int("index.max_regex_length").unwrap_or(1000) as usize,
+        expensive,
+        result_window: settings.int("index.max_result_window").unwrap_or(10_000),
+        docvalue_fields_max: settings.int("index.max_docvalue_fields_search").unwrap_or(100)
+            as usize,
+        script_fields_max: settings.int("index.max_script_fields").unwrap_or(32) as usize,
+        inner_window: settings.int("index.max_inner_result_window").unwrap_or(100),
+        terms_max: settings.int("index.max_terms_count").unwrap_or(65_536) as usize,
+        ..plan::Context::new(&index.name, now_ms)
+    }
+}
+
+/// What is wrong with a query alone in an index: only Elasticsearch's own exception of that names it.
+pub(super) fn of_index(error: search::Error, index: &Index) -> Error {
+    let is_own = error.kind == search::error::Kind::QueryShard;
+    let error = failure::of_search(error);
+    if is_own { named(error, index) } else { error }
+}
+
+/// The error with the index in it.
+fn named(mut error: Error, index: &Index) -> Error {
+    error.meta.push(("index_uuid".into(), index.uuid_text().into()));
+    error.meta.push(("index".into(), (&*index.name).into()));
+    error
 }
 
 impl<E: Env> Core<E> {

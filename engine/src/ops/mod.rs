@@ -6,6 +6,7 @@
 pub mod admin;
 mod aggregate;
 pub mod alias;
+pub(crate) mod alias_filter;
 mod alone;
 pub mod analyze;
 mod around;

@@ -8,7 +8,8 @@ use cluster::{AliasAction, Command, DataStream, Index, NewIndex};
 use env::Env;
 use json::{Object, Value};
 
-use super::create::{check_filter, part};
+use super::alias_filter;
+use super::create::part;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Everything, Gate};
@@ -364,7 +365,7 @@ fn shapes(body: &Value) -> bool {
 /// The new index, and the alias handed over, in one change.
 fn switch(alias: &str, old: &Index, explicit: bool, mut new: NewIndex) -> Result<Vec<Command>> {
     let mut said = old.aliases.get(alias).cloned().unwrap_or_default();
-    check_filter(alias, said.filter.as_ref())?;
+    alias_filter::check_query(alias, said.filter.as_ref())?;
     let before = if explicit {
         said.is_write_index = Some(false);
         AliasAction::Add { uuid: old.uuid, name: alias.to_owned(), alias: said.clone() }

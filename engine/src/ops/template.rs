@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use cluster::template::check::{GLOBAL_HIDDEN, hides_all, shadows};
 use cluster::{
-    Command, ComponentTemplate, IndexTemplate, LegacyTemplate, NewIndex, TemplateKind, Templates,
+    Command, ComponentTemplate, Index, IndexTemplate, LegacyTemplate, NewIndex, State,
+    TemplateKind, Templates,
 };
 use env::Env;
 use json::{Object, Value};
 
-use super::create::check_filter;
-use super::{deprecated, failure};
+use super::{alias_filter, deprecated, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -75,6 +75,7 @@ impl<E: Env> Core<E> {
                 if hides_all(&template) {
                     return Err(Error::validation(&[GLOBAL_HIDDEN]));
                 }
+                self.check_composed(&name, &template)?;
                 deprecated::parts(gate, &self.state().templates, &name, &template);
                 Command::PutIndexTemplate { name, template, create }
             }
@@ -257,6 +258,28 @@ impl<E: Env> Core<E> {
         Ok(Simulated { template: self.shown("", composed)?, overlapping })
     }
 
+    /// The filters of its aliases must be queries that the index which it makes can answer. What else is
+    /// wrong with it is told when it is set.
+    fn check_composed(&self, name: &str, template: &IndexTemplate) -> Result<()> {
+        let state = self.state();
+        let composed = state.templates.compose(template);
+        if composed.aliases.values().all(|said| said.get("filter").is_none()) {
+            return Ok(());
+        }
+        let Ok(index) = made(&composed, composed.aliases_json()) else { return Ok(()) };
+        alias_filter::check_all(&state, &index, self.now_ms()).map_err(|cause| {
+            let parts = if template.composed_of.is_empty() {
+                String::new()
+            } else {
+                format!("with component templates [{}] ", template.composed_of.join(", "))
+            };
+            Error::illegal_argument(format!(
+                "composable template [{name}] template after composition {parts}is invalid"
+            ))
+            .caused_by(cause)
+        })
+    }
+
     /// The whole as an index would have it.
     fn shown(&self, name: &str, composed: cluster::template::Composed) -> Result<Value> {
         let mut composed = composed;
@@ -265,18 +288,7 @@ impl<E: Env> Core<E> {
             .entry("index.routing.allocation.include._tier_preference".to_owned())
             .or_insert_with(|| Value::from("data_content"));
         // As creation would read it: a mapping is shown in its own form.
-        let new = NewIndex {
-            settings: composed.settings_json(),
-            mappings: composed.mappings.clone(),
-            composed: true,
-            ..NewIndex::new("simulated", [1; 16], 0)
-        };
-        let (made, outcome) =
-            cluster::apply(&cluster::State::default(), &Command::CreateIndex(new));
-        if let cluster::Outcome::Refused(error) = outcome {
-            return Err(failure::of_cluster(error));
-        }
-        let mappings = made.index("simulated").map(|index| index.mapping.to_json());
+        let mappings = made(&composed, Value::object())?.mapping.to_json();
         let aliases: Object = composed
             .aliases
             .iter()
@@ -284,9 +296,27 @@ impl<E: Env> Core<E> {
             .collect();
         let mut object = Object::new();
         object.insert("settings", composed.settings_nested());
-        object.insert("mappings", mappings.unwrap_or_else(Value::object));
+        object.insert("mappings", mappings);
         object.insert("aliases", Value::Object(aliases));
         Ok(Value::Object(object))
+    }
+}
+
+/// An index as templates would make it, in a cluster of its own.
+fn made(composed: &cluster::template::Composed, aliases: Value) -> Result<Arc<Index>> {
+    const NAME: &str = "simulated";
+    let new = NewIndex {
+        settings: composed.settings_json(),
+        mappings: composed.mappings.clone(),
+        aliases,
+        composed: true,
+        ..NewIndex::new(NAME, [1; 16], 0)
+    };
+    let (state, outcome) = cluster::apply(&State::default(), &Command::CreateIndex(new));
+    match (outcome, state.index(NAME)) {
+        (cluster::Outcome::Refused(error), _) => Err(failure::of_cluster(error)),
+        (_, Some(index)) => Ok(Arc::clone(index)),
+        (_, None) => Err(Error::internal("an index was made and is not there")),
     }
 }
 
@@ -317,5 +347,5 @@ fn keys(templates: &Templates, kind: TemplateKind, pattern: &str) -> Vec<String>
 /// Filters of aliases must be queries.
 fn check_filters(aliases: Option<&Value>) -> Result<()> {
     let Some(object) = aliases.and_then(Value::as_object) else { return Ok(()) };
-    object.iter().try_for_each(|(name, said)| check_filter(name, said.get("filter")))
+    object.iter().try_for_each(|(name, said)| alias_filter::check_query(name, said.get("filter")))
 }

@@ -1,6 +1,7 @@
 //! A whole node behind HTTP, on a simulated machine: requests as bytes, answers as bytes.
 
 mod admin;
+mod aliases;
 mod around;
 mod cat;
 mod conventions;

@@ -209,6 +209,14 @@ pub fn bind_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Re
     Binder::new(mapping, context).top(query)
 }
 
+/// Can the index answer this query? What is wrong is told as it is, not as the failure of a search.
+///
+/// # Errors
+/// As [`bind`], but without `failed to create query` around it.
+pub fn check_query(query: &Query, mapping: &Mapping, context: &Context<'_>) -> Result<()> {
+    Binder::new(mapping, context).clause(query).map(drop)
+}
+
 /// Elasticsearch's `max_result_window`.
 fn check_window(request: &SearchRequest, context: &Context<'_>) -> Result<()> {
     let window = u64::from(request.from) + u64::from(request.size);

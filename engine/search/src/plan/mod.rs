@@ -47,6 +47,6 @@ mod weigh_terms;
 mod words;
 
 pub use alike::at_path;
-pub use bind::{Context, bind, bind_query};
+pub use bind::{Context, bind, bind_query, check_query};
 pub use bound::Bound;
 pub use weigh::{Plan, weigh};

@@ -1,0 +1,118 @@
+//! Aliases: what may be set, and what is refused.
+
+use json::{Value, json};
+
+use crate::place::{Client, at, value, with_node};
+
+/// An answer that refuses: status, outer reason, and the kind and reason of its cause.
+async fn refused(client: &mut Client, method: &str, target: &str, body: &str) -> String {
+    let reply = client.call(method, target, body).await;
+    let told = value(&reply);
+    let text = |path: &[&str]| at(&told, path).as_str().unwrap_or("nothing").to_owned();
+    format!(
+        "{} {}; {}: {}",
+        reply.status,
+        text(&["error", "reason"]),
+        text(&["error", "caused_by", "type"]),
+        text(&["error", "caused_by", "reason"])
+    )
+}
+
+fn begins(told: &str, wanted: &str) {
+    assert!(told.starts_with(wanted), "{told}, not {wanted}");
+}
+
+/// Filters that are queries, but none that the index can answer: an alias took them, and every search
+/// through it failed.
+#[test]
+fn a_filter_that_its_index_cannot_answer_is_refused() {
+    const MAPPINGS: &str = r#""mappings":{"properties":{"n":{"type":"integer"},"d":{"type":"date"},
+        "ip":{"type":"ip"},"t":{"type":"text"}}}"#;
+    const FILTERS: &[(&str, &str)] = &[
+        (r#"{"range":{"n":{"gte":"abc"}}}"#, r#"number_format_exception: For input string: "abc""#),
+        (r#"{"term":{"n":"abc"}}"#, r#"number_format_exception: For input string: "abc""#),
+        (
+            r#"{"term":{"d":"junk"}}"#,
+            "parse_exception: failed to parse date field [junk] with format \
+             [strict_date_optional_time||epoch_millis]",
+        ),
+        (
+            r#"{"term":{"ip":"junk"}}"#,
+            "illegal_argument_exception: 'junk' is not an IP string literal.",
+        ),
+        (
+            r#"{"nested":{"path":"gone","query":{"match_all":{}}}}"#,
+            "query_shard_exception: [nested] failed to find nested object under path [gone]",
+        ),
+        (r#"{"query_string":{"query":"(a"}}"#, "query_shard_exception: Failed to parse query [(a]"),
+        (
+            r#"{"geo_distance":{"distance":"1km","where":[0,0]}}"#,
+            "query_shard_exception: failed to find geo field [where]",
+        ),
+        (
+            r#"{"terms":{"n":{"index":"f","id":"1","path":"n"}}}"#,
+            "illegal_state_exception: async actions are left after rewrite",
+        ),
+    ];
+    with_node(|mut client| async move {
+        client.good("PUT", "/f", &format!("{{{MAPPINGS}}}")).await;
+        for (filter, why) in FILTERS {
+            let told = format!("400 failed to parse filter for alias [x]; {why}");
+            let body = format!(r#"{{"filter":{filter}}}"#);
+            begins(&refused(&mut client, "PUT", "/f/_alias/x", &body).await, &told);
+            // Nothing of a request happens of which a part cannot.
+            let body = format!(
+                r#"{{"actions":[{{"add":{{"index":"f","alias":"y"}}}},
+                    {{"add":{{"index":"f","alias":"x","filter":{filter}}}}}]}}"#
+            );
+            begins(&refused(&mut client, "POST", "/_aliases", &body).await, &told);
+            let body = format!(r#"{{{MAPPINGS},"aliases":{{"x":{{"filter":{filter}}}}}}}"#);
+            begins(&refused(&mut client, "PUT", "/g", &body).await, &told);
+            let body = format!(
+                r#"{{"index_patterns":["g*"],"template":{{{MAPPINGS},"aliases":{{"x":{{"filter":{filter}}}}}}}}}"#
+            );
+            assert_eq!(
+                refused(&mut client, "PUT", "/_index_template/g", &body).await,
+                "400 composable template [g] template after composition is invalid; \
+                 illegal_argument_exception: failed to parse filter for alias [x]"
+            );
+        }
+        let regexp = r#"{"filter":{"regexp":{"t":"a("}}}"#;
+        let told = refused(&mut client, "PUT", "/f/_alias/x", regexp).await;
+        begins(&told, "400 failed to parse filter for alias [x]; illegal_argument_exception: ");
+        assert_eq!(client.good("GET", "/f/_alias", "").await, json!({"f": {"aliases": {}}}));
+        assert_eq!(client.call("HEAD", "/g", "").await.status, 404);
+        assert_eq!(client.call("HEAD", "/_index_template/g", "").await.status, 404);
+        // A field that is not there is no fault of the query: it finds nothing.
+        for filter in [
+            r#"{"term":{"gone":"abc"}}"#,
+            r#"{"range":{"n":{"gte":7}}}"#,
+            r#"{"geo_distance":{"distance":"1km","where":[0,0],"ignore_unmapped":true}}"#,
+        ] {
+            client.good("PUT", "/f/_alias/x", &format!(r#"{{"filter":{filter}}}"#)).await;
+        }
+    });
+}
+
+/// What a template of the old kind, a rollover or a first document makes is asked the same.
+#[test]
+fn an_index_made_by_others_takes_no_filter_that_it_cannot_answer() {
+    with_node(|mut client| async move {
+        let filter = r#"{"geo_distance":{"distance":"1km","where":[0,0]}}"#;
+        let told = "400 failed to parse filter for alias [x]; query_shard_exception: failed to find \
+                    geo field [where]";
+        let body =
+            format!(r#"{{"index_patterns":["o-*"],"aliases":{{"x":{{"filter":{filter}}}}}}}"#);
+        client.good("PUT", "/_template/o", &body).await;
+        assert_eq!(refused(&mut client, "PUT", "/o-1", "").await, told);
+        assert_eq!(refused(&mut client, "PUT", "/o-1/_doc/1", "{}").await, told);
+        let body = format!(
+            r#"{{"mappings":{{"properties":{{"where":{{"type":"geo_point"}}}}}},
+                "aliases":{{"x":{{"filter":{filter},"is_write_index":true}}}}}}"#
+        );
+        client.good("PUT", "/r-1", &body).await;
+        assert_eq!(refused(&mut client, "POST", "/x/_rollover", "").await, told);
+        let left: Value = client.good("GET", "/_alias/x", "").await;
+        assert_eq!(at(&left, &["r-1", "aliases", "x", "is_write_index"]), &json!(true));
+    });
+}
