@@ -42,7 +42,7 @@ fn a_filter_that_its_index_cannot_answer_is_refused() {
         ),
         (
             r#"{"nested":{"path":"gone","query":{"match_all":{}}}}"#,
-            "query_shard_exception: [nested] failed to find nested object under path [gone]",
+            "illegal_state_exception: [nested] failed to find nested object under path [gone]",
         ),
         (r#"{"query_string":{"query":"(a"}}"#, "query_shard_exception: Failed to parse query [(a]"),
         (

@@ -25,16 +25,13 @@ pub fn nested(binder: &mut Binder<'_>, query: &ast::Nested) -> Result<Clause> {
         if query.ignore_unmapped {
             return Ok(Clause::none());
         }
-        if mapping.is_object(&query.path) {
-            return Err(Error::illegal(format!(
-                "[nested] nested object under path [{}] is not of nested type",
-                query.path
-            )));
-        }
-        return Err(Error::illegal(format!(
-            "[nested] failed to find nested object under path [{}]",
-            query.path
-        )));
+        let path = &query.path;
+        let reason = if mapping.is_object(path) {
+            format!("[nested] nested object under path [{path}] is not of nested type")
+        } else {
+            format!("[nested] failed to find nested object under path [{path}]")
+        };
+        return Err(Error::new(Kind::IllegalState, reason));
     }
     let path: Arc<str> = query.path.as_str().into();
     let parent = binder.scope.replace(Arc::clone(&path));
