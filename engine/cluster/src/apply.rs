@@ -10,11 +10,13 @@ use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::state::{Index, Rollover, State, uuid_text};
 
+mod admit;
 mod aliases;
 mod create;
 mod streams;
 mod templates;
 
+pub use admit::admit;
 pub use create::{check_soft_deletes, compose};
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.

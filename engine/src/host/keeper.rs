@@ -92,6 +92,9 @@ impl<E: Env> Keeper<E> {
 
     /// Does a change; see rule 1.
     pub(crate) async fn change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
+        if let Err(error) = cluster::admit(&self.value.state(), &command) {
+            return Ok(Outcome::Refused(error));
+        }
         let mut command = command;
         let mut coming: Vec<[u8; 16]> = Vec::new();
         if !command.new_indices().is_empty() {

@@ -102,17 +102,8 @@ impl<E: Env> Core<E> {
             return Ok(Outcome::Refused(cluster::Error::StreamExists { name: name.to_owned() }));
         }
         cluster::name::check_stream(name).map_err(super::failure::of_cluster)?;
-        let Some((template, body)) = state.templates.find(name, false) else {
-            return Err(Error::illegal_argument(format!(
-                "no matching index template found for data stream [{name}]"
-            )));
-        };
-        let Some(options) = body.data_stream else {
-            return Err(Error::illegal_argument(format!(
-                "matching index template [{template}] for data stream [{name}] has no data stream \
-                 template"
-            )));
-        };
+        let (body, options) =
+            state.templates.for_stream(name).map_err(super::failure::of_cluster)?;
         let index = DataStream::backing_name(name, 1, self.now_ms());
         let stream = DataStream {
             name: Arc::from(name),
@@ -146,11 +137,8 @@ impl<E: Env> Core<E> {
         let Some(members) = state.aliases.get(name) else {
             return wrong(format!("alias [{name}] does not exist"));
         };
-        let Some((_, template)) =
-            state.templates.find(name, false).filter(|(_, body)| body.data_stream.is_some())
-        else {
-            return wrong(format!("no matching index template found for data stream [{name}]"));
-        };
+        let (template, options) =
+            state.templates.for_stream(name).map_err(super::failure::of_cluster)?;
         let mut indices: Vec<Arc<Index>> = Vec::new();
         let mut writer = None;
         let mut actions = Vec::new();
@@ -184,7 +172,6 @@ impl<E: Env> Core<E> {
         let Some(writer) = writer else {
             return wrong(format!("alias [{name}] must specify a write index"));
         };
-        let options = template.data_stream.unwrap_or_default();
         let mut names: Vec<Arc<str>> = indices
             .iter()
             .map(|index| Arc::clone(&index.name))

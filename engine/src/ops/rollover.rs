@@ -8,8 +8,8 @@ use cluster::{AliasAction, Command, DataStream, Index, NewIndex};
 use env::Env;
 use json::{Object, Value};
 
-use super::alias_filter;
 use super::create::part;
+use super::{alias_filter, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::{Everything, Gate};
@@ -138,6 +138,7 @@ impl<E: Env> Core<E> {
                 ));
             }
             (Target::Stream(stream, _), None) => {
+                state.templates.for_stream(&stream.name).map_err(failure::of_cluster)?;
                 let name =
                     DataStream::backing_name(&stream.name, stream.generation + 1, self.now_ms());
                 (name.clone(), name)

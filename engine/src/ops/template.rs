@@ -208,8 +208,7 @@ impl<E: Env> Core<E> {
         let tried = format!("simulate_index_template_{}", name.to_lowercase());
         if let Some(body) = body {
             let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
-            cluster::template::check::index(&templates, &tried, &template)
-                .map_err(failure::of_cluster)?;
+            self.check_tried(&tried, &template)?;
             templates.index.insert(Arc::from(tried), Arc::new(template));
         }
         // Templates of the old kind are not looked at.
@@ -236,8 +235,7 @@ impl<E: Env> Core<E> {
             (_, Some(body)) => {
                 let template = IndexTemplate::parse(body).map_err(failure::of_cluster)?;
                 let tried = name.unwrap_or("simulate_template").to_owned();
-                cluster::template::check::index(&templates, &tried, &template)
-                    .map_err(failure::of_cluster)?;
+                self.check_tried(&tried, &template)?;
                 templates.index.insert(Arc::from(tried.as_str()), Arc::new(template));
                 tried
             }
@@ -278,6 +276,14 @@ impl<E: Env> Core<E> {
             ))
             .caused_by(cause)
         })
+    }
+
+    /// May a template be set that is only tried?
+    fn check_tried(&self, name: &str, template: &IndexTemplate) -> Result<()> {
+        self.check_composed(name, template)?;
+        let (name, template) = (name.to_owned(), template.clone());
+        let command = Command::PutIndexTemplate { name, template, create: false };
+        cluster::admit(&self.state(), &command).map_err(failure::of_cluster)
     }
 
     /// The whole as an index would have it.

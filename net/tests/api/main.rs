@@ -19,5 +19,6 @@ mod searches;
 mod security;
 mod shown;
 mod tells;
+mod templates;
 mod warned;
 mod watch;

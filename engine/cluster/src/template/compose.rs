@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use json::Value;
 
-use super::{IndexTemplate, LegacyTemplate, Part, Templates, aliases_json, merge};
+use super::{IndexTemplate, LegacyTemplate, Part, StreamOptions, Templates, aliases_json, merge};
 use crate::alias::Alias;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 
 /// What templates, and perhaps a request, give together.
@@ -89,6 +89,25 @@ impl Templates {
             .rev()
             .max_by_key(|(_, template)| template.priority.unwrap_or(0))
             .map(|(name, template)| (&**name, &**template))
+    }
+
+    /// The index template that makes the data stream of that name, and the next index of it.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words, where there is none.
+    pub fn for_stream(&self, name: &str) -> Result<(&IndexTemplate, StreamOptions)> {
+        let Some((template, body)) = self.find(name, false) else {
+            return Err(Error::argument(format!(
+                "no matching index template found for data stream [{name}]"
+            )));
+        };
+        match body.data_stream {
+            Some(options) => Ok((body, options)),
+            None => Err(Error::argument(format!(
+                "matching index template [{template}] for data stream [{name}] has no data stream \
+                 template"
+            ))),
+        }
     }
 
     /// Old templates for a new index of that name, in the order in which they are worked in.
@@ -234,6 +253,17 @@ mod tests {
                 "template": {"settings": {"number_of_shards": 3},
                              "mappings": {"properties": {"z": {"type": "date"}}}},
             })),
+        );
+        let refused = |templates: &Templates, name: &str| {
+            templates.for_stream(name).expect_err("no template for it").to_string()
+        };
+        assert_eq!(
+            refused(&templates, "x15"),
+            "matching index template [high] for data stream [x15] has no data stream template"
+        );
+        assert_eq!(
+            refused(&Templates::default(), "x15"),
+            "no matching index template found for data stream [x15]"
         );
         let (name, template) = templates.find("x15", false).expect("fits");
         assert_eq!(name, "high");

@@ -1,0 +1,164 @@
+//! What is asked of a command before it is logged, and not when it is applied.
+//!
+//! A command is applied again at every replay, and must do then what it did at first: a rule that an
+//! older log may break cannot stand in `apply`. It stands here.
+//!
+//! Always true: what would be refused anyway is told first.
+
+use super::{Outcome, apply};
+use crate::command::{Command, TemplateKind};
+use crate::error::{Error, Result};
+use crate::state::State;
+use crate::template::{IndexTemplate, Templates};
+
+/// May this command be asked of this state?
+///
+/// # Errors
+/// In Elasticsearch's words.
+pub fn admit(state: &State, command: &Command) -> Result<()> {
+    let after = || match apply(state, command) {
+        (_, Outcome::Refused(error)) => Err(error),
+        (after, _) => Ok(after),
+    };
+    match command {
+        Command::PutIndexTemplate { name, template, .. } => {
+            let after = after()?;
+            streams_stay_matched(state, &after, name, template)
+        }
+        Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
+            streams_keep_theirs(state, &after()?, names)
+        }
+        Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
+        _ => Ok(()),
+    }
+}
+
+/// A template neither lets go of a data stream nor stands before the template that it has: its next
+/// index could not be made.
+fn streams_stay_matched(
+    before: &State,
+    after: &State,
+    name: &str,
+    template: &IndexTemplate,
+) -> Result<()> {
+    let lost = unmatched(before, &after.templates);
+    if lost.len() <= unmatched(before, &before.templates).len() {
+        return Ok(());
+    }
+    let priority = template.priority.map_or("null".to_owned(), |priority| priority.to_string());
+    let lacks = match template.data_stream {
+        Some(_) => "",
+        None => "and no data stream configuration ",
+    };
+    Err(Error::argument(format!(
+        "composable template [{name}] with index patterns [{}], priority [{priority}] {lacks}would cause \
+         data streams [{}] to no longer match a data stream template",
+        template.patterns.join(", "),
+        lost.join(", ")
+    )))
+}
+
+/// The last template of a data stream stays.
+fn streams_keep_theirs(before: &State, after: &State, names: &[String]) -> Result<()> {
+    let already = unmatched(before, &before.templates);
+    let mut lost = unmatched(before, &after.templates);
+    lost.retain(|stream| !already.contains(stream));
+    if lost.is_empty() {
+        return Ok(());
+    }
+    Err(Error::argument(format!(
+        "unable to remove composable templates [{}] as they are in use by a data streams [{}]",
+        names.join(", "),
+        lost.join(", ")
+    )))
+}
+
+/// The data streams for which these templates have none that makes data streams, in order.
+fn unmatched<'a>(state: &'a State, templates: &Templates) -> Vec<&'a str> {
+    let names = state.data_streams.keys().map(|name| &**name);
+    names.filter(|stream| templates.for_stream(stream).is_err()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use json::{Value, json};
+
+    use super::*;
+    use crate::command::NewIndex;
+    use crate::data_stream::DataStream;
+
+    fn put(name: &str, body: &Value) -> Command {
+        let template = IndexTemplate::parse(body).expect("reads");
+        Command::PutIndexTemplate { name: name.to_owned(), template, create: false }
+    }
+
+    fn done(state: &State, command: &Command) -> State {
+        assert_eq!(admit(state, command), Ok(()));
+        let (state, outcome) = apply(state, command);
+        assert_eq!(outcome, Outcome::Done);
+        state
+    }
+
+    fn refused(state: &State, command: &Command) -> String {
+        admit(state, command).expect_err("refused").to_string()
+    }
+
+    /// A state with the stream `dsx1`, whose template is `d3`.
+    fn with_stream() -> State {
+        let body = json!({"index_patterns": ["dsx*"], "priority": 50, "data_stream": {}});
+        let state = done(&State::default(), &put("d3", &body));
+        let index = NewIndex {
+            stream: Some("dsx1".to_owned()),
+            ..NewIndex::new(".ds-dsx1-000001", [1; 16], 0)
+        };
+        let stream = DataStream {
+            name: "dsx1".into(),
+            indices: vec![".ds-dsx1-000001".into()],
+            generation: 1,
+            hidden: false,
+            allow_custom_routing: false,
+            rollover_on_write: false,
+            meta: None,
+        };
+        let parts =
+            vec![Command::CreateIndex(index), Command::PutDataStream { stream, create: true }];
+        done(&state, &Command::Batch(parts))
+    }
+
+    /// A stream whose template was narrowed or stood behind another could not be rolled over any more.
+    #[test]
+    fn a_data_stream_keeps_its_template() {
+        let state = with_stream();
+        let narrowed = json!({"index_patterns": ["dsz*"], "priority": 50, "data_stream": {}});
+        assert_eq!(
+            refused(&state, &put("d3", &narrowed)),
+            "composable template [d3] with index patterns [dsz*], priority [50] would cause data \
+             streams [dsx1] to no longer match a data stream template"
+        );
+        let before = json!({"index_patterns": ["dsx*", "a"], "priority": 60});
+        assert_eq!(
+            refused(&state, &put("d4", &before)),
+            "composable template [d4] with index patterns [dsx*, a], priority [60] and no data stream \
+             configuration would cause data streams [dsx1] to no longer match a data stream template"
+        );
+        let plain = json!({"index_patterns": ["dsx*"]});
+        assert_eq!(
+            refused(&state, &put("d3", &plain)),
+            "composable template [d3] with index patterns [dsx*], priority [null] and no data stream \
+             configuration would cause data streams [dsx1] to no longer match a data stream template"
+        );
+        // Another may take its place, and one behind it is no harm.
+        let state = done(&state, &put("d5", &json!({"index_patterns": ["ds*"], "priority": 1})));
+        let gone =
+            Command::DeleteTemplates { kind: TemplateKind::Index, names: vec!["d3".to_owned()] };
+        assert_eq!(
+            refused(&state, &gone),
+            "unable to remove composable templates [d3] as they are in use by a data streams [dsx1]"
+        );
+        let other = json!({"index_patterns": ["dsx1"], "priority": 70, "data_stream": {}});
+        let state = done(&state, &put("d6", &other));
+        done(&done(&state, &put("d3", &narrowed)), &gone);
+        // What an older log says of it is done again as it was.
+        assert_eq!(apply(&with_stream(), &put("d4", &before)).1, Outcome::Done);
+    }
+}

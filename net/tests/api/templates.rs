@@ -1,0 +1,59 @@
+//! Templates: what may be set beside what is there.
+
+use crate::place::with_node;
+
+const LOST: &str = "would cause data streams [dsx1] to no longer match a data stream template";
+
+/// A stream whose template was narrowed, or hidden behind another, had an index at its next rollover of
+/// no template at all.
+#[test]
+fn a_data_stream_keeps_a_template_that_makes_data_streams() {
+    with_node(|mut client| async move {
+        let made = r#"{"index_patterns":["dsx*"],"priority":50,"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/d3", made).await;
+        client.good("PUT", "/_data_stream/dsx1", "").await;
+        for (name, body, told) in [
+            (
+                "d3",
+                r#"{"index_patterns":["dsz*"],"priority":50,"data_stream":{}}"#,
+                "composable template [d3] with index patterns [dsz*], priority [50]",
+            ),
+            (
+                "d3",
+                r#"{"index_patterns":["dsx*"],"priority":50}"#,
+                "composable template [d3] with index patterns [dsx*], priority [50] and no data stream \
+                 configuration",
+            ),
+            (
+                "d4",
+                r#"{"index_patterns":["dsx*"],"priority":60}"#,
+                "composable template [d4] with index patterns [dsx*], priority [60] and no data stream \
+                 configuration",
+            ),
+        ] {
+            let told = format!("400 illegal_argument_exception: {told} {LOST}");
+            let target = format!("/_index_template/{name}");
+            assert_eq!(client.bad("PUT", &target, body).await, told);
+            let target = format!("/_index_template/_simulate/{name}");
+            assert_eq!(client.bad("POST", &target, body).await, told);
+        }
+        // Behind the stream's template it is no harm; alone it would be.
+        let behind = r#"{"index_patterns":["ds*"],"priority":1}"#;
+        client.good("PUT", "/_index_template/d5", behind).await;
+        assert_eq!(
+            client.bad("DELETE", "/_index_template/d3", "").await,
+            "400 illegal_argument_exception: unable to remove composable templates [d3] as they are in \
+             use by a data streams [dsx1]"
+        );
+        client.good("POST", "/dsx1/_rollover", "").await;
+        client.good("DELETE", "/_data_stream/dsx1", "").await;
+        client.good("DELETE", "/_index_template/d3", "").await;
+        // An alias is made a stream only by a template that makes streams.
+        client.good("PUT", "/i", r#"{"aliases":{"dsx2":{}}}"#).await;
+        assert_eq!(
+            client.bad("POST", "/_data_stream/_migrate/dsx2", "").await,
+            "400 illegal_argument_exception: matching index template [d5] for data stream [dsx2] has no \
+             data stream template"
+        );
+    });
+}
