@@ -57,3 +57,30 @@ fn a_data_stream_keeps_a_template_that_makes_data_streams() {
         );
     });
 }
+
+/// They were taken, and no stream ever had them.
+#[test]
+fn a_template_gives_data_streams_no_aliases() {
+    with_node(|mut client| async move {
+        let told = |name: &str| {
+            format!(
+                "400 illegal_argument_exception: composable template [{name}] creates data streams and \
+                 gives them the aliases [dal], and aliases of data streams are not supported"
+            )
+        };
+        let own =
+            r#"{"index_patterns":["dsx*"],"data_stream":{},"template":{"aliases":{"dal":{}}}}"#;
+        assert_eq!(client.bad("PUT", "/_index_template/d3", own).await, told("d3"));
+        // Those of a component come to the same, whichever is set first.
+        let aliased = r#"{"template":{"aliases":{"dal":{}}}}"#;
+        client.good("PUT", "/_component_template/c", aliased).await;
+        let made = r#"{"index_patterns":["dsx*"],"data_stream":{},"composed_of":["c"]}"#;
+        assert_eq!(client.bad("PUT", "/_index_template/d3", made).await, told("d3"));
+        let plain = r#"{"template":{"aliases":{}}}"#;
+        client.good("PUT", "/_component_template/c", plain).await;
+        client.good("PUT", "/_index_template/d3", made).await;
+        assert_eq!(client.bad("PUT", "/_component_template/c", aliased).await, told("d3"));
+        let indices = r#"{"index_patterns":["i*"],"template":{"aliases":{"dal":{}}}}"#;
+        client.good("PUT", "/_index_template/i", indices).await;
+    });
+}

@@ -23,7 +23,16 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
     match command {
         Command::PutIndexTemplate { name, template, .. } => {
             let after = after()?;
+            no_stream_aliases(None, &after.templates, name, template)?;
             streams_stay_matched(state, &after, name, template)
+        }
+        Command::PutComponentTemplate { name, .. } => {
+            let (before, after) = (&state.templates, after()?.templates);
+            let users = after.index.iter().filter(|(_, user)| user.composed_of.contains(name));
+            for (user, template) in users {
+                no_stream_aliases(Some(before), &after, user, template)?;
+            }
+            Ok(())
         }
         Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
             streams_keep_theirs(state, &after()?, names)
@@ -31,6 +40,33 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }
+}
+
+/// A template that makes data streams gives them no aliases: there are none of data streams, and they
+/// would be lost. Those that it gave before are no fault of a component that is set now.
+fn no_stream_aliases(
+    before: Option<&Templates>,
+    after: &Templates,
+    name: &str,
+    template: &IndexTemplate,
+) -> Result<()> {
+    if template.data_stream.is_none() {
+        return Ok(());
+    }
+    let mut given = after.compose(template).aliases;
+    if let Some(before) = before {
+        let had = before.compose(template).aliases;
+        given.retain(|alias, _| !had.contains_key(alias));
+    }
+    if given.is_empty() {
+        return Ok(());
+    }
+    let given: Vec<&str> = given.keys().map(String::as_str).collect();
+    Err(Error::argument(format!(
+        "composable template [{name}] creates data streams and gives them the aliases [{}], and aliases \
+         of data streams are not supported",
+        given.join(", ")
+    )))
 }
 
 /// A template neither lets go of a data stream nor stands before the template that it has: its next
