@@ -84,3 +84,25 @@ fn a_template_gives_data_streams_no_aliases() {
         client.good("PUT", "/_index_template/i", indices).await;
     });
 }
+
+/// Such a template was taken, and the one index that it fits could not be made.
+#[test]
+fn an_alias_is_no_pattern_of_its_template() {
+    with_node(|mut client| async move {
+        for (target, body) in [
+            ("/_template/d7", r#"{"index_patterns":["a*","e2"],"aliases":{"e2":{}}}"#),
+            (
+                "/_index_template/d7",
+                r#"{"index_patterns":["a*","e2"],"template":{"aliases":{"e2":{}}}}"#,
+            ),
+        ] {
+            assert_eq!(
+                client.bad("PUT", target, body).await,
+                "400 illegal_argument_exception: alias [e2] cannot be the same as any pattern in [a*, e2]"
+            );
+        }
+        client
+            .good("PUT", "/_template/d7", r#"{"index_patterns":["e2*"],"aliases":{"e2":{}}}"#)
+            .await;
+    });
+}

@@ -9,7 +9,7 @@ use super::{Outcome, apply};
 use crate::command::{Command, TemplateKind};
 use crate::error::{Error, Result};
 use crate::state::State;
-use crate::template::{IndexTemplate, Templates};
+use crate::template::{IndexTemplate, Part, Templates};
 
 /// May this command be asked of this state?
 ///
@@ -23,8 +23,13 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
     match command {
         Command::PutIndexTemplate { name, template, .. } => {
             let after = after()?;
+            no_own_name(&template.patterns, template.template.as_ref())?;
             no_stream_aliases(None, &after.templates, name, template)?;
             streams_stay_matched(state, &after, name, template)
+        }
+        Command::PutLegacyTemplate { template, .. } => {
+            after()?;
+            no_own_name(&template.patterns, Some(&template.part))
         }
         Command::PutComponentTemplate { name, .. } => {
             let (before, after) = (&state.templates, after()?.templates);
@@ -39,6 +44,19 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         }
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
+    }
+}
+
+/// An index cannot bear the name of an alias of its own: where a pattern is such a name, none is made.
+fn no_own_name(patterns: &[String], part: Option<&Part>) -> Result<()> {
+    let aliases = part.and_then(|part| part.aliases.as_ref());
+    let mut names = aliases.into_iter().flat_map(|aliases| aliases.keys());
+    match names.find(|name| patterns.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::argument(format!(
+            "alias [{name}] cannot be the same as any pattern in [{}]",
+            patterns.join(", ")
+        ))),
     }
 }
 
