@@ -248,6 +248,34 @@ pub fn flatten(update: &Value) -> Result<Layer> {
     if update.is_null() { Ok(Layer::new()) } else { flat(update) }
 }
 
+/// `action.auto_create_index`, where an update sets it: `true`, `false`, or patterns of which each names
+/// something.
+///
+/// # Errors
+/// In Elasticsearch's words.
+pub fn check_patterns(update: &Value) -> Result<()> {
+    const NAME: &str = "action.auto_create_index";
+    let set = set_by(update)?;
+    let text = match set.get(NAME) {
+        None => return Ok(()),
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+        }
+        Some(value) => value.as_str().unwrap_or_default().to_owned(),
+    };
+    for pattern in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
+        let lacks = match pattern {
+            "" => "be either [true, false, or a comma separated list of index patterns]",
+            "-" => "contain an index name after [-]",
+            "+" => "contain an index name after [+]",
+            _ => continue,
+        };
+        let reason = format!("Can't parse [{text}] for setting [{NAME}] must {lacks}");
+        return Err(Error::argument(reason));
+    }
+    Ok(())
+}
+
 /// Before the names of settings that an older version took.
 const ARCHIVED: &str = "archived.";
 
@@ -316,6 +344,28 @@ mod tests {
 
     fn set(text: &str) -> Result<ClusterSettings> {
         ClusterSettings::default().update(&value(text), &Value::Null)
+    }
+
+    #[test]
+    fn patterns_of_indices_that_writes_make_name_something() {
+        let told = |text: &str| {
+            let update = json::json!({"action": {"auto_create_index": text}});
+            check_patterns(&update).err().map(|error| error.to_string())
+        };
+        for fine in ["true", "false", "", "a*", "-a*, +b", "*"] {
+            assert_eq!(told(fine), None, "{fine}");
+        }
+        for (text, lacks) in [
+            ("a*,-", "contain an index name after [-]"),
+            ("+", "contain an index name after [+]"),
+            (",,,", "be either [true, false, or a comma separated list of index patterns]"),
+            ("a, ,b", "be either [true, false, or a comma separated list of index patterns]"),
+        ] {
+            let reason =
+                format!("Can't parse [{text}] for setting [action.auto_create_index] must {lacks}");
+            assert_eq!(told(text), Some(reason));
+        }
+        assert!(check_patterns(&json::json!({"action.auto_create_index": ["a", "-"]})).is_err());
     }
 
     #[test]

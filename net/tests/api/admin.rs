@@ -446,6 +446,13 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
             ),
             (
                 "PUT",
+                "/_cluster/settings",
+                r#"{"persistent":{"action.auto_create_index":"a*,-"}}"#,
+                "400 illegal_argument_exception: Can't parse [a*,-] for setting \
+                 [action.auto_create_index] must contain an index name after [-]",
+            ),
+            (
+                "PUT",
                 "/a/_alias/_x",
                 "",
                 "400 invalid_alias_name_exception: Invalid alias name [_x]: must not start with '_', '-', or '+'",

@@ -6,6 +6,7 @@
 //! Always true: what would be refused anyway is told first.
 
 use super::{Outcome, apply};
+use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
 use crate::error::{Error, Result};
 use crate::state::State;
@@ -41,6 +42,10 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         }
         Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
             streams_keep_theirs(state, &after()?, names)
+        }
+        Command::PutClusterSettings { persistent, transient } => {
+            after()?;
+            [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
