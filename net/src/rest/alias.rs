@@ -59,6 +59,10 @@ fn view<E: Env>(call: &Call<'_, E>) -> Result<AliasView> {
 /// `PUT|POST /{index}/_alias/{name}` and kin: what the path lacks, the body says.
 pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.map()?.unwrap_or_else(Value::object);
+    let content = call.content()?;
+    if !content.is_empty() {
+        known(&spanned::parse(&content).map_err(|error| fail::of_json(&error, &content))?)?;
+    }
     let said = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     let index = call.path.get("index").map(str::to_owned).or_else(|| said("index"));
     let name = call.path.get("name").map(str::to_owned).or_else(|| said("alias"));
@@ -80,6 +84,39 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let results = call.core.update_aliases(call.gate, &[request]).await?;
     Ok(done(call, &results))
+}
+
+/// What the body of one alias may name.
+const KEYS: [&str; 12] = [
+    "index",
+    "alias",
+    "filter",
+    "routing",
+    "index_routing",
+    "indexRouting",
+    "index-routing",
+    "search_routing",
+    "searchRouting",
+    "search-routing",
+    "is_write_index",
+    "is_hidden",
+];
+
+/// Is each member of the body known? It has no parser of objects in Elasticsearch, and no words of one.
+fn known(body: &Node) -> Result<()> {
+    for member in body.as_object().unwrap_or_default() {
+        let (key, value) = (&member.key, &member.value);
+        if value.as_array().is_some() {
+            let reason = format!("Unexpected token [{}]", value.token());
+            return Err(Error::new(400, "parsing_exception", reason)
+                .with("line", u64::from(value.at.line))
+                .with("col", u64::from(value.at.column)));
+        }
+        if !KEYS.contains(&key.as_str()) {
+            return Err(Error::illegal_argument(format!("Unsupported field [{key}]")));
+        }
+    }
+    Ok(())
 }
 
 /// `DELETE /{index}/_alias/{name}`, `/{index}/_aliases/{name}`.

@@ -116,3 +116,32 @@ fn an_index_made_by_others_takes_no_filter_that_it_cannot_answer() {
         assert_eq!(at(&left, &["r-1", "aliases", "x", "is_write_index"]), &json!(true));
     });
 }
+
+/// They were passed over, so that a misspelt filter made an alias without one.
+#[test]
+fn what_the_body_of_an_alias_names_is_known() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/u", "").await;
+        for (body, told) in [
+            (r#"{"foo":1}"#, "400 illegal_argument_exception: Unsupported field [foo]"),
+            (
+                r#"{"fliter":{"match_all":{}}}"#,
+                "400 illegal_argument_exception: Unsupported field [fliter]",
+            ),
+            (r#"{"routing":[1]}"#, "400 parsing_exception: Unexpected token [START_ARRAY]"),
+        ] {
+            for (method, target) in [("PUT", "/u/_alias/x"), ("POST", "/u/_aliases/x")] {
+                assert_eq!(client.bad(method, target, body).await, told);
+            }
+        }
+        assert_eq!(client.call("HEAD", "/_alias/x", "").await.status, 404);
+        let body =
+            r#"{"index":"u","alias":"x","index-routing":1,"searchRouting":"2","is_hidden":true}"#;
+        client.good("PUT", "/_alias", body).await;
+        let said = json!({"index_routing": "1", "search_routing": "2", "is_hidden": true});
+        assert_eq!(
+            client.good("GET", "/u/_alias", "").await,
+            json!({"u": {"aliases": {"x": said}}})
+        );
+    });
+}
