@@ -40,8 +40,10 @@ pub struct StreamStats {
     pub index_count: u64,
     /// Bytes of all.
     pub store_bytes: u64,
-    /// Shards of all.
+    /// Copies of all shards, those too that have no place.
     pub shard_count: u64,
+    /// Copies that answer.
+    pub active_count: u64,
     /// The newest `@timestamp`, milliseconds since 1970; 0 where there is none.
     pub newest_ms: i64,
 }
@@ -354,7 +356,11 @@ impl<E: Env> Core<E> {
                 name: view.stream.name.to_string(),
                 index_count: rows.len() as u64,
                 store_bytes: rows.iter().map(|row| row.store_bytes).sum(),
-                shard_count: rows.iter().map(|row| u64::from(row.active)).sum(),
+                shard_count: rows
+                    .iter()
+                    .map(|row| u64::from(row.primaries) * (u64::from(row.replicas) + 1))
+                    .sum(),
+                active_count: rows.iter().map(|row| u64::from(row.active)).sum(),
                 newest_ms: self.newest_ms(&view.stream.name).await.unwrap_or(0),
             });
         }

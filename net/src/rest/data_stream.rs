@@ -131,14 +131,13 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let sum = |of: fn(&engine::ops::data_stream::StreamStats) -> u64| -> u64 {
         rows.iter().map(of).sum()
     };
-    let shards = sum(|row| row.shard_count);
     Ok(call.json(200, |writer| {
         writer
             .begin_object()
             .key("_shards")
             .begin_object()
-            .field_u64("total", shards)
-            .field_u64("successful", shards)
+            .field_u64("total", sum(|row| row.shard_count))
+            .field_u64("successful", sum(|row| row.active_count))
             .field_u64("failed", 0)
             .end_object()
             .field_u64("data_stream_count", rows.len() as u64)

@@ -70,6 +70,8 @@ fn a_data_stream_tells_its_bytes_and_its_newest_document() {
         let first =
             |of: &json::Value| at(of, &["data_streams"]).as_array().expect("a list")[0].clone();
         assert_eq!(at(&first(&empty), &["maximum_timestamp"]).as_i64(), Some(0));
+        // A replica has no place on one node, and counts.
+        assert_eq!(at(&empty, &["_shards"]), &json!({"total": 2, "successful": 1, "failed": 0}));
         for time in ["2020-01-01T00:00:00.123Z", "2019-01-01"] {
             let doc = format!(r#"{{"@timestamp":"{time}"}}"#);
             client.good("POST", "/ds/_doc?refresh", &doc).await;
