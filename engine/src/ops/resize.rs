@@ -100,11 +100,14 @@ impl<E: Env> Core<E> {
     ) -> Result<Created> {
         let call = Call { forbid_closed: false, ..Call::new(IndicesOptions::default()) };
         let found = self.reached(gate, "indices:admin/resize", source, call)?;
+        // It is the name of one index: nothing that stands for some, as an alias or a data stream does.
+        let named = date_math::resolve(source, self.now_ms())?;
         let [Reached { index, via, .. }] = found.as_slice() else {
-            return Err(Error::illegal_argument(format!(
-                "unable to return only one index from [{source}]"
-            )));
+            return Err(no_such_index(source));
         };
+        if *index.name != *named {
+            return Err(no_such_index(&named));
+        }
         // Whoever makes a copy may read all of it: what is hidden in the source must not be seen in the copy.
         let read = gate::ask(gate, READ, &index.name, via)?;
         if !read.is_unlimited() {
@@ -337,6 +340,13 @@ impl<E: Env> Core<E> {
         }
         Ok(())
     }
+}
+
+/// The source is no index.
+fn no_such_index(name: &str) -> Error {
+    Error::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+        .with("index_uuid", "_na_")
+        .with("index", name)
 }
 
 /// How many shards the new index has.

@@ -421,3 +421,22 @@ fn small_answers_are_elasticsearchs() {
         }
     });
 }
+
+/// A data stream of one index, and an alias of one, were copied as if they were that index.
+#[test]
+fn an_index_is_copied_by_its_own_name() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds1", "").await;
+        client.good("PUT", "/ds1/_block/write", "").await;
+        let body = r#"{"settings":{"blocks.write":true},"aliases":{"al":{}}}"#;
+        client.good("PUT", "/i1", body).await;
+        for source in ["ds1", "al", "i*", "none"] {
+            let told = client.bad("PUT", &format!("/{source}/_clone/c"), "").await;
+            assert_eq!(told, format!("404 index_not_found_exception: no such index [{source}]"));
+        }
+        assert_eq!(client.call("HEAD", "/c", "").await.status, 404);
+        client.good("PUT", "/i1/_clone/c", "").await;
+    });
+}
