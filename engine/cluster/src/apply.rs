@@ -16,7 +16,7 @@ mod create;
 mod streams;
 mod templates;
 
-pub use admit::admit;
+pub use admit::{admit, admit_index};
 pub use create::{check_soft_deletes, compose};
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.

@@ -113,6 +113,11 @@ impl<E: Env> Keeper<E> {
             let news = command.new_indices();
             let news: Vec<_> =
                 news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)).collect();
+            for index in &news {
+                if let Err(error) = cluster::admit_index(index) {
+                    return Ok(Outcome::Refused(error));
+                }
+            }
             let now_ms = self.env.clock().unix_ms();
             news.iter().try_for_each(|index| alias_filter::check_all(&state, index, now_ms))?;
             for index in news {

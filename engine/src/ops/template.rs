@@ -266,15 +266,8 @@ impl<E: Env> Core<E> {
         }
         let Ok(index) = made(&composed, composed.aliases_json()) else { return Ok(()) };
         alias_filter::check_all(&state, &index, self.now_ms()).map_err(|cause| {
-            let parts = if template.composed_of.is_empty() {
-                String::new()
-            } else {
-                format!("with component templates [{}] ", template.composed_of.join(", "))
-            };
-            Error::illegal_argument(format!(
-                "composable template [{name}] template after composition {parts}is invalid"
-            ))
-            .caused_by(cause)
+            let reason = cluster::template::check::invalid_reason(name, template);
+            Error::illegal_argument(reason).caused_by(cause)
         })
     }
 

@@ -453,6 +453,28 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
             ),
             (
                 "PUT",
+                "/e",
+                r#"{"settings":{"index.merge.policy.expunge_deletes_allowed":101}}"#,
+                "400 illegal_argument_exception: forceMergeDeletesPctAllowed must be between 0.0 and \
+                 100.0 inclusive (got 101.0)",
+            ),
+            (
+                "PUT",
+                "/a/_settings",
+                r#"{"index":{"merge":{"policy":{"expunge_deletes_allowed":"100.5"}}}}"#,
+                "400 illegal_argument_exception: forceMergeDeletesPctAllowed must be between 0.0 and \
+                 100.0 inclusive (got 100.5)",
+            ),
+            (
+                "PUT",
+                "/_index_template/e",
+                r#"{"index_patterns":["e*"],
+                    "template":{"settings":{"index.merge.policy.expunge_deletes_allowed":101}}}"#,
+                "400 illegal_argument_exception: composable template [e] template after composition \
+                 is invalid",
+            ),
+            (
+                "PUT",
                 "/a/_alias/_x",
                 "",
                 "400 invalid_alias_name_exception: Invalid alias name [_x]: must not start with '_', '-', or '+'",

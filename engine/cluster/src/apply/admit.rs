@@ -5,12 +5,15 @@
 //!
 //! Always true: what would be refused anyway is told first.
 
+use json::number::double_to_string;
+
 use super::{Outcome, apply};
 use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
 use crate::error::{Error, Result};
-use crate::state::State;
-use crate::template::{IndexTemplate, Part, Templates};
+use crate::settings::{IndexSettings, prefixed};
+use crate::state::{Index, State};
+use crate::template::{IndexTemplate, Part, Templates, check};
 
 /// May this command be asked of this state?
 ///
@@ -25,15 +28,18 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::PutIndexTemplate { name, template, .. } => {
             let after = after()?;
             no_own_name(&template.patterns, template.template.as_ref())?;
+            merges_can_be(&after.templates, name, template)?;
             no_stream_aliases(None, &after.templates, name, template)?;
             streams_stay_matched(state, &after, name, template)
         }
         Command::PutLegacyTemplate { template, .. } => {
             after()?;
+            can_merge(template.part.settings.as_ref())?;
             no_own_name(&template.patterns, Some(&template.part))
         }
-        Command::PutComponentTemplate { name, .. } => {
+        Command::PutComponentTemplate { name, template, .. } => {
             let (before, after) = (&state.templates, after()?.templates);
+            can_merge(template.template.settings.as_ref())?;
             let users = after.index.iter().filter(|(_, user)| user.composed_of.contains(name));
             for (user, template) in users {
                 no_stream_aliases(Some(before), &after, user, template)?;
@@ -43,6 +49,15 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
             streams_keep_theirs(state, &after()?, names)
         }
+        Command::PutSettings { uuids, settings, .. } => {
+            // The rule is of one setting: of what does not name it, nothing is worked out twice.
+            if !prefixed(settings)?.contains_key(EXPUNGE) {
+                return Ok(());
+            }
+            let after = after()?;
+            let changed = uuids.iter().filter_map(|&uuid| after.index_by_uuid(uuid));
+            changed.map(|index| &**index).try_for_each(admit_index)
+        }
         Command::PutClusterSettings { persistent, transient } => {
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
@@ -50,6 +65,35 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }
+}
+
+/// May an index be made that is so?
+///
+/// # Errors
+/// In Elasticsearch's words.
+pub fn admit_index(index: &Index) -> Result<()> {
+    can_merge(Some(&index.settings))
+}
+
+/// How many deleted documents a segment may have, in percent, which a merge that drops them leaves alone.
+const EXPUNGE: &str = "index.merge.policy.expunge_deletes_allowed";
+
+/// The setting itself has no upper bound in Elasticsearch: Lucene's policy of merges refuses it.
+fn can_merge(settings: Option<&IndexSettings>) -> Result<()> {
+    let text = settings.and_then(|settings| settings.text(EXPUNGE));
+    match text.and_then(|text| text.parse::<f64>().ok()) {
+        Some(share) if share > 100.0 => Err(Error::argument(format!(
+            "forceMergeDeletesPctAllowed must be between 0.0 and 100.0 inclusive (got {})",
+            double_to_string(share)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The same, of what an index template gives.
+fn merges_can_be(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    let settings = IndexSettings::parse_part(&templates.compose(template).settings_json())?;
+    can_merge(Some(&settings)).map_err(|cause| check::invalid_whole(name, template, cause))
 }
 
 /// An index cannot bear the name of an alias of its own: where a pattern is such a name, none is made.

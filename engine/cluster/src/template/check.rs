@@ -147,18 +147,23 @@ fn whole(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<
             },
             other => other,
         };
-        let parts = if template.composed_of.is_empty() {
-            String::new()
-        } else {
-            format!("with component templates [{}] ", template.composed_of.join(", "))
-        };
-        Error::Because {
-            reason: format!(
-                "composable template [{name}] template after composition {parts}is invalid"
-            ),
-            cause: Box::new(cause),
-        }
+        invalid_whole(name, template, cause)
     })
+}
+
+/// What a template gives with its components is wrong.
+pub fn invalid_whole(name: &str, template: &IndexTemplate, cause: Error) -> Error {
+    Error::Because { reason: invalid_reason(name, template), cause: Box::new(cause) }
+}
+
+/// The same, for whoever has a cause of another kind.
+pub fn invalid_reason(name: &str, template: &IndexTemplate) -> String {
+    let parts = if template.composed_of.is_empty() {
+        String::new()
+    } else {
+        format!("with component templates [{}] ", template.composed_of.join(", "))
+    };
+    format!("composable template [{name}] template after composition {parts}is invalid")
 }
 
 fn makes_index(composed: &Composed) -> Result<()> {
