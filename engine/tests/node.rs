@@ -3,14 +3,15 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use engine::Everything;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use env::Bytes;
-use sim::Sim;
+use env::{Bytes, Clock, Env};
+use sim::{Sim, SimEnv};
 
 use common::start;
 
@@ -196,4 +197,21 @@ fn what_was_acknowledged_survives_a_power_cut_and_deleted_indices_stay_deleted()
             cores[0].stop().await;
         });
     }
+}
+
+/// The date of the license was that of the last start.
+#[test]
+fn a_cluster_remembers_when_it_was_made() {
+    let sim = Sim::new(1);
+    let made_ms = |env: SimEnv| async move {
+        let cores = start(&env).await;
+        let made_ms = cores[1].state().created_ms;
+        env.clock().sleep(Duration::from_secs(3_600)).await;
+        cores[0].stop().await;
+        made_ms
+    };
+    let first = sim.run(made_ms(sim.env()));
+    assert!(first.is_some());
+    sim.crash();
+    assert_eq!(sim.run(made_ms(sim.env())), first);
 }

@@ -47,7 +47,7 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
 
 fn changed(state: &State, command: &Command) -> Result<State> {
     match command {
-        Command::Bootstrap { uuid } => Ok(bootstrap(state, *uuid)),
+        Command::Bootstrap { uuid, created_ms } => Ok(bootstrap(state, *uuid, *created_ms)),
         Command::CreateIndex(new) => create::create(state, new),
         Command::DeleteIndices { uuids } => delete(state, uuids),
         Command::PutMapping { uuids, mappings } => put_mapping(state, uuids, mappings),
@@ -108,11 +108,13 @@ fn changed(state: &State, command: &Command) -> Result<State> {
     }
 }
 
-fn bootstrap(state: &State, uuid: [u8; 16]) -> State {
-    if state.uuid != [0; 16] {
+fn bootstrap(state: &State, uuid: [u8; 16], created_ms: Option<i64>) -> State {
+    let uuid = if state.uuid == [0; 16] { uuid } else { state.uuid };
+    let created_ms = state.created_ms.or(created_ms);
+    if (uuid, created_ms) == (state.uuid, state.created_ms) {
         return state.clone();
     }
-    State { uuid, version: state.version + 1, ..state.clone() }
+    State { uuid, created_ms, version: state.version + 1, ..state.clone() }
 }
 
 fn delete(state: &State, uuids: &[[u8; 16]]) -> Result<State> {

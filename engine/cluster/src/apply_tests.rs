@@ -410,3 +410,20 @@ fn shards_per_node_are_bounded() {
     assert!(matches!(outcome, Outcome::Refused(error) if error.to_string() == told));
     assert_eq!(after.version, state.version);
 }
+
+/// The date of the license was that of the last start.
+#[test]
+fn the_cluster_knows_when_it_was_made() {
+    let made = |uuid: u8, created_ms| Command::Bootstrap { uuid: [uuid; 16], created_ms };
+    let state = done(&State::default(), &made(1, Some(5)));
+    let state = done(&state, &made(2, Some(9)));
+    assert_eq!((state.uuid, state.created_ms, state.version), ([1; 16], Some(5), 1));
+    // One of an older log learns it at its next start, and keeps it.
+    let state = done(&State::default(), &made(1, None));
+    assert_eq!((state.uuid, state.created_ms), ([1; 16], None));
+    let state = done(&state, &made(2, Some(9)));
+    let state = done(&state, &made(3, Some(10)));
+    assert_eq!((state.uuid, state.created_ms, state.version), ([1; 16], Some(9), 2));
+    let old = br#"{"bootstrap":{"uuid":"AQEBAQEBAQEBAQEBAQEBAQ"}}"#;
+    assert_eq!(State::decode_command(State::FORMAT, old), Ok(made(1, None)));
+}

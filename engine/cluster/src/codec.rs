@@ -115,9 +115,25 @@ fn pairs(value: &Value, key: &str) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
+fn insert_created(body: &mut Value, created_ms: Option<i64>) {
+    if let (Some(created_ms), Value::Object(members)) = (created_ms, body) {
+        members.insert("created_ms", created_ms);
+    }
+}
+
+/// When the cluster was made; what is older does not say it.
+fn created(body: &Value) -> Result<Option<i64>> {
+    let Some(time) = body.get("created_ms") else { return Ok(None) };
+    time.as_i64().map(Some).ok_or_else(|| damaged("[created_ms] is no time"))
+}
+
 fn command_json(command: &Command) -> Value {
     let (name, body) = match command {
-        Command::Bootstrap { uuid } => ("bootstrap", object([("uuid", uuid_text(*uuid).into())])),
+        Command::Bootstrap { uuid, created_ms } => {
+            let mut body = object([("uuid", uuid_text(*uuid).into())]);
+            insert_created(&mut body, *created_ms);
+            ("bootstrap", body)
+        }
         Command::CreateIndex(new) => ("create_index", new_json(new)),
         Command::DeleteIndices { uuids } => {
             ("delete_indices", object([("uuids", uuids_json(uuids))]))
@@ -306,7 +322,7 @@ fn read_command(value: &Value) -> Result<Command> {
         .and_then(|object| object.iter().next())
         .ok_or_else(|| damaged("not one command"))?;
     Ok(match name {
-        "bootstrap" => Command::Bootstrap { uuid: uuid(body, "uuid")? },
+        "bootstrap" => Command::Bootstrap { uuid: uuid(body, "uuid")?, created_ms: created(body)? },
         "create_index" => Command::CreateIndex(read_new(body)?),
         "delete_indices" => Command::DeleteIndices { uuids: uuids(body)? },
         "put_mapping" => {
@@ -424,6 +440,7 @@ fn state_json(state: &State) -> Value {
         ("settings", state.settings.to_json()),
         ("voting_exclusions", pairs_json(&state.voting_exclusions)),
     ]);
+    insert_created(&mut whole, state.created_ms);
     if let (false, Value::Object(members)) = (state.scripts.is_empty(), &mut whole) {
         let scripts = state.scripts.iter().map(|(id, script)| (id.to_string(), (**script).clone()));
         members.insert("scripts", Value::Object(scripts.collect()));
@@ -482,6 +499,7 @@ fn read_state(value: &Value) -> Result<State> {
         data_streams: Arc::new(data_streams),
         scripts: Arc::new(scripts),
         settings: Arc::new(ClusterSettings::from_json(part(value, "settings")?)),
+        created_ms: created(value)?,
         voting_exclusions: pairs(value, "voting_exclusions")?.into(),
         ..State::default()
     };

@@ -12,10 +12,12 @@ use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Part};
 /// A change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Gives the cluster its id, once.
+    /// Gives the cluster its id and the time when it was made, each once.
     Bootstrap {
         /// The id.
         uuid: [u8; 16],
+        /// Milliseconds since 1970; none in a log from before the time was kept.
+        created_ms: Option<i64>,
     },
     /// Makes an index.
     CreateIndex(NewIndex),

@@ -19,6 +19,9 @@ pub struct State {
     pub version: u64,
     /// Unique id of the cluster; all zero before the first command.
     pub uuid: [u8; 16],
+    /// When the cluster was made, milliseconds since 1970; none of one from before that was kept, until
+    /// it starts anew.
+    pub created_ms: Option<i64>,
     /// Indices by name.
     pub indices: Arc<BTreeMap<Arc<str>, Arc<Index>>>,
     /// Names of the indices behind each alias, sorted: derived from `indices`.

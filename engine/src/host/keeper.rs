@@ -57,7 +57,12 @@ impl<E: Env> Keeper<E> {
             Replicated::create(&env, setup, reserve).await?
         };
         if value.state().uuid == [0; 16] {
-            value.propose(Command::Bootstrap { uuid: core.uuid() }).await?;
+            let created_ms = Some(core.now_ms());
+            value.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await?;
+        } else if value.state().created_ms.is_none() {
+            // From before the time was kept; where there is no room for it now, the next start has.
+            let created_ms = Some(core.now_ms());
+            value.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await.ok();
         }
         if !value.state().settings.transient().is_empty() {
             // They last until the cluster stops, and it has.

@@ -40,10 +40,12 @@ pub(super) fn info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
-/// `GET /_license`: everything is free; the type is Elasticsearch's word for that.
+/// `GET /_license`: everything is free; the type is Elasticsearch's word for that. It was issued when the
+/// cluster was made.
 pub(super) fn license<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/xpack/license/get")?;
     let info = &call.core.shared().config.info;
+    let issued_ms = call.core.state().created_ms.unwrap_or(info.started_ms);
     Ok(call.json(200, |writer| {
         writer
             .begin_object()
@@ -52,8 +54,8 @@ pub(super) fn license<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             .field_str("status", "active")
             .field_str("uid", &license_uid(&info.cluster_uuid))
             .field_str("type", "basic")
-            .field_str("issue_date", &units::date(info.started_ms));
-        writer.key("issue_date_in_millis").i64(info.started_ms);
+            .field_str("issue_date", &units::date(issued_ms));
+        writer.key("issue_date_in_millis").i64(issued_ms);
         writer.field_u64("max_nodes", 1_000).key("max_resource_units").null();
         writer
             .field_str("issued_to", &info.cluster_name)

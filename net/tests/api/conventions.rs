@@ -241,6 +241,8 @@ fn the_node_describes_itself() {
         );
         let body = client.good("GET", "/_license", "").await;
         assert_eq!(at(&body, &["license", "type"]).as_str(), Some("basic"));
+        let issued_ms = at(&body, &["license", "issue_date_in_millis"]).as_i64();
+        assert_ne!(issued_ms, Some(1_000), "not when the node was started");
         let icon = client.call("GET", "/favicon.ico", "").await;
         assert_eq!((icon.status, icon.field("content-type")), (200, Some("image/x-icon")));
         let cat = client.call("GET", "/_cat", "").await;
