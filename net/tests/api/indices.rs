@@ -126,6 +126,55 @@ fn mappings_grow_and_settings_are_shown() {
     });
 }
 
+/// Such an index once was made, and one of the two definitions was lost without a word.
+#[test]
+fn a_mapping_that_contradicts_itself_makes_no_index() {
+    with_node(|mut client| async move {
+        let object = |path: &str| {
+            format!("can't merge a non object mapping [{path}] with an object mapping")
+        };
+        let nested = "can't merge a non-nested mapping [a] with a nested mapping".to_owned();
+        for (properties, reason) in [
+            (r#""a.b":{"type":"text"},"a":{"type":"long"}"#, object("a")),
+            (r#""a":{"type":"long"},"a.b":{"type":"text"}"#, object("a")),
+            (
+                r#""a.b":{"type":"text"},"a":{"properties":{"b":{"type":"long"}}}"#,
+                "mapper [a.b] cannot be changed from type [text] to [long]".to_owned(),
+            ),
+            (r#""a.b":{"type":"text"},"a.b.c":{"type":"long"}"#, object("a.b")),
+            (r#""a":{"type":"nested"},"a.b":{"type":"long"}"#, nested.clone()),
+            (r#""a.b":{"type":"long"},"a":{"type":"nested"}"#, nested.clone()),
+        ] {
+            let mappings = format!(r#"{{"mappings":{{"properties":{{{properties}}}}}}}"#);
+            let told = format!("400 mapper_parsing_exception: Failed to parse mapping: {reason}");
+            assert_eq!(client.bad("PUT", "/m", &mappings).await, told, "{properties}");
+            let body = format!(r#"{{"index_patterns":["m*"],"template":{mappings}}}"#);
+            let refused = client.call("PUT", "/_index_template/t", &body).await;
+            assert_eq!(refused.status, 400, "{properties}");
+            assert!(refused.text().contains(&reason), "{}", refused.text());
+            let body = format!(r#"{{"template":{mappings}}}"#);
+            let refused = client.call("PUT", "/_component_template/t", &body).await;
+            assert_eq!(refused.status, 400, "{properties}");
+        }
+        let twice = r#"{"mappings":{"properties":{
+            "a.b":{"type":"text"},"a":{"dynamic":"strict","properties":{"b":{"type":"text"}}}}}}"#;
+        client.good("PUT", "/m", twice).await;
+        let shown = client.good("GET", "/m/_mapping", "").await;
+        assert_eq!(
+            at(&shown, &["m", "mappings", "properties"]),
+            &json!({"a": {"dynamic": "strict", "properties": {"b": {"type": "text"}}}})
+        );
+        let flat = r#"{"mappings":{"subobjects":false,"properties":{
+            "a":{"type":"long"},"a.b":{"type":"text"}}}}"#;
+        client.good("PUT", "/f", flat).await;
+        let shown = client.good("GET", "/f/_mapping", "").await;
+        assert_eq!(
+            at(&shown, &["f", "mappings", "properties"]),
+            &json!({"a": {"type": "long"}, "a.b": {"type": "text"}})
+        );
+    });
+}
+
 #[test]
 fn health_is_told_in_words_and_tables() {
     with_node(|mut client| async move {
