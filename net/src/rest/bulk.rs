@@ -21,7 +21,8 @@ use json::scan::{Event, Scanner, Token};
 
 use super::copies::{self, Copies};
 use super::document::{
-    check_write_params, negative, no_pipeline, refresh, routing, source_filter, version_type,
+    check_write_params, names_source, negative, no_pipeline, refresh, routing, source_filter,
+    version_type,
 };
 use super::update;
 use crate::call::Call;
@@ -63,7 +64,7 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         index: call.indices().to_owned(),
         routing: routing(call),
         require_alias: call.params.flag("require_alias", false)?,
-        source: match call.params.iter().any(|(name, _)| name.starts_with("_source")) {
+        source: match names_source(call) {
             true => update::wanted(source_filter(call)?),
             false => None,
         },

@@ -170,20 +170,26 @@ pub(super) fn stored_fields<E: Env>(call: &Call<'_, E>) -> Vec<String> {
 pub(super) fn source_filter<E: Env>(call: &Call<'_, E>) -> Result<SourceFilter> {
     let mut filter = SourceFilter::default();
     match call.params.text("_source") {
-        // Whoever names stored fields wants these alone.
-        None if call.params.text("stored_fields").is_some() => {
-            filter.disabled = !stored_fields(call).iter().any(|name| name == "_source");
-        }
         None | Some("true" | "") => {}
+        // What paths are named beside it says nothing then.
         Some("false") => filter.disabled = true,
         Some(_) => filter.includes = call.params.list("_source"),
     }
     if call.params.text("_source_includes").is_some() {
-        filter.disabled = false;
         filter.includes = call.params.list("_source_includes");
     }
     filter.excludes = call.params.list("_source_excludes");
+    // Whoever names stored fields, and nothing of the source, wants these alone.
+    if !names_source(call) && call.params.text("stored_fields").is_some() {
+        filter.disabled = !stored_fields(call).iter().any(|name| name == "_source");
+    }
     Ok(filter)
+}
+
+/// Does the query say anything of the source?
+pub(super) fn names_source<E: Env>(call: &Call<'_, E>) -> bool {
+    let names = ["_source", "_source_includes", "_source_excludes"];
+    names.into_iter().any(|name| call.params.text(name).is_some())
 }
 
 /// `refresh` of a write.

@@ -8,7 +8,7 @@ use env::Env;
 use json::Writer;
 use search::dsl::COUNT_PARAMS;
 
-use super::document::{preference, routing, source_filter};
+use super::document::{names_source, preference, routing, source_filter};
 use crate::call::Call;
 use crate::render::document::found_document;
 use crate::render::search::explanation;
@@ -17,15 +17,17 @@ use crate::reply::Reply;
 /// `GET|POST /{index}/_explain/{id}`.
 pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     preference(call)?;
-    let wants = ["_source", "_source_includes", "_source_excludes", "stored_fields"];
-    let wanted = wants.into_iter().any(|name| call.params.text(name).is_some());
+    // `_source=false` alone asks for no document.
+    let source = source_filter(call)?;
+    let wanted =
+        call.params.text("stored_fields").is_some() || (names_source(call) && !source.disabled);
     let asked = ExplainCall {
         index: call.indices().to_owned(),
         id: call.segment("id").to_owned(),
         routing: routing(call),
         body: call.content()?,
         params: params(call),
-        source: if wanted { Some(source_filter(call)?) } else { None },
+        source: wanted.then_some(source),
     };
     let reply = call.core.explain(call.gate, &asked).await?;
     let status = if reply.explained.is_some() { 200 } else { 404 };

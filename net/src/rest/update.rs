@@ -9,7 +9,8 @@ use json::spanned::{self, Node};
 
 use super::copies::{self, Copies};
 use super::document::{
-    answer_write, check_write_params, condition, refresh, routing, source_filter, source_of_body,
+    answer_write, check_write_params, condition, names_source, refresh, routing, source_filter,
+    source_of_body,
 };
 use crate::call::Call;
 use crate::fail;
@@ -46,10 +47,7 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     {
         lang.clone_into(&mut script.lang);
     }
-    if ["_source", "_source_includes", "_source_excludes"]
-        .iter()
-        .any(|name| call.params.text(name).is_some())
-    {
+    if names_source(call) {
         update.source = wanted(source_filter(call)?);
     }
     item.update = Some(Box::new(update));

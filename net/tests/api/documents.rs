@@ -130,7 +130,7 @@ fn ids_are_made_where_none_is_given() {
 #[test]
 fn sources_are_filtered_where_asked() {
     with_node(|mut client| async move {
-        client.good("PUT", "/a/_doc/1", r#"{"a":{"b":1,"c":2},"d":3}"#).await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"a":{"b":1,"c":2},"d":3}"#).await;
         for (query, source) in [
             ("_source=a.b", r#"{"a":{"b":1}}"#),
             ("_source_excludes=a", r#"{"d":3}"#),
@@ -139,8 +139,30 @@ fn sources_are_filtered_where_asked() {
             let got = client.call("GET", &format!("/a/_doc/1?{query}"), "").await;
             assert!(got.text().ends_with(&format!("\"_source\":{source}}}")), "{}", got.text());
         }
-        let got = client.good("GET", "/a/_doc/1?_source=false", "").await;
-        assert!(got.get("_source").is_none());
+        // Paths bring back no source that nobody wants.
+        for query in [
+            "_source=false",
+            "_source=false&_source_includes=d",
+            "_source_excludes=a&_source=false",
+            "stored_fields=d",
+        ] {
+            let got = client.good("GET", &format!("/a/_doc/1?{query}"), "").await;
+            assert!(got.get("_source").is_none(), "{query}: {got:?}");
+            let got = client.good("GET", &format!("/a/_mget?{query}"), r#"{"ids":["1"]}"#).await;
+            assert!(got.at(&["docs"]).is_some());
+            assert!(!format!("{got:?}").contains("_source"), "{query}: {got:?}");
+        }
+        let target = "/a/_explain/1?_source=false&_source_includes=d";
+        let got = client.good("GET", target, r#"{"query":{"match_all":{}}}"#).await;
+        assert!(got.get("get").is_none(), "{got:?}");
+        let target = "/a/_update/1?_source=false&_source_includes=d";
+        let got = client.good("POST", target, r#"{"doc":{"d":4}}"#).await;
+        assert!(got.get("get").is_none(), "{got:?}");
+        let lines = "{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"d\":5}}\n";
+        let got = client.good("POST", "/a/_bulk?_source=false&_source_includes=d", lines).await;
+        assert!(!format!("{got:?}").contains("_source"), "{got:?}");
+        let got = client.good("GET", "/a/_doc/1?stored_fields=d&_source_includes=d", "").await;
+        assert_eq!(got.get("_source"), Some(&json!({"d": 5})));
     });
 }
 

@@ -154,7 +154,8 @@ pub fn count(request: &mut SearchRequest, params: &[(String, String)]) -> Result
     Ok(())
 }
 
-/// `_source`, `_source_includes`, `_source_excludes` of a URL; also of the document calls.
+/// `_source`, `_source_includes`, `_source_excludes` of a URL. Paths of `_source_includes` stand for
+/// those of `_source`.
 pub fn source_of_url(params: &[(String, String)]) -> Option<SourceFilter> {
     let mut filter = SourceFilter::default();
     let mut given = false;
@@ -162,8 +163,13 @@ pub fn source_of_url(params: &[(String, String)]) -> Option<SourceFilter> {
         match (name.as_str(), value.as_str()) {
             ("_source", "true" | "") => filter.enabled = true,
             ("_source", "false") => filter.enabled = false,
-            ("_source", _) | ("_source_includes", _) => filter.includes.extend(list(value)),
-            ("_source_excludes", _) => filter.excludes.extend(list(value)),
+            ("_source", _) => {
+                if !params.iter().any(|(name, _)| name == "_source_includes") {
+                    filter.includes = list(value);
+                }
+            }
+            ("_source_includes", _) => filter.includes = list(value),
+            ("_source_excludes", _) => filter.excludes = list(value),
             _ => continue,
         }
         given = true;
