@@ -41,6 +41,8 @@ pub enum Kind {
     Parse,
     /// A date that no pattern fits.
     DateTimeParse,
+    /// An offset that cannot be.
+    DateTime,
     /// A time zone that nobody knows.
     ZoneRules,
     /// The request contradicts itself; reasons are joined by the constructor.
@@ -85,6 +87,7 @@ impl Kind {
             Self::QueryShard => "query_shard_exception",
             Self::Parse => "parse_exception",
             Self::DateTimeParse => "date_time_parse_exception",
+            Self::DateTime => "date_time_exception",
             Self::ZoneRules => "zone_rules_exception",
             Self::Validation => "action_request_validation_exception",
             Self::TooManyClauses => "too_many_clauses",

@@ -173,3 +173,44 @@ fn a_preference_leaves_out_the_shards_it_does_not_name() {
         client.good("GET", "/p/_search?preference=_only_nodes:node*", "").await;
     });
 }
+
+#[test]
+fn what_is_no_zone_is_told_of_the_outer_failure() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"mappings":{"properties":{"d":{"type":"date"}}}}"#).await;
+        for (zone, class, kind, reason) in [
+            (
+                "+18:01",
+                "java.time.DateTimeException",
+                "date_time_exception",
+                "Zone offset not in valid range: -18:00 to +18:00",
+            ),
+            (
+                "5",
+                "java.time.DateTimeException",
+                "date_time_exception",
+                "Invalid ID for ZoneOffset, invalid format: 5",
+            ),
+            (
+                "foo",
+                "java.time.zone.ZoneRulesException",
+                "zone_rules_exception",
+                "Unknown time-zone ID: foo",
+            ),
+        ] {
+            let body =
+                format!(r#"{{"query":{{"range":{{"d":{{"gte":"2024","time_zone":"{zone}"}}}}}}}}"#);
+            let refused = client.call("GET", "/a/_search", &body).await;
+            assert_eq!(refused.status, 400);
+            let told = json::parse(refused.text().as_bytes()).expect("JSON");
+            let root = told.at(&["error", "root_cause"]).and_then(|it| it.as_array()?.first());
+            let root = root.expect("a root");
+            let outer = format!("{class}: {reason}");
+            assert_eq!(at(root, &["reason"]).as_str(), Some(outer.as_str()));
+            assert_eq!(at(root, &["type"]).as_str(), Some("illegal_argument_exception"));
+            let cause = at(&told, &["error", "caused_by"]);
+            assert_eq!(at(cause, &["type"]).as_str(), Some(kind));
+            assert_eq!(at(cause, &["reason"]).as_str(), Some(reason));
+        }
+    });
+}

@@ -23,35 +23,24 @@ impl Zone {
     /// Reads what `java.time.ZoneId.of` reads: `Z`, `+1`, `+01:00`, `UTC+1`, `Europe/Berlin`.
     ///
     /// # Errors
-    /// `Unknown time-zone ID: foo`.
+    /// In Java's words: `Unknown time-zone ID: foo`.
     pub fn parse(text: &str) -> Result<Self> {
-        if text == "Z" {
-            return Ok(Self::UTC);
-        }
-        if text.starts_with(['+', '-']) {
-            return offset(text).map(Self::Offset).ok_or_else(|| {
-                let reason = format!("Invalid ID for ZoneOffset, invalid format: {text}");
-                Error::new(ErrorKind::DateTime, reason)
-            });
+        if text.chars().nth(1).is_none() || text.starts_with(['+', '-']) {
+            return offset(text).map(Self::Offset);
         }
         for prefix in ["UTC", "GMT", "UT"] {
-            if let Some(rest) = text.strip_prefix(prefix) {
-                if rest.is_empty() {
-                    return Ok(Self::UTC);
-                }
-                if rest.starts_with(['+', '-'])
-                    && let Some(offset) = offset(rest)
-                {
-                    return Ok(Self::Offset(offset));
-                }
+            let Some(rest) = text.strip_prefix(prefix) else { continue };
+            if rest.is_empty() {
+                return Ok(Self::UTC);
+            }
+            if rest.starts_with(['+', '-']) {
+                return offset(rest).map(Self::Offset).map_err(|cause| {
+                    date_time(format!("Invalid ID for offset-based ZoneId: {text}"))
+                        .caused_by(cause)
+                });
             }
         }
-        let named = TimeZone::get(text).ok();
-        // Names are looked up whatever their case; Java minds it.
-        let exact = named.filter(|zone| zone.iana_name() == Some(text));
-        exact.map(Self::Named).ok_or_else(|| {
-            Error::new(ErrorKind::ZoneRules, format!("Unknown time-zone ID: {text}"))
-        })
+        region(text)
     }
 
     /// Seconds that the zone is ahead of UTC at a moment.
@@ -103,34 +92,94 @@ impl Zone {
     }
 }
 
+/// A name that has the form of one, and stands in the zone data.
+fn region(text: &str) -> Result<Zone> {
+    let may = |(at, c): (usize, char)| {
+        c.is_ascii_alphabetic() || at > 0 && (c.is_ascii_digit() || "/~._+-".contains(c))
+    };
+    if !text.chars().enumerate().all(may) {
+        return Err(date_time(format!(
+            "Invalid ID for region-based ZoneId, invalid format: {text}"
+        )));
+    }
+    // Names are looked up whatever their case; Java minds it.
+    let named = TimeZone::get(text).ok().filter(|zone| zone.iana_name() == Some(text));
+    named
+        .map(Zone::Named)
+        .ok_or_else(|| Error::new(ErrorKind::ZoneRules, format!("Unknown time-zone ID: {text}")))
+}
+
 /// Seconds of an offset as `ZoneOffset.of` reads it: `+h`, `+hh`, `+hhmm`, `+hh:mm`, with seconds.
-fn offset(text: &str) -> Option<i32> {
-    let sign = if text.starts_with('-') { -1 } else { 1 };
-    let digits = text.get(1..)?;
-    let pair = |text: &str| -> Option<i32> {
-        let fits = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if fits { text.parse().ok() } else { None }
+fn offset(text: &str) -> Result<i32> {
+    if text == "Z" {
+        return Ok(0);
+    }
+    let invalid = |what: &str, text: &str| {
+        Err(date_time(format!("Invalid ID for ZoneOffset, {what}: {text}")))
     };
-    let parts: Vec<&str> = if digits.contains(':') {
-        let parts: Vec<&str> = digits.split(':').collect();
-        if parts.iter().any(|part| part.len() != 2) {
-            return None;
-        }
-        parts
-    } else {
-        match digits.len() {
-            1 | 2 => vec![digits],
-            4 => vec![digits.get(..2)?, digits.get(2..)?],
-            6 => vec![digits.get(..2)?, digits.get(2..4)?, digits.get(4..)?],
-            _ => return None,
-        }
+    let mut padded: Vec<char> = text.chars().collect();
+    if padded.len() == 2 {
+        padded.insert(1, '0');
+    }
+    // Where the digits of each part begin; all but the first may follow a colon.
+    let (starts, has_colons): (&[usize], bool) = match padded.len() {
+        3 => (&[1], false),
+        5 => (&[1, 3], false),
+        6 => (&[1, 4], true),
+        7 => (&[1, 3, 5], false),
+        9 => (&[1, 4, 7], true),
+        _ => return invalid("invalid format", text),
     };
-    let hours = pair(parts.first()?)?;
-    let minutes = parts.get(1).map_or(Some(0), |part| pair(part))?;
-    let seconds = parts.get(2).map_or(Some(0), |part| pair(part))?;
-    let total = hours * 3_600 + minutes * 60 + seconds;
-    let legal = parts.len() <= 3 && minutes < 60 && seconds < 60 && total <= 18 * 3_600;
-    legal.then_some(sign * total)
+    let text: String = padded.iter().collect();
+    let mut parts = [0; 3];
+    for (part, start) in parts.iter_mut().zip(starts) {
+        if has_colons && *start > 1 && padded[start - 1] != ':' {
+            return invalid("colon not found when expected", &text);
+        }
+        let digit = |at: usize| padded[at].to_digit(10);
+        let (Some(tens), Some(ones)) = (digit(*start), digit(start + 1)) else {
+            return invalid("non numeric characters found", &text);
+        };
+        *part = (tens * 10 + ones) as i32;
+    }
+    let sign = match padded[0] {
+        '+' => 1,
+        '-' => -1,
+        _ => return invalid("plus/minus not found when expected", &text),
+    };
+    let [hours, minutes, seconds] = parts.map(|part| sign * part);
+    in_range("hours", hours.into(), HOURS_MAX)?;
+    in_range("minutes", minutes.into(), 59)?;
+    in_range("seconds", seconds.into(), 59)?;
+    if i64::from(hours.abs()) == HOURS_MAX && (minutes, seconds) != (0, 0) {
+        return Err(date_time("Zone offset not in valid range: -18:00 to +18:00".to_owned()));
+    }
+    Ok(hours * 3_600 + minutes * 60 + seconds)
+}
+
+/// An offset's name of whole hours, as `ZoneOffset.ofHours` takes them: `+01:00`.
+///
+/// # Errors
+/// More than 18 hours.
+pub fn hours(hours: i64) -> Result<String> {
+    in_range("hours", hours, HOURS_MAX)?;
+    Ok(format!("{}{:02}:00", if hours < 0 { '-' } else { '+' }, hours.abs()))
+}
+
+/// No offset has more hours.
+const HOURS_MAX: i64 = 18;
+
+fn in_range(part: &str, value: i64, most: i64) -> Result<()> {
+    if (-most..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(date_time(format!(
+        "Zone offset {part} not in valid range: value {value} is not in the range -{most} to {most}"
+    )))
+}
+
+fn date_time(reason: String) -> Error {
+    Error::new(ErrorKind::DateTime, reason)
 }
 
 #[cfg(test)]
@@ -155,8 +204,46 @@ mod tests {
         for text in ["+", "+19", "+1:30", "+01:60", "foo", "europe/berlin", "+012", "é", "+é"] {
             assert!(Zone::parse(text).is_err(), "{text}");
         }
-        let reason = Zone::parse("foo").expect_err("unknown").reason;
-        assert_eq!(reason, "Unknown time-zone ID: foo");
+    }
+
+    #[test]
+    fn what_is_no_zone_is_refused_in_javas_words() {
+        let offset = "Invalid ID for ZoneOffset, ";
+        for (text, reason) in [
+            ("", format!("{offset}invalid format: ")),
+            ("5", format!("{offset}invalid format: 5")),
+            ("x", format!("{offset}invalid format: x")),
+            ("+012", format!("{offset}invalid format: +012")),
+            ("+x", format!("{offset}non numeric characters found: +0x")),
+            ("+1:30", format!("{offset}non numeric characters found: +1:30")),
+            ("+01-30", format!("{offset}colon not found when expected: +01-30")),
+            ("+18:01", "Zone offset not in valid range: -18:00 to +18:00".to_owned()),
+            ("-18:00:01", "Zone offset not in valid range: -18:00 to +18:00".to_owned()),
+            (
+                "+99:00",
+                "Zone offset hours not in valid range: value 99 is not in the range -18 to 18"
+                    .to_owned(),
+            ),
+            (
+                "-01:60",
+                "Zone offset minutes not in valid range: value -60 is not in the range -59 to 59"
+                    .to_owned(),
+            ),
+            ("UTC+25", "Invalid ID for offset-based ZoneId: UTC+25".to_owned()),
+            ("GMT+x", "Invalid ID for offset-based ZoneId: GMT+x".to_owned()),
+            ("5x", "Invalid ID for region-based ZoneId, invalid format: 5x".to_owned()),
+            ("a b", "Invalid ID for region-based ZoneId, invalid format: a b".to_owned()),
+        ] {
+            let error = Zone::parse(text).expect_err("no zone");
+            assert_eq!((error.kind, error.reason), (ErrorKind::DateTime, reason), "{text}");
+        }
+        let cause = Zone::parse("UTC+25").expect_err("no zone").caused_by.expect("a cause");
+        assert!(cause.reason.contains("value 25 is not"), "{}", cause.reason);
+        for text in ["foo", "UTCx", "europe/berlin"] {
+            let error = Zone::parse(text).expect_err("unknown");
+            assert_eq!(error.kind, ErrorKind::ZoneRules, "{text}");
+            assert_eq!(error.reason, format!("Unknown time-zone ID: {text}"));
+        }
     }
 
     #[test]

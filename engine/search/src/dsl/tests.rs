@@ -210,6 +210,17 @@ fn dates_of_ranges_need_known_zones_and_patterns() {
     assert_eq!(zone.kind, Kind::IllegalArgument);
     assert_eq!(zone.reason, "java.time.zone.ZoneRulesException: Unknown time-zone ID: foo");
     assert_eq!(zone.cause.map(|cause| cause.kind), Some(Kind::ZoneRules));
+    let zone =
+        search_error("{\"query\":{\"range\":{\"d\":{\"gte\":\"2020\",\"time_zone\":\"+18:01\"}}}}");
+    let reason = "Zone offset not in valid range: -18:00 to +18:00";
+    assert_eq!(zone.reason, format!("java.time.DateTimeException: {reason}"));
+    assert_eq!(zone.cause, Some(Box::new(Error::new(Kind::DateTime, reason))));
+    let hours = search_error(
+        "{\"aggs\":{\"a\":{\"date_histogram\":{\"field\":\"d\",\"fixed_interval\":\"1h\",\"time_zone\":19}}}}",
+    );
+    let reason = "Zone offset hours not in valid range: value 19 is not in the range -18 to 18";
+    let cause = Error::new(Kind::DateTime, reason);
+    assert!(format!("{hours:?}").contains(&format!("{cause:?}")), "{hours:?}");
     let format =
         search_error("{\"query\":{\"range\":{\"d\":{\"gte\":\"2020\",\"format\":\"foo\"}}}}");
     assert!(format.reason.starts_with("Invalid format: [foo]"), "{format}");

@@ -604,6 +604,7 @@ impl From<mapping::Error> for Error {
             From::NumberFormat => Kind::NumberFormat,
             From::DateTimeParse => Kind::DateTimeParse,
             From::Parse => Kind::Parse,
+            From::DateTime => Kind::DateTime,
             From::ZoneRules => Kind::ZoneRules,
             From::XContentParse => Kind::XContent,
             From::IllegalState => Kind::IllegalState,

@@ -116,13 +116,8 @@ fn zone(node: &Node) -> Read<String> {
     match &node.kind {
         Json::Number(number) => {
             let hours = number.as_i64().unwrap_or(i64::MAX);
-            if !(-18..=18).contains(&hours) {
-                let error = Error::illegal(
-                    "Zone offset hours not in valid range: value is not in the range -18 to 18",
-                );
-                return Err(Fault { error, at: node.at });
-            }
-            Ok(format!("{}{:02}:00", if hours < 0 { '-' } else { '+' }, hours.abs()))
+            let at = node.at;
+            mapping::types::zone::hours(hours).map_err(|error| Fault { error: error.into(), at })
         }
         _ => {
             let name = text(node)?;
