@@ -8,6 +8,7 @@
 //! Names of months and days are English, as in Elasticsearch's default locale.
 
 mod iso;
+mod localized;
 mod named;
 mod pattern;
 mod print;

@@ -4,8 +4,10 @@
 //! Always true: a number that is followed at once by numbers of fixed width knows how many digits
 //! they need (`reserve`), so that `yyyyMMdd` reads as people mean it.
 //!
-//! Not here: padding (`p`), localized forms (`B`, `v`, `O`, `ZZZZ`), week of month (`W`), which are
-//! refused as letters that nobody knows.
+//! Not here: padding (`p`), localized forms (`B`, `v`), week of month (`W`), which are refused as
+//! letters that nobody knows.
+
+use super::localized::Localized;
 
 /// What one number of a date says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,8 @@ pub(super) enum Element {
     Text(Names),
     /// An offset; the second is what zero is written as.
     Offset(Offset, &'static str),
+    /// An offset after `GMT`.
+    Localized(Localized),
     /// The name of a zone, or an offset.
     ZoneId,
     /// All of these or none.
@@ -317,8 +321,14 @@ fn letter(c: char, count: usize, out: &mut Vec<Element>) -> Result<(), String> {
         'V' => return Err(format!("Pattern letter count must be 2: {c}")),
         'Z' => match width {
             1..=3 => Element::Offset(Offset::HourMinute, "+0000"),
+            4 => Element::Localized(Localized::Full),
             5 => Element::Offset(Offset::HourColonMinuteMaybeSecond, "Z"),
             _ => return too_many(),
+        },
+        'O' => match width {
+            1 => Element::Localized(Localized::Short),
+            4 => Element::Localized(Localized::Full),
+            _ => return Err(format!("Pattern letter count must be 1 or 4: {c}")),
         },
         'X' | 'x' => {
             let form = match width {

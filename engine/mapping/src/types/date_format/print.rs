@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::localized;
 use super::pattern::{Element, Field, Names, Offset, Point, Sign};
 use crate::types::calendar::{self, DAY_SECONDS, Moment};
 use crate::types::zone::Zone;
@@ -105,6 +106,7 @@ impl Local<'_> {
                     out.push_str(names(*list)[self.name(*list)]);
                 }
                 Element::Offset(form, zero) => self.offset(out, *form, zero),
+                Element::Localized(form) => localized::print(*form, self.offset, out),
                 Element::ZoneId => match self.zone {
                     Zone::Named(zone) => out.push_str(zone.iana_name().unwrap_or("Z")),
                     Zone::Offset(_) => self.offset(out, Offset::Any, "Z"),

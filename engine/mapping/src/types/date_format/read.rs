@@ -2,6 +2,7 @@
 //!
 //! A fault is the byte where the text stops being what the elements ask for.
 
+use super::localized;
 use super::pattern::{Element, Field, Names, Offset, Point, Sign};
 use super::print;
 use super::resolve::Fields;
@@ -46,6 +47,11 @@ pub(super) fn elements(
             }
             Element::Offset(form, zero) => {
                 let (seconds, end) = offset(*form, zero, text, at).ok_or(at)?;
+                fields.zone = Some(Zone::Offset(seconds));
+                end
+            }
+            Element::Localized(form) => {
+                let (seconds, end) = localized::read(*form, text, at).ok_or(at)?;
                 fields.zone = Some(Zone::Offset(seconds));
                 end
             }

@@ -33,6 +33,23 @@ fn patterns_read_and_print_as_java_time_does() {
 }
 
 #[test]
+fn offsets_may_be_localized() {
+    let moment = Moment { seconds: 1_704_402_000, nanos: 0 };
+    for (pattern, offset, text) in [
+        ("yyyy-MM-dd HH:mm O", 28_800, "2024-01-05 05:00 GMT+8"),
+        ("yyyy-MM-dd HH:mm OOOO", 28_800, "2024-01-05 05:00 GMT+08:00"),
+        ("yyyy-MM-dd HH:mm ZZZZ", -19_800, "2024-01-04 15:30 GMT-05:30"),
+        ("yyyy-MM-dd HH:mm O", 0, "2024-01-04 21:00 GMT"),
+    ] {
+        let format = format(pattern);
+        assert_eq!(format.print(moment, &Zone::Offset(offset)), text);
+        assert_eq!(format.parse(text, None, Round::Down), Ok(moment), "{text}");
+    }
+    let refused = DateFormat::parse_pattern("HH OO").expect_err("two of them");
+    assert_eq!(refused.reason, "Invalid format: [HH OO]: Pattern letter count must be 1 or 4: O");
+}
+
+#[test]
 fn dates_with_optional_time_are_strict() {
     let read = |text| iso("strict_date_optional_time", text);
     for (text, want) in [
