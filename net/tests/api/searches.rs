@@ -174,6 +174,65 @@ fn a_preference_leaves_out_the_shards_it_does_not_name() {
     });
 }
 
+/// Dates of one kind are sorted with those of the other where the request says as which.
+#[test]
+fn dates_are_sorted_as_milliseconds_or_as_nanoseconds() {
+    with_node(|mut client| async move {
+        let field = |kind: &str| {
+            format!(
+                r#"{{"settings":{{"number_of_shards":1}},
+                "mappings":{{"properties":{{"d":{{"type":"{kind}"}},"n":{{"type":"long"}}}}}}}}"#
+            )
+        };
+        client.good("PUT", "/ms", &field("date")).await;
+        client.good("PUT", "/ns", &field("date_nanos")).await;
+        let ms = r#"{"d":["2024-01-04T21:00:00Z","2024-02-01"],"n":1}"#;
+        client.good("PUT", "/ms/_doc/1?refresh", ms).await;
+        let ns = r#"{"d":"2024-01-04T21:00:00.000000001Z","n":2}"#;
+        client.good("PUT", "/ns/_doc/1?refresh", ns).await;
+        let sorted = |as_what: &str, more: &str| {
+            format!(r#"{{"sort":[{{"d":{{"numeric_type":"{as_what}"{more}}}}}]}}"#)
+        };
+        let keys = |answer: &json::Value| -> Vec<String> {
+            let hits = at(answer, &["hits", "hits"]).as_array().expect("hits").to_vec();
+            hits.iter().map(|hit| json::to_string(at(hit, &["sort"]))).collect()
+        };
+        for (target, body, expected) in [
+            ("/ms", sorted("date_nanos", ""), vec!["[1704402000000000000]"]),
+            ("/ns", sorted("date", ""), vec!["[1704402000000]"]),
+            (
+                "/ms,ns",
+                sorted("date_nanos", ""),
+                vec!["[1704402000000000000]", "[1704402000000000001]"],
+            ),
+            ("/ms,ns", sorted("date", ""), vec!["[1704402000000]", "[1704402000000]"]),
+            (
+                "/ms",
+                sorted("date_nanos", r#","mode":"max","format":"strict_date_optional_time_nanos""#),
+                vec![r#"["2024-02-01T00:00:00.000Z"]"#],
+            ),
+            ("/ms", sorted("double", ""), vec!["[1.704402E12]"]),
+        ] {
+            let found = client.good("GET", &format!("{target}/_search"), &body).await;
+            assert_eq!(keys(&found), expected, "{target} {body}");
+        }
+        let long = r#"{"sort":[{"n":{"numeric_type":"date_nanos"}}]}"#;
+        let told = client.call("GET", "/ms/_search", long).await;
+        assert_eq!(told.status, 400);
+        assert!(told.text().contains("trying to convert a known date time formatter"));
+        for (date, told) in [
+            ("1969-12-31", "milliSeconds [-86400000] are before the epoch in 1970"),
+            ("2300-01-01", "are after 2262-04-11T23:47:16.854775807"),
+        ] {
+            let document = format!(r#"{{"d":"{date}"}}"#);
+            client.good("PUT", "/ms/_doc/2?refresh", &document).await;
+            let refused = client.call("GET", "/ms/_search", &sorted("date_nanos", "")).await;
+            assert_eq!(refused.status, 400, "{}", refused.text());
+            assert!(refused.text().contains(told), "{}", refused.text());
+        }
+    });
+}
+
 #[test]
 fn what_is_no_zone_is_told_of_the_outer_failure() {
     with_node(|mut client| async move {

@@ -5,6 +5,7 @@
 
 use json::Value;
 
+use super::calendar::Moment;
 use super::date_format::{DateFormat, Round};
 use super::date_math::{self, Zone};
 use super::number::{NumberKind, java_double, java_float, long_of_text};
@@ -308,29 +309,36 @@ impl Date {
         if !self.nanos {
             return self.format.parse_ms(text);
         }
-        let moment = self.format.parse(text, None, Round::Down)?;
-        let shown = || {
-            let text = super::date_format::NANOS.print(moment, &Zone::UTC);
-            // As Java's `Instant` prints itself: no fraction where there is none.
-            match text.strip_suffix(".000Z") {
-                Some(whole) => format!("{whole}Z"),
-                None => text,
-            }
-        };
-        if moment.seconds < 0 {
-            return Err(Error::illegal_argument(format!(
-                "date[{}] is before the epoch in 1970 and cannot be stored in nanosecond resolution",
-                shown()
-            )));
-        }
-        moment.to_nanos().ok_or_else(|| {
-            Error::illegal_argument(format!(
-                "date[{}] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond \
-                 resolution",
-                shown()
-            ))
-        })
+        nanos_of(self.format.parse(text, None, Round::Down)?)
     }
+}
+
+/// Nanoseconds since 1970, as columns keep them.
+///
+/// # Errors
+/// In Elasticsearch's words, where the moment lies before 1970 or beyond 64 bits.
+pub fn nanos_of(moment: Moment) -> Result<i64> {
+    let shown = || {
+        let text = super::date_format::NANOS.print(moment, &Zone::UTC);
+        // As Java's `Instant` prints itself: no fraction where there is none.
+        match text.strip_suffix(".000Z") {
+            Some(whole) => format!("{whole}Z"),
+            None => text,
+        }
+    };
+    if moment.seconds < 0 {
+        return Err(Error::illegal_argument(format!(
+            "date[{}] is before the epoch in 1970 and cannot be stored in nanosecond resolution",
+            shown()
+        )));
+    }
+    moment.to_nanos().ok_or_else(|| {
+        Error::illegal_argument(format!(
+            "date[{}] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond \
+             resolution",
+            shown()
+        ))
+    })
 }
 
 pub(super) fn scalar(value: &Value) -> Result<Scalar<'_>> {

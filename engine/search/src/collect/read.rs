@@ -11,7 +11,10 @@ use crate::iter::build;
 use crate::iter::function::Trouble;
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
 use crate::plan::distance::Distance;
-use crate::plan::order::{Inside, Key, MissingTerm, Numeric, Ordinals, Scripted, Source};
+use crate::plan::order::{
+    Inside, Key, MissingTerm, NANOS_MS_MAX, NumberForm, Numeric, Ordinals, Scripted, Source,
+    beyond_nanos,
+};
 use crate::plan::weigh::Plan;
 use crate::request::{Mode, ScriptKind};
 use crate::scripted::{Runner, Take};
@@ -20,7 +23,7 @@ use crate::scripted::{Runner, Take};
 pub(super) enum Reader {
     Score,
     Doc { base: i64 },
-    Numeric { column: Option<columns::Numeric>, key: Numeric },
+    Numeric { column: Option<columns::Numeric>, key: Numeric, trouble: Trouble },
     Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
     Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
     Script { runner: Box<Runner<Made>>, key: Scripted, trouble: Trouble, docs: Vec<u32> },
@@ -98,7 +101,7 @@ pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader
         Source::ShardDoc => Reader::Doc { base: i64::from(target) << 32 | base },
         Source::Numeric(key) => {
             let column = key.field.and_then(|field| segment.numeric(field)).cloned();
-            Reader::Numeric { column, key: key.clone() }
+            Reader::Numeric { column, key: key.clone(), trouble: Arc::clone(&plan.trouble) }
         }
         Source::Distance(key) => {
             let column = key.field.and_then(|field| segment.numeric(field)).cloned();
@@ -238,7 +241,7 @@ pub(super) fn first_bounds(
     };
     let widen = |(low, high): (i64, i64), missing: i64| (low.min(missing), high.max(missing));
     match reader {
-        Reader::Numeric { column, key } => {
+        Reader::Numeric { column, key, .. } => {
             let missing = directed(key.missing, descending);
             let Some(column) = column else { return Some((missing, missing)) };
             if !matches!(key.mode, Mode::Min | Mode::Max) && !column.is_single() {
@@ -247,6 +250,10 @@ pub(super) fn first_bounds(
             let zone = column.zone(window);
             if zone.is_empty() {
                 return Some((missing, missing));
+            }
+            // Dates that nanoseconds do not tell are an error, and so must be read.
+            if key.stored == NumberForm::Millis && (zone.min < 0 || zone.max > NANOS_MS_MAX) {
+                return None;
             }
             let found = bounds(key.cast(zone.min), key.cast(zone.max));
             Some(if zone.doc_count < docs { widen(found, missing) } else { found })
@@ -272,6 +279,26 @@ pub(super) fn first_bounds(
         | Reader::Distance { .. }
         | Reader::Script { .. }
         | Reader::Score => None,
+    }
+}
+
+/// The first date of documents, or of those inside of them, that nanoseconds do not tell, where the
+/// key's milliseconds are compared as nanoseconds.
+pub(super) fn beyond(reader: &Reader, children: Option<&Children>, docs: &[u32]) {
+    let Reader::Numeric { column: Some(column), key, trouble } = reader else { return };
+    if key.stored != NumberForm::Millis || trouble.get().is_some() {
+        return;
+    }
+    let mut values = Vec::new();
+    for doc in docs {
+        match children {
+            None => column.values(DocId(*doc), &mut values),
+            Some(children) => inside(column, children, *doc, &mut values),
+        }
+        if let Some(error) = values.drain(..).find_map(beyond_nanos) {
+            let _ = trouble.set(error);
+            return;
+        }
     }
 }
 

@@ -276,6 +276,9 @@ impl Sorter {
         if self.limit == 0 || docs.is_empty() {
             return;
         }
+        for (reader, children) in self.readers.iter().zip(&self.children) {
+            read::beyond(reader, children.as_ref(), docs);
+        }
         self.read_firsts(docs, scores);
         if self.has_texts() {
             // Numbers alone do not tell which is the better.
@@ -507,7 +510,7 @@ impl Sorter {
         let Scratch { values, present, .. } = &mut self.scratch;
         let window = window_of(docs[0]);
         let (column, key) = match self.readers.first() {
-            Some(Reader::Numeric { column: Some(column), key }) => (column, key),
+            Some(Reader::Numeric { column: Some(column), key, .. }) => (column, key),
             Some(Reader::Distance { column: Some(column), key }) if column.is_single() => {
                 column.fill(window, values, present);
                 let fence = worst.filter(|_| !descending).and_then(|worst| key.fence(worst));
@@ -552,7 +555,7 @@ impl Sorter {
         match &self.readers[at] {
             Reader::Score => directed(sortable::from_f32(score), descending),
             Reader::Doc { base } => directed(base + i64::from(doc), descending),
-            Reader::Numeric { column, key } => {
+            Reader::Numeric { column, key, .. } => {
                 let several = &mut self.scratch.several;
                 let value = match (column, &self.children[at]) {
                     (None, _) => None,

@@ -6,6 +6,7 @@ use base::FieldNo;
 use mapping::NumberKind;
 use mapping::types::calendar::Moment;
 use mapping::types::date_format::Round;
+use mapping::types::query::nanos_of;
 use mapping::types::zone::Zone;
 use mapping::types::{DateFormat, sortable};
 
@@ -52,13 +53,17 @@ pub enum NumberForm {
     Unsigned,
     /// A decimal times a factor, whose bits these are.
     Scaled(u64),
+    /// Milliseconds of a column, compared as nanoseconds.
+    Millis,
+    /// Nanoseconds of a column, compared as milliseconds.
+    Nanos,
 }
 
 impl NumberForm {
     /// The number as a double.
     pub(super) fn double(self, value: i64) -> f64 {
         match self {
-            Self::Long => value as f64,
+            Self::Long | Self::Millis | Self::Nanos => value as f64,
             Self::Double => sortable::to_f64(value),
             Self::Float => f64::from(sortable::to_f32(value)),
             Self::Half => NumberKind::HalfFloat.double_of(value),
@@ -70,7 +75,7 @@ impl NumberForm {
     /// The number of a double.
     pub(super) fn of_double(self, value: f64) -> i64 {
         match self {
-            Self::Long => value as i64,
+            Self::Long | Self::Millis | Self::Nanos => value as i64,
             Self::Double => sortable::from_f64(value),
             Self::Float => sortable::from_f32(value as f32),
             Self::Half => NumberKind::HalfFloat.sortable_of(value),
@@ -84,6 +89,7 @@ impl NumberForm {
         match self {
             Self::Half => Self::Float,
             Self::Scaled(_) => Self::Double,
+            Self::Millis | Self::Nanos => Self::Long,
             other => other,
         }
     }
@@ -106,13 +112,16 @@ impl Numeric {
 
     /// A comparable key as it is printed.
     pub fn printed(&self, key: result::Key) -> result::Key {
-        match (&self.print, key) {
-            (Some(format), result::Key::Long(nanos)) if self.nanos => {
-                let (seconds, nanos) = (nanos.div_euclid(NANOS), nanos.rem_euclid(NANOS) as u32);
-                let moment = Moment { seconds, nanos };
-                result::Key::Text(format.print(moment, &Zone::UTC))
+        let print = |format: &DateFormat, value: i64| {
+            if !self.nanos {
+                return result::Key::Text(format.print_ms(value));
             }
-            (Some(format), result::Key::Long(ms)) => result::Key::Text(format.print_ms(ms)),
+            let (seconds, nanos) = (value.div_euclid(NANOS), value.rem_euclid(NANOS) as u32);
+            result::Key::Text(format.print(Moment { seconds, nanos }, &Zone::UTC))
+        };
+        match (&self.print, key) {
+            (Some(format), result::Key::Long(value)) => print(format, value),
+            (Some(format), result::Key::Double(value)) => print(format, value as i64),
             (_, result::Key::Long(value)) if self.form == NumberForm::Unsigned => {
                 result::Key::Unsigned(sortable::to_u64(value))
             }
@@ -189,36 +198,66 @@ fn combine_unsigned(mode: Mode, values: &[i64]) -> i64 {
 /// Nanoseconds of a second.
 const NANOS: i64 = 1_000_000_000;
 
+/// Nanoseconds of a millisecond.
+const MILLI_NANOS: i64 = 1_000_000;
+
+/// Why milliseconds cannot be told as nanoseconds; `None` where they can.
+pub fn beyond_nanos(ms: i64) -> Option<Error> {
+    let wrong = match ms {
+        0..=NANOS_MS_MAX => return None,
+        ..0 => "before the epoch in 1970",
+        _ => "after 2262-04-11T23:47:16.854775807",
+    };
+    Some(Error::illegal(format!(
+        "milliSeconds [{ms}] are {wrong} and cannot be converted to nanoseconds"
+    )))
+}
+
+/// The last millisecond that 64 bits of nanoseconds reach.
+pub const NANOS_MS_MAX: i64 = i64::MAX / MILLI_NANOS;
+
 /// A number of one form in another.
 pub(super) fn convert(from: NumberForm, to: NumberForm, value: i64) -> i64 {
-    if from == to {
-        return value;
+    match from {
+        _ if from == to => return value,
+        // What lies beyond 64 bits is refused where documents are read.
+        NumberForm::Millis => return value.saturating_mul(MILLI_NANOS),
+        NumberForm::Nanos => return value / MILLI_NANOS,
+        _ => {}
     }
     to.of_double(from.double(value))
 }
 
-/// A value of the request for dates that count nanoseconds.
-pub(super) fn read_nanos(numeric: &Numeric, value: &Scalar) -> Result<i64> {
-    let (Some(format), Scalar::String(text)) = (&numeric.read, value) else {
-        return number(NumberForm::Long, None, value);
-    };
-    match (format.parse(text, None, Round::Down), text.parse()) {
-        (Ok(moment), _) => moment.to_nanos().ok_or_else(|| Error::illegal("long overflow")),
-        (Err(_), Ok(nanos)) => Ok(nanos),
-        (Err(error), Err(_)) => Err(error.into()),
-    }
+/// What stands for no value, as a key compares it.
+pub(super) fn missing(numeric: &Numeric, value: &Scalar) -> Result<i64> {
+    read(numeric, value, |format, text| Ok(format.parse(text, None, Round::Down)?))
 }
 
-/// A value of the request in a key's form.
-pub(super) fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scalar) -> Result<i64> {
-    if let (Some(format), Scalar::String(text)) = (format, value) {
-        return match (format.parse_ms(text), text.parse()) {
-            (Ok(ms), _) => Ok(ms),
-            // Milliseconds that a client put into quotes.
-            (Err(_), Ok(ms)) => Ok(ms),
-            (Err(error), Err(_)) => Err(error.into()),
-        };
-    }
+/// A value of `search_after` as a key compares it.
+pub(super) fn after(numeric: &Numeric, value: &Scalar) -> Result<i64> {
+    read(numeric, value, |format, text| Ok(format.parse(text, None, Round::Down)?))
+}
+
+fn read(
+    numeric: &Numeric,
+    value: &Scalar,
+    date: impl FnOnce(&DateFormat, &str) -> Result<Moment>,
+) -> Result<i64> {
+    let (Some(format), Scalar::String(text)) = (&numeric.read, value) else {
+        return number(numeric.form, value);
+    };
+    let count = match (date(format, text), text.parse()) {
+        (Ok(moment), _) if numeric.nanos => nanos_of(moment)?,
+        (Ok(moment), _) => moment.to_ms().ok_or_else(|| Error::illegal("long overflow"))?,
+        // A number that a client put into quotes.
+        (Err(_), Ok(count)) => count,
+        (Err(error), Err(_)) => return Err(error),
+    };
+    Ok(convert(NumberForm::Long, numeric.form, count))
+}
+
+/// A number of the request in a form.
+pub(super) fn number(form: NumberForm, value: &Scalar) -> Result<i64> {
     let text = match value {
         // Columns of booleans hold 1 and 0, and no value of the request is told otherwise.
         Scalar::Bool(_) => return Err(Error::number(value.text())),
@@ -227,7 +266,9 @@ pub(super) fn number(form: NumberForm, format: Option<&DateFormat>, value: &Scal
     let double = || text.parse::<f64>().map_err(|_| Error::number(text));
     match form {
         // A long is not squeezed through a double unless it was written as one.
-        NumberForm::Long => text.parse::<i64>().or_else(|_| double().map(|value| value as i64)),
+        NumberForm::Long | NumberForm::Millis | NumberForm::Nanos => {
+            text.parse::<i64>().or_else(|_| double().map(|value| value as i64))
+        }
         NumberForm::Double => double().map(sortable::from_f64),
         NumberForm::Float => {
             text.parse::<f32>().map(sortable::from_f32).map_err(|_| Error::number(text))

@@ -10,14 +10,13 @@ use mapping::{Field, KeywordFlavor, Kind as Type, Mapping, NumberKind};
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
 use crate::plan::distance::Distance;
-use crate::plan::numeric::{number, read_nanos};
 use crate::plan::page::{place, resumed};
 use crate::plan::{Context, metadata};
 use crate::request::{
     self, Missing, Mode, NumericType, ScriptKind, SearchRequest, Sort, SortBy, Tiebreak,
 };
 
-pub use crate::plan::numeric::{NumberForm, Numeric};
+pub use crate::plan::numeric::{NANOS_MS_MAX, NumberForm, Numeric, beyond_nanos};
 
 /// How hits are ordered.
 #[derive(Clone, Debug, Default)]
@@ -313,7 +312,7 @@ fn field(
         "_id" => return Err(no_ids()),
         "_seq_no" | "_version" => {
             let field = if name == "_seq_no" { FieldNo::SEQ_NO } else { FieldNo::VERSION };
-            return numeric(Some(field), NumberForm::Long, (None, None), sort, descending);
+            return numeric(Some(field), NumberForm::Long, (None, None), false, sort, descending);
         }
         "_index" => return index_name(sort, descending, context),
         _ if has_no_column(name) => return Err(no_column(name)),
@@ -355,11 +354,12 @@ fn field(
                 }
                 None => (Some(Arc::clone(&date.format)), None),
             };
-            let source = numeric(Some(field.no), NumberForm::Long, formats, sort, descending)?;
-            Ok(match source {
-                Source::Numeric(numeric) if date.nanos => in_nanos(numeric, sort)?,
-                source => source,
-            })
+            let stored = match (date.nanos, sort.numeric_type) {
+                (false, Some(NumericType::DateNanos)) => NumberForm::Millis,
+                (true, Some(NumericType::Date)) => NumberForm::Nanos,
+                _ => NumberForm::Long,
+            };
+            numeric(Some(field.no), stored, formats, date.nanos, sort, descending)
         }
         kind => {
             if sort.format.is_some() {
@@ -375,7 +375,7 @@ fn field(
                 Type::Number(number) => form(number.number),
                 _ => NumberForm::Long,
             };
-            let source = numeric(Some(field.no), form, (None, None), sort, descending)?;
+            let source = numeric(Some(field.no), form, (None, None), false, sort, descending)?;
             Ok(match kind {
                 Type::Number(number) if is_narrow(number.number) => {
                     narrowed(source, sort, descending)
@@ -477,15 +477,15 @@ fn form(kind: NumberKind) -> NumberForm {
 fn unmapped(kind: &str, sort: &Sort, descending: bool) -> Result<Source> {
     match kind {
         "keyword" => ordinals(None, sort, descending),
-        "long" | "boolean" | "date" => {
-            numeric(None, NumberForm::Long, (None, None), sort, descending)
+        "long" | "boolean" | "date" | "date_nanos" => {
+            numeric(None, NumberForm::Long, (None, None), false, sort, descending)
         }
         "integer" | "short" | "byte" => {
-            numeric(None, NumberForm::Long, (None, None), sort, descending)
+            numeric(None, NumberForm::Long, (None, None), false, sort, descending)
                 .map(|source| narrowed(source, sort, descending))
         }
-        "double" => numeric(None, NumberForm::Double, (None, None), sort, descending),
-        "float" => numeric(None, NumberForm::Float, (None, None), sort, descending),
+        "double" => numeric(None, NumberForm::Double, (None, None), false, sort, descending),
+        "float" => numeric(None, NumberForm::Float, (None, None), false, sort, descending),
         _ => Err(Error::illegal(format!("No mapper found for type [{kind}]"))),
     }
 }
@@ -494,25 +494,35 @@ fn numeric(
     field: Option<FieldNo>,
     stored: NumberForm,
     (read, print): (Option<Arc<DateFormat>>, Option<Arc<DateFormat>>),
+    nanos: bool,
     sort: &Sort,
     descending: bool,
 ) -> Result<Source> {
     let form = match sort.numeric_type {
         None => stored.compared(),
-        Some(NumericType::Long | NumericType::Date) => NumberForm::Long,
         Some(NumericType::Double) => NumberForm::Double,
-        Some(NumericType::DateNanos) => {
-            return Err(Error::illegal("[numeric_type] date_nanos is not supported on this field"));
+        Some(NumericType::DateNanos) if field.is_some() && read.is_none() => {
+            return Err(Error::illegal(
+                "trying to convert a known date time formatter to a nanosecond one, wrong field \
+                 used?",
+            ));
         }
+        Some(NumericType::Long | NumericType::Date | NumericType::DateNanos) => NumberForm::Long,
+    };
+    let nanos = match sort.numeric_type {
+        Some(NumericType::Date) => false,
+        Some(NumericType::DateNanos) => true,
+        _ => nanos,
     };
     let mode = sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min });
     let first = (sort.missing == Missing::First) != descending;
-    let missing = match &sort.missing {
-        Missing::Value(value) => number(form, read.as_deref(), value)?,
-        _ => missing_end(form, false, first),
-    };
-    let (nanos, narrow) = (false, false);
-    Ok(Source::Numeric(Numeric { field, mode, stored, form, missing, read, print, nanos, narrow }))
+    let missing = missing_end(form, false, first);
+    let narrow = false;
+    let mut numeric = Numeric { field, mode, stored, form, missing, read, print, nanos, narrow };
+    if let Missing::Value(value) = &sort.missing {
+        numeric.missing = crate::plan::numeric::missing(&numeric, value)?;
+    }
+    Ok(Source::Numeric(numeric))
 }
 
 /// What stands for no value: not more than any number of the form, or not less. `narrow`: of 32 bits.
@@ -527,20 +537,6 @@ pub(super) fn missing_end(form: NumberForm, narrow: bool, least: bool) -> i64 {
         (_, true) => i64::MIN,
         (_, false) => i64::MAX,
     }
-}
-
-/// A key of dates that count nanoseconds.
-fn in_nanos(mut numeric: Numeric, sort: &Sort) -> Result<Source> {
-    if matches!(sort.numeric_type, Some(NumericType::Date)) {
-        return Err(Error::illegal(
-            "[numeric_type] date is not supported on a field of nanoseconds",
-        ));
-    }
-    numeric.nanos = true;
-    if let Missing::Value(value) = &sort.missing {
-        numeric.missing = read_nanos(&numeric, value)?;
-    }
-    Ok(Source::Numeric(numeric))
 }
 
 fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result<Source> {

@@ -2,7 +2,7 @@
 
 use mapping::types::sortable;
 
-use super::numeric::{convert, number, read_nanos};
+use super::numeric::{after, convert, number};
 use super::order::{Key, NumberForm, Place, Source, term_of};
 use crate::ast::Scalar;
 use crate::error::{Error, Kind, Result};
@@ -57,23 +57,20 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             Ok(doc) => Ok(Place::Doc(doc)),
             Err(_) => Err(failed(Some(Error::number(scalar.text())))),
         },
-        Source::Numeric(numeric) if numeric.nanos => {
-            read_nanos(numeric, scalar).map(Place::Number).map_err(|error| failed(Some(error)))
-        }
         // A string is read as an int where the key is one.
         Source::Numeric(numeric) if numeric.narrow && matches!(scalar, Scalar::String(_)) => {
             let int = scalar.text().parse::<i32>();
             int.map(|int| Place::Number(int.into()))
                 .map_err(|_| failed(Some(Error::number(scalar.text()))))
         }
-        Source::Numeric(numeric) => number(numeric.form, numeric.read.as_deref(), scalar)
-            .map(Place::Number)
-            .map_err(|error| failed(Some(error))),
-        Source::Distance(_) => number(NumberForm::Double, None, scalar)
+        Source::Numeric(numeric) => {
+            after(numeric, scalar).map(Place::Number).map_err(|error| failed(Some(error)))
+        }
+        Source::Distance(_) => number(NumberForm::Double, scalar)
             .map(Place::Number)
             .map_err(|error| failed(Some(error))),
         Source::Script(scripted) if scripted.kind == ScriptKind::Number => {
-            number(NumberForm::Double, None, scalar)
+            number(NumberForm::Double, scalar)
                 .map(Place::Number)
                 .map_err(|error| failed(Some(error)))
         }

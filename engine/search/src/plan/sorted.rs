@@ -37,6 +37,8 @@ fn agrees(key: &Key, kept: &SortKey, is_last: bool) -> bool {
                 matches!((numeric.stored, numeric.form), (NumberForm::Half, NumberForm::Float))
                     || numeric.stored == numeric.form;
             kept.column == SortColumn::Numbers
+                // Each document is looked at: its date may be none that nanoseconds tell.
+                && numeric.stored != NumberForm::Millis
                 && numeric.field == Some(kept.field)
                 && numeric.mode == mode
                 && (tells_all || is_last)
