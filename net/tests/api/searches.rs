@@ -234,6 +234,48 @@ fn dates_are_sorted_as_milliseconds_or_as_nanoseconds() {
 }
 
 #[test]
+fn a_page_begins_after_a_date_that_is_reckoned() {
+    with_node(|mut client| async move {
+        let mappings = r#"{"mappings":{"properties":{
+            "d":{"type":"date"},"s":{"type":"date_nanos"}}}}"#;
+        client.good("PUT", "/a", mappings).await;
+        for month in 4..8 {
+            let day = format!("2024-{month:02}-01");
+            let document = format!(r#"{{"d":"{day}","s":"{day}"}}"#);
+            client.good("PUT", &format!("/a/_doc/{month}?refresh"), &document).await;
+        }
+        for (after, first) in [
+            ("2024-05-01||+1M", Some("7")),
+            ("2024-05-15||/M", Some("6")),
+            ("2024-05-15||-1M/M", Some("5")),
+            ("2024-07-01", None),
+            ("1714521600000", Some("6")),
+        ] {
+            for field in ["d", "s"] {
+                if field == "s" && after.starts_with("17") {
+                    continue;
+                }
+                let body = format!(r#"{{"sort":["{field}"],"search_after":["{after}"]}}"#);
+                let found = client.good("GET", "/a/_search", &body).await;
+                let hits = at(&found, &["hits", "hits"]).as_array().expect("hits");
+                let id = hits.first().and_then(|hit| hit.get("_id")?.as_str());
+                assert_eq!(id, first, "{body}");
+            }
+        }
+        for (after, told) in [
+            ("now", "now() is not allowed in [search_after] key"),
+            ("2024-05-01||+1x", "unit [x] not supported for date math [+1x]"),
+            ("foo", "failed to parse date field [foo] with format"),
+        ] {
+            let body = format!(r#"{{"sort":["d"],"search_after":["{after}"]}}"#);
+            let refused = client.call("GET", "/a/_search", &body).await;
+            assert_eq!(refused.status, 400, "{}", refused.text());
+            assert!(refused.text().contains(told), "{}", refused.text());
+        }
+    });
+}
+
+#[test]
 fn what_is_no_zone_is_told_of_the_outer_failure() {
     with_node(|mut client| async move {
         client.good("PUT", "/a", r#"{"mappings":{"properties":{"d":{"type":"date"}}}}"#).await;

@@ -8,10 +8,10 @@ use mapping::types::calendar::Moment;
 use mapping::types::date_format::Round;
 use mapping::types::query::nanos_of;
 use mapping::types::zone::Zone;
-use mapping::types::{DateFormat, sortable};
+use mapping::types::{DateFormat, date_math, sortable};
 
 use crate::ast::Scalar;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::request::Mode;
 use crate::result;
 
@@ -233,9 +233,19 @@ pub(super) fn missing(numeric: &Numeric, value: &Scalar) -> Result<i64> {
     read(numeric, value, |format, text| Ok(format.parse(text, None, Round::Down)?))
 }
 
-/// A value of `search_after` as a key compares it.
+/// A value of `search_after` as a key compares it; dates may be reckoned with, but from no `now`.
 pub(super) fn after(numeric: &Numeric, value: &Scalar) -> Result<i64> {
-    read(numeric, value, |format, text| Ok(format.parse(text, None, Round::Down)?))
+    read(numeric, value, date_with_math)
+}
+
+fn date_with_math(format: &DateFormat, text: &str) -> Result<Moment> {
+    if text.starts_with("now") {
+        let cause = Error::new(Kind::IllegalState, "now() is not allowed in [search_after] key");
+        return Err(
+            Error::new(Kind::Parse, "could not read the current timestamp").caused_by(cause)
+        );
+    }
+    Ok(date_math::parse(format, text, 0, Round::Down, None)?)
 }
 
 fn read(

@@ -25,9 +25,6 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
         match cause {
             Some(cause) if cause.kind == Kind::NumberFormat => error.caused_by(cause),
             // What is no number to begin with says so itself.
-            Some(cause) if is_date(key) => {
-                Error::new(Kind::Parse, format!("{0}: [{0}]", cause.reason)).caused_by(cause)
-            }
             Some(cause) => cause,
             None => error,
         }
@@ -79,10 +76,6 @@ pub(super) fn place(key: &Key, sort: &Sort, value: &After) -> Result<Place> {
             .map(|term| Place::Term(Some(term)))
             .map_err(|error| failed(Some(error))),
     }
-}
-
-fn is_date(key: &Key) -> bool {
-    matches!(&key.source, Source::Numeric(numeric) if numeric.read.is_some())
 }
 
 /// The place of a hit by its keys, as they crossed cores; another index may have ordered it.
