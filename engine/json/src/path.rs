@@ -118,7 +118,12 @@ impl Patterns {
     }
 
     fn across(paths: &[&str]) -> Self {
-        Self::Across(paths.iter().map(|path| path.as_bytes().to_vec()).collect())
+        let once = |path: &&str| {
+            let mut bytes = path.as_bytes().to_vec();
+            bytes.dedup_by(|next, before| *next == b'*' && *before == b'*');
+            bytes
+        };
+        Self::Across(paths.iter().map(once).collect())
     }
 
     fn is_empty(&self) -> bool {
@@ -138,7 +143,7 @@ impl Patterns {
                 for (n, pattern) in patterns.iter().enumerate() {
                     enter(pattern, (cut(n), 0), &mut places);
                 }
-                State::of(places)
+                State::of(each_once(places))
             }
         }
     }
@@ -177,17 +182,21 @@ fn step_by_name(patterns: &[Vec<String>], places: &[(u32, u32)], key: &str) -> S
                 if last {
                     return State::All;
                 }
-                let place = (n, cut(if open { at } else { at + 1 }));
-                if !next.contains(&place) {
-                    next.push(place);
-                }
+                next.push((n, cut(if open { at } else { at + 1 })));
             }
             if !open {
                 break;
             }
         }
     }
-    State::of(next)
+    State::of(each_once(next))
+}
+
+/// Patterns are many where somebody means harm: each place is looked at once for each key.
+fn each_once(mut places: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 fn step_across(patterns: &[Vec<u8>], places: &[(u32, u32)], key: &str) -> State {
@@ -205,7 +214,7 @@ fn step_across(patterns: &[Vec<u8>], places: &[(u32, u32)], key: &str) -> State 
                 _ => {}
             }
         }
-        next
+        each_once(next)
     };
     for &byte in key.as_bytes() {
         // A pattern that ends before a dot inside a key has matched the object above it.
@@ -224,9 +233,7 @@ fn step_across(patterns: &[Vec<u8>], places: &[(u32, u32)], key: &str) -> State 
 fn enter(pattern: &[u8], (n, at): (u32, u32), places: &mut Vec<(u32, u32)>) {
     let mut at = at;
     loop {
-        if !places.contains(&(n, at)) {
-            places.push((n, at));
-        }
+        places.push((n, at));
         if pattern.get(at as usize) != Some(&b'*') {
             return;
         }
@@ -257,6 +264,8 @@ fn names(path: &str) -> Vec<String> {
             c => name.push(c),
         }
     }
+    // Any number of names, twice, is any number of names.
+    names.dedup_by(|next, before| next == "**" && before == "**");
     names
 }
 

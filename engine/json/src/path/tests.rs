@@ -151,3 +151,23 @@ fn wildcards_know_one_character_and_escapes() {
         assert_eq!(wildcard(pattern, text), fits, "{pattern} {text}");
     }
 }
+
+/// A path of three hundred stars took minutes of a core: each place was taken up again by each before it.
+#[test]
+fn stars_in_a_row_are_one_and_places_are_looked_at_once() {
+    let stars = format!("{}b", "**.".repeat(300));
+    assert_eq!(response(&[&stars], HEALTH), response(&["**.b"], HEALTH));
+    assert_eq!(response(&["hits.**.**"], HEALTH), response(&["hits.**"], HEALTH));
+    assert_eq!(names(&stars), ["**", "b"]);
+    assert_eq!(source(&[], &["***b"], HEALTH), source(&[], &["*b"], HEALTH));
+    let many: Vec<String> = (0..100).map(|n| format!("**.a{}.**.b", n % 3)).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for patterns in [Patterns::by_name(&many), Patterns::across(&many)] {
+        let mut state = patterns.start();
+        for at in 0..50 {
+            state = patterns.step(&state, ["a1", "x", "a2"][at % 3], false);
+            let State::Below(places) = &state else { panic!("{state:?}") };
+            assert!(places.is_sorted() && places.windows(2).all(|two| two[0] != two[1]));
+        }
+    }
+}
