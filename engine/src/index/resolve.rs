@@ -147,19 +147,19 @@ pub fn resolve(
         call.options;
     let expands = expand_open || expand_closed || expand_hidden;
     for part in if whole { vec!["*"] } else { parts } {
-        let part = date_math::resolve(part, now_ms)?;
-        let part = part.as_ref();
-        if part.is_empty() {
-            return Err(missing(part, call.resource_type));
-        }
-        // Elasticsearch keeps such names for its own calls, `_all` in a list among them.
-        if part.starts_with('_') {
-            return Err(reserved(part));
-        }
         let (excludes, name) = match part.strip_prefix('-') {
             Some(name) if after_wildcard => (true, name),
             _ => (false, part),
         };
+        let name = date_math::resolve(name, now_ms)?;
+        let name = name.as_ref();
+        if name.is_empty() {
+            return Err(missing(part, call.resource_type));
+        }
+        // Elasticsearch keeps such names for its own calls, `_all` in a list among them.
+        if !excludes && name.starts_with('_') {
+            return Err(reserved(name));
+        }
         // With `none` a star is a letter like any other, but for all together.
         let pattern = name.contains('*') && (expands || whole);
         match (pattern, excludes) {
@@ -174,7 +174,7 @@ pub fn resolve(
                 after_wildcard = true;
                 let met = wildcard(names, name, call, &sees);
                 if met.is_empty() && !allow_no_indices {
-                    return Err(missing(part, call.resource_type));
+                    return Err(missing(name, call.resource_type));
                 }
                 found.list.extend(met);
             }

@@ -121,6 +121,7 @@ fn what_is_excluded_may_be_closed() {
 #[test]
 fn an_exclusion_takes_names_away_or_what_its_wildcard_meets() {
     for (expression, left) in [
+        ("a1,a*,-<a2>", vec!["a1"]),
         // An alias by its name: what else led to its indices stays.
         ("a*,-both", vec!["a1", "a2"]),
         ("bot*,-both", vec!["a1", "a2"]),
