@@ -209,8 +209,6 @@ impl<E: Env> Core<E> {
     ) -> Result<Vec<Arc<Index>>> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let named = if expression.is_empty() {
-            let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..options };
-            let call = Call { forbid_closed: false, ..Call::new(all) };
             // The cluster is as well as all of its indices are, whatever the caller may learn of each.
             self.indices(&Everything, "cluster:monitor/health", "*", call)
         } else {
@@ -236,7 +234,7 @@ impl<E: Env> Core<E> {
             let indices = self.health_of(gate, expression, options)?;
             return Ok((self.count_up(&indices), missing));
         }
-        let whole = options.expand_open;
+        let whole = options.expand_open && options.expand_closed && options.expand_hidden;
         if let Some((counted, tally)) = self.health.get()
             && whole
             && counted == seen
