@@ -104,6 +104,17 @@ pub fn check_body(value: Option<&str>) -> std::result::Result<Encoding, Unfit> {
     }
 }
 
+/// What is asked for by who asks for nothing: what is no JSON is answered as it came.
+fn as_it_came(content_type: Option<&str>) -> Wanted {
+    let Some(kind) = content_type.and_then(parse) else { return Wanted::default() };
+    match encoding(&kind.name) {
+        None | Some(Encoding::Json) => Wanted::default(),
+        Some(encoding) => {
+            Wanted { encoding, compatible: kind.compatible.flatten(), ..Wanted::default() }
+        }
+    }
+}
+
 /// The encoding behind a media type, with or without the vendor's name.
 fn encoding(name: &str) -> Option<Encoding> {
     let sub = name.strip_prefix("application/")?;
@@ -117,14 +128,14 @@ fn version(kind: &Type, encoding: Encoding) -> std::result::Result<Encoding, Unf
     }
 }
 
-/// What an `Accept` value asks for. A list leaves the choice to us.
+/// What an `Accept` value asks for, beside this `Content-Type`. A list leaves the choice to us.
 ///
 /// # Errors
 /// A version that is not taken, a value that is no media type, an encoding that we do not write.
-pub fn wanted(value: Option<&str>) -> Result<Wanted> {
+pub fn wanted(value: Option<&str>, content_type: Option<&str>) -> Result<Wanted> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty() && *value != "*/*")
     else {
-        return Ok(Wanted::default());
+        return Ok(as_it_came(content_type));
     };
     let mut wanted = Wanted::default();
     let several = value.contains(',');
@@ -206,9 +217,13 @@ mod tests {
 
     #[test]
     fn answers_are_what_was_asked_for() {
-        let ask = |value: &str| wanted(Some(value)).expect("good");
-        assert_eq!(wanted(None), Ok(Wanted::default()));
-        assert_eq!(ask("*/*"), Wanted::default());
+        let ask = |value: &str| wanted(Some(value), Some("application/cbor")).expect("good");
+        let came = |kind| wanted(None, kind).expect("good");
+        assert_eq!((came(None), came(Some("application/json"))), Default::default());
+        assert_eq!(came(Some("a b")), Wanted::default());
+        assert_eq!(came(Some("application/yaml")).content_type(), "application/yaml");
+        assert_eq!(ask("*/*"), came(Some("application/cbor")));
+        assert_eq!(ask("*/*").encoding, Encoding::Cbor);
         assert!(ask("application/json").structured);
         assert!(ask("text/plain").text);
         assert!(!ask("text/plain,application/json").structured);
@@ -218,13 +233,13 @@ mod tests {
         let list = ask("application/vnd.elasticsearch+json; compatible-with=8,text/plain");
         assert_eq!((list.compatible, list.structured), (Some(8), false));
         assert_eq!(ask("application/json").content_type(), "application/json");
-        let error = wanted(Some("application/vnd.elasticsearch+json; compatible-with=10"));
+        let error = wanted(Some("application/vnd.elasticsearch+json; compatible-with=10"), None);
         let error = error.expect_err("a version too far");
         assert_eq!(
             (error.status, error.reason.as_str()),
             (400, "Invalid media-type value on headers [Accept, Content-Type]")
         );
-        assert!(wanted(Some("foo")).is_err());
+        assert!(wanted(Some("foo"), None).is_err());
         let cbor = ask("application/vnd.elasticsearch+cbor;compatible-with=8");
         assert_eq!((cbor.encoding, cbor.structured), (Encoding::Cbor, true));
         assert_eq!(cbor.content_type(), "application/vnd.elasticsearch+cbor;compatible-with=8");

@@ -247,7 +247,7 @@ impl Look {
             self.trace = Trace::Yes;
         }
         self.filter = params.list("filter_path");
-        self.wanted = media::wanted(head.text("accept"))?;
+        self.wanted = media::wanted(head.text("accept"), head.text("content-type"))?;
         match params.text("format") {
             None => {}
             Some(name) => {

@@ -38,6 +38,8 @@ class Door:
             del headers["Content-Type"]
         elif kind:
             headers["Content-Type"] = kind
+            # Else the answer is of that kind, too.
+            headers["Accept"] = "application/json"
         if self.at.scheme == "https":
             link = http.client.HTTPSConnection(self.at.netloc, timeout=30, context=self.context)
         else:

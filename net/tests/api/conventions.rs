@@ -283,5 +283,23 @@ fn answers_and_bodies_come_in_other_encodings() {
         assert_eq!(client.call("GET", source, "").await.body, br#"{"count":1}"#);
         let told = client.bad("GET", "/?format=xml", "").await;
         assert_eq!(told, "400 illegal_argument_exception: unknown format [xml]");
+        // Who asks for nothing gets what was sent, errors too.
+        for (target, accept, kind, body) in [
+            ("/a/_count?filter_path=count", None, "application/yaml", "---\ncount: 1\n"),
+            ("/a/_count?filter_path=count", Some("*/*"), "application/yaml", "---\ncount: 1\n"),
+            (
+                "/a/_count?filter_path=count",
+                Some("application/json"),
+                "application/json",
+                r#"{"count":1}"#,
+            ),
+            ("/b/_count?filter_path=status", None, "application/yaml", "---\nerror:\n"),
+        ] {
+            let mut fields = vec![("Content-Type", "application/yaml")];
+            fields.extend(accept.map(|accept| ("Accept", accept)));
+            let answer = client.call_with("POST", target, &fields, b"query: {match_all: {}}").await;
+            assert_eq!(answer.field("content-type"), Some(kind), "{target} {accept:?}");
+            assert!(answer.text().starts_with(body), "{target} {accept:?} {}", answer.text());
+        }
     });
 }
