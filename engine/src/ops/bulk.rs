@@ -231,6 +231,13 @@ impl<E: Env> Core<E> {
             let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
+                if let (Err(WriteError::Document(_)), Some(update)) = (&answer, &items[at].update)
+                    && update.is_blind
+                {
+                    // The document that failed is not the caller's alone.
+                    results[at] = Some(Err(self.why_blind(&group.index, id, update).await));
+                    continue;
+                }
                 results[at] = Some(match (answer, &mut rest) {
                     (Ok(done), _) => written(&group.index, &items[at], id, done, forced_refresh),
                     (Err(WriteError::NeedsFields(delta)), None) => {

@@ -95,6 +95,8 @@ pub struct Update {
     pub only_absent: bool,
     /// A change that changes nothing is written all the same.
     pub writes_noop: bool,
+    /// Not all of what stands there may be seen by the caller: no failure tells of it.
+    pub is_blind: bool,
     /// What of the new document to answer.
     pub source: Option<SourceFilter>,
     /// Fields of it that the caller may see; `None` is all.

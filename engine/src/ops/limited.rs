@@ -23,7 +23,7 @@ use search::dsl;
 use search::request::SearchRequest;
 use shard::Realtime;
 
-use super::document::{VersionType, WriteAction, WriteItem};
+use super::document::{Update, VersionType, WriteAction, WriteItem};
 use super::failure;
 use super::meaning::filter_of;
 use crate::core::Core;
@@ -243,7 +243,24 @@ impl<E: Env> Core<E> {
         name_seen_alone(index, judged.write, permits)?;
         let leaves_alone =
             |fields: &Fields| permits(fields) && fields.hidden(&old) == fields.hidden(&new);
-        let alone = self.alone(index, &id, routing, Bytes::from(json::to_vec(&new))).await?;
+        let before = self.kind_of(index, number, judged.write, &id, &found).await?;
+        let Some(before) = before else { return Err(hidden(&index.name)) };
+        let seen_before = match judged.read {
+            Some(read) => self.kind_of(index, number, read, &id, &found).await?,
+            None => None,
+        };
+        let is_open =
+            shows_all(before, &old) && seen_before.is_some_and(|kind| shows_all(kind, &old));
+        let alone = self.alone(index, &id, routing, Bytes::from(json::to_vec(&new))).await;
+        let alone = match alone {
+            // What is wrong with the whole may be told in words of what is hidden.
+            Err(error) if error.status == 400 && !is_open => {
+                self.why_alone(index, &id, update).await?;
+                return Err(hidden(&index.name));
+            }
+            alone => alone?,
+        };
+        update.is_blind |= !is_open;
         // Of one kind before and after, or nothing is hidden of either.
         let stays = |before: &Limits, after: &Limits| {
             std::ptr::eq(before, after) || (shows_all(before, &old) && shows_all(after, &new))
@@ -254,13 +271,12 @@ impl<E: Env> Core<E> {
             }
             _ => false,
         };
-        let before = self.kind_of(index, number, judged.write, &id, &found).await?;
-        if !fits(before, self.kind_alone(judged.write, &alone).await?) {
+        if !fits(Some(before), self.kind_alone(judged.write, &alone).await?) {
             return Err(hidden(&index.name));
         }
         let is_seen = match judged.read {
             Some(read) => {
-                let before = self.kind_of(index, number, read, &id, &found).await?;
+                let before = seen_before;
                 let after = self.kind_alone(read, &alone).await?;
                 if before.zip(after).is_some_and(|(before, after)| !stays(before, after)) {
                     // What was hidden of it would be seen.
@@ -279,6 +295,41 @@ impl<E: Env> Core<E> {
             without_sight(item)?;
         }
         hold(item, index, number, &found)
+    }
+
+    /// What is wrong with what a blind update brings, looked at alone.
+    ///
+    /// # Errors
+    /// Its own fault, in words of nothing else.
+    async fn why_alone(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        id: &str,
+        update: &Update,
+    ) -> Result<()> {
+        for part in update.doc.iter().chain(&update.upsert) {
+            // Whether a routing is wanted is no question of the part.
+            let part = Bytes::from(json::to_vec(part));
+            self.alone(index, id, Some(id), part).await?;
+        }
+        Ok(())
+    }
+
+    /// Why a blind update was refused: what its caller may hear.
+    pub(super) async fn why_blind(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        id: &str,
+        update: &Update,
+    ) -> Error {
+        match self.why_alone(index, id, update).await {
+            Err(error) => error,
+            Ok(()) => Error::new(
+                400,
+                "document_parsing_exception",
+                "failed to parse the document that the update makes of one of which not all is seen",
+            ),
+        }
     }
 
     /// Which kind of documents one that stands is, where the caller sees it.
@@ -426,7 +477,7 @@ pub(super) fn without_sight(item: &mut WriteItem) -> Result<()> {
         // A script sees the document, and can tell of it: by failing, at the least.
         Some(update) if update.source.is_some() || update.script.is_some() => Err(no_update()),
         Some(update) => {
-            update.writes_noop = true;
+            (update.writes_noop, update.is_blind) = (true, true);
             Ok(())
         }
         None => Ok(()),

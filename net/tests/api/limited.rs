@@ -519,3 +519,66 @@ fn an_update_leaves_hidden_fields_alone() {
         assert_eq!(json::to_string(&whole), r#"{"n":6,"secret":"s","o":{"x":"h","y":3}}"#);
     });
 }
+
+/// The whole document was read before it was judged, and what was wrong with it was told with its hidden
+/// values, to who may not read it at all, too.
+#[test]
+fn an_update_that_fails_tells_nothing_hidden() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic")));
+        let mapping = json!({"mappings": {"properties": {
+            "fl": {"type": "flattened"}, "r": {"type": "integer_range"}, "rf": {"type": "rank_features"},
+            "c": {"type": "completion"}, "n": {"type": "integer"},
+        }}});
+        client.good("PUT", "/px", &json::to_string(&mapping)).await;
+        let source = r#"{"s":"SECRETX","fl":{"h":"SECRETX","p":"1"},"r":{"gte":4242,"lte":5000},"rf":{"h":4242,"p":1},"c":{"input":["a"],"weight":4242},"n":1}"#;
+        client.good("PUT", "/px/_doc/1?refresh=true", source).await;
+        let except = ["s", "fl.h", "r.gte", "rf.h", "c.weight"];
+        let except = Value::from(except.map(Value::from).to_vec());
+        let rule = json!({"grant": ["*"], "except": except});
+        let both = json!({"names": ["px"], "privileges": ["read", "write"]});
+        let mut fields = both.clone();
+        fields.as_object_mut().expect("an object").insert("field_security", rule);
+        let mut filtered = both.clone();
+        let other = json!({"term": {"n": 77}});
+        filtered.as_object_mut().expect("an object").insert("query", other);
+        let blind = json!({"names": ["px"], "privileges": ["write"]});
+        person(&mut client, "fields", json!([fields])).await;
+        person(&mut client, "filtered", json!([filtered])).await;
+        person(&mut client, "blind", json!([blind])).await;
+        person(&mut client, "both", json!([both])).await;
+        let long = format!(r#"{{"fl":{{"p":"{}"}}}}"#, "x".repeat(33_000));
+        for who in ["fields", "filtered", "blind", "both"] {
+            client.authorize(Some(&basic(who)));
+            let mut places = Vec::new();
+            for change in [
+                long.as_str(),
+                r#"{"r":{"lte":"bad"}}"#,
+                r#"{"r":{"lte":1}}"#,
+                r#"{"rf":{"p":"bad"}}"#,
+                r#"{"c":{"input":[1]}}"#,
+                r#"{"n":"bad"}"#,
+            ] {
+                let body = format!(r#"{{"doc":{change}}}"#);
+                let one = client.call("POST", "/px/_update/1", &body).await;
+                let line = format!("{{\"update\":{{\"_index\":\"px\",\"_id\":\"1\"}}}}\n{body}\n");
+                let bulk = client.call("POST", "/_bulk", &line).await;
+                let answers = [one.text(), bulk.text()].map(|text| text.to_string());
+                let told =
+                    answers.iter().any(|text| text.contains("4242") || text.contains("SECRETX"));
+                if who == "both" {
+                    assert!(told || change.contains("bad"), "{change} {answers:?}");
+                    continue;
+                }
+                assert!(!told, "{who} {change} {answers:?}");
+                let wanted = if who == "filtered" { vec![403] } else { vec![400, 403] };
+                assert!(wanted.contains(&one.status), "{who} {change} {answers:?}");
+                places.push(answers[0].clone());
+            }
+            // Where it stands in the document would tell how long that is.
+            if let Some(last) = places.last().filter(|_| who != "filtered") {
+                assert!(last.contains("[1:6] failed to parse field [n]"), "{who} {last}");
+            }
+        }
+    });
+}
