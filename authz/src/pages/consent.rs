@@ -60,6 +60,8 @@ pub struct Detail {
     pub condition: Option<Condition>,
     /// The fields that may be seen.
     pub fields: Vec<String>,
+    /// What it will let happen beside that, once its owner holds it.
+    pub later: Vec<String>,
     /// How much it lets happen.
     pub weight: Weight,
 }
@@ -212,7 +214,10 @@ fn entry(detail: &Detail) -> Markup {
                     }
                     "."
                 }
-                @if detail.condition.is_none() && detail.fields.is_empty() { "Whole documents." }
+                @if detail.condition.is_none() && detail.fields.is_empty() { "Whole documents, as you see them yourself." }
+            }
+            @if !detail.later.is_empty() {
+                p.hint { "You hold less than it asks for. When your rights change, so does this, up to: " (detail.later.join("; ")) "." }
             }
         }
     }
@@ -278,6 +283,7 @@ mod tests {
             let mut consent = consent();
             let query = json::parse(query.as_bytes()).expect("JSON");
             consent.details = vec![Detail {
+                later: vec!["Do everything with orders-*".into()],
                 at: 0,
                 sentence: "Read documents in orders-*".into(),
                 condition: Some(Condition::of(&query)),
@@ -291,6 +297,7 @@ mod tests {
         assert!(page.contains("Only documents where customer is “a&lt;b”. "), "{page}");
         assert!(page.contains("<code>total</code>"));
         let page = shown(r#"{"match":{"text":"a word"}}"#);
+        assert!(page.contains("so does this, up to: Do everything with orders-*."), "{page}");
         assert!(page.contains("technical condition: <code>{&quot;match&quot;"), "{page}");
     }
 

@@ -111,6 +111,17 @@ fn parts(action: &str) -> &'static [Part] {
     }
 }
 
+/// The effect of what is held in part.
+const MORE: &str =
+    "It asked for more, which you do not hold yourself. When your rights change, so does this.";
+
+impl Words {
+    /// Is less held than it asks for?
+    pub fn is_part(&self) -> bool {
+        self.effect == MORE
+    }
+}
+
 /// As [`of`], told to somebody who may hold only a part of it: `holds` says whether an action is held on
 /// any index of the scope.
 pub fn held(
@@ -142,9 +153,7 @@ pub fn held(
     };
     let weight =
         if documents == ["read"] && indices.is_empty() { Weight::Reads } else { Weight::Changes };
-    let effect =
-        "It asked for more, which you do not hold yourself. When your rights change, so does this.";
-    Words { sentence, effect: effect.to_owned(), weight }
+    Words { sentence, effect: MORE.to_owned(), weight }
 }
 
 /// Words in a row: `a, b and c`.

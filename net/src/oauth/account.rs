@@ -83,12 +83,18 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             let scopes = grant.scopes.iter().map(|scope| words::of(scope, today).sentence);
             let details = grant.details.iter().enumerate().map(|(at, entry)| {
                 let detail = consent::detail(visit, &signed_in.user, at, entry);
-                match detail.condition {
-                    Some(Condition::Words(told) | Condition::Text(told)) => {
-                        format!("{}, only where {told}", detail.sentence)
-                    }
-                    None => detail.sentence,
+                let mut told = detail.sentence;
+                if let Some(Condition::Words(words) | Condition::Text(words)) = detail.condition {
+                    told.push_str(&format!(", only where {words}"));
                 }
+                if !detail.fields.is_empty() {
+                    told.push_str(&format!(", only the fields {}", detail.fields.join(", ")));
+                }
+                if !detail.later.is_empty() {
+                    let later = detail.later.join("; ");
+                    told.push_str(&format!(" (as your rights grow, up to: {later})"));
+                }
+                told
             });
             Some(Row {
                 given: Given::Grant(visit.keys().grant_name(grant.id)),

@@ -130,22 +130,29 @@ fn told<E: Env>(
 pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, at: usize, entry: &Value) -> Detail {
     let reach = Reach::of(&visit.state(), user);
     let scopes = || details::scopes(entry).into_iter().map(|scope| scope.to_string());
-    let mut told: Vec<words::Words> = scopes()
-        .filter(|scope| reach.holds_any(scope))
-        .map(|scope| told(visit, Some((user, &reach)), &scope))
-        .collect();
-    if told.is_empty() {
-        // Granted before the owner lost it all.
-        told = scopes().map(|scope| words::of(&scope, |_| 0)).collect();
+    let (mut held, mut later) = (Vec::new(), Vec::new());
+    for scope in scopes() {
+        let words = reach.holds_any(&scope).then(|| told(visit, Some((user, &reach)), &scope));
+        // What is not held today is granted all the same, and works as soon as it is.
+        if words.as_ref().is_none_or(words::Words::is_part) {
+            later.push(words::of(&scope, |_| 0).sentence);
+        }
+        held.extend(words);
     }
-    let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();
+    if held.is_empty() {
+        later.clear();
+        // Granted before the owner lost it all.
+        held = scopes().map(|scope| words::of(&scope, |_| 0)).collect();
+    }
+    let sentences: Vec<&str> = held.iter().map(|words| words.sentence.as_str()).collect();
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
     Detail {
         at,
         sentence: sentences.join("; "),
         condition: entry.get("query").map(Condition::of),
         fields: fields.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
+        later,
+        weight: held.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
     }
 }
 
