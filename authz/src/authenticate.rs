@@ -40,6 +40,9 @@ use crate::secret::Secret;
 use crate::state::State;
 use crate::store::Keeper;
 
+/// Refusals come at whole multiples of this: longer than any hash that is taken needs to be checked.
+const REFUSED_EVERY: Duration = Duration::from_millis(100);
+
 /// How long a verified password is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);
 
@@ -357,8 +360,26 @@ impl<E: Env> Inner<E> {
         crate::secret::is_equal(known.tag.as_ref(), tag.as_ref()).then(|| known.principal.clone())
     }
 
-    /// Checks the password by its slow hash.
+    /// Checks the password by its slow hash. How long a refusal takes tells neither whether there is such a
+    /// user, nor how the password is hashed.
     async fn check(
+        &self,
+        name: &str,
+        password: Secret,
+        tag: hmac::Tag,
+    ) -> Result<Principal, AuthError> {
+        let clock = self.env.clock();
+        let begun = clock.monotonic();
+        let checked = self.check_now(name, password, tag).await;
+        if matches!(checked, Err(AuthError::Wrong { .. })) {
+            let took = clock.monotonic().saturating_sub(begun);
+            let beyond = Duration::from_nanos((took.as_nanos() % REFUSED_EVERY.as_nanos()) as u64);
+            clock.sleep(REFUSED_EVERY - beyond).await;
+        }
+        checked
+    }
+
+    async fn check_now(
         &self,
         name: &str,
         password: Secret,
@@ -397,7 +418,7 @@ impl<E: Env> Inner<E> {
         if !state.user(name).is_some_and(|current| Arc::ptr_eq(current, &user)) {
             return Err(wrong());
         }
-        if hash.is_outdated() {
+        if hash.is_outdated() && !hash.cuts(&password) {
             self.harden(&user, password);
         }
         let principal = Principal::user_of(user, &state);

@@ -88,6 +88,11 @@ impl PasswordHash {
         is_it(&compatible(password)) || (!is_nfkc(password.reveal()) && is_it(password.reveal()))
     }
 
+    /// Whether it is of the beginning of such a password alone: whoever is let in may have typed another.
+    pub fn cuts(&self, password: &Secret) -> bool {
+        Foreign::parse(&self.0).is_some_and(|foreign| foreign.cuts(password.reveal()))
+    }
+
     /// Whether it was made with weaker parameters than those of today, or otherwise.
     pub fn is_outdated(&self) -> bool {
         Parts::parse(&self.0).is_none_or(|(parts, _)| {
