@@ -23,6 +23,8 @@ pub struct Facts {
     pub roles: Vec<String>,
     /// What the operator notes.
     pub metadata: Object,
+    /// What stands for what is not noted: of nobody in particular.
+    pub noted: Option<Value>,
 }
 
 const BEGIN: &str = "{{#toJson}}";
@@ -85,18 +87,21 @@ pub fn fill<'q>(query: &'q Value, facts: &Facts) -> Cow<'q, Value> {
     }
 }
 
-/// Checks a query that is perhaps a template, and gives what it means for some user.
+/// Checks a query that is perhaps a template, and gives what it means for some users: what is noted of
+/// people may be one value or several, of which one alone may be what the query wants.
 ///
 /// # Errors
 /// Why a template does not read.
-pub fn sample(query: &Value) -> Result<Value, String> {
-    match template(query) {
-        None => Ok(query.clone()),
-        Some(template) => {
-            let Template { source, params } = template?;
-            fill_in(&source, &Facts { username: "x".into(), ..Facts::default() }, &params)
-        }
-    }
+pub fn samples(query: &Value) -> Result<Vec<Value>, String> {
+    let Some(template) = template(query) else { return Ok(vec![query.clone()]) };
+    let Template { source, params } = template?;
+    let noted = [Value::from(vec!["x"]), Value::from("x"), Value::from(1), Value::from(true)];
+    let facts = noted.into_iter().map(|noted| Facts {
+        username: "x".into(),
+        noted: Some(noted),
+        ..Facts::default()
+    });
+    facts.map(|facts| fill_in(&source, &facts, &params)).collect()
 }
 
 fn fill_in(value: &Value, facts: &Facts, params: &Object) -> Result<Value, String> {
@@ -152,7 +157,9 @@ fn named(name: &str, facts: &Facts, params: &Object) -> Result<Option<Value>, St
         "_user.email" => facts.email.as_deref().map(Value::from),
         "_user.roles" => Some(Value::from(facts.roles.clone())),
         other => match other.strip_prefix("_user.metadata.") {
-            Some(path) => at(Value::Object(facts.metadata.clone()), path),
+            Some(path) => {
+                at(Value::Object(facts.metadata.clone()), path).or_else(|| facts.noted.clone())
+            }
             None => {
                 let found = at(Value::Object(params.clone()), other);
                 Some(found.ok_or_else(|| format!("a template cannot name [{other}]"))?)
@@ -200,11 +207,18 @@ mod tests {
     fn what_cannot_be_filled_is_refused_and_shows_nothing() {
         for source in ["{{_user.password}}", "{{x", "{{#if}}"] {
             let query = json!({"template": {"source": {"term": {"a": source}}}});
-            assert!(sample(&query).is_err(), "{source}");
+            assert!(samples(&query).is_err(), "{source}");
             assert_eq!(*fill(&query, &Facts::default()), json!({"match_none": {}}));
         }
-        assert!(sample(&json!({"template": {}})).is_err());
-        assert!(sample(&json!({"template": {"id": "stored"}})).is_err());
-        assert!(sample(&json!({"template": {"source": "{\"a\":{{#toJson}}_user.roles"}})).is_err());
+        // What is noted of people may be several values, or one.
+        let source = r#"{"terms":{"t":{{#toJson}}_user.metadata.teams{{/toJson}}}}"#;
+        let found = samples(&json!({"template": {"source": source}})).expect("it reads");
+        assert_eq!(found[0], json!({"terms": {"t": ["x"]}}));
+        assert_eq!(found[1], json!({"terms": {"t": "x"}}));
+        assert!(samples(&json!({"template": {}})).is_err());
+        assert!(samples(&json!({"template": {"id": "stored"}})).is_err());
+        assert!(
+            samples(&json!({"template": {"source": "{\"a\":{{#toJson}}_user.roles"}})).is_err()
+        );
     }
 }

@@ -90,6 +90,7 @@ impl User {
             email: self.email.clone(),
             roles: self.roles.clone(),
             metadata: self.metadata.clone(),
+            noted: None,
         }
     }
 

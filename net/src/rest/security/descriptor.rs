@@ -152,9 +152,17 @@ fn query_text(query: &Value, role: &str) -> Result<String> {
         }
         other => other.clone(),
     };
-    let sample = authz::template::sample(&tree).map_err(failed)?;
-    search::dsl::parse_query_value(&sample).map_err(|error| failed(error.to_string()))?;
-    if let Some(kind) = forbidden(&sample) {
+    let samples = authz::template::samples(&tree).map_err(failed)?;
+    let read = samples.iter().map(|sample| {
+        search::dsl::parse_query_value(sample).map_err(|error| failed(error.to_string())).map(drop)
+    });
+    // One of them is what it wants; where none is, the first tells why.
+    if let Some(Err(error)) =
+        read.reduce(|first, next| if first.is_ok() { first } else { next.or(first) })
+    {
+        return Err(error);
+    }
+    if let Some(kind) = samples.iter().find_map(forbidden) {
         return Err(Error::illegal_argument(format!(
             "{kind} queries are not supported as part of a role query"
         )));
