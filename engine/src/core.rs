@@ -378,7 +378,8 @@ impl<E: Env> Core<E> {
 
 const RESERVED: &str = "it is reserved for the paths of the authorization server";
 
-fn reserved_alias(name: &str) -> Error {
+/// An alias that is the beginning of somebody else's paths.
+pub(crate) fn reserved_alias(name: &str) -> Error {
     let reason = format!("Invalid alias name [{name}]: {RESERVED}");
     Error::new(400, "invalid_alias_name_exception", reason)
 }

@@ -23,7 +23,7 @@ use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 use super::call::{Message, NotOpened, OpenCall};
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
-use crate::core::Core;
+use crate::core::{Core, reserved_alias};
 use crate::error::{Error, Result};
 use crate::index::route::home_of;
 use crate::index::settings::shard_config;
@@ -121,6 +121,13 @@ impl<E: Env> Keeper<E> {
             for index in &news {
                 if let Err(error) = cluster::admit_index(index) {
                     return Ok(Outcome::Refused(error));
+                }
+                // A template's alias may take a part of its name from the index.
+                let reserved_names = self.shared.config.reserved_names;
+                let mut aliases = index.aliases.keys();
+                if let Some(alias) = aliases.find(|alias| reserved_names.contains(&alias.as_ref()))
+                {
+                    return Err(reserved_alias(alias));
                 }
             }
             let now_ms = self.env.clock().unix_ms();
