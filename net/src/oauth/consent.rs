@@ -135,7 +135,8 @@ pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, at: usize, entry: 
         let words = reach.holds_any(&scope).then(|| told(visit, Some((user, &reach)), &scope));
         // What is not held today is granted all the same, and works as soon as it is.
         if words.as_ref().is_none_or(words::Words::is_part) {
-            later.push(words::of(&scope, |_| 0).sentence);
+            let today = |pattern: &str| visit.indices_today(Some(user), pattern);
+            later.push(words::of(&scope, today).sentence);
         }
         held.extend(words);
     }
