@@ -8,7 +8,7 @@ import urllib.parse
 
 from browser import Browser, code_element, hidden, query
 from oauth_kit import (
-    CALLBACK, PEOPLE, approve, ask, at_once, basic, bearer, client, exchange, expect, form, reads, refresh, secret, test, tokens,
+    CALLBACK, PEOPLE, approve, ask, at_once, audited, basic, bearer, client, exchange, expect, form, reads, refresh, secret, test, tokens,
 )
 from server import PASSWORD
 
@@ -189,7 +189,7 @@ def refresh_tokens_rotate_and_theft_is_noticed(server):
     assert "used twice" in page.text and made["client_name"] in page.text, page.text
     assert owner.submit(page, "/account/apps", action="understood").status == 303
     assert "used twice" not in owner.get("/account/apps").text
-    lines = [json.loads(line) for line in (server.data / "logs" / "audit.json").read_text().splitlines()]
+    lines = audited(server)
     reuse = [line for line in lines if line["event"] == "refresh_reuse" and line.get("client") == made["client_id"]]
     assert reuse and reuse[0]["user"] == "ann" and reuse[0]["grant"] and len(reuse[0]["token"]) == 16, reuse
     assert all(line.get("request_id") for line in lines[-5:]), lines[-5:]

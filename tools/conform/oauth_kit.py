@@ -8,6 +8,7 @@ import base64
 import json
 import secrets
 import threading
+import time
 import urllib.parse
 
 from browser import Browser, query
@@ -148,6 +149,18 @@ def at_once(count, job):
     for thread in threads:
         thread.join()
     return answers
+
+
+def audited(server):
+    """The lines of the audit log, those of all that was asked before: they are written beside the answers."""
+    mark = f"mark-{secrets.token_hex(6)}"
+    expect(server.request("PUT", f"/_security/role/{mark}", {}), 200)
+    for _ in range(100):
+        text = (server.data / "logs" / "audit.json").read_text()
+        if mark in text and text.endswith("\n"):
+            return [json.loads(line) for line in text.splitlines() if mark not in line]
+        time.sleep(0.05)
+    raise AssertionError("a line of the audit log is missing after five seconds")
 
 
 def granted(server, made, details, user="ann"):

@@ -5,7 +5,7 @@ import json
 
 from browser import Browser, hidden
 from oauth_kit import (
-    CALLBACK, PEOPLE, approve, ask, at_once, basic, bearer, client, exchange, expect, form, prepare, reads, refresh, secret, test, tokens,
+    CALLBACK, PEOPLE, approve, ask, at_once, audited, basic, bearer, client, exchange, expect, form, prepare, reads, refresh, secret, test, tokens,
 )
 from server import Server
 
@@ -160,7 +160,7 @@ def the_audit_log_says_who_and_why(server):
     id = expect(server.request("GET", f"/_oauth/grant?client_id={made['client_id']}"), 200)["grants"][0]["id"]
     expect(server.request("DELETE", f"/_oauth/grant/{id}"), 200)
     expect(server.request("POST", "/_oauth/client", {"client_name": "", "redirect_uris": []}), 400)
-    lines = [json.loads(line) for line in (server.data / "logs" / "audit.json").read_text().splitlines()]
+    lines = audited(server)
     of = lambda event, **wanted: [line for line in lines if line["event"] == event and all(line.get(name) == value for name, value in wanted.items())]
     reasons = [line["reason"] for line in of("client_auth_failed")]
     for reason in [
@@ -178,7 +178,7 @@ def the_audit_log_says_who_and_why(server):
     for password in ["dev-knows-another-1", PEOPLE["dev"]]:
         expect(server.request("POST", "/_security/user/dev/_password", {"password": secret(password)}), 200)
     expect(server.request("POST", "/_security/user/_password", {"password": PEOPLE["dev"]}, basic("dev", PEOPLE["dev"])), 200)
-    lines = [json.loads(line) for line in (server.data / "logs" / "audit.json").read_text().splitlines()]
+    lines = audited(server)
     assert of("password_reset", user="elastic") and of("password_changed", user="dev"), "one's own, and another's"
 
 
@@ -203,7 +203,7 @@ def the_audit_log_names_keys_tokens_and_items(server):
     expect(server.request("GET", "/", headers={"Authorization": "Bearer " + token}, auth=False), 401)
     expect(server.request("POST", "/_security/role", {"roles": {"many_1": {}, "many_2": {}}}), 200)
     expect(server.request("DELETE", "/_security/role", {"names": ["many_1", "many_2"]}), 200)
-    lines = [json.loads(line) for line in (server.data / "logs" / "audit.json").read_text().splitlines()]
+    lines = audited(server)
     of = lambda event, **wanted: [line for line in lines if line["event"] == event and all(line.get(name) == value for name, value in wanted.items())]
     denied = [line["reason"] for line in of("access_denied", user="some")]
     for index in ["bills-1", "bills-2", "bills-3", "bills-4"]:

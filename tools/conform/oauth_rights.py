@@ -152,6 +152,26 @@ def an_update_stays_within_its_filter(server):
 
 
 @test
+def an_entry_that_is_held_in_part_says_what_it_may_become(server):
+    made = client(server, scope="index:*:all", authorization_details_types=["index_access"])
+    entry = {"type": "index_access", "indices": ["orders-*", "bills-1"], "actions": ["all"], "fields": ["total"]}
+    visitor = Browser(server)
+    page = visitor.get(ask(made["client_id"], authorization_details=json.dumps([entry])))
+    request = query(page.headers["Location"])["request"]
+    visitor.login("ann", PEOPLE["ann"], request)
+    page = visitor.get(f"/consent?request={request}")
+    told = " ".join(page.text.split())
+    # It is granted whole, and works as far as its owner's rights go, whenever that is.
+    assert "Read, add, change and delete documents in orders-*" in told, told
+    most = re.search("so does this, up to: Do everything with orders-[*]: \\d+ indices today, and any that match later; Do everything with bills-1, of which you have none today[.]", told)
+    assert most, told
+    done = visitor.submit(page, "/consent", detail="0", decision="allow")
+    expect(exchange(server, made, secret(query(done.headers["Location"])["code"])), 200)
+    told = " ".join(visitor.get("/account/apps").text.split())
+    assert "only the fields total" in told and "as your rights grow, up to: Do everything with orders-*" in told, told
+
+
+@test
 def an_application_learns_no_names(server):
     expect(server.request("PUT", "/_security/role/watcher", {"cluster": ["monitor"], "indices": []}), 200)
     asked = "cluster:monitor index:orders-*:read index:orders-*:write"
@@ -217,6 +237,12 @@ def no_alias_takes_a_name_of_the_server(server):
     ]:
         refused = expect(server.request(method, path, body), 400)
         assert refused["error"]["type"] == "invalid_alias_name_exception", refused
+    # Of such a template no name is known before its index is made.
+    template = {"index_patterns": ["tok*"], "template": {"aliases": {"{index}en": {}}}}
+    expect(server.request("PUT", "/_index_template/halves", template), 200)
+    refused = expect(server.request("PUT", "/tok", {}), 400)
+    assert refused["error"]["type"] == "invalid_alias_name_exception", refused
+    expect(server.request("DELETE", "/_index_template/halves"), 200)
     expect(server.request("DELETE", "/orders-names"), 200)
 
 
