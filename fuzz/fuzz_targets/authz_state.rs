@@ -27,7 +27,7 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         assert!(role.indices.iter().all(|grant| !grant.dots && !grant.restricted));
     }
     if let Ok(query) = json::parse(bytes)
-        && authz::template::sample(&query).is_ok()
+        && authz::template::samples(&query).is_ok()
     {
         let facts = authz::template::Facts::default();
         let filled = authz::template::fill(&query, &facts).into_owned();
