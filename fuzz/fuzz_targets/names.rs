@@ -32,7 +32,8 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     let call = resolve::Call::new(engine::ops::IndicesOptions::default());
     let _ = resolve::resolve(&state, text, call, NOW_MS, |_| true);
     let _ = net::media::check_body(Some(text));
-    let _ = net::media::wanted(Some(text));
+    let _ = net::media::wanted(Some(text), Some(text));
+    let _ = net::media::wanted(None, Some(text));
     for kind in [ContextKind::Scroll, ContextKind::PointInTime] {
         if let Some(id) = ContextId::parse(text, kind) {
             assert_eq!(id.text(), text, "an id reads back");
