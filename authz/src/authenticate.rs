@@ -40,7 +40,7 @@ use crate::secret::Secret;
 use crate::state::State;
 use crate::store::Keeper;
 
-/// Refusals come at whole multiples of this: longer than any hash that is taken needs to be checked.
+/// Refusals come at whole multiples of this: longer than hashes of usual cost need to be checked.
 const REFUSED_EVERY: Duration = Duration::from_millis(100);
 
 /// How long a verified password is remembered.

@@ -7,6 +7,7 @@
 
 use json::number::double_to_string;
 
+use super::templates::none_lost;
 use super::{Outcome, apply};
 use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
@@ -166,14 +167,7 @@ fn streams_keep_theirs(before: &State, after: &State, names: &[String]) -> Resul
     let already = unmatched(before, &before.templates);
     let mut lost = unmatched(before, &after.templates);
     lost.retain(|stream| !already.contains(stream));
-    if lost.is_empty() {
-        return Ok(());
-    }
-    Err(Error::argument(format!(
-        "unable to remove composable templates [{}] as they are in use by a data streams [{}]",
-        names.join(", "),
-        lost.join(", ")
-    )))
+    none_lost(names, &lost)
 }
 
 /// The data streams for which these templates have none that makes data streams, in order.

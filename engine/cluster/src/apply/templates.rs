@@ -117,6 +117,11 @@ fn streams_keep_theirs(state: &State, after: &Templates, names: &[String]) -> Re
             by(&state.templates).is_some_and(|name| names.contains(&name)) && by(after).is_none()
         })
         .collect();
+    none_lost(names, &lost)
+}
+
+/// Refuses to remove templates without which these data streams have none.
+pub(super) fn none_lost(names: &[String], lost: &[&str]) -> Result<()> {
     if lost.is_empty() {
         return Ok(());
     }
