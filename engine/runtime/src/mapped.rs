@@ -3,7 +3,8 @@
 //! Always true
 //! 1. Only files of ours that are finished are mapped: read-only, and never truncated or written
 //!    in place afterwards. They may be unlinked while mapped.
-//! 2. The descriptor stays open as long as the map.
+//! 2. The descriptor is closed at once: the map holds the file, and a store of many segments needs no
+//!    more open files than it has shards.
 //! 3. The length is read from the open file, and checked by whoever knows what it should be.
 //!
 //! A page fault stalls a whole core, so a map's pages are brought in here, on a worker thread,
@@ -26,7 +27,6 @@ struct Mapped {
     // Dropped in this order: the handler must forget the range before it is unmapped.
     _registered: Registered,
     map: Mmap,
-    _file: File,
 }
 
 impl AsRef<[u8]> for Mapped {
@@ -58,5 +58,5 @@ pub(crate) fn map(path: &Path) -> Result<Bytes> {
         }
     }
     let registered = Registered::new(path, &map);
-    Ok(Bytes::from_owner(Mapped { _registered: registered, map, _file: file }))
+    Ok(Bytes::from_owner(Mapped { _registered: registered, map }))
 }
