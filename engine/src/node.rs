@@ -33,6 +33,8 @@ pub struct Config {
     pub warn: fn(&str),
     /// Names that no index may have: first segments of paths that somebody else answers.
     pub reserved_names: &'static [&'static str],
+    /// Shards that may be open before no index is made or opened any more: each holds a file open, its log.
+    pub shards_max: u64,
     /// A log of the cluster state longer than this is cut by a snapshot.
     pub state_log_bytes: u64,
 }
@@ -47,6 +49,7 @@ impl Config {
             memory_bytes: 256 << 20,
             warn: |_| {},
             reserved_names: &[],
+            shards_max: u64::MAX,
             state_log_bytes: 4 << 20,
         }
     }

@@ -14,7 +14,7 @@ use engine::ops::observe::HealthWait;
 use engine::ops::resize::Resize;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Core, Everything};
+use engine::{Config, Core, Everything, start_all};
 use env::{Bytes, Clock, Env, Spawn};
 use json::json;
 use sim::{Sim, SimEnv};
@@ -175,6 +175,34 @@ fn who_waits_for_health_is_answered_by_the_change_not_by_looking_again_and_again
 
 async fn core_makes(core: &Rc<Core<SimEnv>>, index: &str) {
     core.create_index(&Everything, index, &json!({})).await.expect("a good name");
+}
+
+/// Indices were made until the last descriptor was a log's, and no flush found one.
+#[test]
+fn no_more_shards_are_opened_than_files_may_be_open_for() {
+    let sim = Sim::new(5);
+    let env = sim.env();
+    sim.run(async move {
+        let config = Config { shards_max: 3, ..common::config() };
+        let cores = start_all(&env, config).await.expect("the state opens");
+        let core = &cores[1];
+        let two = json!({"settings": {"number_of_shards": 2}});
+        core.create_index(&Everything, "a", &two).await.expect("there is room");
+        let refused = core.create_index(&Everything, "b", &two).await.expect_err("one too many");
+        assert_eq!(refused.status, 400);
+        let told = "this action would add [2] shards, but this node has [2] open, and may have [3] with the files";
+        assert!(refused.reason.contains(told), "{}", refused.reason);
+        core_makes(core, "b").await;
+        // A closed one holds no file; it is opened again where there is room for it.
+        let options = IndicesOptions::default();
+        core.close_indices(&Everything, "a", options).await.expect("it is there");
+        core_makes(core, "c").await;
+        let refused = core.open_indices(&Everything, "a", options).await.expect_err("one too many");
+        assert_eq!(refused.status, 400);
+        core.delete_index(&Everything, "b", options).await.expect("it is there");
+        core.open_indices(&Everything, "a", options).await.expect("there is room");
+        fill(core, "a", 4).await;
+    });
 }
 
 /// What `_cluster/state` tells as `primary_terms`: it was 1 whatever had happened.

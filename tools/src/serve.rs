@@ -65,8 +65,31 @@ pub enum Event {
 /// Descriptors that an executor opens for itself (its rings, its pokes), and a few to spare.
 const FILES_OF_CORE: u64 = 24;
 
-/// Descriptors of the process without executors, with a little room for files and connections.
-const FILES_OF_PROCESS: u64 = 128;
+/// Descriptors of the process without executors, and of files that are being written or opened.
+const FILES_OF_PROCESS: u64 = 64;
+
+/// Fewer than this beyond them serve nobody.
+const FILES_SHARED_MIN: u64 = 64;
+
+/// Descriptors that the process needs for itself.
+const fn files_of_node(cores: usize) -> u64 {
+    FILES_OF_PROCESS + FILES_OF_CORE * cores as u64
+}
+
+/// How the descriptors beyond those the process needs are shared out: three of four go to connections, the rest
+/// to shards, each of which keeps its log open.
+struct FileShares {
+    connections: usize,
+    shards: u64,
+}
+
+impl FileShares {
+    fn of(open_files: u64, cores: usize) -> Self {
+        let free = open_files.saturating_sub(files_of_node(cores));
+        let connections = usize::try_from(free / 4 * 3).unwrap_or(usize::MAX);
+        Self { connections: connections.clamp(1, 1 << 20), shards: (free / 4).max(1) }
+    }
+}
 
 /// Runs a node until it is told to stop.
 pub fn run(options: &Serve) -> Result<()> {
@@ -119,14 +142,13 @@ pub fn run(options: &Serve) -> Result<()> {
         security: settings.security,
         cores: settings.cores,
     };
-    // A quarter stays for files: segments are mapped, each with its descriptor.
-    let connections_max = usize::try_from(open_files / 4 * 3).unwrap_or(usize::MAX).min(1 << 20);
+    let shares = FileShares::of(open_files, settings.cores);
     let oauth = settings.oauth.clone().map(|oauth| {
         let url = || addresses::url(&settings.http, listener.address(), true);
         let issuer = oauth.issuer.unwrap_or_else(url);
         net::oauth::Oauth::new(net::oauth::Settings { issuer, ..oauth.settings })
     });
-    let door = (listener, connections_max, oauth);
+    let door = (listener, shares, oauth);
     let node = Node::start(&settings, &folder, info, door, &probe)?;
     wait_for_signals(signals, &node)?;
     let result = node.live(told, certificates, options);
@@ -140,7 +162,7 @@ fn check_machine(cores: usize) -> Result<u64> {
     let offered = preflight::Machine::read().map_err(|error| failed(&error))?;
     offered.judge().map_err(|refusal| failed(&refusal))?;
     let open_files = raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))?;
-    let needed = FILES_OF_PROCESS + FILES_OF_CORE * cores as u64;
+    let needed = files_of_node(cores) + FILES_SHARED_MIN;
     if open_files < needed {
         return Err(failed(&format_args!(
             "{open_files} files may be open (RLIMIT_NOFILE), {needed} are needed for {cores} cores; run \
@@ -267,7 +289,7 @@ impl Node {
         settings: &Settings,
         folder: &Folder,
         info: NodeInfo,
-        (listener, connections_max, oauth): (Listener, usize, Option<net::oauth::Oauth>),
+        (listener, shares, oauth): (Listener, FileShares, Option<net::oauth::Oauth>),
         probe: &Probe,
     ) -> Result<Self> {
         let cores = u16::try_from(settings.cores).expect("at most 1024");
@@ -275,6 +297,7 @@ impl Node {
             info,
             memory_bytes: usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX),
             warn: |sentence| tracing::warn!("{sentence}"),
+            shards_max: shares.shards,
             reserved_names: if oauth.is_some() { net::oauth::RESERVED } else { &[] },
             ..engine::Config::new(cores, folder.path())
         });
@@ -325,7 +348,7 @@ impl Node {
             sockets,
             listener,
             acceptor: None,
-            connections_max,
+            connections_max: shares.connections,
         })
     }
 

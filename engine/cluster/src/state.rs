@@ -95,6 +95,12 @@ impl State {
         counted.map(|index| u64::from(index.settings.shard_count())).sum()
     }
 
+    /// Shards of open indices, hidden ones too.
+    pub fn open_shards(&self) -> u64 {
+        let open = self.indices.values().filter(|index| index.open);
+        open.map(|index| u64::from(index.settings.shard_count())).sum()
+    }
+
     /// The data stream that an index is part of.
     pub fn data_stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
         // Only names of this form are made for data streams, or were put into one by hand.

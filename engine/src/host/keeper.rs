@@ -100,6 +100,9 @@ impl<E: Env> Keeper<E> {
         if let Err(error) = cluster::admit(&self.value.state(), &command) {
             return Ok(Outcome::Refused(error));
         }
+        if let Some(refused) = self.beyond_files(&command) {
+            return Ok(Outcome::Refused(refused));
+        }
         let mut command = command;
         let mut coming: Vec<[u8; 16]> = Vec::new();
         if !command.new_indices().is_empty() {
@@ -114,6 +117,9 @@ impl<E: Env> Keeper<E> {
             let (after, outcome) = cluster::apply(&state, &command);
             if matches!(outcome, Outcome::Refused(_)) {
                 return Ok(outcome);
+            }
+            if let Some(refused) = self.too_many(&state, &after) {
+                return Ok(Outcome::Refused(refused));
             }
             let news = command.new_indices();
             let news: Vec<_> =
@@ -169,6 +175,29 @@ impl<E: Env> Keeper<E> {
             } else {
                 Error::new(503, "master_not_discovered_exception", error.to_string())
             }
+        })
+    }
+
+    /// Why indices cannot be opened: see [`Keeper::too_many`].
+    fn beyond_files(&self, command: &Command) -> Option<cluster::Error> {
+        if !matches!(command, Command::SetOpen { open: true, .. }) {
+            return None;
+        }
+        let state = self.value.state();
+        self.too_many(&state, &cluster::apply(&state, command).0)
+    }
+
+    /// Why there cannot be the shards of `after`: more than those of `before`, and than files may be open for.
+    fn too_many(&self, before: &State, after: &State) -> Option<cluster::Error> {
+        let most = self.shared.config.shards_max;
+        let (there, then) = (before.open_shards(), after.open_shards());
+        (then > most && then > there).then(|| cluster::Error::Invalid {
+            problems: vec![format!(
+                "this action would add [{}] shards, but this node has [{there}] open, and may have [{most}] with \
+                 the files that its process may hold open: raise that limit (`ulimit -n`, LimitNOFILE of systemd) \
+                 and start it again",
+                then - there
+            )],
         })
     }
 
