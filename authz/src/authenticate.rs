@@ -40,8 +40,9 @@ use crate::secret::Secret;
 use crate::state::State;
 use crate::store::Keeper;
 
-/// Refusals come at whole multiples of this: longer than hashes of usual cost need to be checked.
-const REFUSED_EVERY: Duration = Duration::from_millis(100);
+/// Refusals come at whole multiples of this: longer than the costliest hash that is taken needs for both forms of
+/// a password.
+const REFUSED_EVERY: Duration = Duration::from_millis(150);
 
 /// How long a verified password is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);

@@ -78,7 +78,7 @@ fn parse_line(line: &str) -> Option<User> {
     // From the right: a name may hold a colon, roles and hash never do.
     let (rest, hash) = line.rsplit_once(':')?;
     let (name, roles) = rest.rsplit_once(':')?;
-    let password = PasswordHash::parse(hash.trim())?;
+    let password = PasswordHash::brought(hash.trim())?;
     if !is_name(name) {
         return None;
     }

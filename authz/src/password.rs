@@ -4,8 +4,9 @@
 //! 1. What is kept is a PHC string, `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH` (salt of 16 bytes,
 //!    hash of 32, base64 without padding): 19 MiB and two passes, as OWASP recommends.
 //! 2. Hashing takes tens of milliseconds and 19 MiB: it runs on a worker thread, never on a core.
-//! 3. A foreign PHC string cannot ask for more than the limits below. Other hashes made elsewhere (`foreign`) are
-//!    taken too, and replaced at the first login.
+//! 3. A PHC string that is brought cannot ask for much more work than our own: what took a quarter of a second
+//!    would hold all others up who log in, and tell by its time that there is such a user. Other hashes made
+//!    elsewhere (`foreign`) are taken within like bounds, and all are replaced at the first login.
 //! 4. A password is hashed in its compatibility form (NFKC): what looks like one letter is one, whichever
 //!    keyboard wrote it.
 
@@ -27,7 +28,10 @@ const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
 
-/// What a PHC string made elsewhere may ask for.
+/// What a string that is brought may ask for, in KiB times passes: some 60 ms where our own takes 25.
+const WORK_MAX: u32 = 96 << 10;
+
+/// What a kept PHC string may ask for.
 const MEMORY_KIB_MAX: u32 = 256 << 10;
 const PASSES_MAX: u32 = 16;
 const LANES_MAX: u32 = 16;
@@ -52,7 +56,14 @@ impl fmt::Debug for PasswordHash {
 }
 
 impl PasswordHash {
-    /// Checks the form of a PHC string, or of a hash that was made elsewhere.
+    /// A hash that somebody brings: of a known form, and of work that others can wait for.
+    pub fn brought(text: &str) -> Option<Self> {
+        let asks_too_much =
+            Parts::parse(text).is_some_and(|(parts, _)| parts.memory * parts.passes > WORK_MAX);
+        Self::parse(text).filter(|_| !asks_too_much)
+    }
+
+    /// A hash that was kept: checks the form of a PHC string, or of a hash that was made elsewhere.
     pub fn parse(text: &str) -> Option<Self> {
         let is_known = Parts::parse(text).is_some() || Foreign::parse(text).is_some();
         is_known.then(|| Self(text.to_owned()))
@@ -254,6 +265,19 @@ mod tests {
         ] {
             assert_eq!(PasswordHash::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn what_asks_for_much_is_not_taken() {
+        let good = PasswordHash::nobody().as_str().to_owned();
+        let asks = |memory: u32, passes: u32| {
+            let text = good.replace("m=19456,t=2", &format!("m={memory},t={passes}"));
+            assert!(PasswordHash::parse(&text).is_some(), "what is kept is read: {text}");
+            PasswordHash::brought(&text).is_some()
+        };
+        // The pairs that OWASP holds equal, and what takes longer.
+        assert!(asks(47_104, 1) && asks(19_456, 2) && asks(12_288, 3) && asks(7_168, 5));
+        assert!(asks(65_536, 1) && !asks(65_536, 3) && !asks(262_144, 16));
     }
 
     #[test]

@@ -85,11 +85,12 @@ async fn given_hash<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Optio
             Err(Error::validation(&["password_hash and password cannot both be specified"]))
         }
         (None, None) => Ok(None),
-        (None, Some(hash)) => PasswordHash::parse(hash).map(Some).ok_or_else(|| {
+        (None, Some(hash)) => PasswordHash::brought(hash).map(Some).ok_or_else(|| {
             Error::illegal_argument(
                 "The provided password hash is not a hash or it could not be resolved to a \
                  supported hash algorithm. The supported password hash algorithms are [argon2id, bcrypt, \
-                 pbkdf2, pbkdf2_stretch]",
+                 pbkdf2, pbkdf2_stretch], with no more work than others can wait for: bcrypt of cost 4 to 10, \
+                 argon2id of 96 MiB times passes, pbkdf2 of 100000 rounds",
             )
         }),
         (Some(password), None) => {
