@@ -94,9 +94,6 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
 /// after that.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The statuses of answers that anybody gets: who is not known, or asks too much.
-const REFUSALS: [u16; 2] = [401, 429];
-
 /// When a timer fires, and what ends then.
 type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
 
@@ -140,9 +137,9 @@ struct Connection<T, E: Env, S> {
     timer: Timer,
     /// No request follows those that have begun.
     last: bool,
-    /// There was an answer that not anybody gets.
+    /// There was an answer to somebody who has shown who it is.
     is_used: bool,
-    /// When it came, or had its last answer.
+    /// When it came, or had its last such answer.
     used: Duration,
     /// Whether the body of the request to begin will come is not known: nothing can follow it.
     is_unread: bool,
@@ -301,8 +298,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     async fn gather(&mut self) -> Result<(), Gone> {
         while let Some((reply, manner)) = self.row.pop_ready() {
             let close = reply.close;
-            self.is_used |= !REFUSALS.contains(&reply.status);
-            self.used = self.door.env.clock().monotonic();
+            if reply.is_of_known {
+                self.is_used = true;
+                self.used = self.door.env.clock().monotonic();
+            }
             self.append(reply, manner).await?;
             if close {
                 self.write_out().await?;
@@ -343,11 +342,19 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
         for piece in bytes.chunks(WRITE_BYTES) {
             let deadline = self.door.env.clock().monotonic() + self.door.limits.write;
-            let Self { stream, door, timer, .. } = self;
+            // Who does not take its answer keeps its place no better than who does not ask.
+            let wait = match self.wait() {
+                Wait { standing: Standing::Served, since } => {
+                    Wait { standing: Standing::Busy, since }
+                }
+                wait => wait,
+            };
+            let Self { stream, door, timer, number, .. } = self;
             let write = pin!(stream.write_all(piece));
-            match until(door.env.clock(), timer, deadline, write).await {
-                Some(Ok(())) => {}
-                Some(Err(_)) | None => return Err(Gone),
+            let writing = pin!(door.until_ended(*number, (wait, false), write));
+            match until(door.env.clock(), timer, deadline, writing).await {
+                Some(Some(Ok(()))) => {}
+                Some(Some(Err(_)) | None) | None => return Err(Gone),
             }
         }
         Ok(())
@@ -410,11 +417,11 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         Ok(())
     }
 
-    /// As what it waits for bytes now.
+    /// As what it waits for its client now.
     fn wait(&self) -> Wait {
         let is_known = self.incoming.as_ref().is_some_and(|incoming| incoming.judged.is_some());
         let standing = match self.is_used {
-            _ if is_known => Standing::Sending,
+            _ if is_known => Standing::Busy,
             true => Standing::Served,
             false => Standing::Stranger,
         };

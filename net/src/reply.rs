@@ -19,6 +19,8 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// The connection ends with it.
     pub close: bool,
+    /// Whoever gets it has shown who it is: its connection is no stranger's any more.
+    pub is_of_known: bool,
     /// The memory that it takes until it is sent.
     pub memory: Option<Arc<Taken>>,
 }

@@ -224,6 +224,8 @@ struct Look {
     warnings: Vec<String>,
     /// Seconds to wait before asking again, of an answer that refuses for now.
     wait_seconds: Option<u64>,
+    /// The caller has shown who it is, or need not.
+    is_known: bool,
     /// Of the request, for its meter: a place in `engine::meter::FAMILIES`.
     family: usize,
 }
@@ -319,6 +321,7 @@ impl<E: Env> Inner<E> {
         if let Err(error) = self.room_to_send(&mut reply, look.family, head.method()) {
             reply = fail::reply(&error, look.trace);
         }
+        reply.is_of_known = look.is_known;
         (reply, look.family)
     }
 
@@ -341,8 +344,11 @@ impl<E: Env> Inner<E> {
             peer,
             id: OnceCell::new(),
             proven: OnceCell::new(),
+            is_admitted: Cell::new(false),
         };
-        Some(crate::oauth::answer(&visit).await)
+        let mut reply = crate::oauth::answer(&visit).await;
+        reply.is_of_known = reply.status < 400 && visit.is_of_known();
+        Some(reply)
     }
 
     /// A request whose turn came when nobody waits for it any more.
@@ -402,7 +408,10 @@ impl<E: Env> Inner<E> {
             }
         };
         let caller = match judged {
-            Judged::Caller(caller) => caller,
+            Judged::Caller(caller) => {
+                look.is_known = self.security.is_none() || matches!(caller, Caller::Known(_));
+                caller
+            }
             Judged::Stranger(reply) => {
                 look.filter.clear();
                 audit::refused(

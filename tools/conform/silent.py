@@ -2,7 +2,7 @@
 
 A node with 64 MiB has places for some hundred connections, and one with 1,000 descriptors for some more. Somebody
 opens two thousand that send nothing, or half a head, or the beginning of a body without a password, or that were
-served once and stay, and renews them; meanwhile clients with a password connect, one after the other, and each
+served once and stay, or ask what anybody may, or do not take their answers, and renews them; meanwhile clients with a password connect, one after the other, and each
 must be served.
 So must one that asked before and kept its connection.
 """
@@ -24,12 +24,15 @@ NOTHING = b""
 HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: h\r\nX: "
 HALF_A_BODY = b"POST /_bulk HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-ndjson\r\nContent-Length: 200\r\n\r\nab"
 MUCH_OF_A_BODY = HALF_A_BODY.replace(b"200", b"90000")
+ANYBODYS = b"OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n"
+# Each answer, a refusal, is as long; nobody reads them.
+UNREAD = (b"GET /_search HTTP/1.1\r\nHost: h\r\nX-Opaque-Id: " + b"A" * 15_000 + b"\r\n\r\n") * 100
 BLANK = b"GET /_cluster/health HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
 def connection(server):
     host, port = server.url.split("//", 1)[1].rsplit(":", 1)
-    if not server.secure:
+    if server.url.startswith("http:"):
         return http.client.HTTPConnection(host, int(port), timeout=10)
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -48,16 +51,26 @@ def crowd(server, says):
     host, port = server.url.split("//", 1)[1].rsplit(":", 1)
     for _ in range(SILENT):
         try:
-            one = socket.create_connection((host, int(port)), timeout=5)
-            if says:
+            one = socket.socket()
+            one.settimeout(5)
+            if says is UNREAD:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            one.connect((host, int(port)))
+            if says is UNREAD:
+                one.setblocking(False)
+                one.send(says)
+            elif says:
                 one.sendall(says)
             yield one
         except OSError:
             pass
 
 
-def story(says, **how):
-    with Server(cores=1, args=("--memory", "64mb" if "files" not in how else "512mb"), **how) as server:
+def story(says, tls=True, **how):
+    args = ["--memory", "64mb" if "files" not in how else "512mb"]
+    if not tls:
+        args += ["-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false"]
+    with Server(cores=1, args=args, **how) as server:
         kept = connection(server)
         assert status(kept) == 200
         served = refused = 0
@@ -95,6 +108,9 @@ def main():
         ("a request, and then nothing, plain", BLANK, {"secure": False}),
         ("nothing, TLS, few descriptors", NOTHING, {"secure": True, "files": 1_000}),
         ("half a head, plain, few descriptors", HALF_A_HEAD, {"secure": False, "files": 1_000}),
+        ("what anybody may ask, plain", ANYBODYS, {"tls": False}),
+        ("answers that nobody takes, plain", UNREAD, {"tls": False}),
+        ("answers that nobody takes, plain, few descriptors", UNREAD, {"tls": False, "files": 300}),
     ]
     failed = 0
     for name, says, how in stories:

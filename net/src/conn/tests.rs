@@ -49,7 +49,8 @@ impl Service for Echo {
                 return Reply::text(200, vec![b'x'; 3_000_000]);
             }
             let body = format!("{method} {target} {}", request.body.len());
-            Reply::text(200, body)
+            let is_of_known = !target.starts_with("/anybody");
+            Reply { is_of_known, ..Reply::text(200, body) }
         })
     }
 
@@ -397,6 +398,59 @@ fn one_connection_too_many_takes_the_place_of_an_idle_one() {
         assert_eq!((found.len(), closed), (0, true), "of those, the one without a request");
         half.write_all(b"Host: h\r\n\r\n").await.expect("open");
         assert_eq!(answers(&mut half, &[Method::Get]).await.0[0].status, 200, "it was not idle");
+        used.write_all(&get("/y")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
+}
+
+#[test]
+fn who_does_not_take_its_answers_gives_its_place_to_another() {
+    // The story: some hundred connections that pipelined requests without a password, and never read, kept all
+    // others out for minutes.
+    let place = with(9, Limits { connections_max: 3, ..Limits::default() }, 64 << 20);
+    let mut used = place.connect();
+    let second =
+        || place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    place.sim.run(async {
+        used.write_all(&get("/u")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
+    let mut deaf: Vec<_> = (0..2).map(|_| place.connect()).collect();
+    place.sim.run(async {
+        for one in &mut deaf {
+            one.write_all(&get("/large").repeat(2)).await.expect("open");
+        }
+    });
+    second();
+    assert_eq!(place.door.open_count(), 3);
+    assert_eq!(
+        place.talk(&get("/x"), &[Method::Get]).0.len(),
+        1,
+        "there is one that does not read"
+    );
+    place.sim.run(async {
+        used.write_all(&get("/y")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200, "it was served");
+    });
+}
+
+#[test]
+fn an_answer_that_anybody_gets_makes_nobody_known() {
+    let place = with(9, Limits { connections_max: 2, ..Limits::default() }, 64 << 20);
+    let (mut used, mut other) = (place.connect(), place.connect());
+    let second =
+        || place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(1)).await });
+    for (wire, path) in [(&mut used, "/u"), (&mut other, "/anybody")] {
+        place.sim.run(async {
+            wire.write_all(&get(path)).await.expect("open");
+            assert_eq!(answers(wire, &[Method::Get]).await.0[0].status, 200);
+        });
+        second();
+    }
+    assert_eq!(place.talk(&get("/x"), &[Method::Get]).0.len(), 1);
+    place.sim.run(async {
+        let (found, closed) = answers(&mut other, &[Method::Get]).await;
+        assert_eq!((found.len(), closed), (0, true), "though it had its answer last");
         used.write_all(&get("/y")).await.expect("open");
         assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
     });

@@ -1,16 +1,15 @@
-//! The connections of a core that wait for bytes of their clients, and which of them end when others need
-//! their places.
+//! The connections of a core that wait for their clients, and which of them end when others need their places.
 //!
-//! A client that connects and says nothing, or half a head, or half a body, costs a place for as long as it
-//! likes, and there are as many places as memory and descriptors allow. So where all are taken, one more
-//! takes the place of one that waits.
+//! A client that connects and says nothing, or half a head, or half a body, or asks and does not take the
+//! answer, costs a place for as long as it likes, and there are as many places as memory and descriptors
+//! allow. So where all are taken, one more takes the place of one that waits.
 //!
 //! Always true
-//! 1. Of one standing, who waits for longest ends first; bytes that come do not make it shorter, only an
-//!    answer does.
+//! 1. Of one standing, who waits for longest ends first. Bytes that come or go do not make it shorter, only an
+//!    answer does, and not to a stranger: many who ask and ask would never have waited.
 //! 2. Strangers end first, unless they are few ([`STRANGERS_PART`]): whoever comes is one for a moment, and
 //!    whoever is served often keeps the connection.
-//! 3. What runs, or is written, does not wait.
+//! 3. What runs does not wait.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};
@@ -23,24 +22,24 @@ use base::hash::Map;
 pub(crate) enum Standing {
     /// It has had no answer yet, or none but those that anybody gets.
     Stranger,
-    /// It has had an answer.
+    /// It has had an answer, after it had shown who it is.
     Served,
-    /// It sends a body, and it is known who it is.
-    Sending,
+    /// It sends a body or takes an answer, and it is known who it is.
+    Busy,
 }
 
 /// That a connection waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     pub(crate) standing: Standing,
-    /// Since it came, or had its last answer.
+    /// Since it came, or, of one that is known, had its last answer.
     pub(crate) since: Duration,
 }
 
 struct Waiting {
     waker: Waker,
     wait: Wait,
-    /// No bytes have come since.
+    /// No bytes have come or gone since.
     is_waiting: bool,
     is_dismissed: bool,
 }
@@ -77,7 +76,7 @@ impl Waits {
         }
     }
 
-    /// Bytes have come for it.
+    /// Bytes have come for it, or were taken.
     pub(crate) fn has_come(&self, number: u64) {
         if let Some(known) = self.all.borrow_mut().get_mut(&number) {
             known.is_waiting = false;
@@ -120,13 +119,13 @@ impl Waits {
         // leave at once nobody waits for a moment.
         let staying = || all.values().filter(|known| !known.is_dismissed);
         let count = |standing| staying().filter(|known| known.wait.standing == standing).count();
-        let (served, sending) = (count(Standing::Served), count(Standing::Sending));
-        let strangers = open.saturating_sub(self.leaving.get() + served + sending);
+        let (served, busy) = (count(Standing::Served), count(Standing::Busy));
+        let strangers = open.saturating_sub(self.leaving.get() + served + busy);
         let first = match (strangers, served) {
             (1.., 0) => Standing::Stranger,
             (strangers, _) if strangers > open / STRANGERS_PART => Standing::Stranger,
             (_, 1..) => Standing::Served,
-            _ => Standing::Sending,
+            _ => Standing::Busy,
         };
         let of = |standing| -> Vec<(Duration, u64)> {
             let is_one = |known: &Waiting| {
@@ -139,7 +138,7 @@ impl Waits {
             one.map(|(number, known)| (known.wait.since, *number)).collect()
         };
         let mut waiting = of(first);
-        for other in [Standing::Served, Standing::Stranger, Standing::Sending] {
+        for other in [Standing::Served, Standing::Stranger, Standing::Busy] {
             if waiting.is_empty() && is_urgent {
                 waiting = of(other);
             }
@@ -192,9 +191,9 @@ mod tests {
 
     #[test]
     fn strangers_end_before_others_unless_they_are_few() {
-        use Standing::{Sending, Served, Stranger};
+        use Standing::{Busy, Served, Stranger};
         let all =
-            [(1, Served, 5), (2, Stranger, 7), (3, Served, 3), (4, Stranger, 6), (5, Sending, 1)];
+            [(1, Served, 5), (2, Stranger, 7), (3, Served, 3), (4, Stranger, 6), (5, Busy, 1)];
         // Two of five are many, one of four is not.
         assert_eq!(ending(&waiting(&all), 0), [4, 3, 2, 1, 5]);
         // Others leave, and who was served is not ended for them, unless it lasts.
@@ -204,7 +203,7 @@ mod tests {
         // Who has just come is spared.
         let soon = Duration::from_secs(7) + GRACE / 2;
         assert!(!waiting(&all[1..2]).dismiss(1, 1, (soon, true)));
-        assert_eq!(ending(&waiting(&[(5, Sending, 1)]), 0), [5]);
+        assert_eq!(ending(&waiting(&[(5, Busy, 1)]), 0), [5]);
         assert!(!waiting(&[]).dismiss(8, 1, (LATER.0, true)));
     }
 

@@ -27,6 +27,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         Ok(caller) => caller,
         Err(reply) => return reply,
     };
+    visit.is_admitted.set(true);
     let by = match &caller {
         Caller::Known(known) => known.principal.clone(),
         Caller::Anyone => return fail::no_handler("/_oauth", visit.head.method_text()),

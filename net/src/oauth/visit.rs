@@ -1,6 +1,6 @@
 //! One request at the OAuth half: who knocks, with which cookies, and what every answer carries.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +52,8 @@ pub struct Visit<'a, E: Env> {
     pub id: OnceCell<String>,
     /// The client that showed who it is, once it has.
     pub proven: OnceCell<Arc<Client>>,
+    /// The store let the caller in.
+    pub is_admitted: Cell<bool>,
 }
 
 /// Somebody who is signed in.
@@ -149,6 +151,13 @@ impl<E: Env> Visit<'_, E> {
         all.push(("request_id", self.id.get_or_init(|| request_id(self.core.env()))));
         all.push(("opaque_id", self.head.text("x-opaque-id").unwrap_or_default()));
         audit.note(self.core.env().clock().unix_ms(), event, outcome, &all);
+    }
+
+    /// Has whoever asks shown who it is? A client without a secret cannot: anybody may know its name.
+    pub fn is_of_known(&self) -> bool {
+        self.is_admitted.get()
+            || self.proven.get().is_some_and(|client| client.profile.confidential)
+            || self.signed_in().is_some()
     }
 
     /// Who is signed in in this browser.
