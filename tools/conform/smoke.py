@@ -3,10 +3,13 @@
 Each test is a short story against a release binary with security on. The last line counts them.
 """
 
+import base64
+import collections
 import gzip
 import json
 import socket
 import sys
+import threading
 import traceback
 
 from server import PASSWORD, Server
@@ -135,9 +138,7 @@ def conflicting_lengths_close_the_connection_with_400(server):
 
 @test
 def pipelined_requests_are_answered_in_order(server):
-    from base64 import b64encode
-
-    token = b64encode(f"elastic:{PASSWORD}".encode()).decode()
+    token = base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()
     one = f"GET /missing-%d/_doc/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Basic {token}\r\n\r\n"
     with connect(server) as wire:
         wire.sendall("".join(one % at for at in range(50)).encode())
@@ -167,6 +168,40 @@ def a_restart_keeps_everything(server):
     status, _, body = server.request("GET", "/kept/_doc/7")
     assert body["_source"] == {"n": 7} and body["_seq_no"] == 7, body
     server.request("DELETE", "/kept")
+
+
+@test
+def who_is_told_that_an_index_exists_finds_it(_):
+    """Many write into indices that none has made yet, as shippers of logs do when the day ends."""
+    statuses = collections.Counter()
+    with Server(cores=1, args=("-E", "xpack.security.http.ssl.enabled=false", "-E", "oauth.enabled=false")) as server:
+        host, port = server.http.rsplit(":", 1)
+        key = base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()
+
+        def ask(wire, method, path):
+            wire.sendall(f"{method} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Basic {key}\r\n\r\n".encode())
+            answer = b""
+            while b"\r\n\r\n" not in answer:
+                answer += wire.recv(65_536)
+            head, body = answer.split(b"\r\n\r\n", 1)
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            while len(body) < length:
+                body += wire.recv(65_536)
+            return int(head[9:12])
+
+        def write():
+            with socket.create_connection((host, int(port)), 30) as wire:
+                for number in range(150):
+                    made = ask(wire, "PUT", f"/day-{number}")
+                    statuses[made, ask(wire, "GET", f"/day-{number}")] += 1
+
+        writers = [threading.Thread(target=write) for _ in range(8)]
+        for one in writers:
+            one.start()
+        for one in writers:
+            one.join()
+    assert sum(statuses.values()) == 8 * 150, statuses
+    assert {after for _, after in statuses} == {200}, statuses
 
 
 def main():

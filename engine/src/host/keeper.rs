@@ -97,6 +97,16 @@ impl<E: Env> Keeper<E> {
 
     /// Does a change; see rule 1.
     pub(crate) async fn change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
+        let changed = self.try_change(command).await;
+        if matches!(changed, Ok(Outcome::Refused(_))) {
+            // What refused it may be so new that whoever made it has not published it yet. Who is told that
+            // an index exists finds it.
+            self.publish_state();
+        }
+        changed
+    }
+
+    async fn try_change(self: &Rc<Self>, command: Command) -> Result<Outcome> {
         if let Err(error) = cluster::admit(&self.value.state(), &command) {
             return Ok(Outcome::Refused(error));
         }
