@@ -40,10 +40,6 @@ use crate::secret::Secret;
 use crate::state::State;
 use crate::store::Keeper;
 
-/// Refusals come at whole multiples of this: longer than the costliest hash that is taken needs for both forms of
-/// a password.
-const REFUSED_EVERY: Duration = Duration::from_millis(150);
-
 /// How long a verified password is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);
 
@@ -370,12 +366,10 @@ impl<E: Env> Inner<E> {
         tag: hmac::Tag,
     ) -> Result<Principal, AuthError> {
         let clock = self.env.clock();
-        let begun = clock.monotonic();
+        let (begun, place) = (clock.monotonic(), self.keeper.refusals().enter());
         let checked = self.check_now(name, password, tag).await;
         if matches!(checked, Err(AuthError::Wrong { .. })) {
-            let took = clock.monotonic().saturating_sub(begun);
-            let beyond = Duration::from_nanos((took.as_nanos() % REFUSED_EVERY.as_nanos()) as u64);
-            clock.sleep(REFUSED_EVERY - beyond).await;
+            clock.sleep(place.rest(clock.monotonic().saturating_sub(begun))).await;
         }
         checked
     }

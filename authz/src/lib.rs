@@ -26,6 +26,7 @@ pub mod pattern;
 pub mod principal;
 pub mod privilege;
 pub mod record;
+mod refusals;
 pub mod secret;
 pub mod state;
 pub mod store;

@@ -27,6 +27,7 @@ use crate::password::{self, CHARACTERS_MIN, PasswordHash};
 use crate::record::key::{ApiKey, Salted};
 use crate::record::role::{Descriptor, Role};
 use crate::record::user::ELASTIC;
+use crate::refusals::Line;
 use crate::secret::Secret;
 use crate::state::State;
 use crate::token::Keys;
@@ -168,12 +169,13 @@ pub struct Keeper {
     asks: Sender<Ask>,
     keys: Keys,
     audit: Audit,
+    refusals: Line,
 }
 
 impl Keeper {
     /// Joins what the keeper publishes with the way to ask it, and the keys of tokens.
     pub fn new(published: Arc<Published<State>>, asks: Sender<Ask>, keys: Keys) -> Self {
-        Self { published, asks, keys, audit: Audit::none() }
+        Self { published, asks, keys, audit: Audit::none(), refusals: Line::default() }
     }
 
     /// The same, with an audit log.
@@ -185,6 +187,11 @@ impl Keeper {
     /// Where events are noted.
     pub fn audit(&self) -> &Audit {
         &self.audit
+    }
+
+    /// The line in which passwords are checked.
+    pub(crate) fn refusals(&self) -> &Line {
+        &self.refusals
     }
 
     /// The keys of tokens.
