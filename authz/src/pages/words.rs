@@ -24,6 +24,15 @@ pub struct Words {
 
 /// A scope in words; `indices_today` tells how many of the reader's indices a pattern matches now.
 pub fn of(scope: &str, indices_today: impl Fn(&str) -> usize) -> Words {
+    said(scope, |pattern| Some(indices_today(pattern)))
+}
+
+/// A scope as one sentence, for somebody who may not know which indices there are.
+pub fn anywhere(scope: &str) -> String {
+    said(scope, |_| None).sentence
+}
+
+fn said(scope: &str, indices_today: impl Fn(&str) -> Option<usize>) -> Words {
     let words = |sentence: String, effect: String, weight| Words { sentence, effect, weight };
     let plain = |sentence: &str, effect: &str, weight| {
         words(sentence.to_owned(), effect.to_owned(), weight)
@@ -111,14 +120,13 @@ fn parts(action: &str) -> &'static [Part] {
     }
 }
 
-/// The effect of what is held in part.
-const MORE: &str =
-    "It asked for more, which you do not hold yourself. When your rights change, so does this.";
+/// The effect of what is held in part begins so.
+const MORE: &str = "It asked for more, which you do not hold yourself. When your rights change, so does this, up to: ";
 
 impl Words {
     /// Is less held than it asks for?
     pub fn is_part(&self) -> bool {
-        self.effect == MORE
+        self.effect.starts_with(MORE)
     }
 }
 
@@ -140,7 +148,7 @@ pub fn held(
         kept.iter().filter(|it| it.on_documents == on_documents).map(|it| it.verb).collect()
     };
     let (documents, indices) = (verbs(true), verbs(false));
-    let place = place(pattern, indices_today(pattern));
+    let place = place(pattern, Some(indices_today(pattern)));
     let sentence = match (documents.as_slice(), indices.as_slice()) {
         ([], indices) => format!("{} the indices {place}", capital(&list(indices, "and"))),
         (["add"], []) => format!("Add documents to {place}"),
@@ -153,7 +161,7 @@ pub fn held(
     };
     let weight =
         if documents == ["read"] && indices.is_empty() { Weight::Reads } else { Weight::Changes };
-    Words { sentence, effect: MORE.to_owned(), weight }
+    Words { sentence, effect: format!("{MORE}{}.", whole.sentence), weight }
 }
 
 /// Words in a row: `a, b and c`.
@@ -186,7 +194,15 @@ pub fn index_scope(scope: &str) -> Option<(&str, &str)> {
     scope.strip_prefix("index:")?.rsplit_once(':')
 }
 
-fn place(pattern: &str, today: usize) -> String {
+/// Where; of how many indices that is today, where it may be told.
+fn place(pattern: &str, today: Option<usize>) -> String {
+    let Some(today) = today else {
+        return match pattern {
+            "*" => "every index".to_owned(),
+            pattern if pattern.contains('*') => format!("{pattern}, any that match"),
+            pattern => pattern.to_owned(),
+        };
+    };
     let indices = match today {
         0 => "no index today".to_owned(),
         1 => "1 index today".to_owned(),
@@ -226,6 +242,8 @@ mod tests {
             of("index:new:create", |_| 0).sentence,
             "Add documents to new, of which you have none today"
         );
+        assert_eq!(anywhere("index:bills-*:read"), "Read documents in bills-*, any that match");
+        assert_eq!(anywhere("index:bills:all"), "Do everything with bills");
         assert_eq!(of("self", |_| 0).weight, Weight::Slight);
     }
 
@@ -265,6 +283,10 @@ mod tests {
         ] {
             assert_eq!(told(scope, actions), (expected, weight), "{scope} {actions:?}");
         }
+        let part = held("index:orders-*:all", |_| 2, |probe| probe == read);
+        let grows =
+            format!("When your rights change, so does this, up to: Do everything with {today}.");
+        assert!(part.is_part() && part.effect.ends_with(&grows), "{}", part.effect);
         let whole = held("index:orders-*:all", |_| 2, |_| true);
         assert_eq!(whole, of("index:orders-*:all", |_| 2));
     }

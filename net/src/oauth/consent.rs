@@ -61,12 +61,12 @@ fn show<E: Env>(
     let details = entries().filter(|(_, entry)| reach.holds_any_of(entry));
     let details = details.map(|(at, entry)| detail(visit, &signed_in.user, at, entry)).collect();
     // What indices there are is nobody's business who holds nothing of them.
-    let of_none = |scope: &str| words::of(scope, |_| 0).sentence;
     let beyond_details = entries()
         .filter(|(_, entry)| !reach.holds_any_of(entry))
         .flat_map(|(_, entry)| details::scopes(entry))
-        .map(|scope| of_none(&scope.to_string()));
-    let beyond = beyond.iter().map(|scope| of_none(scope)).chain(beyond_details).collect();
+        .map(|scope| words::anywhere(&scope.to_string()));
+    let beyond = beyond.iter().map(|scope| words::anywhere(scope));
+    let beyond = beyond.chain(beyond_details).collect();
     let lasting = client.may("refresh_token");
     let shown = Consent {
         person: signed_in.person(),
