@@ -86,10 +86,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(done(call, &results))
 }
 
-/// What the body of one alias may name.
-const KEYS: [&str; 12] = [
-    "index",
-    "alias",
+/// What an alias may say, in the body of its own request and in an `add`.
+const SAYS: [&str; 10] = [
     "filter",
     "routing",
     "index_routing",
@@ -112,7 +110,7 @@ fn known(body: &Node) -> Result<()> {
                 .with("line", u64::from(value.at.line))
                 .with("col", u64::from(value.at.column)));
         }
-        if !KEYS.contains(&key.as_str()) {
+        if !["index", "alias"].contains(&key.as_str()) && !SAYS.contains(&key.as_str()) {
             return Err(Error::illegal_argument(format!("Unsupported field [{key}]")));
         }
     }
@@ -221,25 +219,8 @@ fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Erro
         let cause = Error::illegal_argument("Too many operations declared on operation entry");
         return Err((Some(behind), error.caused_by(cause)));
     };
-    let known: &[&str] = match member.key.as_str() {
-        "add" => &[
-            "index",
-            "indices",
-            "alias",
-            "aliases",
-            "filter",
-            "routing",
-            "index_routing",
-            "indexRouting",
-            "index-routing",
-            "search_routing",
-            "searchRouting",
-            "search-routing",
-            "is_write_index",
-            "is_hidden",
-            "must_exist",
-        ],
-        "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
+    let names: &[&str] = match member.key.as_str() {
+        "add" | "remove" => &["index", "indices", "alias", "aliases", "must_exist"],
         "remove_index" => &["index", "indices", "must_exist"],
         _ => {
             let error = unknown("alias_action", &member.key, member.key_at);
@@ -253,13 +234,13 @@ fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Erro
     let mut named: Vec<&str> = Vec::new();
     for inner in member.value.as_object().unwrap_or_default() {
         let at = inner.value.at;
-        if !known.contains(&inner.key.as_str()) {
+        let key = inner.key.as_str();
+        if !names.contains(&key) && !(member.key == "add" && SAYS.contains(&key)) {
             return Err(wrap(at, unknown(&member.key, &inner.key, inner.key_at)));
         }
         kind_of(&member.key, &inner.key, &inner.value).map_err(|error| wrap(at, error))?;
         // A list is judged when it is read.
         let at = inner.value.end;
-        let key = inner.key.as_str();
         let why = match (key, &inner.value) {
             ("index" | "alias", value) if value.as_str() == Some("") => {
                 Some(format!("[{key}] can't be empty string"))
