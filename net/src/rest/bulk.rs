@@ -74,21 +74,12 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     while splitter.step(STEP_ITEMS)? {
         spawn.yield_if_needed().await;
     }
-    let items = splitter.finish()?;
-    if copies != Copies::Count(1) {
-        let mut last = None;
-        for item in &items {
-            let (Item::Write(item) | Item::Refused(item, _)) = item;
-            // What an index's setting says was looked at with its first item.
-            if copies == Copies::Setting && last == Some(item.index.as_str()) {
-                continue;
-            }
-            last = Some(item.index.as_str());
-            let routed = item.routing.as_deref().or(item.id.as_deref());
-            copies::wait(call, copies, &item.index, routed).await?;
-        }
-    }
+    let mut items = splitter.finish()?;
+    let waits = refuse_without_copies(call, copies, &mut items)?;
     let reply = run(call, items, refresh).await;
+    if waits {
+        copies::wait_in_vain(call).await?;
+    }
     if let Some(error) = refused_whole(&reply) {
         return Err(error.clone());
     }
@@ -103,6 +94,32 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     render::end_bulk(&mut writer);
     Ok(Reply::json(200, body))
+}
+
+/// Refuses the items whose shards have too few copies. Are there such? Then they are waited for.
+fn refuse_without_copies<E: Env>(
+    call: &Call<'_, E>,
+    copies: Copies,
+    items: &mut [Item],
+) -> Result<bool> {
+    let mut waits = false;
+    // An index whose setting asks for no more is not looked at again with each of its items.
+    let mut enough: Option<String> = None;
+    for item in items {
+        let Item::Write(write) = item else { continue };
+        if enough.as_ref() == Some(&write.index) {
+            continue;
+        }
+        let routed = write.routing.as_deref().or(write.id.as_deref());
+        match copies::lacking(call, copies, &write.index, routed)? {
+            Some(error) => {
+                waits = true;
+                *item = Item::Refused(write.clone(), error);
+            }
+            None => enough = Some(write.index.clone()),
+        }
+    }
+    Ok(waits)
 }
 
 /// Items that are cut or written before others may run: some ten microseconds.
@@ -219,7 +236,8 @@ impl<'a> Splitter<'a> {
                 item.source = source.expect("a line of the body");
             }
         }
-        if item.index.is_empty() {
+        // One that was given, and is no name, fails its item alone.
+        if item.index.is_empty() && refused.is_none() {
             self.problem("index is missing".to_owned());
         }
         for problem in document::problems(&item) {
@@ -357,9 +375,7 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
                 reader.parameter(&key, &mut item, &mut refused)?;
             }
         }
-        // Elasticsearch takes `{"index":null}`, as if it said nothing.
-        Some(value) if value.token == Token::Null => {}
-        other => return Err(malformed("START_OBJECT", name(other))),
+        other => return Err(malformed("START_OBJECT or END_OBJECT", name(other))),
     }
     reader.end()?;
     Ok((item, refused))
@@ -372,6 +388,13 @@ struct Reader<'a> {
     number: usize,
     /// A bit for each of [`PARAMETERS`] that was there.
     seen: u32,
+}
+
+/// What an item is told whose index is the empty word.
+fn no_name() -> Error {
+    Error::new(400, "invalid_index_name_exception", "Invalid index name [], must not be empty")
+        .with("index_uuid", "_na_")
+        .with("index", "")
 }
 
 /// What an action line may hold.
@@ -486,7 +509,12 @@ impl Reader<'_> {
         }
         let text = text.unwrap_or_default();
         match name {
-            "_index" => item.index = text,
+            "_index" => {
+                if text.is_empty() {
+                    *refused = Some(no_name());
+                }
+                item.index = text;
+            }
             "_id" => item.id = Some(text),
             "routing" => item.routing = Some(text),
             "if_seq_no" => item.if_seq_no = Some(count(name, "sequence numbers", &text)?),

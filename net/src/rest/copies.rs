@@ -112,8 +112,34 @@ pub(super) async fn wait<E: Env>(
     index: &str,
     routed: Option<&str>,
 ) -> Result<()> {
+    match lacking(call, copies, index, routed)? {
+        None => Ok(()),
+        Some(error) => {
+            wait_in_vain(call).await?;
+            Err(error)
+        }
+    }
+}
+
+/// Waits as long as the request says for copies that will not come.
+pub(super) async fn wait_in_vain<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    call.core.env().clock().sleep(Duration::from_millis(timeout_ms(call)?)).await;
+    Ok(())
+}
+
+fn timeout_ms<E: Env>(call: &Call<'_, E>) -> Result<u64> {
+    Ok(call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS))
+}
+
+/// What is said in the end where that shard has too few copies.
+pub(super) fn lacking<E: Env>(
+    call: &Call<'_, E>,
+    copies: Copies,
+    index: &str,
+    routed: Option<&str>,
+) -> Result<Option<Error>> {
     if matches!(copies, Copies::Count(0 | 1)) {
-        return Ok(());
+        return Ok(None);
     }
     let state = call.core.state();
     // An alias is judged by the first index behind it; what this very write makes, by the defaults.
@@ -121,7 +147,7 @@ pub(super) async fn wait<E: Env>(
     let settings = state.index(concrete.map_or(index, |name| name)).map(|index| &*index.settings);
     let needed = copies.needed(settings);
     if needed <= 1 {
-        return Ok(());
+        return Ok(None);
     }
     let shard = match (settings, routed) {
         (Some(settings), Some(routed)) => {
@@ -131,18 +157,16 @@ pub(super) async fn wait<E: Env>(
         }
         _ => 0,
     };
-    let timeout_ms = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
-    call.core.env().clock().sleep(Duration::from_millis(timeout_ms)).await;
-    Err(Error::new(
+    Ok(Some(Error::new(
         503,
         "unavailable_shards_exception",
         format!(
             "[{index}][{shard}] Not enough active copies to meet shard count of [{needed}] (have \
              1, needed {needed}). Timeout: [{}], request: [{}]",
-            crate::render::units::millis(timeout_ms),
+            crate::render::units::millis(timeout_ms(call)?),
             String::from_utf8_lossy(
                 call.head.target().split(|&b| b == b'?').next().unwrap_or_default()
             )
         ),
-    ))
+    )))
 }

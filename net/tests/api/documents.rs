@@ -201,6 +201,15 @@ fn a_bulk_keeps_order_and_fails_by_item() {
             Some("document_parsing_exception")
         );
         assert!(items[2].at(&["index", "error", "root_cause"]).is_none());
+        let strict = r#"{"settings":{"index.write.wait_for_active_shards":2}}"#;
+        client.good("PUT", "/strict?wait_for_active_shards=0", strict).await;
+        let two = "{\"index\":{\"_index\":\"strict\",\"_id\":\"1\"}}\n{}\n{\"index\":{\"_index\":\"plain\"}}\n{}\n";
+        let found = client.good("POST", "/_bulk?timeout=100ms", two).await;
+        let items = at(&found, &["items"]).as_array().expect("a list");
+        let refused = at(&items[0], &["index", "error", "reason"]).as_str().expect("a reason");
+        assert!(refused.starts_with("[strict][0] Not enough active copies"), "{refused}");
+        assert_eq!(at(&items[0], &["index", "status"]).as_u64(), Some(503));
+        assert_eq!(at(&items[1], &["index", "status"]).as_u64(), Some(201));
         assert_eq!(
             client.bad("POST", "/_bulk", "{\"index\":{}}\n{}\n").await,
             "400 action_request_validation_exception: Validation Failed: 1: index is missing;"

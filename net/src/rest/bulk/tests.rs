@@ -82,7 +82,11 @@ fn what_fails_the_request_is_named_with_its_line() {
     );
     assert_eq!(
         reason("{\"index\":\"a\"}\n{}\n"),
-        "Malformed action/metadata line [1], expected START_OBJECT but found [VALUE_STRING]"
+        "Malformed action/metadata line [1], expected START_OBJECT or END_OBJECT but found [VALUE_STRING]"
+    );
+    assert_eq!(
+        reason("{\"delete\":null}\n{\"index\":{}}\n{}\n"),
+        "Malformed action/metadata line [1], expected START_OBJECT or END_OBJECT but found [VALUE_NULL]"
     );
     assert_eq!(
         reason("{}\n{}\n"),
@@ -124,6 +128,11 @@ fn what_fails_an_item_leaves_the_others() {
     assert_eq!(error.reason, "pipeline with id [p] does not exist");
     let Item::Write(item) = &items[2] else { panic!("refused") };
     assert_eq!(item.id, None);
+    let items = cut("{\"index\":{\"_index\":\"\"}}\n{}\n{\"index\":{\"_index\":\"a\"}}\n{}\n");
+    let items = items.expect("good");
+    let Item::Refused(_, error) = &items[0] else { panic!("taken") };
+    assert_eq!(error.reason, "Invalid index name [], must not be empty");
+    assert!(matches!(&items[1], Item::Write(item) if item.index == "a"));
 }
 
 #[test]
