@@ -207,7 +207,7 @@ impl<E: Env> Authenticator<E> {
         }
     }
 
-    /// Who sends this `Authorization` header, and acts as `run_as` where that is given.
+    /// Who sends this `Authorization` header from the address `host`, and acts as `run_as` where that is given.
     ///
     /// # Errors
     /// Why nobody is let in.
@@ -215,31 +215,41 @@ impl<E: Env> Authenticator<E> {
         &self,
         header: Option<&str>,
         run_as: Option<&str>,
+        host: &str,
     ) -> Result<Principal, AuthError> {
-        let principal = self.authenticate(header).await?;
+        let principal = self.authenticate(header, host).await?;
         match run_as {
             None => Ok(principal),
             Some(user) => self.inner.run_as(&principal, user).await,
         }
     }
 
-    /// Who sends this `Authorization` header.
+    /// Who sends this `Authorization` header; `host` is the address from which it comes.
     ///
     /// # Errors
     /// Why nobody is let in.
-    pub async fn authenticate(&self, header: Option<&str>) -> Result<Principal, AuthError> {
+    pub async fn authenticate(
+        &self,
+        header: Option<&str>,
+        host: &str,
+    ) -> Result<Principal, AuthError> {
         match credential(header)? {
-            Credential::Basic { user, password } => self.password(user, password).await,
+            Credential::Basic { user, password } => self.password(user, password, host).await,
             Credential::Bearer(token) => self.inner.bearer.check(&self.inner, token.reveal()),
             Credential::ApiKey(key) => bearer::api_key(&self.inner, key.reveal()),
         }
     }
 
-    /// Who has this name and password.
+    /// Who has this name and password; `host` is the address from which they come.
     ///
     /// # Errors
     /// Why nobody is let in.
-    pub async fn password(&self, user: String, password: Secret) -> Result<Principal, AuthError> {
+    pub async fn password(
+        &self,
+        user: String,
+        password: Secret,
+        host: &str,
+    ) -> Result<Principal, AuthError> {
         let tag = self.inner.tag(&user, &password);
         if let Some(principal) = self.inner.remembered(&user, &tag) {
             return Ok(principal);
@@ -257,9 +267,9 @@ impl<E: Env> Authenticator<E> {
         };
         if is_first {
             // A task of its own: whoever asked first may leave, the others still wait.
-            let inner = Rc::clone(&self.inner);
+            let (inner, host) = (Rc::clone(&self.inner), host.to_owned());
             self.inner.env.spawn().spawn(async move {
-                let result = inner.check(&place.0, password, tag).await;
+                let result = inner.check(&place.0, password, tag, &host).await;
                 let waiting = inner.pending.borrow_mut().remove(&place).unwrap_or_default();
                 for reply in waiting {
                     reply.send(result.clone());
@@ -364,9 +374,11 @@ impl<E: Env> Inner<E> {
         name: &str,
         password: Secret,
         tag: hmac::Tag,
+        host: &str,
     ) -> Result<Principal, AuthError> {
         let clock = self.env.clock();
-        let (begun, place) = (clock.monotonic(), self.keeper.refusals().enter());
+        let begun = clock.monotonic();
+        let place = self.keeper.refusals().enter(host).ok_or(AuthError::Busy)?;
         let checked = self.check_now(name, password, tag).await;
         if matches!(checked, Err(AuthError::Wrong { .. })) {
             clock.sleep(place.rest(clock.monotonic().saturating_sub(begun))).await;

@@ -1,17 +1,21 @@
-//! When wrong passwords are refused: at times that tell nothing of how any password is hashed.
+//! The line in which passwords are checked: who may stand in it, and when wrong ones are refused.
 //!
 //! Checks stand in one line of workers, and take from 5 to 120 ms by the hash. A refusal that came as soon as
 //! its check ends would tell by its own time whether there is such a user, and by the time of those behind it, too:
 //! nine wrong passwords at once made the last of them late where the hash is costly. So a refusal comes when it
 //! would if each check before it, and its own, took [`CHECK`].
 //!
+//! From one address only [`HOST_MAX`] stand in it: names that nobody has cost nothing, and with a new one each time a
+//! stranger filled the line, so that nobody else could log in.
+//!
 //! Always true
 //! 1. All cores share one line, as they share the workers.
 //! 2. Who is let in never waits here.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use base::hash::Map;
 
 /// Longer than the costliest hash that is taken needs for both forms of a password.
 pub(crate) const CHECK: Duration = Duration::from_millis(150);
@@ -19,25 +23,42 @@ pub(crate) const CHECK: Duration = Duration::from_millis(150);
 /// No refusal waits longer than for so many checks.
 const PLACES_MAX: u32 = 32;
 
+/// Checks from one address that stand in line together.
+const HOST_MAX: u32 = 32;
+
 /// How many passwords are being checked; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
-    standing: Arc<AtomicU32>,
+    standing: Arc<Mutex<Standing>>,
+}
+
+#[derive(Debug, Default)]
+struct Standing {
+    all: u32,
+    /// By address; only those of whom some stand.
+    hosts: Map<String, u32>,
 }
 
 /// A place in it, left when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     line: Line,
+    host: String,
     /// From 1.
     at: u32,
 }
 
 impl Line {
-    /// Takes the last place.
-    pub(crate) fn enter(&self) -> Place {
-        let before = self.standing.fetch_add(1, Ordering::Relaxed);
-        Place { line: self.clone(), at: before + 1 }
+    /// Takes the last place for a check that `host` asks for; none where too many of it stand already.
+    pub(crate) fn enter(&self, host: &str) -> Option<Place> {
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_host = standing.hosts.entry(host.to_owned()).or_default();
+        if *of_host >= HOST_MAX {
+            return None;
+        }
+        *of_host += 1;
+        standing.all += 1;
+        Some(Place { line: self.clone(), host: host.to_owned(), at: standing.all })
     }
 }
 
@@ -58,7 +79,14 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.line.standing.fetch_sub(1, Ordering::Relaxed);
+        let mut standing = self.line.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        standing.all -= 1;
+        if let Some(of_host) = standing.hosts.get_mut(&self.host) {
+            *of_host -= 1;
+            if *of_host == 0 {
+                standing.hosts.remove(&self.host);
+            }
+        }
     }
 }
 
@@ -70,15 +98,28 @@ mod tests {
     fn a_refusal_waits_for_those_before_it() {
         let line = Line::default();
         let ms = Duration::from_millis;
-        let (first, second) = (line.enter(), line.clone().enter());
+        let enter = |host: &str| line.enter(host).expect("few stand");
+        let (first, second) = (enter("a"), enter("b"));
         assert_eq!((first.rest(ms(20)), second.rest(ms(20))), (ms(130), ms(280)));
         assert_eq!(second.rest(ms(299)), ms(1), "whatever the hashes took");
         assert_eq!(first.rest(ms(200)), ms(100), "late, and still at a whole step");
         drop(first);
-        assert_eq!(line.enter().rest(ms(0)), ms(300));
+        assert_eq!(enter("a").rest(ms(0)), ms(300));
         drop(second);
-        assert_eq!(line.enter().rest(ms(0)), ms(150));
-        let crowd: Vec<_> = (0..100).map(|_| line.enter()).collect();
+        assert_eq!(enter("a").rest(ms(0)), ms(150));
+        let crowd: Vec<_> = (0..100).map(|at| enter(&at.to_string())).collect();
         assert_eq!(crowd[99].rest(ms(0)), ms(150 * 32));
+    }
+
+    #[test]
+    fn one_address_does_not_fill_the_line() {
+        let line = Line::default();
+        let mut crowd: Vec<_> = (0..HOST_MAX).map(|_| line.enter("a").expect("few")).collect();
+        assert!(line.enter("a").is_none() && line.clone().enter("b").is_some());
+        crowd.pop();
+        assert!(line.enter("a").is_some());
+        drop(crowd);
+        let standing = line.standing.lock().expect("sound");
+        assert!(standing.all == 0 && standing.hosts.is_empty());
     }
 }

@@ -41,7 +41,7 @@ async fn open(env: &SimEnv, preset: Option<&str>) -> (Open, First) {
 }
 
 async fn comes_in(door: &Authenticator<SimEnv>, user: &str, password: &str) -> bool {
-    match door.authenticate(Some(&basic(user, password))).await {
+    match door.authenticate(Some(&basic(user, password)), "::1").await {
         Ok(principal) => {
             assert_eq!(principal.name(), user);
             true
@@ -64,7 +64,7 @@ fn the_first_start_makes_a_password_that_lets_in_and_stays() {
             assert!(comes_in(&open.door, "elastic", password.reveal()).await);
             let principal = open
                 .door
-                .authenticate(Some(&basic("elastic", password.reveal())))
+                .authenticate(Some(&basic("elastic", password.reveal())), "::1")
                 .await
                 .expect("let in");
             assert_eq!(principal.user().realm.names(), ("reserved", "reserved"));
@@ -94,7 +94,7 @@ fn wrong_passwords_and_unknown_users_get_the_same_answer() {
         assert!(!comes_in(&open.door, "", "").await);
         assert!(comes_in(&open.door, "elastic", "correct horse").await);
         assert!(!comes_in(&open.door, "elastic", "wrong horse").await, "also once it is known");
-        assert_eq!(open.door.authenticate(None).await.err(), Some(AuthError::Missing));
+        assert_eq!(open.door.authenticate(None, "::1").await.err(), Some(AuthError::Missing));
     });
 }
 
@@ -149,8 +149,11 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
         plant(&format!("{}\n", file_realm::line("helper", &["superuser"], &hash)));
         assert!(comes_in(&open.door, "helper", "from the file").await);
         assert!(!comes_in(&open.door, "helper", "wrong").await);
-        let principal =
-            open.door.authenticate(Some(&basic("helper", "from the file"))).await.expect("let in");
+        let principal = open
+            .door
+            .authenticate(Some(&basic("helper", "from the file")), "::1")
+            .await
+            .expect("let in");
         assert_eq!(principal.user().realm.names(), ("default_file", "file"));
         plant("");
         assert!(!comes_in(&open.door, "helper", "from the file").await, "never remembered");
@@ -172,7 +175,7 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
         for (password, realm) in
             [("from the file", "file"), ("native one", "native"), ("from the file", "file")]
         {
-            let found = open.door.authenticate(Some(&basic("helper", password))).await;
+            let found = open.door.authenticate(Some(&basic("helper", password)), "::1").await;
             assert_eq!(found.expect("let in").user().realm.names().1, realm);
         }
         assert!(!comes_in(&open.door, "helper", "neither").await);

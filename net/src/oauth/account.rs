@@ -12,6 +12,7 @@ use authz::{AuthError, Command, Outcome, Secret};
 use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::limit::host;
 use super::visit::{SignedIn, Visit};
 use super::{consent, login};
 use crate::reply::Reply;
@@ -302,7 +303,7 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
             .field("Retry-After", seconds.to_string());
     }
     let old = Secret::new(old.to_owned());
-    let checked = visit.security.authenticator.password(name.clone(), old).await;
+    let checked = visit.security.authenticator.password(name.clone(), old, host(visit.peer)).await;
     // A user of the file who has the same name is another.
     let is_own = |user: &User| user.uid == signed_in.user.uid && user.realm != Realm::File;
     match checked {

@@ -62,7 +62,7 @@ impl<'a> Guess<'a> {
         {
             return Err(Refused::Slow(seconds));
         }
-        let done = security.authenticator.authenticate_as(header, run_as).await;
+        let done = security.authenticator.authenticate_as(header, run_as, host(peer)).await;
         done.map_err(|error| match Self::of(security, header, peer) {
             Some(guess) => guess.failed(error),
             None => Refused::Wrong(error),
@@ -88,7 +88,7 @@ impl<'a> Guess<'a> {
             return Err(Refused::Slow(seconds));
         }
         let password = Secret::new(password.to_owned());
-        let done = security.authenticator.password(name.to_owned(), password).await;
+        let done = security.authenticator.password(name.to_owned(), password, host(peer)).await;
         done.map_err(|error| match guess {
             Some(guess) => guess.failed(error),
             None => Refused::Wrong(error),

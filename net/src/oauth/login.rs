@@ -125,7 +125,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let checked = visit
         .security
         .authenticator
-        .password(name.to_owned(), Secret::new(password.to_owned()))
+        .password(name.to_owned(), Secret::new(password.to_owned()), host(visit.peer))
         .await;
     let principal = match checked {
         Ok(principal) => principal,

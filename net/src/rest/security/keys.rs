@@ -15,6 +15,7 @@ use super::{Desk, allowed, descriptor, desk, now, random, random_text, told, val
 use crate::admit::{Security, TOO_MANY};
 use crate::call::Call;
 use crate::oauth::guess::{Guess, Refused};
+use crate::oauth::limit::host;
 use crate::params::time_ms;
 use crate::reply::Reply;
 
@@ -224,7 +225,8 @@ pub(super) async fn granter<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Resu
         "access_token" => {
             let token = body.text("access_token")?.ok_or_else(|| missing("access_token", kind))?;
             let header = format!("Bearer {token}");
-            let found = desk.security.authenticator.authenticate(Some(&header)).await;
+            let found =
+                desk.security.authenticator.authenticate(Some(&header), host(call.peer)).await;
             let owner = found.map_err(|error| not_let_in(&error))?;
             // A key would hold all roles of the owner: more than an application was granted.
             match owner.via() {
