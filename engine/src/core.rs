@@ -30,6 +30,7 @@ use crate::node::{Config, Directory, Entry, Inbox, Shared, prepare};
 use crate::ops::context::Contexts;
 use crate::ops::kept::limit;
 use crate::ops::limited::ViewKey;
+use crate::ops::node_stats::Past;
 use crate::task::Tasks;
 
 /// How long a request waits for a shard that still replays.
@@ -83,6 +84,8 @@ pub struct Core<E: Env> {
     pub(crate) lease: Lease,
     pub(crate) turns: Turns<E>,
     pub(crate) shards: RefCell<Shards<E>>,
+    /// What shards counted that are closed.
+    pub(crate) past: RefCell<Past<E>>,
     pub(crate) keeper: RefCell<Option<Rc<Keeper<E>>>>,
     pub(crate) parser: RefCell<Parser>,
     /// Searches of the shards whose home this is, by the groups that they named.
@@ -134,6 +137,7 @@ impl<E: Env> Core<E> {
             state: RefCell::new(Watch::new(Arc::clone(&shared.state))),
             directory: RefCell::new(Watch::new(Arc::clone(&shared.directory))),
             shards: RefCell::default(),
+            past: RefCell::default(),
             keeper: RefCell::default(),
             parser: RefCell::default(),
             groups: RefCell::default(),

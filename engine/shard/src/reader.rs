@@ -101,6 +101,12 @@ impl Reader {
 }
 
 impl Reader {
+    /// Both are of one opening of one shard.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// How the shard was opened.
     pub fn opening(&self) -> &Opening {
         &self.shared.opening

@@ -96,6 +96,27 @@ pub struct Stats {
     pub is_search_idle: bool,
 }
 
+impl Stats {
+    /// What only grows as long as the shard is open; all else is 0.
+    #[must_use]
+    pub fn counters(&self) -> Self {
+        Self {
+            index: self.index,
+            delete: self.delete,
+            refused_count: self.refused_count,
+            conflict_count: self.conflict_count,
+            get: self.get,
+            get_missing: self.get_missing,
+            refresh: self.refresh,
+            flush: self.flush,
+            merge: self.merge,
+            merge_docs: self.merge_docs,
+            merge_bytes: self.merge_bytes,
+            ..Self::default()
+        }
+    }
+}
+
 impl std::ops::AddAssign<&Stats> for Stats {
     /// Sums of two shards; of sequence numbers, which no two share, the first one's stay.
     fn add_assign(&mut self, other: &Self) {

@@ -55,6 +55,11 @@ pub enum Message {
         /// What became of it.
         reply: Reply<Result<Outcome>>,
     },
+    /// What the shards of a core have counted, closed ones too.
+    Stats {
+        /// Their sum.
+        reply: Reply<crate::ops::stats::Stats>,
+    },
     /// Something of the tasks of a core.
     Task(TaskCall),
     /// Something of the open scrolls and points in time, asked of the keeper.

@@ -72,6 +72,10 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         reply.send(core.change_here(command).await);
                     });
                 }
+                Message::Stats { reply } => {
+                    let spawner = core.env.clone();
+                    spawner.spawn().spawn(async move { reply.send(core.own_stats().await) });
+                }
                 Message::Task(call) => core.answer_tasks(call),
                 Message::Context(call) => core.answer_contexts(*call),
                 Message::Slices(call) => {
@@ -150,10 +154,12 @@ async fn close<E: Env>(core: &Rc<Core<E>>, shard: base::ShardId, remove: bool) {
     let slot = core.shards.borrow_mut().remove(&shard);
     core.groups.borrow_mut().remove(&shard);
     let Some(Slot::Open(open)) = slot else { return };
+    core.past.borrow_mut().begin(&open);
     let closed = if remove { open.remove().await } else { open.close().await };
     if let Err(error) = closed {
         core.warn(&format!("shard [{}] closed with a failure: {error}", shard.number));
     }
+    core.past.borrow_mut().end(&open, core.now_ms());
 }
 
 async fn stop<E: Env>(core: &Rc<Core<E>>) {

@@ -35,6 +35,7 @@ pub(crate) mod limited;
 mod lookup;
 mod meaning;
 pub mod mustache;
+pub(crate) mod node_stats;
 pub mod observe;
 mod prepare;
 mod reached;

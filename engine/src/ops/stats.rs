@@ -1,5 +1,5 @@
 //! Statistics of shards, for `_stats`, `_nodes/stats`, `_cluster/stats` and `_cat`: counted where
-//! the work is done, summed up here.
+//! the work is done, summed up here; of the whole node in `node_stats`.
 //!
 //! Always true
 //! 1. Every figure was counted; what nobody counts is not here.
@@ -90,7 +90,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    fn of(reader: &shard::Reader, shard: shard::Stats, now_ms: i64) -> Self {
+    pub(super) fn of(reader: &shard::Reader, shard: shard::Stats, now_ms: i64) -> Self {
         let uses = reader.uses();
         let now_ms = u64::try_from(now_ms).unwrap_or(0);
         Self {
@@ -106,6 +106,23 @@ impl Stats {
             groups: Groups::new(),
             open_us: now_ms.saturating_sub(reader.opening().begin_ms.get()) * 1_000,
             mapped_fields: None,
+        }
+    }
+
+    /// What only grows as long as the shards are open; all else is 0.
+    #[must_use]
+    pub fn counters(&self) -> Self {
+        let ended = |usage: Usage| Usage { current: 0, ..usage };
+        Self {
+            shard: self.shard.counters(),
+            query: ended(self.query),
+            fetch: ended(self.fetch),
+            suggest: ended(self.suggest),
+            scroll: ended(self.scroll),
+            bulk: ended(self.bulk),
+            bulk_bytes: self.bulk_bytes,
+            open_us: self.open_us,
+            ..Self::default()
         }
     }
 
@@ -320,18 +337,6 @@ impl<E: Env> Core<E> {
             }
         }
         Ok(rows)
-    }
-
-    /// Counts of all shards of this node together. The gate has been asked.
-    pub async fn node_stats(self: &Rc<Self>) -> Stats {
-        let indices: Vec<Arc<Index>> = self.state().indices.values().cloned().collect();
-        let mapped = indices.iter().map(|index| index.mapping.total_fields()).sum();
-        let rows = self.ask_stats(indices).await;
-        let mut sum = Stats { mapped_fields: Some(mapped), ..Stats::default() };
-        for row in &rows {
-            sum += &row.sum();
-        }
-        sum
     }
 
     /// Segments of the named indices, sorted by name and shard; of shards that serve.

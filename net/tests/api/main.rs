@@ -5,6 +5,7 @@ mod aliases;
 mod around;
 mod cat;
 mod conventions;
+mod counted;
 mod denied;
 mod documents;
 mod drift;

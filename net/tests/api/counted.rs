@@ -1,0 +1,102 @@
+//! What is counted goes on counting: rates are drawn of it, and a fall is taken for a restart.
+
+use std::collections::BTreeMap;
+
+use crate::place::{Client, at, with_node};
+
+/// The samples of all families that Prometheus is told to be counters, and of histograms.
+async fn counters(client: &mut Client) -> BTreeMap<String, f64> {
+    let page = client.call("GET", "/_prometheus", "").await.text();
+    let mut found = BTreeMap::new();
+    let mut counts = false;
+    for line in page.lines() {
+        if let Some(family) = line.strip_prefix("# TYPE ") {
+            counts = family.ends_with(" counter") || family.ends_with(" histogram");
+        } else if !line.starts_with('#') && counts {
+            let (name, value) = line.rsplit_once(' ').expect("a sample");
+            found.insert(name.to_owned(), value.parse().expect("a number"));
+        }
+    }
+    found
+}
+
+/// Counts of the node in the words of `_nodes/stats`.
+const COUNTS: [&[&str]; 11] = [
+    &["indices", "indexing", "index_total"],
+    &["indices", "indexing", "delete_total"],
+    &["indices", "get", "total"],
+    &["indices", "search", "query_total"],
+    &["indices", "search", "fetch_total"],
+    &["indices", "merges", "total"],
+    &["indices", "merges", "total_docs"],
+    &["indices", "refresh", "total"],
+    &["indices", "flush", "total"],
+    &["indices", "bulk", "total_operations"],
+    &["thread_pool", "search", "completed"],
+];
+
+async fn node(client: &mut Client) -> json::Value {
+    let told = client.good("GET", "/_nodes/stats", "").await;
+    at(&told, &["nodes", "AAAAAAAAAAAAAAAAAAAAAA"]).clone()
+}
+
+fn count(told: &json::Value, path: &[&str]) -> u64 {
+    at(told, path).as_u64().expect("a count")
+}
+
+async fn cat(client: &mut Client) -> Vec<u64> {
+    let row = client.call("GET", "/_cat/nodes?h=iito,sqto,gto,mt,rto", "").await;
+    row.text().split_whitespace().map(|cell| cell.parse().expect("a count")).collect()
+}
+
+async fn work(client: &mut Client, index: &str) {
+    for round in 0..3 {
+        for id in 0..5 {
+            let target = format!("/{index}/_doc/{round}{id}?refresh=true");
+            client.good("PUT", &target, r#"{"text":"quick fox"}"#).await;
+            client.good("GET", &format!("/{index}/_doc/{round}{id}"), "").await;
+        }
+    }
+    client.good("DELETE", &format!("/{index}/_doc/00"), "").await;
+    client.good("POST", &format!("/{index}/_search"), "").await;
+    client.good("POST", &format!("/{index}/_forcemerge?max_num_segments=1"), "").await;
+}
+
+#[test]
+fn counts_of_the_node_outlive_the_indices() {
+    // Once all of them were sums over the shards that were there: they fell with each index that was
+    // deleted or closed, and Prometheus read restarts out of that.
+    with_node(|mut client| async move {
+        let two = r#"{"settings":{"number_of_shards":2,"number_of_replicas":0}}"#;
+        for index in ["kept", "gone"] {
+            client.good("PUT", &format!("/{index}"), two).await;
+            work(&mut client, index).await;
+        }
+        let (mut samples, mut told) = (counters(&mut client).await, node(&mut client).await);
+        let mut columns = cat(&mut client).await;
+        assert!(columns.iter().all(|count| *count > 0), "{columns:?}");
+        assert!(COUNTS.iter().all(|path| count(&told, path) > 0));
+        let indexed = count(&told, COUNTS[0]);
+        for (method, target) in
+            [("POST", "/gone/_close"), ("POST", "/gone/_open"), ("DELETE", "/gone")]
+        {
+            client.good(method, target, "").await;
+            let (samples_now, now) = (counters(&mut client).await, node(&mut client).await);
+            for (name, before) in &samples {
+                assert!(samples_now[name] >= *before, "{method} {target}: {name}");
+            }
+            for path in COUNTS {
+                assert!(count(&now, path) >= count(&told, path), "{method} {target}: {path:?}");
+            }
+            let columns_now = cat(&mut client).await;
+            let grows = columns_now.iter().zip(&columns).all(|(now, before)| now >= before);
+            assert!(grows, "{method} {target}: {columns_now:?} after {columns:?}");
+            (samples, told, columns) = (samples_now, now, columns_now);
+        }
+        assert_eq!(count(&told, COUNTS[0]), indexed, "and none is counted twice");
+        assert_eq!(count(&told, &["indices", "docs", "count"]), 14, "what is now is of those here");
+        let stats = client.good("GET", "/_stats", "").await;
+        let own = at(&stats, &["_all", "primaries", "indexing", "index_total"]).as_u64();
+        assert_eq!(own, Some(15), "an index counts for itself");
+    });
+}
