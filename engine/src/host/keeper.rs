@@ -32,15 +32,15 @@ use crate::ops::alias_filter;
 
 /// See the head of the file.
 pub(crate) struct Keeper<E: Env> {
-    env: E,
-    shared: Arc<Shared>,
-    value: Replicated<E, State>,
+    pub(super) env: E,
+    pub(super) shared: Arc<Shared>,
+    pub(super) value: Replicated<E, State>,
     directory: RefCell<Directory>,
     /// Indices whose shards are there and whose name is not yet (rule 3).
     coming: RefCell<Set<[u8; 16]>>,
     /// Shards that were not opened for want of room on the disk.
     full: RefCell<Set<ShardId>>,
-    warn: fn(&str),
+    pub(super) warn: fn(&str),
 }
 
 impl<E: Env> Keeper<E> {
@@ -307,7 +307,7 @@ impl<E: Env> Keeper<E> {
         }
     }
 
-    fn publish_state(&self) {
+    pub(super) fn publish_state(&self) {
         self.shared.state.store(self.value.state());
     }
 
@@ -427,46 +427,6 @@ impl<E: Env> Keeper<E> {
         }
         for answer in answers {
             answer.await;
-        }
-    }
-
-    async fn remove_folder(&self, uuid: [u8; 16]) {
-        let dir = self.shared.index_dir(uuid);
-        match self.env.disk().remove_dir(&dir).await {
-            Ok(()) => {}
-            Err(error) if error.kind == ErrorKind::NotFound => {}
-            Err(error) => (self.warn)(&format!("[{}] was not removed: {error}", dir.display())),
-        }
-    }
-
-    /// Indices whose documents were still being copied when the process ended: nobody was told
-    /// that they are there.
-    async fn remove_unfinished(&self) -> std::result::Result<(), consensus::Error> {
-        let state = self.value.state();
-        let uuids: Vec<[u8; 16]> =
-            state.indices.values().filter(|index| index.copying).map(|index| index.uuid).collect();
-        if uuids.is_empty() {
-            return Ok(());
-        }
-        (self.warn)(&format!("[{}] indices that were not copied whole are removed", uuids.len()));
-        self.value.propose(Command::DeleteIndices { uuids }).await?;
-        self.publish_state();
-        self.remove_orphans().await;
-        Ok(())
-    }
-
-    /// Folders of indices that were deleted just before a crash.
-    async fn remove_orphans(&self) {
-        let dir = self.shared.config.data.join("indices");
-        let Ok(entries) = self.env.disk().list(&dir).await else { return };
-        let state = self.value.state();
-        for entry in entries.into_iter().filter(|entry| entry.is_dir) {
-            // Only names that we make are ours.
-            if let Some(uuid) = cluster::state::uuid_from_text(&entry.name)
-                && state.index_by_uuid(uuid).is_none()
-            {
-                self.remove_folder(uuid).await;
-            }
         }
     }
 }

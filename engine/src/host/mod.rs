@@ -1,7 +1,9 @@
 //! Calls between cores: what they say (`call`), who answers (`serve`), who keeps the cluster state
-//! and opens shards (`keeper`), who looks after the disk (`room`), who reads all of it now and then (`scrub`).
+//! and opens shards (`keeper`), who removes what is named no more (`folders`), who looks after the disk
+//! (`room`), who reads all of it now and then (`scrub`).
 
 pub mod call;
+mod folders;
 pub(crate) mod keeper;
 pub(crate) mod room;
 pub mod scrub;
