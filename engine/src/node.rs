@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::hash::Map;
 use base::{CoreId, ShardId};
+use cluster::Index;
 use env::budget::Budget;
 use env::mailbox::{self, Receiver, Sender};
 use env::published::Published;
@@ -83,6 +84,19 @@ pub struct Shared {
 pub struct Directory {
     /// By shard.
     pub shards: Map<ShardId, Entry>,
+}
+
+impl Directory {
+    /// Whether the primary of a shard has a place: it serves, or its index is closed and nothing is known
+    /// to be wrong with its files.
+    #[must_use]
+    pub fn has_place(&self, index: &Index, number: u32) -> bool {
+        match self.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Open(_)) => true,
+            Some(Entry::Opening | Entry::Failed(_)) => false,
+            None => !index.open,
+        }
+    }
 }
 
 /// One shard of the directory.

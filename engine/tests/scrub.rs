@@ -120,13 +120,16 @@ fn a_shard_whose_damage_a_search_meets_is_shown_as_failed() {
             cores[1].index_stats(&Everything, "indices:monitor/stats", "bad", all, Closed::Show);
         let stats = stats.await.expect("the index is there");
         assert_eq!(stats[0].shards[0].standing.as_str(), "UNASSIGNED");
+        // What is known stays known when nobody reads the files any more.
+        cores[1].close_indices(&Everything, "bad", all).await.expect("it may be closed");
+        assert!(red(health(&cores[0]).await) && red(health(&cores[1]).await));
         cores[0].stop().await;
     });
 }
 
 /// The worst colour of all indices, as a core sees it.
 async fn health(core: &Rc<Core<SimEnv>>) -> Health {
-    let all = IndicesOptions::default();
+    let all = IndicesOptions { expand_closed: true, ..IndicesOptions::default() };
     let reply = core.cluster_health(&Everything, "", all, &HealthWait::default()).await;
     reply.expect("it can be asked").status
 }

@@ -60,5 +60,6 @@ pub use operation::{
     WriteBatch, Written,
 };
 pub use reader::{Opening, Reader, Touched, Uses};
+pub use recover::look;
 pub use shard::{Setup, Shard};
 pub use stats::{SegmentStats, Stats};

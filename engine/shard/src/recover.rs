@@ -12,13 +12,15 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::planted::{Fault, planted};
-use base::{PrimaryTerm, SegmentId, SeqNo};
+use base::{PrimaryTerm, SegmentId, SeqNo, ShardId};
 use consensus::{Config, Local, LogPosition};
+use env::disk::Entry;
 use env::published::Published;
 use env::rising::RisingNumber;
 use env::{Bytes, Clock, Disk, Env, ErrorKind};
@@ -71,23 +73,7 @@ impl<E: Env> Shard<E> {
     /// ([`Shard::failure`]).
     pub async fn open(env: &E, setup: Setup<E>) -> Result<Self> {
         let begun = env.clock().monotonic();
-        let dir = setup.dir.display().to_string();
-        let entries = match env.disk().list(&setup.dir).await {
-            Ok(entries) => entries,
-            Err(error) if error.kind == ErrorKind::NotFound => {
-                return Err(Error::NoManifest { dir });
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(entry) = entries.iter().find(|entry| file::is_corrupt(&entry.name)) {
-            let file = setup.dir.join(&entry.name).display().to_string();
-            return Err(Error::Corrupt { file, what: "damage was found before".to_owned() });
-        }
-        let mut manifest = Manifest::load(env, &setup.dir).await?;
-        if manifest.shard != setup.id {
-            let what = "the manifest is another shard's".to_owned();
-            return Err(Error::Corrupt { file: dir, what });
-        }
+        let (mut manifest, entries) = footing(env, &setup.dir, setup.id).await?;
         let segments = open_segments(env, &setup, &manifest).await?;
         let files = segments.len() as u64;
         let bytes = segments.iter().map(|held| held.segment.len_bytes()).sum();
@@ -223,6 +209,58 @@ impl<E: Env> Inner<E> {
     }
 }
 
+/// The manifest of a shard that is not open, and what lies in its folder, where nothing was set aside
+/// as damaged.
+async fn footing<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<(Manifest, Vec<Entry>)> {
+    let entries = match env.disk().list(dir).await {
+        Ok(entries) => entries,
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            return Err(Error::NoManifest { dir: dir.display().to_string() });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(entry) = entries.iter().find(|entry| file::is_corrupt(&entry.name)) {
+        let file = dir.join(&entry.name).display().to_string();
+        return Err(Error::Corrupt { file, what: "damage was found before".to_owned() });
+    }
+    let manifest = Manifest::load(env, dir).await?;
+    if manifest.shard != id {
+        let what = "the manifest is another shard's".to_owned();
+        return Err(Error::Corrupt { file: dir.display().to_string(), what });
+    }
+    Ok((manifest, entries))
+}
+
+/// Looks whether a shard that is not open stands, as far as can be told without reading what lies in
+/// its segments: its manifest reads, the files that it names are there, none was set aside as damaged.
+///
+/// # Errors
+/// What is missing or damaged; a folder that cannot be read.
+pub async fn look<E: Env>(env: &E, dir: &Path, id: ShardId) -> Result<()> {
+    let (manifest, entries) = footing(env, dir, id).await?;
+    for segment in &manifest.segments {
+        let own = (file::segment_name(segment.id), segment.len_bytes);
+        let live =
+            segment.live.map(|live| (file::live_name(segment.id, live.generation), live.len_bytes));
+        for (name, len) in std::iter::once(own).chain(live) {
+            let found = entries.iter().find(|entry| entry.name == name).map(|entry| entry.len);
+            if found != Some(len) {
+                return Err(disagrees(&dir.join(&name), found, len));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file is missing, or of another length than the manifest says.
+fn disagrees(path: &Path, found: Option<u64>, len: u64) -> Error {
+    let what = match found {
+        Some(found) => format!("{found} bytes, the manifest says {len}"),
+        None => "the manifest names it, but it is not there".to_owned(),
+    };
+    Error::Corrupt { file: path.display().to_string(), what }
+}
+
 /// Opens the segments that a manifest names.
 async fn open_segments<E: Env>(
     env: &E,
@@ -254,13 +292,10 @@ async fn open_segments<E: Env>(
 /// Maps a file that must be there with this length.
 async fn map<E: Env>(env: &E, setup: &Setup<E>, name: &str, len: u64) -> Result<Bytes> {
     let path = setup.dir.join(name);
-    let corrupt = |what: String| Error::Corrupt { file: path.display().to_string(), what };
     match env.disk().map(&path).await {
         Ok(bytes) if bytes.len() as u64 == len => Ok(bytes),
-        Ok(bytes) => Err(corrupt(format!("{} bytes, the manifest says {len}", bytes.len()))),
-        Err(error) if error.kind == ErrorKind::NotFound => {
-            Err(corrupt("the manifest names it, but it is not there".to_owned()))
-        }
+        Ok(bytes) => Err(disagrees(&path, Some(bytes.len() as u64), len)),
+        Err(error) if error.kind == ErrorKind::NotFound => Err(disagrees(&path, None, len)),
         Err(error) => Err(error.into()),
     }
 }

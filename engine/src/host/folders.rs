@@ -1,11 +1,25 @@
 //! Folders of indices that are named no more: the keeper removes them, now or at the next start.
 
-use cluster::Command;
+use cluster::{Command, State};
 use env::{Disk, Env, ErrorKind};
 
 use super::keeper::Keeper;
 
 impl<E: Env> Keeper<E> {
+    /// Removes the folders of indices that were closed before a change and are named no more: they had
+    /// no shards that could be closed now.
+    pub(super) async fn remove_closed(&self, before: &State) {
+        let after = self.value.state();
+        let closed = before.indices.values().filter(|index| !index.open);
+        for index in closed {
+            if after.index(&index.name).is_none_or(|other| other.uuid != index.uuid)
+                && after.index_by_uuid(index.uuid).is_none()
+            {
+                self.remove_folder(index.uuid).await;
+            }
+        }
+    }
+
     pub(super) async fn remove_folder(&self, uuid: [u8; 16]) {
         let dir = self.shared.index_dir(uuid);
         match self.env.disk().remove_dir(&dir).await {

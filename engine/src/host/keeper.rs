@@ -7,6 +7,8 @@
 //! 3. The shards of a new index are made before the state names it: from then on a missing manifest
 //!    is a failure, never an empty shard. What a crash leaves of an index that was never named is
 //!    removed at the next start.
+//! 4. What is known to be wrong with a shard stays known while its index is closed: its entry stays in
+//!    the directory until the index is opened, which tries again, or is deleted.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -38,6 +40,8 @@ pub(crate) struct Keeper<E: Env> {
     directory: RefCell<Directory>,
     /// Indices whose shards are there and whose name is not yet (rule 3).
     coming: RefCell<Set<[u8; 16]>>,
+    /// Failed shards of closed indices (rule 4).
+    lost: RefCell<Set<ShardId>>,
     /// Shards that were not opened for want of room on the disk.
     full: RefCell<Set<ShardId>>,
     pub(super) warn: fn(&str),
@@ -78,12 +82,18 @@ impl<E: Env> Keeper<E> {
             env,
             directory: RefCell::default(),
             coming: RefCell::default(),
+            lost: RefCell::default(),
             full: RefCell::default(),
         });
         keeper.publish_state();
         keeper.remove_orphans().await;
         keeper.remove_unfinished().await?;
         let state = keeper.value.state();
+        for index in state.indices.values().filter(|index| !index.open) {
+            for number in 0..index.settings.shard_count() {
+                keeper.look_at(shard_id(index, number)).await;
+            }
+        }
         for index in state.indices.values().filter(|index| index.open) {
             keeper.open_index(index, false);
         }
@@ -168,6 +178,7 @@ impl<E: Env> Keeper<E> {
                 self.remove_folder(*uuid).await;
             }
         }
+        let before = self.value.state();
         let outcome = self.value.propose(command).await;
         if planted(Fault::NameBeforeShards) {
             let state = self.value.state();
@@ -179,6 +190,7 @@ impl<E: Env> Keeper<E> {
         }
         self.publish_state();
         self.follow().await;
+        self.remove_closed(&before).await;
         outcome.map_err(|error| {
             if error.is_refusal() {
                 Error::rejected(format!("the cluster state takes no change now: {error}"))
@@ -321,16 +333,24 @@ impl<E: Env> Keeper<E> {
         let state = self.value.state();
         let mut wanted = Set::default();
         for index in state.indices.values().filter(|index| index.open) {
-            if !self.directory.borrow().shards.contains_key(&shard_id(index, 0)) {
+            let shards = || (0..index.settings.shard_count()).map(|at| shard_id(index, at));
+            let is_new = !self.directory.borrow().shards.contains_key(&shard_id(index, 0));
+            let was_closed = || shards().any(|shard| self.lost.borrow().contains(&shard));
+            if is_new || was_closed() {
                 self.open_index(index, false);
             }
-            wanted.extend((0..index.settings.shard_count()).map(|at| shard_id(index, at)));
+            wanted.extend(shards());
         }
         let gone: Vec<ShardId> = {
             let directory = self.directory.borrow();
             let coming = self.coming.borrow();
-            let unnamed =
-                |shard: &&ShardId| !wanted.contains(*shard) && !coming.contains(&shard.index);
+            let lost = self.lost.borrow();
+            let stays = |shard: &ShardId| {
+                lost.contains(shard) && state.index_by_uuid(shard.index).is_some()
+            };
+            let unnamed = |shard: &&ShardId| {
+                !wanted.contains(*shard) && !coming.contains(&shard.index) && !stays(shard)
+            };
             directory.shards.keys().filter(unnamed).copied().collect()
         };
         self.close_shards(&gone, &state).await;
@@ -354,6 +374,7 @@ impl<E: Env> Keeper<E> {
     fn open_index(self: &Rc<Self>, index: &Arc<Index>, create: bool) {
         for number in 0..index.settings.shard_count() {
             let shard = shard_id(index, number);
+            self.lost.borrow_mut().remove(&shard);
             self.directory.borrow_mut().shards.insert(shard, Entry::Opening);
             let keeper = Rc::clone(self);
             let index = Arc::clone(index);
@@ -413,14 +434,23 @@ impl<E: Env> Keeper<E> {
         if shards.is_empty() {
             return;
         }
+        let is_named = |shard: &ShardId| state.index_by_uuid(shard.index).is_some();
         for shard in shards {
-            self.directory.borrow_mut().shards.remove(shard);
+            let mut directory = self.directory.borrow_mut();
+            let has_failed = matches!(directory.shards.get(shard), Some(Entry::Failed(_)));
+            // Where only room was missing, nothing is wrong with the files.
+            if has_failed && is_named(shard) && !self.full.borrow().contains(shard) {
+                self.lost.borrow_mut().insert(*shard);
+            } else {
+                self.lost.borrow_mut().remove(shard);
+                directory.shards.remove(shard);
+            }
         }
         self.publish_directory();
         let mut answers = Vec::new();
         for &shard in shards {
             let (reply, answer) = reply::channel();
-            let remove = state.index_by_uuid(shard.index).is_none();
+            let remove = !is_named(&shard);
             let home = home_of(shard, self.shared.config.cores);
             self.shared.core(home).send_reply(Message::Close { shard, remove, reply });
             answers.push(answer);
@@ -428,6 +458,29 @@ impl<E: Env> Keeper<E> {
         for answer in answers {
             answer.await;
         }
+        for shard in shards {
+            if is_named(shard) {
+                self.look_at(*shard).await;
+            }
+        }
+    }
+
+    /// Looks whether a shard of a closed index stands, without opening it; one that does not is shown
+    /// as failed.
+    async fn look_at(&self, shard: ShardId) {
+        let dir = self.shared.shard_dir(shard);
+        let Err(error) = shard::look(&self.env, &dir, shard).await else { return };
+        let state = self.value.state();
+        let is_closed = state.index_by_uuid(shard.index).is_some_and(|index| !index.open);
+        // It is known, or the shard was opened or deleted meanwhile.
+        if !is_closed || self.directory.borrow().shards.contains_key(&shard) {
+            return;
+        }
+        (self.warn)(&format!("shard [{}] of a closed index is lost: {error}", shard.number));
+        self.lost.borrow_mut().insert(shard);
+        let entry = Entry::Failed(error.to_string().into());
+        self.directory.borrow_mut().shards.insert(shard, entry);
+        self.publish_directory();
     }
 }
 

@@ -365,7 +365,7 @@ fn standing(directory: &Directory, index: &Index) -> (Health, u32, u32) {
         }
     }
     let health = match () {
-        () if index.open && active < primaries => Health::Red,
+        () if active < primaries => Health::Red,
         () if index.settings.replica_count() > 0 => Health::Yellow,
         () => Health::Green,
     };

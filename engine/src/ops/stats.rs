@@ -172,7 +172,7 @@ pub enum Standing {
     Initializing,
     /// It serves no more; why.
     Failed(Arc<str>),
-    /// Its index is closed: its files are there, and nobody reads them.
+    /// Its index is closed: its files are there as far as is known, and nobody reads them.
     Closed,
 }
 
@@ -474,12 +474,12 @@ impl<E: Env> Core<E> {
                 .map(|number| {
                     let shard = ShardId { index: index.uuid, number };
                     match directory.shards.get(&shard) {
+                        Some(Entry::Failed(why)) => Asked::Not(Standing::Failed(Arc::clone(why))),
                         _ if !index.open => Asked::Not(Standing::Closed),
                         Some(Entry::Open(reader)) => {
                             let sent = self.send(shard, |reply| ShardCall::Stats { reply });
                             Asked::Open(reader.clone(), sent)
                         }
-                        Some(Entry::Failed(why)) => Asked::Not(Standing::Failed(Arc::clone(why))),
                         Some(Entry::Opening) | None => Asked::Not(Standing::Initializing),
                     }
                 })

@@ -257,8 +257,7 @@ fn disk_info<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, volume: &Volum
 }
 
 fn is_started<E: Env>(call: &Call<'_, E>, asked: &Asked) -> bool {
-    let shard = ShardId { index: asked.index.uuid, number: asked.number };
-    !asked.index.open || matches!(call.core.directory().shards.get(&shard), Some(Entry::Open(_)))
+    call.core.directory().has_place(&asked.index, asked.number)
 }
 
 fn first_unassigned<E: Env>(call: &Call<'_, E>) -> Result<Asked> {

@@ -144,19 +144,26 @@ fn index<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, row: &IndexRow, sh
         let directory = call.core.directory();
         writer.key("shards").begin_object();
         for number in 0..row.primaries {
-            let entry = state
-                .index(&row.name)
-                .and_then(|index| directory.shards.get(&ShardId { index: index.uuid, number }));
-            shard(writer, row, number, entry);
+            let index = state.index(&row.name);
+            let has_place = index.is_some_and(|index| directory.has_place(index, number));
+            let is_opening = index.is_some_and(|index| {
+                let shard = ShardId { index: index.uuid, number };
+                matches!(directory.shards.get(&shard), Some(Entry::Opening))
+            });
+            shard(writer, row, number, (has_place, is_opening));
         }
         writer.end_object();
     }
     writer.end_object();
 }
 
-fn shard(writer: &mut Writer<'_>, row: &IndexRow, number: u32, entry: Option<&Entry>) {
-    let active = u64::from(matches!(entry, Some(Entry::Open(_))));
-    let initializing = u64::from(matches!(entry, Some(Entry::Opening)));
+fn shard(
+    writer: &mut Writer<'_>,
+    row: &IndexRow,
+    number: u32,
+    (has_place, is_opening): (bool, bool),
+) {
+    let (active, initializing) = (u64::from(has_place), u64::from(is_opening));
     let lost = 1 - active - initializing;
     let status = match (active, row.replicas) {
         (0, _) => Health::Red,

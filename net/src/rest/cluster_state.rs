@@ -356,10 +356,10 @@ fn copies<E: Env>(
     let directory = call.core.directory();
     let entry = directory.shards.get(&ShardId { index: index.uuid, number });
     let standing = match entry {
-        _ if !index.open => Some("STARTED"),
-        Some(Entry::Open(_)) => Some("STARTED"),
+        Some(Entry::Failed(_)) => None,
+        _ if directory.has_place(index, number) => Some("STARTED"),
         Some(Entry::Opening) => Some("INITIALIZING"),
-        Some(Entry::Failed(_)) | None => None,
+        _ => None,
     };
     if which != Which::Unassigned || standing.is_none() {
         if let (Some(state), true) = (standing, which != Which::Unassigned) {

@@ -248,7 +248,7 @@ fn shard_troubles<E: Env>(call: &Call<'_, E>, rows: &[IndexRow]) -> Vec<Trouble>
     let of = |keep: fn(&IndexRow) -> bool| -> Vec<&str> {
         rows.iter().filter(|row| keep(row)).map(|row| row.name.as_str()).collect()
     };
-    let lost = of(|row| row.open && row.active + row.initializing < row.primaries);
+    let lost = of(|row| row.active + row.initializing < row.primaries);
     if !lost.is_empty() {
         let (said, indices) = counted(call, &lost);
         troubles.push(Trouble {

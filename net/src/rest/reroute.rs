@@ -1,8 +1,6 @@
 //! `_cluster/reroute`: every command is read and judged; none has a place to move a shard to.
 
-use base::ShardId;
 use engine::index::block::{self, Level};
-use engine::node::Entry;
 use engine::{Error, Result};
 use env::Env;
 use json::spanned::{self, Member, Node};
@@ -209,10 +207,7 @@ fn judge<E: Env>(call: &Call<'_, E>, name: &str, fields: Object) -> Result<Refus
         format!("{{{}}}{{{}}}{{{}}}{{{}}}", info.name, info.id, info.id, info.transport_address);
     let copy = format!("[{index_name}][{number}]");
     let known = u32::try_from(number).ok().filter(|it| *it < index.settings.shard_count());
-    let shard = known.map(|number| ShardId { index: index.uuid, number });
-    let is_started = shard.is_some_and(|shard| {
-        matches!(call.core.directory().shards.get(&shard), Some(Entry::Open(_)))
-    });
+    let is_started = known.is_some_and(|number| call.core.directory().has_place(&index, number));
     let (short, decider) = match name {
         "move" => ("move_allocation".to_owned(), "move_allocation_command".to_owned()),
         "cancel" => ("cancel_allocation".to_owned(), "cancel_allocation_command".to_owned()),

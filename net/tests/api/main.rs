@@ -12,6 +12,7 @@ mod drift;
 mod indices;
 mod letting_in;
 mod limited;
+mod lost;
 mod meaning;
 mod parts;
 mod place;

@@ -38,6 +38,31 @@ pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
 /// The issuer of the node's OAuth half.
 pub const ISSUER: &str = "https://store.example";
 
+/// A machine whose node stops and starts again; what happens to its files meanwhile is the story's.
+pub struct Machine {
+    /// The machine.
+    pub sim: Sim,
+}
+
+impl Machine {
+    /// With an empty disk.
+    pub fn new(seed: u64) -> Self {
+        Self { sim: Sim::new(seed) }
+    }
+
+    /// The node starts, without security, and is stopped when the story has ended.
+    pub fn story<F: Future<Output = ()>>(&self, story: impl FnOnce(Client) -> F) {
+        let env = self.sim.env();
+        let (near, far) = self.sim.stream_pair();
+        self.sim.run(async {
+            let cores = start(&env).await;
+            serve(&env, Rc::clone(&cores[1]), None, far).await;
+            story(Client { stream: near, authorization: None }).await;
+            cores[0].stop().await;
+        });
+    }
+}
+
 fn run<F: Future<Output = ()>>(
     seed: u64,
     secure: Option<Option<net::oauth::Oauth>>,
@@ -47,22 +72,32 @@ fn run<F: Future<Output = ()>>(
     let env = sim.env();
     let (near, far) = sim.stream_pair();
     sim.run(async {
-        let core = start(&env).await;
+        // The second core answers, the first keeps the state: every change hops.
+        let core = start(&env).await.pop().expect("two cores");
         let security = match secure {
             Some(oauth) => Some(Security { oauth, ..security(&env).await }),
             None => None,
         };
-        let options = Options { limits: Limits::default(), compression: true };
-        let server = Server::new(core, security, options);
-        let serving = Rc::clone(&server);
-        let place = serving.enter().await.expect("room");
-        env.spawn().spawn(async move { serving.serve(far, place).await });
+        serve(&env, core, security, far).await;
         let client = Client { stream: near, authorization: None };
         story(client).await;
     });
 }
 
-async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
+/// Answers what comes through a stream.
+async fn serve(
+    env: &SimEnv,
+    core: Rc<Core<SimEnv>>,
+    security: Option<Security<SimEnv>>,
+    far: SimStream,
+) {
+    let options = Options { limits: Limits::default(), compression: true };
+    let server = Server::new(core, security, options);
+    let place = server.enter().await.expect("room");
+    env.spawn().spawn(async move { server.serve(far, place).await });
+}
+
+async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
     let info = NodeInfo {
         name: "node-1".into(),
         id: "AAAAAAAAAAAAAAAAAAAAAA".into(),
@@ -82,9 +117,7 @@ async fn start(env: &SimEnv) -> Rc<Core<SimEnv>> {
         warn: |text| println!("warn: {text}"),
         ..Config::new(2, "/data")
     };
-    let mut cores = start_all(env, config).await.expect("the state opens");
-    // The second core answers, the first keeps the state: every change hops.
-    cores.pop().expect("two cores")
+    start_all(env, config).await.expect("the state opens")
 }
 
 async fn security(env: &SimEnv) -> Security<SimEnv> {
