@@ -318,7 +318,7 @@ impl<E: Env> Core<E> {
         loop {
             match self.directory().shards.get(&shard) {
                 Some(Entry::Open(_)) => return Ok(()),
-                Some(Entry::Failed(why)) => return Err(Down::Failed(Arc::clone(why))),
+                Some(Entry::Failed(failure)) => return Err(Down::Failed(Arc::clone(&failure.why))),
                 Some(Entry::Opening) if waited >= OPENING_WAIT => return Err(Down::Opening),
                 // Known to the state, not yet to the directory: it is about to be opened.
                 None if self.state().index_by_uuid(shard.index).is_none()

@@ -87,6 +87,15 @@ pub struct Directory {
 }
 
 impl Directory {
+    /// Why the primary of a shard has no place, where it failed.
+    #[must_use]
+    pub fn failure(&self, index: &Index, number: u32) -> Option<&Failure> {
+        match self.shards.get(&ShardId { index: index.uuid, number }) {
+            Some(Entry::Failed(failure)) => Some(failure),
+            _ => None,
+        }
+    }
+
     /// Whether the primary of a shard has a place: it serves, or its index is closed and nothing is known
     /// to be wrong with its files.
     #[must_use]
@@ -106,8 +115,17 @@ pub enum Entry {
     Opening,
     /// Serves.
     Open(Reader),
-    /// Serves no more; why.
-    Failed(Arc<str>),
+    /// Serves no more.
+    Failed(Failure),
+}
+
+/// Why a shard serves no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What is wrong, and where.
+    pub why: Arc<str>,
+    /// When it was found out, in milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 /// The mailbox of one core, to be given to [`crate::Core::start`].

@@ -29,7 +29,7 @@ use crate::core::{Core, reserved_alias};
 use crate::error::{Error, Result};
 use crate::index::route::home_of;
 use crate::index::settings::shard_config;
-use crate::node::{Directory, Entry, Shared};
+use crate::node::{Directory, Entry, Failure, Shared};
 use crate::ops::alias_filter;
 
 /// See the head of the file.
@@ -228,7 +228,7 @@ impl<E: Env> Keeper<E> {
         let directory = self.directory.borrow();
         let mut shards = directory.shards.iter().filter(|(shard, _)| coming.contains(&shard.index));
         let why = shards.find_map(|(_, entry)| match entry {
-            Entry::Failed(why) => Some(Arc::clone(why)),
+            Entry::Failed(failure) => Some(Arc::clone(&failure.why)),
             Entry::Opening | Entry::Open(_) => None,
         })?;
         let is_full = self.full.borrow().iter().any(|shard| coming.contains(&shard.index));
@@ -270,8 +270,13 @@ impl<E: Env> Keeper<E> {
         shard: ShardId,
         create: bool,
     ) {
+        let mut since_ms = None;
         loop {
-            let entry = self.open_shard(index, shard, create).await;
+            let mut entry = self.open_shard(index, shard, create).await;
+            if let Entry::Failed(failure) = &mut entry {
+                // It has no place from the first time on.
+                failure.at_ms = *since_ms.get_or_insert(failure.at_ms);
+            }
             let is_full = self.full.borrow().contains(&shard);
             self.settle(shard, entry);
             if !is_full || create {
@@ -306,7 +311,7 @@ impl<E: Env> Keeper<E> {
             _ => return,
         }
         (self.warn)(&format!("shard [{}] serves no more: {why}", shard.number));
-        self.settle(shard, Entry::Failed(why.into()));
+        self.settle(shard, self.failed(why));
     }
 
     /// Saves and closes the state.
@@ -392,7 +397,7 @@ impl<E: Env> Keeper<E> {
                 if error.kind == ErrorKind::NoSpace {
                     self.full.borrow_mut().insert(shard);
                 }
-                return Entry::Failed(error.to_string().into());
+                return self.failed(error.to_string());
             }
         }
         let (reply, answer) = reply::channel();
@@ -416,10 +421,15 @@ impl<E: Env> Keeper<E> {
                 if !was_full {
                     (self.warn)(&format!("shard [{}][{}] failed: {why}", index.name, shard.number));
                 }
-                Entry::Failed(why)
+                self.failed(why)
             }
-            None => Entry::Failed("the node is stopping".into()),
+            None => self.failed("the node is stopping"),
         }
+    }
+
+    /// A shard that serves no more from now on.
+    fn failed(&self, why: impl Into<Arc<str>>) -> Entry {
+        Entry::Failed(Failure { why: why.into(), at_ms: self.env.clock().unix_ms() })
     }
 
     /// Notes how an opening ended, unless the shard was given up meanwhile.
@@ -478,7 +488,7 @@ impl<E: Env> Keeper<E> {
         }
         (self.warn)(&format!("shard [{}] of a closed index is lost: {error}", shard.number));
         self.lost.borrow_mut().insert(shard);
-        let entry = Entry::Failed(error.to_string().into());
+        let entry = self.failed(error.to_string());
         self.directory.borrow_mut().shards.insert(shard, entry);
         self.publish_directory();
     }

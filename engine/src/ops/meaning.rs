@@ -377,7 +377,7 @@ impl<E: Env> Core<E> {
         let directory = self.directory();
         let reader = match directory.shards.get(&shard) {
             Some(Entry::Open(reader)) => reader,
-            Some(Entry::Failed(why)) => return Err(Down::Failed(Arc::clone(why))),
+            Some(Entry::Failed(failure)) => return Err(Down::Failed(Arc::clone(&failure.why))),
             Some(Entry::Opening) => return Err(Down::Opening),
             None => return Err(Down::Gone),
         };

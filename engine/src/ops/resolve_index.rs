@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::ShardId;
 use cluster::Index;
 use env::Env;
 use json::Value;
@@ -51,8 +50,6 @@ pub struct SearchShard {
     pub index: Arc<Index>,
     /// Its number.
     pub number: u32,
-    /// It serves.
-    pub active: bool,
 }
 
 /// Answer of `_search_shards`.
@@ -227,15 +224,11 @@ impl<E: Env> Core<E> {
             };
             numbers.sort_unstable();
             numbers.dedup();
-            let directory = self.directory();
             for number in numbers {
                 if !preference.takes(&index.name, number)? {
                     continue;
                 }
-                let shard = ShardId { index: index.uuid, number };
-                let active =
-                    matches!(directory.shards.get(&shard), Some(crate::node::Entry::Open(_)));
-                reply.shards.push(SearchShard { index: Arc::clone(index), number, active });
+                reply.shards.push(SearchShard { index: Arc::clone(index), number });
             }
         }
         Ok(reply)

@@ -29,7 +29,7 @@ use crate::gate::{Gate, Limits};
 use crate::host::call::ShardCall;
 use crate::index::block::{self, Level};
 use crate::index::resolve::Call;
-use crate::node::Entry;
+use crate::node::{Entry, Failure};
 
 /// How often something was done, how long it took, and how much of it is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,8 +170,8 @@ pub enum Standing {
     Started(Box<Stats>),
     /// It replays.
     Initializing,
-    /// It serves no more; why.
-    Failed(Arc<str>),
+    /// It serves no more.
+    Failed(Failure),
     /// Its index is closed: its files are there as far as is known, and nobody reads them.
     Closed,
 }
@@ -474,7 +474,9 @@ impl<E: Env> Core<E> {
                 .map(|number| {
                     let shard = ShardId { index: index.uuid, number };
                     match directory.shards.get(&shard) {
-                        Some(Entry::Failed(why)) => Asked::Not(Standing::Failed(Arc::clone(why))),
+                        Some(Entry::Failed(failure)) => {
+                            Asked::Not(Standing::Failed(failure.clone()))
+                        }
                         _ if !index.open => Asked::Not(Standing::Closed),
                         Some(Entry::Open(reader)) => {
                             let sent = self.send(shard, |reply| ShardCall::Stats { reply });
@@ -500,7 +502,11 @@ impl<E: Env> Core<E> {
                         }
                         Err(down) => {
                             let error = down.error(&index.name, number);
-                            Standing::Failed(error.reason.into())
+                            // The keeper hears of damage a moment later than who meets it.
+                            Standing::Failed(Failure {
+                                why: error.reason.into(),
+                                at_ms: self.now_ms(),
+                            })
                         }
                     },
                 };

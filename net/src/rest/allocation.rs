@@ -310,19 +310,15 @@ fn explain_started<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
 fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {
     let info = &call.core.shared().config.info;
     let reason = if asked.primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" };
+    let directory = call.core.directory();
+    let failed = directory.failure(&asked.index, asked.number).filter(|_| asked.primary);
     writer
         .key("unassigned_info")
         .begin_object()
         .field_str("reason", reason)
-        .field_str("at", &units::date(asked.index.created_ms));
-    let shard = ShardId { index: asked.index.uuid, number: asked.number };
-    let directory = call.core.directory();
-    let failed = match directory.shards.get(&shard) {
-        Some(Entry::Failed(why)) if asked.primary => Some(Arc::clone(why)),
-        _ => None,
-    };
-    if let Some(why) = &failed {
-        writer.field_str("details", why);
+        .field_str("at", &units::date(failed.map_or(asked.index.created_ms, |it| it.at_ms)));
+    if let Some(failure) = failed {
+        writer.field_str("details", &failure.why);
     }
     writer
         .field_str("last_allocation_status", "no_attempt")
@@ -349,7 +345,7 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
         .begin_array()
         .begin_object();
     let (decider, why) = match failed {
-        Some(why) => ("max_retry", why.to_string()),
+        Some(failure) => ("max_retry", failure.why.to_string()),
         None => (
             "same_shard",
             format!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::{Index, State};
 use engine::Result;
-use engine::node::Entry;
+use engine::node::{Directory, Entry, Failure};
 use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer};
@@ -344,6 +344,15 @@ enum Which {
     Unassigned,
 }
 
+/// Elasticsearch's word for the primary of a shard that has a place.
+fn standing(directory: &Directory, index: &Index, number: u32) -> Option<&'static str> {
+    match directory.shards.get(&ShardId { index: index.uuid, number }) {
+        _ if directory.has_place(index, number) => Some("STARTED"),
+        Some(Entry::Opening) => Some("INITIALIZING"),
+        _ => None,
+    }
+}
+
 /// The copies of a shard.
 fn copies<E: Env>(
     call: &Call<'_, E>,
@@ -352,48 +361,63 @@ fn copies<E: Env>(
     number: u32,
     which: Which,
 ) {
-    let info = &call.core.shared().config.info;
-    let directory = call.core.directory();
-    let entry = directory.shards.get(&ShardId { index: index.uuid, number });
-    let standing = match entry {
-        Some(Entry::Failed(_)) => None,
-        _ if directory.has_place(index, number) => Some("STARTED"),
-        Some(Entry::Opening) => Some("INITIALIZING"),
-        _ => None,
-    };
-    if which != Which::Unassigned || standing.is_none() {
-        if let (Some(state), true) = (standing, which != Which::Unassigned) {
-            writer
-                .begin_object()
-                .field_str("state", state)
-                .field_bool("primary", true)
-                .field_str("node", &info.id)
-                .key("relocating_node")
-                .null()
-                .field_u64("shard", u64::from(number))
-                .field_str("index", &index.name)
-                .key("allocation_id")
-                .begin_object()
-                .field_str("id", &allocation_id(index, number))
-                .end_object()
-                .key("relocation_failure_info")
-                .begin_object()
-                .field_u64("failed_attempts", 0)
-                .end_object()
-                .end_object();
-        } else if standing.is_none() && which != Which::Assigned {
-            unassigned(writer, index, number, true);
-        }
+    let is_assigned = standing(&call.core.directory(), index, number).is_some();
+    if which == Which::All || is_assigned == (which == Which::Assigned) {
+        primary(call, writer, index, number);
     }
     if which != Which::Assigned {
         for _ in 0..index.settings.replica_count() {
-            unassigned(writer, index, number, false);
+            unassigned(writer, index, number, Lack::Replica);
         }
     }
 }
 
-fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, primary: bool) {
-    let source = if primary { "EXISTING_STORE" } else { "PEER" };
+/// The primary of a shard, as routing tables show it.
+pub(super) fn primary<E: Env>(
+    call: &Call<'_, E>,
+    writer: &mut Writer<'_>,
+    index: &Index,
+    number: u32,
+) {
+    let directory = call.core.directory();
+    let Some(state) = standing(&directory, index, number) else {
+        let failure = directory.failure(index, number);
+        return unassigned(writer, index, number, Lack::Primary(failure));
+    };
+    writer
+        .begin_object()
+        .field_str("state", state)
+        .field_bool("primary", true)
+        .field_str("node", &call.core.shared().config.info.id)
+        .key("relocating_node")
+        .null()
+        .field_u64("shard", u64::from(number))
+        .field_str("index", &index.name)
+        .key("allocation_id")
+        .begin_object()
+        .field_str("id", &allocation_id(index, number))
+        .end_object()
+        .key("relocation_failure_info")
+        .begin_object()
+        .field_u64("failed_attempts", 0)
+        .end_object()
+        .end_object();
+}
+
+/// A copy that has no place.
+#[derive(Clone, Copy)]
+enum Lack<'a> {
+    /// The primary, and why.
+    Primary(Option<&'a Failure>),
+    /// A replica: there is no other node for it.
+    Replica,
+}
+
+fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, lack: Lack<'_>) {
+    let (primary, source, reason, failure) = match lack {
+        Lack::Primary(failure) => (true, "EXISTING_STORE", "ALLOCATION_FAILED", failure),
+        Lack::Replica => (false, "PEER", "INDEX_CREATED", None),
+    };
     writer
         .begin_object()
         .field_str("state", "UNASSIGNED")
@@ -410,9 +434,13 @@ fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, primary: bool
         .end_object()
         .key("unassigned_info")
         .begin_object()
-        .field_str("reason", if primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" })
-        .field_str("at", &units::date(index.created_ms))
-        .field_bool("delayed", false)
+        .field_str("reason", reason)
+        .field_str("at", &units::date(failure.map_or(index.created_ms, |it| it.at_ms)))
+        .field_bool("delayed", false);
+    if let Some(failure) = failure {
+        writer.field_str("details", &failure.why);
+    }
+    writer
         .field_str("allocation_status", "no_attempt")
         .end_object()
         .key("relocation_failure_info")

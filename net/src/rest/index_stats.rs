@@ -2,7 +2,7 @@
 
 use base::ShardId;
 use engine::index::block::{self, Level};
-use engine::node::{Config, Entry};
+use engine::node::{Config, Entry, Failure};
 use engine::ops::IndicesOptions;
 use engine::ops::field_sizes::FieldSizes;
 use engine::ops::observe::NodeInfo;
@@ -64,7 +64,8 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 twice(writer, sum, &wanted);
                 if level == "shards" {
                     writer.key("shards").begin_object();
-                    for shard in &row.shards {
+                    let has_place = |it: &&ShardStats| !matches!(it.standing, Standing::Failed(_));
+                    for shard in row.shards.iter().filter(has_place) {
                         writer.key(&shard.number.to_string()).begin_array();
                         one_shard(writer, row, shard, &wanted, config);
                         writer.end_array();
@@ -413,7 +414,7 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 node(writer, info);
                 let id = cluster::state::uuid_text(commit_id(index.uuid, number, 0));
                 writer.field_str("allocation_id", &id).field_str("allocation", "primary");
-                if let Some(Entry::Failed(why)) = entry {
+                if let Some(Entry::Failed(Failure { why, .. })) = entry {
                     writer.key("store_exception").begin_object();
                     writer.field_str("type", "corrupt_index_exception").field_str("reason", why);
                     writer.end_object();

@@ -5,7 +5,7 @@ use engine::ops::IndicesOptions;
 use env::Env;
 use json::{Value, Writer};
 
-use super::cluster_state::allocation_id;
+use super::cluster_state::primary;
 use super::document::preference;
 use super::index_stats::node;
 use crate::call::Call;
@@ -125,9 +125,11 @@ pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let found =
         call.core.search_shards(call.gate, call.indices(), options, (&routing, &preference))?;
     let info = &call.core.shared().config.info;
+    let directory = call.core.directory();
     Ok(call.json(200, |writer| {
         writer.begin_object().key("nodes").begin_object();
-        if !found.shards.is_empty() {
+        if found.shards.iter().any(|shard| directory.failure(&shard.index, shard.number).is_none())
+        {
             writer.key(&info.id);
             node(writer, info);
         }
@@ -144,25 +146,9 @@ pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         }
         writer.end_object().key("shards").begin_array();
         for shard in &found.shards {
-            writer.begin_array().begin_object();
-            writer
-                .field_str("state", if shard.active { "STARTED" } else { "UNASSIGNED" })
-                .field_bool("primary", true)
-                .field_str("node", &info.id)
-                .key("relocating_node")
-                .null()
-                .field_u64("shard", u64::from(shard.number))
-                .field_str("index", &shard.index.name)
-                .key("allocation_id")
-                .begin_object()
-                .field_str("id", &allocation_id(&shard.index, shard.number))
-                .end_object()
-                .key("relocation_failure_info")
-                .begin_object()
-                .field_u64("failed_attempts", 0)
-                .end_object()
-                .end_object()
-                .end_array();
+            writer.begin_array();
+            primary(call, writer, &shard.index, shard.number);
+            writer.end_array();
         }
         writer.end_array().end_object();
     }))

@@ -1,6 +1,8 @@
 //! Shards whose files are damaged or gone, as all tables tell of them.
 
-use env::{Disk, Env};
+use std::time::Duration;
+
+use env::{Clock, Disk, Env};
 
 use crate::place::{Client, Machine, at};
 
@@ -23,7 +25,7 @@ async fn fill(client: &mut Client, index: &str) -> String {
 }
 
 /// Breaks the segment of an index so that opening it finds out.
-fn break_segment(machine: &Machine, uuid: &str) -> String {
+fn break_segment(machine: &Machine, uuid: &str) {
     let folder = format!("/data/indices/{uuid}/0");
     let name = machine.sim.names(&folder).into_iter().find(|name| name.starts_with("segment-"));
     let path = format!("{folder}/{}", name.expect("it was flushed"));
@@ -31,7 +33,6 @@ fn break_segment(machine: &Machine, uuid: &str) -> String {
     for back in 1..=60 {
         machine.sim.rot(&path, len - back, 0xff);
     }
-    path
 }
 
 /// What all tables say of a lost shard.
@@ -57,7 +58,7 @@ async fn is_lost(client: &mut Client, index: &str) {
 }
 
 async fn unassigned(client: &mut Client) -> String {
-    let page = client.call("GET", "/_prometheus", "").await.text().to_owned();
+    let page = client.call("GET", "/_prometheus", "").await.text();
     let line = page.lines().find(|line| line.starts_with("corelode_shards{state=\"unassigned\"}"));
     line.expect("a gauge").rsplit_once(' ').expect("a number").1.to_owned()
 }
@@ -115,4 +116,64 @@ fn a_closed_index_that_is_damaged_is_red() {
         client.good("DELETE", "/well", "").await;
         assert!(machine.sim.names("/data/indices").is_empty(), "nothing is left of closed ones");
     });
+}
+
+#[test]
+fn a_lost_shard_tells_since_when_it_is_lost() {
+    // Once it was told as lost since its index was made, or `_cat/shards` left the time out, and
+    // `_search_shards` gave it a node and an allocation.
+    let machine = Machine::new(12);
+    let mut uuid = String::new();
+    machine.story(async |mut client: Client| uuid = fill(&mut client, "dmg").await);
+    break_segment(&machine, &uuid);
+    let env = machine.sim.env();
+    let mut started_ms = 0;
+    machine.sim.run(async {
+        env.clock().sleep(Duration::from_secs(3_600)).await;
+        started_ms = env.clock().unix_ms();
+    });
+    machine.story(async |mut client: Client| {
+        env.clock().sleep(Duration::from_secs(5)).await;
+        let told = since(&mut client).await;
+        let soon = base::calendar::iso(started_ms)..base::calendar::iso(started_ms + 4_000);
+        assert!(soon.contains(&told), "{told} is not within {soon:?}");
+        let shards = client.good("GET", "/dmg/_search_shards", "").await;
+        assert!(at(&shards, &["nodes"]).as_object().expect("nodes").is_empty());
+        let group = &at(&shards, &["shards"]).as_array().expect("a list")[0];
+        let copy = &group.as_array().expect("a list")[0];
+        assert_eq!(at(copy, &["state"]).as_str(), Some("UNASSIGNED"));
+        assert_eq!(at(copy, &["node"]), &json::Value::Null);
+        assert!(copy.get("allocation_id").is_none());
+        let stats = client.good("GET", "/dmg/_stats?level=shards", "").await;
+        let shards = at(&stats, &["indices", "dmg", "shards"]).as_object().expect("shards");
+        assert!(shards.is_empty(), "nobody answers for it");
+        client.good("POST", "/dmg/_close", "").await;
+        assert_eq!(since(&mut client).await, told, "closing is no failure");
+    });
+}
+
+/// Since when the shard of `dmg` has no place: the same everywhere.
+async fn since(client: &mut Client) -> String {
+    let cells = row(client, "/_cat/shards/dmg?h=ur,ua,uf,ud&time=ms").await;
+    let cells: Vec<&str> = cells.splitn(4, ' ').collect();
+    assert_eq!(cells[0], "ALLOCATION_FAILED");
+    assert!(cells[2].parse::<u64>().expect("milliseconds") >= 4_000, "{cells:?}");
+    assert!(cells[3].contains("/segment-"), "{cells:?}");
+    let asked = r#"{"index":"dmg","shard":0,"primary":true}"#;
+    let told = client.good("POST", "/_cluster/allocation/explain", asked).await;
+    let state = client.good("GET", "/_cluster/state/routing_table,routing_nodes/dmg", "").await;
+    let table = at(&state, &["routing_table", "indices", "dmg", "shards", "0"]);
+    let nodes = at(&state, &["routing_nodes", "unassigned"]);
+    let shards = client.good("GET", "/dmg/_search_shards?expand_wildcards=all", "").await;
+    let groups = at(&shards, &["shards"]).as_array().expect("a list").to_vec();
+    let groups = groups.first().and_then(json::Value::as_array).map(<[_]>::to_vec);
+    let first = |list: &json::Value| list.as_array().expect("a list")[0].clone();
+    let all = [told, first(table), first(nodes)];
+    for one in all.iter().chain(groups.iter().flatten()) {
+        let info = at(one, &["unassigned_info"]);
+        assert_eq!(at(info, &["reason"]).as_str(), Some("ALLOCATION_FAILED"));
+        assert_eq!(at(info, &["at"]).as_str(), Some(cells[1]));
+        assert_eq!(at(info, &["details"]).as_str(), Some(cells[3]));
+    }
+    cells[1].to_owned()
 }

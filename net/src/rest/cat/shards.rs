@@ -71,9 +71,13 @@ fn reason(line: &Line) -> &'static str {
     if line.standing.is_some() { "ALLOCATION_FAILED" } else { "INDEX_CREATED" }
 }
 
-/// Since when a copy has no place: a replica never had one. When a shard failed nobody knows.
+/// Since when a copy has no place: a shard since it failed; a replica never had one.
 fn unassigned_since(line: &Line) -> Option<i64> {
-    line.standing.is_none().then_some(line.index.created_ms)
+    match &line.standing {
+        None => Some(line.index.created_ms),
+        Some(Standing::Failed(failure)) => Some(failure.at_ms),
+        Some(_) => None,
+    }
 }
 
 /// For how long, in whole milliseconds.
@@ -86,7 +90,7 @@ fn unassigned_for(line: &Line) -> Cell {
 
 fn details(line: &Line) -> Cell {
     match &line.standing {
-        Some(Standing::Failed(why)) => (&**why).into(),
+        Some(Standing::Failed(failure)) => (&*failure.why).into(),
         _ => Cell::Empty,
     }
 }
