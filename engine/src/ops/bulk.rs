@@ -387,7 +387,7 @@ impl<E: Env> Core<E> {
                 gate.index(action, &name)?;
                 gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
-                self.auto_create(gate, &name).await?;
+                self.auto_create(gate, &item.index, &name).await?;
                 // A template may have made a data stream of it.
                 match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
                     One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),

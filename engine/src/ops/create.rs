@@ -137,12 +137,18 @@ impl<E: Env> Core<E> {
         })
     }
 
-    /// Makes an index (or a data stream, where a template says so) for a first document; another
-    /// request may have been faster. The caller has asked the gate, which hears only warnings.
+    /// Makes the index `name` (or a data stream, where a template says so) for a first document, which
+    /// was sent to `provided`: the same, or date math that means it. Another request may have been
+    /// faster. The caller has asked the gate, which hears only warnings.
     ///
     /// # Errors
     /// Where no index may be made so, in Elasticsearch's words.
-    pub(crate) async fn auto_create(self: &Rc<Self>, gate: &dyn Gate, name: &str) -> Result<()> {
+    pub(crate) async fn auto_create(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        provided: &str,
+        name: &str,
+    ) -> Result<()> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let template = state.templates.find(name, false).map(|(_, template)| template);
@@ -161,7 +167,10 @@ impl<E: Env> Core<E> {
         let made = if template.is_some_and(|template| template.data_stream.is_some()) {
             self.new_stream(name).await
         } else {
-            let new = NewIndex::new(name, self.uuid(), self.now_ms());
+            let new = NewIndex {
+                provided: provided.to_owned(),
+                ..NewIndex::new(name, self.uuid(), self.now_ms())
+            };
             self.warn_of_templates(gate, name, &new.settings);
             self.change(Command::CreateIndex(new)).await
         };

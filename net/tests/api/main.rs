@@ -6,6 +6,7 @@ mod around;
 mod cat;
 mod conventions;
 mod counted;
+mod dated;
 mod denied;
 mod documents;
 mod drift;
