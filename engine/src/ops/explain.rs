@@ -14,6 +14,7 @@ use search::score::explain::{self, Explained};
 use segment::section::Missing;
 
 use super::document::{GetReply, SourceFilter};
+use super::get::one_to_read;
 use super::lookup;
 use super::meaning::{State, Target};
 use super::reached::Reached;
@@ -123,6 +124,8 @@ impl<E: Env> Core<E> {
             routing: vec![routing],
             ..SearchCall::default()
         };
+        // As a document that is read, it stands in one index; the first of several might not hold it.
+        one_to_read(gate, ACTION, &self.state(), &call.index, self.now_ms())?;
         let held = self.hold(gate, ACTION, &search).await?;
         let here = held.first().map_or("", |held| &*held.name);
         let request = &*self.looked_up(gate, here, &request).await?;

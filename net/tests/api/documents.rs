@@ -237,3 +237,35 @@ fn several_documents_are_read_together() {
         );
     });
 }
+
+#[test]
+fn a_document_of_several_indices_is_not_explained() {
+    // Once the first index was asked, and said that there is no such document.
+    with_node(|mut client| async move {
+        for (index, id) in [("ex1", 1), ("ex2", 2)] {
+            client.good("PUT", &format!("/{index}/_doc/{id}?refresh=true"), r#"{"a":1}"#).await;
+        }
+        let add = r#"{"actions":[{"add":{"index":"ex*","alias":"exa"}},
+            {"add":{"index":"ex2","alias":"exb","filter":{"term":{"a":1}}}}]}"#;
+        client.good("POST", "/_aliases", add).await;
+        let stream = r#"{"index_patterns":["s*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/s", stream).await;
+        client.good("PUT", "/_data_stream/s1", "").await;
+        client.good("POST", "/s1/_rollover", "").await;
+        let body = r#"{"query":{"match_all":{}}}"#;
+        for name in ["exa", "ex1,ex2", "ex*", "s1", "nope", "_all"] {
+            let told = client.bad("POST", &format!("/{name}/_explain/2"), body).await;
+            let read = client.bad("GET", &format!("/{name}/_doc/2"), "").await;
+            assert_eq!(told, read, "{name}");
+        }
+        assert_eq!(
+            client.bad("POST", "/exa/_explain/2", body).await,
+            "400 illegal_argument_exception: alias [exa] has more than one index associated with \
+             it [ex1, ex2], can't execute a single index op"
+        );
+        for name in ["ex2", "exb"] {
+            let told = client.good("POST", &format!("/{name}/_explain/2"), body).await;
+            assert_eq!(told.get("matched").and_then(json::Value::as_bool), Some(true), "{name}");
+        }
+    });
+}
