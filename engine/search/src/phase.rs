@@ -15,6 +15,7 @@
 
 mod keep;
 mod merge;
+mod pace;
 mod parts;
 mod rescore;
 mod tally;
@@ -39,11 +40,12 @@ use keep::{drop_below, is_wide};
 pub(crate) use keep::{keep_alive, keep_in_part};
 pub use merge::{best_of_shard, merge};
 pub(crate) use merge::{compare as compare_winners, compare_keys};
+pub use pace::Pace;
 pub use parts::{Part, Parts};
 pub use rescore::rescore;
 use tally::{Tally, counts_fast};
 
-/// Work of one step: about 300 µs of documents looked at.
+/// Work of one step, where a document costs what it mostly does: about 300 µs.
 pub const STEP_WORK: u32 = 50_000;
 
 /// What slices of one search tell each other.

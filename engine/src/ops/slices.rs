@@ -11,7 +11,7 @@ use std::time::Duration;
 use base::CoreId;
 use env::budget::Holder;
 use env::{Clock, Env, Spawn, reply};
-use search::phase::{Progress, STEP_WORK, Shared, Slice};
+use search::phase::{Pace, Progress, Shared, Slice};
 use search::plan::Plan;
 use search::result::Partial;
 
@@ -90,15 +90,20 @@ pub(crate) async fn run_slices<E: Env>(
     deadline: Option<Duration>,
 ) -> Vec<Part> {
     let mut partials = Vec::with_capacity(slices.len());
+    let clock = env.clock();
+    let mut pace = Pace::default();
     for (target, mut slice) in slices {
         let damage = loop {
-            match slice.step(STEP_WORK) {
+            let begun = clock.monotonic();
+            match slice.step(pace.work()) {
                 Ok(Progress::Done) => break None,
                 Ok(Progress::More) => {}
                 Ok(Progress::Missing(mut missing)) => missing.fetch(),
                 Err(error) => break Some(error),
             }
-            if deadline.is_some_and(|deadline| env.clock().monotonic() >= deadline) {
+            let now = clock.monotonic();
+            pace.took(now.saturating_sub(begun));
+            if deadline.is_some_and(|deadline| now >= deadline) {
                 slice.stop();
                 break None;
             }

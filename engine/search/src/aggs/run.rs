@@ -329,7 +329,12 @@ impl Run {
 
     /// Gives the next documents to the collectors.
     fn collect(&mut self, here: &mut Here, turn: &mut Turn<'_>) {
-        let end = (here.at + self.batch).min(here.docs.len());
+        // A batch that scripts have begun is what it was; others are no more than the turn has time for.
+        let batch = match here.scripts.is_empty() {
+            true => self.batch.min((turn.left() / self.work).max(BATCH_MIN)),
+            false => self.batch,
+        };
+        let end = (here.at + batch).min(here.docs.len());
         if !here.scripts.is_empty() && here.board.is_none() {
             let docs = &here.docs[here.at..end];
             match here.scripts.run(docs, &self.scores, turn) {
