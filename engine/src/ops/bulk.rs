@@ -264,17 +264,14 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         gate: &dyn Gate,
         items: &[WriteItem],
-        targets: &BTreeMap<(&str, bool, bool), Result<Target>>,
+        targets: &BTreeMap<Name<'_>, Result<Target>>,
         results: &mut [Option<Result<Written>>],
     ) -> Option<Vec<WriteItem>> {
         let mut changed: Option<Vec<WriteItem>> = None;
         let mut free: Option<(&Target, WriteAction)> = None;
         let mut seen: Option<(&Target, Result<Limits>)> = None;
         for (at, item) in items.iter().enumerate() {
-            let makes =
-                item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
-            let key = (item.index.as_str(), item.require_alias, makes);
-            let Some(Ok(target)) = targets.get(&key) else { continue };
+            let Some(Ok(target)) = targets.get(&Name::of(item)) else { continue };
             // Most requests do one thing to one index: asked once, it need not be asked again.
             let is_known = free.is_some_and(|(known, action)| {
                 std::ptr::eq(known, target) && action == item.action
@@ -322,15 +319,12 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         action: &'static str,
         items: &'a [WriteItem],
-    ) -> BTreeMap<(&'a str, bool, bool), Result<Target>> {
+    ) -> BTreeMap<Name<'a>, Result<Target>> {
         let mut targets = BTreeMap::new();
         for item in items {
-            // A delete makes no index, unless the caller counts versions.
-            let makes =
-                item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
-            let key = (item.index.as_str(), item.require_alias, makes);
-            if let Entry::Vacant(entry) = targets.entry(key) {
-                entry.insert(self.target(gate, action, item, makes).await);
+            let name = Name::of(item);
+            if let Entry::Vacant(entry) = targets.entry(name) {
+                entry.insert(self.target(gate, action, item, name.makes).await);
             }
         }
         targets
@@ -387,7 +381,8 @@ impl<E: Env> Core<E> {
                 gate.index(action, &name)?;
                 gate.index(limited::item_action(item.action), &name)?;
                 gate.index("indices:admin/auto_create", &name)?;
-                self.auto_create(gate, &item.index, &name).await?;
+                let only_stream = item.require_data_stream;
+                self.auto_create(gate, &item.index, &name, only_stream).await?;
                 // A template may have made a data stream of it.
                 match resolve_one(&*self.state(), &name, self.now_ms(), Purpose::Write)? {
                     One::Index { name, routing, is_stream, .. } => (name, routing, is_stream),
@@ -401,6 +396,9 @@ impl<E: Env> Core<E> {
         let via: Vec<String> =
             (name != item.index).then(|| item.index.clone()).into_iter().collect();
         gate::ask(gate, action, &name, &via).map_err(told)?;
+        if item.require_data_stream && !is_stream {
+            return Err(super::data_stream::is_none(&item.index));
+        }
         let state = self.state();
         let index =
             state.index(&name).ok_or_else(|| Error::index_not_found(&name, "index_or_alias"))?;
@@ -414,15 +412,12 @@ impl<E: Env> Core<E> {
     fn aim(
         &self,
         item: &WriteItem,
-        targets: &BTreeMap<(&str, bool, bool), Result<Target>>,
+        targets: &BTreeMap<Name<'_>, Result<Target>>,
         groups: &mut Vec<Group>,
         by_shard: &mut Map<ShardId, usize>,
     ) -> std::result::Result<Aim, Astray> {
         document::validate(item)?;
-        let makes =
-            item.action != WriteAction::Delete || item.version_type != VersionType::Internal;
-        let key = (item.index.as_str(), item.require_alias, makes);
-        let target = match targets.get(&key) {
+        let target = match targets.get(&Name::of(item)) {
             Some(Ok(target)) => target,
             Some(Err(error)) => {
                 // A block is the index's, which has given the document its id by then.
@@ -510,6 +505,30 @@ struct Astray {
 impl From<Error> for Astray {
     fn from(error: Error) -> Self {
         Self { id: None, error }
+    }
+}
+
+/// What of an item says which index it goes to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Name<'a> {
+    index: &'a str,
+    /// It must be an alias.
+    alias: bool,
+    /// It must be a data stream.
+    stream: bool,
+    /// It is made where it is missing.
+    makes: bool,
+}
+
+impl<'a> Name<'a> {
+    fn of(item: &'a WriteItem) -> Self {
+        Self {
+            index: &item.index,
+            alias: item.require_alias,
+            stream: item.require_data_stream,
+            // A delete makes no index, unless the caller counts versions.
+            makes: item.action != WriteAction::Delete || item.version_type != VersionType::Internal,
+        }
     }
 }
 

@@ -586,6 +586,7 @@ fn item(work: &Work, hit: Hit) -> Option<WriteItem> {
         version: None,
         version_type: VersionType::Internal,
         require_alias: false,
+        require_data_stream: false,
         source: Bytes::empty(),
         update: None,
     };

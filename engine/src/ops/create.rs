@@ -138,8 +138,9 @@ impl<E: Env> Core<E> {
     }
 
     /// Makes the index `name` (or a data stream, where a template says so) for a first document, which
-    /// was sent to `provided`: the same, or date math that means it. Another request may have been
-    /// faster. The caller has asked the gate, which hears only warnings.
+    /// was sent to `provided`: the same, or date math that means it. It may ask for a data stream and
+    /// nothing else. Another request may have been faster. The caller has asked the gate, which hears
+    /// only warnings.
     ///
     /// # Errors
     /// Where no index may be made so, in Elasticsearch's words.
@@ -148,10 +149,19 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         provided: &str,
         name: &str,
+        only_stream: bool,
     ) -> Result<()> {
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
         let template = state.templates.find(name, false).map(|(_, template)| template);
+        let makes_stream = template.is_some_and(|template| template.data_stream.is_some());
+        if only_stream && !makes_stream {
+            return Err(not_made(
+                name,
+                "the index creation request requires a data stream, but no matching index template \
+                 with data stream template was found for it",
+            ));
+        }
         match template.and_then(|template| template.allow_auto_create) {
             Some(true) => {}
             Some(false) => {
@@ -164,7 +174,7 @@ impl<E: Env> Core<E> {
             }
             None => self.may_auto_create(name)?,
         }
-        let made = if template.is_some_and(|template| template.data_stream.is_some()) {
+        let made = if makes_stream {
             self.new_stream(name).await
         } else {
             let new = NewIndex {

@@ -59,6 +59,15 @@ pub struct StreamChange {
     pub index: String,
 }
 
+/// The refusal of a write that asks for a data stream, of an index or alias that is none.
+pub(crate) fn is_none(name: &str) -> Error {
+    Error::new(
+        404,
+        "resource_not_found_exception",
+        format!("[require_data_stream] request flag is [true] and [{name}] is not a data stream"),
+    )
+}
+
 /// A document of a data stream says when it happened, once.
 ///
 /// # Errors

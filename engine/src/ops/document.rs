@@ -57,6 +57,8 @@ pub struct WriteItem {
     pub version_type: VersionType,
     /// The index must be an alias.
     pub require_alias: bool,
+    /// The index must be a data stream, or become one by this write (only for index and create).
+    pub require_data_stream: bool,
     /// The document's JSON text; empty for a delete and an update.
     pub source: Bytes,
     /// What an update asks for; none for the others.
@@ -76,6 +78,7 @@ impl WriteItem {
             version: None,
             version_type: VersionType::Internal,
             require_alias: false,
+            require_data_stream: false,
             source: Bytes::empty(),
             update: None,
         }

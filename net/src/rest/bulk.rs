@@ -39,6 +39,8 @@ pub struct Defaults {
     pub routing: Option<String>,
     /// Items must name aliases, unless they say otherwise.
     pub require_alias: bool,
+    /// Documents must go to data streams, unless they say otherwise.
+    pub require_data_stream: bool,
     /// What of new documents the answers to updates bring.
     pub source: Option<SourceFilter>,
 }
@@ -55,7 +57,7 @@ pub enum Item {
 /// `POST|PUT /_bulk`, `/{index}/_bulk`.
 pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call, call.indices())?;
+    check_write_params(call)?;
     let copies = Copies::read(call)?;
     if call.body.is_empty() {
         return Err(Error::parse("request body is required"));
@@ -64,6 +66,7 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         index: call.indices().to_owned(),
         routing: routing(call),
         require_alias: call.params.flag("require_alias", false)?,
+        require_data_stream: call.params.flag("require_data_stream", false)?,
         source: match names_source(call) {
             true => update::wanted(source_filter(call)?),
             false => None,
@@ -353,6 +356,7 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
             return Err(malformed("field [create], [delete], [index] or [update]", other));
         }
     };
+    let adds = matches!(action, WriteAction::Index | WriteAction::Create);
     let mut item = WriteItem {
         action,
         index: defaults.index.clone(),
@@ -363,6 +367,7 @@ fn action(line: &[u8], number: usize, defaults: &Defaults) -> Result<(WriteItem,
         version: None,
         version_type: VersionType::Internal,
         require_alias: defaults.require_alias,
+        require_data_stream: adds && defaults.require_data_stream,
         source: Bytes::empty(),
         update: (action == WriteAction::Update)
             .then(|| Box::new(Update { source: defaults.source.clone(), ..Update::default() })),
@@ -555,16 +560,11 @@ impl Reader<'_> {
                 }
             },
             "require_alias" => item.require_alias = crate::params::flag(&text)?,
-            "require_data_stream" if crate::params::flag(&text)? => {
-                *refused = Some(Error::new(
-                    404,
-                    "index_not_found_exception",
-                    format!(
-                        "no such index [{0}] and [require_data_stream] request flag is [true] and \
-                         [{0}] is not a data stream",
-                        item.index
-                    ),
-                ));
+            "require_data_stream" => {
+                let required = crate::params::flag(&text)?;
+                // Of what no data stream takes nothing is asked, as in Elasticsearch.
+                let adds = matches!(item.action, WriteAction::Index | WriteAction::Create);
+                item.require_data_stream = adds && required;
             }
             "pipeline" if text != "_none" => *refused = Some(no_pipeline(&text)),
             _ => {}

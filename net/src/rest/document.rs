@@ -52,7 +52,7 @@ async fn write<E: Env>(
     id: Option<String>,
 ) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call, call.indices())?;
+    check_write_params(call)?;
     let copies = Copies::read(call)?;
     let is_delete = action == WriteAction::Delete;
     if call.body.is_empty() && !is_delete {
@@ -68,6 +68,7 @@ async fn write<E: Env>(
         version: call.params.long("version")?,
         version_type: version_type(call.params.text("version_type"))?,
         require_alias: call.params.flag("require_alias", false)?,
+        require_data_stream: call.params.flag("require_data_stream", false)?,
         source: if is_delete { Bytes::empty() } else { call.body.clone() },
         update: None,
     };
@@ -202,24 +203,12 @@ pub(super) fn routing<E: Env>(call: &Call<'_, E>) -> Option<String> {
     call.params.text("routing").filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Parameters of writes that name things we have none of: pipelines, data streams.
-pub(super) fn check_write_params<E: Env>(call: &Call<'_, E>, index: &str) -> Result<()> {
-    if let Some(pipeline) = call.params.text("pipeline").filter(|name| *name != "_none") {
-        return Err(no_pipeline(pipeline));
+/// Parameters of writes that name what there is none of: pipelines.
+pub(super) fn check_write_params<E: Env>(call: &Call<'_, E>) -> Result<()> {
+    match call.params.text("pipeline").filter(|name| *name != "_none") {
+        Some(pipeline) => Err(no_pipeline(pipeline)),
+        None => Ok(()),
     }
-    if call.params.flag("require_data_stream", false)? {
-        return Err(Error::new(
-            404,
-            "index_not_found_exception",
-            format!(
-                "no such index [{index}] and [require_data_stream] request flag is [true] and \
-                 [{index}] is not a data stream"
-            ),
-        )
-        .with("index_uuid", "_na_")
-        .with("index", index));
-    }
-    Ok(())
 }
 
 /// The answer to a pipeline that is not there.

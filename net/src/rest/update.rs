@@ -20,7 +20,7 @@ use crate::reply::Reply;
 /// `POST /{index}/_update/{id}`.
 pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let refresh = refresh(call)?;
-    check_write_params(call, call.indices())?;
+    check_write_params(call)?;
     let copies = Copies::read(call)?;
     if call.params.text("version").is_some() || call.params.text("version_type").is_some() {
         return Err(Error::validation(&[

@@ -44,9 +44,11 @@ pub(super) const WRITE: &[Known] = &[
     own("wait_for_active_shards"),
     text("pipeline"),
     flag("require_alias"),
-    flag("require_data_stream"),
     flag("include_source_on_error").idle(),
 ];
+
+/// What takes new documents may ask for a data stream.
+pub(super) const STREAM: &[Known] = &[flag("require_data_stream")];
 
 pub(super) const CONDITIONS: &[Known] = &[
     Known::new("if_seq_no", Long),

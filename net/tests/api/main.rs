@@ -21,6 +21,7 @@ mod scripts;
 mod searches;
 mod security;
 mod shown;
+mod streams;
 mod tells;
 mod templates;
 mod warned;

@@ -124,6 +124,7 @@ fn item(spoken: &str, index: &str, id: &str, what: What) -> WriteItem {
         version,
         version_type,
         require_alias: false,
+        require_data_stream: false,
         source: Bytes::from(source.into_bytes()),
         update,
     }

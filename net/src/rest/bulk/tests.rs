@@ -54,7 +54,7 @@ fn defaults_fill_in() {
         index: "d".into(),
         routing: Some("q".into()),
         require_alias: true,
-        source: None,
+        ..Defaults::default()
     };
     let body = Bytes::from(b"{\"index\":{}}\n{}\n{\"delete\":{\"_index\":\"e\",\"_id\":\"1\",\"require_alias\":false}}\n".to_vec());
     let items = split(&body, &defaults).expect("good");
@@ -63,6 +63,29 @@ fn defaults_fill_in() {
     assert!(first.require_alias);
     let Item::Write(second) = &items[1] else { panic!("refused") };
     assert_eq!((second.index.as_str(), second.require_alias), ("e", false));
+}
+
+/// Only what adds a document asks for a data stream, and each line for itself.
+#[test]
+fn what_adds_documents_may_ask_for_a_data_stream() {
+    let defaults = Defaults { require_data_stream: true, ..Defaults::default() };
+    let body = Bytes::from(
+        br#"{"create":{"_index":"a"}}
+{}
+{"index":{"_index":"a","require_data_stream":false}}
+{}
+{"delete":{"_index":"a","_id":"1","require_data_stream":true}}
+{"update":{"_index":"a","_id":"1","require_data_stream":true}}
+{"doc":{}}
+"#
+        .to_vec(),
+    );
+    let items = split(&body, &defaults).expect("good");
+    let asked = items.iter().map(|item| match item {
+        Item::Write(item) => item.require_data_stream,
+        Item::Refused(_, error) => panic!("{error:?}"),
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), [true, false, false, false]);
 }
 
 #[test]

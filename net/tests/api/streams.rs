@@ -1,0 +1,76 @@
+//! Data streams: what writes to them, and what they take.
+
+use crate::place::{at, with_node};
+
+/// It was answered with 404 for every data stream; of a bulk request even as a whole.
+#[test]
+fn a_write_may_ask_for_a_data_stream() {
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/ds-m", "").await;
+        client.good("PUT", "/i", r#"{"aliases":{"al":{}}}"#).await;
+        let doc = r#"{"@timestamp":1}"#;
+        client.good("POST", "/ds-m/_doc?require_data_stream=true", doc).await;
+        client.good("PUT", "/ds-m/_create/q1?require_data_stream=true", doc).await;
+        // The write may make the stream.
+        client.good("POST", "/ds-n/_doc?require_data_stream", doc).await;
+        let found = client.good("GET", "/_data_stream/ds-n", "").await;
+        assert_eq!(at(&found, &["data_streams"]).as_array().map_or(0, <[_]>::len), 1);
+        for name in ["i", "al"] {
+            assert_eq!(
+                client.bad("POST", &format!("/{name}/_doc?require_data_stream=true"), doc).await,
+                format!(
+                    "404 resource_not_found_exception: [require_data_stream] request flag is [true] and \
+                     [{name}] is not a data stream"
+                )
+            );
+        }
+        let none = "no such index [x] and the index creation request requires a data stream, but no \
+                    matching index template with data stream template was found for it";
+        assert_eq!(
+            client.bad("POST", "/x/_doc?require_data_stream=true", doc).await,
+            format!("404 index_not_found_exception: {none}")
+        );
+        let body = r#"{"create":{"_index":"ds-m"}}
+{"@timestamp":1}
+{"create":{"_index":"ds-o"}}
+{"@timestamp":1}
+{"index":{"_index":"x"}}
+{}
+{"index":{"_index":"i"}}
+{}
+{"index":{"_index":"i","require_data_stream":false}}
+{}
+{"delete":{"_index":"i","_id":"1"}}
+"#;
+        let done = client.good("POST", "/_bulk?require_data_stream=true", body).await;
+        let items = at(&done, &["items"]).as_array().expect("items");
+        let told: Vec<(u64, String)> = items
+            .iter()
+            .filter_map(|item| {
+                let (_, item) = item.as_object()?.iter().next()?;
+                let reason = item.at(&["error", "reason"]).and_then(|reason| reason.as_str());
+                Some((item.get("status")?.as_u64()?, reason.unwrap_or_default().to_owned()))
+            })
+            .collect();
+        let plain = "[require_data_stream] request flag is [true] and [i] is not a data stream";
+        assert_eq!(
+            told,
+            [(201, ""), (201, ""), (404, none), (404, plain), (201, ""), (404, "")]
+                .map(|(status, reason)| (status, reason.to_owned()))
+        );
+        // In the action line alone.
+        let line = r#"{"create":{"_index":"ds-m","require_data_stream":true}}
+{"@timestamp":1}
+"#;
+        let done = client.good("POST", "/_bulk", line).await;
+        assert_eq!(at(&done, &["errors"]).as_bool(), Some(false));
+        // What adds nothing knows no such parameter.
+        for (method, target) in [("DELETE", "/i/_doc/1"), ("POST", "/i/_update/1")] {
+            let target = format!("{target}?require_data_stream=true");
+            let told = client.bad(method, &target, "").await;
+            assert!(told.contains("unrecognized parameter: [require_data_stream]"), "{told}");
+        }
+    });
+}
