@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use json::{Object, Value};
+use mapping::{Kind, Mapping};
+
+use crate::error::{Error, Result};
 
 /// The field by which every document says when it happened.
 pub const TIMESTAMP: &str = "@timestamp";
@@ -24,6 +27,49 @@ pub struct DataStream {
     pub rollover_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
+}
+
+/// May the documents of a data stream say by this mapping when they happened?
+///
+/// # Errors
+/// Where the field is missing, no date, or says of itself what Elasticsearch forbids there; in the
+/// words of its `DataStreamTimestampFieldMapper`.
+pub fn check_timestamp(mapping: &Mapping) -> Result<()> {
+    let wrong = |what: &str| {
+        Err(Error::argument(format!("data stream timestamp field [{TIMESTAMP}] {what}")))
+    };
+    let is_of =
+        |kind: &str| wrong(&format!("is of type [{kind}], but [date,date_nanos] is expected"));
+    if mapping.is_alias(TIMESTAMP) {
+        return is_of("alias");
+    }
+    let Some(field) = mapping.field(TIMESTAMP) else {
+        return wrong("does not exist");
+    };
+    let Kind::Date(date) = &field.kind else {
+        return is_of(field.type_name());
+    };
+    if !field.index {
+        return wrong("is not indexed");
+    }
+    if !field.doc_values {
+        return wrong("doesn't have doc values");
+    }
+    if date.null_value.is_some() {
+        return wrong("has disallowed [null_value] attribute specified");
+    }
+    if date.ignore_malformed {
+        return wrong("has disallowed [ignore_malformed] attribute specified");
+    }
+    // It may be said that nothing malformed is taken: the index's setting may say otherwise.
+    const ALLOWED: [&str; 5] = ["type", "meta", "format", "locale", "ignore_malformed"];
+    let shown = Mapping::field_to_json(field);
+    let keys = shown.as_object().into_iter().flat_map(Object::keys);
+    let others: Vec<&str> = keys.filter(|key| !ALLOWED.contains(key)).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    wrong(&format!("has disallowed attributes: [{}]", others.join(", ")))
 }
 
 impl DataStream {
@@ -86,6 +132,50 @@ mod tests {
         let name = DataStream::backing_name("logs-web", 12, 1_709_208_000_000);
         assert_eq!(name, ".ds-logs-web-2024.02.29-000012");
         assert_eq!(DataStream::backing_name("a", 1, 0), ".ds-a-1970.01.01-000001");
+    }
+
+    #[test]
+    fn the_timestamp_is_a_plain_date() {
+        let field = |field: Value| json::json!({"properties": {"@timestamp": (field)}});
+        for (mappings, told) in [
+            (json::json!({}), "does not exist"),
+            (field(json::json!({"properties": {"a": {"type": "date"}}})), "does not exist"),
+            (
+                field(json::json!({"type": "keyword"})),
+                "is of type [keyword], but [date,date_nanos] is expected",
+            ),
+            (
+                json::json!({"properties": {
+                    "a": {"type": "date"}, "@timestamp": {"type": "alias", "path": "a"}}}),
+                "is of type [alias], but [date,date_nanos] is expected",
+            ),
+            (field(json::json!({"type": "date", "index": false})), "is not indexed"),
+            (field(json::json!({"type": "date", "doc_values": false})), "doesn't have doc values"),
+            (
+                field(json::json!({"type": "date_nanos", "null_value": "2026-01-01"})),
+                "has disallowed [null_value] attribute specified",
+            ),
+            (
+                field(json::json!({"type": "date", "ignore_malformed": true})),
+                "has disallowed [ignore_malformed] attribute specified",
+            ),
+            (
+                field(json::json!({"type": "date", "store": true})),
+                "has disallowed attributes: [store]",
+            ),
+            (
+                field(json::json!({"type": "date", "format": "yyyy", "meta": {"a": "b"},
+                    "ignore_malformed": false})),
+                "",
+            ),
+            (field(json::json!({"type": "date_nanos"})), ""),
+        ] {
+            let mapping = Mapping::parse(&mappings, Arc::default()).expect("reads");
+            let found = check_timestamp(&mapping).err().map(|error| error.to_string());
+            let told = (!told.is_empty())
+                .then(|| format!("data stream timestamp field [@timestamp] {told}"));
+            assert_eq!(found, told, "{mappings:?}");
+        }
     }
 
     #[test]

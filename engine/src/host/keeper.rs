@@ -145,7 +145,7 @@ impl<E: Env> Keeper<E> {
             let news: Vec<_> =
                 news.into_iter().filter_map(|new| after.index_by_uuid(new.uuid)).collect();
             for index in &news {
-                if let Err(error) = cluster::admit_index(index) {
+                if let Err(error) = cluster::admit_index(&after, index) {
                     return Ok(Outcome::Refused(error));
                 }
                 // A template's alias may take a part of its name from the index.

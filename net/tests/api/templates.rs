@@ -1,6 +1,6 @@
 //! Templates: what may be set beside what is there.
 
-use crate::place::with_node;
+use crate::place::{at, failure, value, with_node};
 
 const LOST: &str = "would cause data streams [dsx1] to no longer match a data stream template";
 
@@ -82,6 +82,75 @@ fn a_template_gives_data_streams_no_aliases() {
         assert_eq!(client.bad("PUT", "/_component_template/c", aliased).await, told("d3"));
         let indices = r#"{"index_patterns":["i*"],"template":{"aliases":{"dal":{}}}}"#;
         client.good("PUT", "/_index_template/i", indices).await;
+    });
+}
+
+/// Any text was taken there, of a stream whose documents shall say when they happened.
+#[test]
+fn the_timestamp_of_a_data_stream_is_a_date() {
+    const FIELD: &str = "data stream timestamp field [@timestamp]";
+    with_node(|mut client| async move {
+        let body = |field: &str| {
+            format!(
+                r#"{{"index_patterns":["kts-*"],"data_stream":{{}},"composed_of":["c"],
+                "template":{{"mappings":{{"properties":{{"@timestamp":{field}}}}}}}}}"#
+            )
+        };
+        let plain = r#"{"template":{"mappings":{}}}"#;
+        client.good("PUT", "/_component_template/c", plain).await;
+        for (field, why) in [
+            (r#"{"type":"keyword"}"#, "is of type [keyword], but [date,date_nanos] is expected"),
+            (r#"{"type":"date","index":false}"#, "is not indexed"),
+            (r#"{"type":"date","store":true}"#, "has disallowed attributes: [store]"),
+        ] {
+            for (method, target) in
+                [("PUT", "/_index_template/kts"), ("POST", "/_index_template/_simulate/kts")]
+            {
+                let response = client.call(method, target, &body(field)).await;
+                assert_eq!(
+                    failure(&response),
+                    "400 illegal_argument_exception: composable template [kts] template after \
+                     composition with component templates [c] is invalid"
+                );
+                let error = value(&response);
+                let cause = at(&error, &["error", "caused_by"]);
+                assert_eq!(
+                    at(cause, &["reason"]).as_str(),
+                    Some("invalid composite mappings for [kts]")
+                );
+                let cause = at(cause, &["caused_by"]);
+                assert_eq!(at(cause, &["type"]).as_str(), Some("illegal_argument_exception"));
+                assert_eq!(at(cause, &["reason"]).as_str(), Some(&*format!("{FIELD} {why}")));
+            }
+        }
+        // Of what is no stream nothing is asked.
+        let indices = body(r#"{"type":"keyword"}"#).replace(r#""data_stream":{},"#, "");
+        client.good("PUT", "/_index_template/kts", &indices).await;
+        let streams = r#"{"index_patterns":["kts-*"],"data_stream":{},"composed_of":["c"]}"#;
+        client.good("PUT", "/_index_template/kts", streams).await;
+        // A component comes to the same.
+        let wrong = r#"{"template":{"mappings":{"properties":{"@timestamp":{"type":"long"}}}}}"#;
+        let response = client.call("PUT", "/_component_template/c", wrong).await;
+        assert_eq!(
+            failure(&response),
+            "400 illegal_argument_exception: updating component template [c] results in invalid \
+             composable template [kts] after templates are merged"
+        );
+        // The field that is made where nothing is said of it refuses what is malformed.
+        let lenient = r#"{"template":{"settings":{"index.mapping.ignore_malformed":true}}}"#;
+        client.good("PUT", "/_component_template/c", lenient).await;
+        client.good("PUT", "/_data_stream/kts-a", "").await;
+        let told = client.bad("POST", "/kts-a/_doc", r#"{"@timestamp":"not a date"}"#).await;
+        assert!(told.contains("failed to parse field [@timestamp] of type [date]"), "{told}");
+        // What is there stays so.
+        let malformed = r#"{"properties":{"@timestamp":{"type":"date","ignore_malformed":true}}}"#;
+        assert_eq!(
+            client.bad("PUT", "/kts-a/_mapping", malformed).await,
+            format!(
+                "400 illegal_argument_exception: {FIELD} has disallowed [ignore_malformed] attribute \
+                 specified"
+            )
+        );
     });
 }
 

@@ -11,6 +11,7 @@ use super::templates::none_lost;
 use super::{Outcome, apply};
 use crate::cluster_settings;
 use crate::command::{Command, TemplateKind};
+use crate::data_stream::{TIMESTAMP, check_timestamp};
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 use crate::state::{Index, State};
@@ -31,6 +32,8 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             no_own_name(&template.patterns, template.template.as_ref())?;
             merges_can_be(&after.templates, name, template)?;
             no_stream_aliases(None, &after.templates, name, template)?;
+            check::timestamp(&after.templates, name, template)
+                .map_err(|cause| check::invalid_whole(name, template, cause))?;
             streams_stay_matched(state, &after, name, template)
         }
         Command::PutLegacyTemplate { template, .. } => {
@@ -44,11 +47,24 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             let users = after.index.iter().filter(|(_, user)| user.composed_of.contains(name));
             for (user, template) in users {
                 no_stream_aliases(Some(before), &after, user, template)?;
+                // What was wrong before is no fault of this component.
+                match check::timestamp(&after, user, template) {
+                    Err(cause) if check::timestamp(before, user, template).is_ok() => {
+                        return Err(check::spoils(name, user, cause));
+                    }
+                    _ => {}
+                }
             }
             Ok(())
         }
         Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
             streams_keep_theirs(state, &after()?, names)
+        }
+        Command::PutMapping { uuids, mappings } => {
+            if mappings.at(&["properties", TIMESTAMP]).is_none() {
+                return Ok(());
+            }
+            streams_stay_dated(state, &after()?, uuids)
         }
         Command::PutSettings { uuids, settings, .. } => {
             // The rule is of one setting: of what does not name it, nothing is worked out twice.
@@ -57,7 +73,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             }
             let after = after()?;
             let changed = uuids.iter().filter_map(|&uuid| after.index_by_uuid(uuid));
-            changed.map(|index| &**index).try_for_each(admit_index)
+            changed.map(|index| Some(&*index.settings)).try_for_each(can_merge)
         }
         Command::PutClusterSettings { persistent, transient } => {
             after()?;
@@ -68,12 +84,30 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
     }
 }
 
-/// May an index be made that is so?
+/// May an index be made that is so? `after` is the state with it.
 ///
 /// # Errors
 /// In Elasticsearch's words.
-pub fn admit_index(index: &Index) -> Result<()> {
-    can_merge(Some(&index.settings))
+pub fn admit_index(after: &State, index: &Index) -> Result<()> {
+    can_merge(Some(&index.settings))?;
+    match after.data_stream_of(&index.name) {
+        Some(_) => check_timestamp(&index.mapping),
+        None => Ok(()),
+    }
+}
+
+/// The indices of data streams keep a field by which their documents say when they happened. One that
+/// has none, of an older log, is no worse by another change.
+fn streams_stay_dated(before: &State, after: &State, uuids: &[[u8; 16]]) -> Result<()> {
+    for &uuid in uuids {
+        let (Some(old), Some(new)) = (before.index_by_uuid(uuid), after.index_by_uuid(uuid)) else {
+            continue;
+        };
+        if after.data_stream_of(&new.name).is_some() && check_timestamp(&old.mapping).is_ok() {
+            check_timestamp(&new.mapping)?;
+        }
+    }
+    Ok(())
 }
 
 /// How many deleted documents a segment may have, in percent, which a merge that drops them leaves alone.
@@ -183,6 +217,7 @@ mod tests {
     use super::*;
     use crate::command::NewIndex;
     use crate::data_stream::DataStream;
+    use crate::template::ComponentTemplate;
 
     fn put(name: &str, body: &Value) -> Command {
         let template = IndexTemplate::parse(body).expect("reads");
@@ -257,5 +292,25 @@ mod tests {
         done(&done(&state, &put("d3", &narrowed)), &gone);
         // What an older log says of it is done again as it was.
         assert_eq!(apply(&with_stream(), &put("d4", &before)).1, Outcome::Done);
+    }
+
+    /// Any field was taken for the moment of a document, and such a log is still read.
+    #[test]
+    fn a_stream_of_an_older_log_stays_as_it_is() {
+        let body = json!({"index_patterns": ["dsx*"], "priority": 50, "data_stream": {},
+            "template": {"mappings": {"properties": {"@timestamp": {"type": "keyword"}}}}});
+        let state = with_stream();
+        assert_eq!(
+            refused(&state, &put("d3", &body)),
+            "composable template [d3] template after composition is invalid"
+        );
+        let (state, outcome) = apply(&state, &put("d3", &body));
+        assert_eq!(outcome, Outcome::Done);
+        // A component is not told of a fault that was there before it.
+        let template = ComponentTemplate::parse(&json!({"template": {}})).expect("reads");
+        let component = Command::PutComponentTemplate { name: "c".into(), template, create: false };
+        let state = done(&state, &component);
+        let index = state.index(".ds-dsx1-000001").expect("there");
+        assert_eq!(admit_index(&state, index), Ok(()));
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use json::{Value, json};
+use json::Value;
 use mapping::Mapping;
 
 use super::{INDEX_VERSION, aliases};
 use crate::command::{Command, NewIndex};
-use crate::data_stream::TIMESTAMP;
 use crate::error::{Error, Result};
 use crate::name;
 use crate::settings::IndexSettings;
@@ -56,16 +55,7 @@ fn composed(state: &State, new: NewIndex) -> Result<NewIndex> {
         None => Templates::compose_legacy(&state.templates.find_legacy(asked, hidden)),
     };
     if new.stream.is_some() {
-        let mut below = json!({"properties": {}});
-        if let Some(properties) = below.get("properties").and_then(Value::as_object) {
-            let mut properties = properties.clone();
-            properties.insert(TIMESTAMP, json!({"type": "date"}));
-            below = json!({"properties": (Value::Object(properties))});
-        }
-        let said = whole.mappings.at(&["properties", TIMESTAMP]).is_some();
-        if !said {
-            whole.request(&Value::object(), &below, &Value::object())?;
-        }
+        whole.add_timestamp()?;
         // Aliases of such a template are the stream's, not its indices'.
         whole.aliases.clear();
         whole.settings.insert("index.hidden".to_owned(), Value::from("true"));

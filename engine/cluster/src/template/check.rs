@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mapping::Mapping;
 
 use super::{ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap};
+use crate::data_stream::check_timestamp;
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 
@@ -139,16 +140,32 @@ fn same_priority(templates: &Templates, name: &str, template: &IndexTemplate) ->
 
 /// What the template gives with its components must make an index.
 fn whole(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
-    makes_index(&templates.compose(template)).map_err(|cause| {
+    makes_index(&templates.compose(template)).map(drop).map_err(|cause| {
         let cause = match cause {
-            Error::Mapping(error) => Error::Because {
-                reason: format!("invalid composite mappings for [{name}]"),
-                cause: Box::new(Error::Mapping(error)),
-            },
+            Error::Mapping(_) => invalid_mappings(name, cause),
             other => other,
         };
         invalid_whole(name, template, cause)
     })
+}
+
+/// The mappings of a template with its components are wrong.
+fn invalid_mappings(name: &str, cause: Error) -> Error {
+    let reason = format!("invalid composite mappings for [{name}]");
+    Error::Because { reason, cause: Box::new(cause) }
+}
+
+/// The documents of the data streams that a template makes must be able to say when they happened.
+///
+/// # Errors
+/// Where the field for it is none that a data stream takes; other faults are told before.
+pub fn timestamp(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
+    if template.data_stream.is_none() {
+        return Ok(());
+    }
+    let mut composed = templates.compose(template);
+    composed.add_timestamp()?;
+    check_timestamp(&makes_index(&composed)?).map_err(|cause| invalid_mappings(name, cause))
 }
 
 /// What a template gives with its components is wrong.
@@ -166,11 +183,10 @@ pub fn invalid_reason(name: &str, template: &IndexTemplate) -> String {
     format!("composable template [{name}] template after composition {parts}is invalid")
 }
 
-fn makes_index(composed: &Composed) -> Result<()> {
+fn makes_index(composed: &Composed) -> Result<Mapping> {
     let settings = IndexSettings::parse(&composed.settings_json())?;
     let for_mapping = settings.for_mapping()?;
     Mapping::parse(&composed.mappings, for_mapping)
-        .map(drop)
         .map_err(|error| Error::Mapping(error.in_create()))
 }
 
@@ -196,13 +212,7 @@ pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate
     after.component.insert(Arc::from(name), Arc::new(template.clone()));
     for (user, index) in &templates.index {
         if index.composed_of.iter().any(|part| part == name) {
-            makes_index(&after.compose(index)).map_err(|cause| Error::Because {
-                reason: format!(
-                    "updating component template [{name}] results in invalid composable template \
-                     [{user}] after templates are merged"
-                ),
-                cause: Box::new(cause),
-            })?;
+            makes_index(&after.compose(index)).map_err(|cause| spoils(name, user, cause))?;
         }
     }
     let hiding: Vec<&str> = templates
@@ -222,6 +232,15 @@ pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate
     Ok(())
 }
 
+/// The component that is set now makes an index template wrong that uses it.
+pub fn spoils(component: &str, user: &str, cause: Error) -> Error {
+    let reason = format!(
+        "updating component template [{component}] results in invalid composable template [{user}] \
+         after templates are merged"
+    );
+    Error::Because { reason, cause: Box::new(cause) }
+}
+
 /// A template of the old kind.
 ///
 /// # Errors
@@ -234,7 +253,7 @@ pub fn legacy(name: &str, template: &LegacyTemplate) -> Result<()> {
         let why = Error::Invalid { problems: vec![problem] }.to_string();
         return Err(Error::Template { name: name.to_owned(), why });
     }
-    makes_index(&composed)
+    makes_index(&composed).map(drop)
 }
 
 /// Names and patterns, in Elasticsearch's order.

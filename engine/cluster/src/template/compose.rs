@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use json::Value;
+use json::{Object, Value};
 
 use super::{IndexTemplate, LegacyTemplate, Part, StreamOptions, Templates, aliases_json, merge};
 use crate::alias::Alias;
+use crate::data_stream::TIMESTAMP;
 use crate::error::{Error, Result};
 use crate::settings::{IndexSettings, prefixed};
 
@@ -58,6 +59,32 @@ impl Composed {
             let shown = aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json()));
             self.aliases.extend(shown);
         }
+    }
+
+    /// Adds the field by which documents of a data stream say when they happened, where nothing is said
+    /// of it. It takes nothing malformed, whatever the index's setting says of others.
+    ///
+    /// # Errors
+    /// As [`Composed::request`].
+    pub fn add_timestamp(&mut self) -> Result<()> {
+        if self.mappings.at(&["properties", TIMESTAMP]).is_some() {
+            return Ok(());
+        }
+        let takes_malformed = match self.settings.get("index.mapping.ignore_malformed") {
+            Some(Value::Bool(takes)) => *takes,
+            Some(Value::String(text)) => text == "true",
+            _ => false,
+        };
+        let mut field = Object::new();
+        field.insert("type", "date");
+        if takes_malformed {
+            field.insert("ignore_malformed", false);
+        }
+        let mut properties = Object::new();
+        properties.insert(TIMESTAMP, Value::Object(field));
+        let mut mappings = Object::new();
+        mappings.insert("properties", Value::Object(properties));
+        self.request(&Value::object(), &Value::Object(mappings), &Value::object())
     }
 
     /// A request over what the templates say.
