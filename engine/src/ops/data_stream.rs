@@ -92,6 +92,33 @@ pub(crate) fn check_timestamp(source: &[u8]) -> Result<()> {
         .caused_by(Error::illegal_argument(reason)))
 }
 
+/// May an index be one of a data stream, by what its documents say of when they happened?
+fn check_backing(index: &Index) -> Result<()> {
+    let mappings = index.mapping.to_json();
+    if mappings.as_object().is_none_or(json::Object::is_empty) {
+        return Err(Error::illegal_argument(format!(
+            "backing index [{}] must have mappings for a timestamp field",
+            index.name
+        )));
+    }
+    cluster::data_stream::check_timestamp(&index.mapping).map_err(super::failure::of_cluster)
+}
+
+/// An index with other names is no index of a data stream.
+fn without_aliases(index: &Index, stream: &str) -> Result<()> {
+    let names: Vec<&str> = index.aliases.keys().map(|name| &**name).collect();
+    let (word, verb) = match names.len() {
+        0 => return Ok(()),
+        1 => ("alias", "is"),
+        _ => ("aliases", "are"),
+    };
+    Err(Error::illegal_argument(format!(
+        "cannot add index [{}] to data stream [{stream}] until its {word} [{}] {verb} removed",
+        index.name,
+        names.join(",")
+    )))
+}
+
 impl<E: Env> Core<E> {
     /// Makes a data stream.
     ///
@@ -164,16 +191,7 @@ impl<E: Env> Core<E> {
                     member.name
                 ));
             }
-            let dated = member
-                .mapping
-                .field(cluster::data_stream::TIMESTAMP)
-                .is_some_and(|field| matches!(field.type_name(), "date" | "date_nanos"));
-            if !dated {
-                return wrong(format!(
-                    "mapping for index [{}] has no date field [@timestamp]",
-                    member.name
-                ));
-            }
+            check_backing(member)?;
             if alias.is_write_index == Some(true) || members.len() == 1 {
                 writer = Some(Arc::clone(&member.name));
             }
@@ -233,16 +251,28 @@ impl<E: Env> Core<E> {
                 return Err(Error::illegal_argument(reason));
             };
             gate.index("indices:admin/data_stream/modify", &index.name)?;
+            // As the changes before this one leave it.
+            let holds = |stream: &&DataStream| stream.indices.contains(&index.name);
+            let others = state.data_streams.values().map(|stream| &**stream);
+            let untouched = others.filter(|stream| !streams.contains_key(&*stream.name));
+            let owner = streams.values().chain(untouched).find(holds);
+            let owner = owner.map(|stream| Arc::clone(&stream.name));
             let stream = streams.entry(name).or_insert_with(|| DataStream::clone(known));
             let mut hidden = json::Object::new();
             if change.add {
-                if let Some(other) = state.data_stream_of(&index.name) {
-                    return Err(Error::illegal_argument(format!(
-                        "cannot add index [{}] to data stream [{name}] because it is already a \
-                         backing index on data stream [{}]",
-                        index.name, other.name
-                    )));
+                check_backing(index)?;
+                match owner {
+                    Some(owner) if *owner == *name => continue,
+                    Some(owner) => {
+                        return Err(Error::illegal_argument(format!(
+                            "cannot add index [{}] to data stream [{name}] because it is already a \
+                             backing index on data stream [{owner}]",
+                            index.name
+                        )));
+                    }
+                    None => {}
                 }
+                without_aliases(index, name)?;
                 // Before all others: the last one takes the writes.
                 stream.indices.insert(0, Arc::clone(&index.name));
                 hidden.insert("index.hidden", "true");

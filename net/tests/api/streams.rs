@@ -74,3 +74,82 @@ fn a_write_may_ask_for_a_data_stream() {
         }
     });
 }
+
+/// Any index was taken, whatever its documents hold and whatever else it is called.
+#[test]
+fn what_becomes_a_backing_index_says_when_it_happened() {
+    const ILLEGAL: &str = "400 illegal_argument_exception:";
+    with_node(|mut client| async move {
+        let template = r#"{"index_patterns":["ds-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        for name in ["m", "n"] {
+            client.good("PUT", &format!("/_data_stream/ds-{name}"), "").await;
+        }
+        let dated = r#"{"properties":{"@timestamp":{"type":"date"}}}"#;
+        for (name, mappings, aliases) in [
+            ("bare", "{}", ""),
+            ("text", r#"{"properties":{"@timestamp":{"type":"keyword"}}}"#, ""),
+            ("other", r#"{"properties":{"a":{"type":"date"}}}"#, ""),
+            ("one", dated, r#""z":{}"#),
+            ("two", dated, r#""z":{},"y":{}"#),
+            ("good", dated, ""),
+        ] {
+            let body = format!(r#"{{"mappings":{mappings},"aliases":{{{aliases}}}}}"#);
+            client.good("PUT", &format!("/{name}"), &body).await;
+        }
+        let add = |index: &str, stream: &str| {
+            format!(r#"{{"add_backing_index":{{"data_stream":"{stream}","index":"{index}"}}}}"#)
+        };
+        const FIELD: &str = "data stream timestamp field [@timestamp]";
+        for (name, told) in [
+            ("bare", "backing index [bare] must have mappings for a timestamp field".to_owned()),
+            ("text", format!("{FIELD} is of type [keyword], but [date,date_nanos] is expected")),
+            ("other", format!("{FIELD} does not exist")),
+            (
+                "one",
+                "cannot add index [one] to data stream [ds-m] until its alias [z] is removed"
+                    .into(),
+            ),
+            (
+                "two",
+                "cannot add index [two] to data stream [ds-m] until its aliases [y,z] are removed"
+                    .into(),
+            ),
+        ] {
+            let body = format!(r#"{{"actions":[{}]}}"#, add(name, "ds-m"));
+            let found = client.bad("POST", "/_data_stream/_modify", &body).await;
+            assert_eq!(found, format!("{ILLEGAL} {told}"));
+        }
+        // To one stream only, in one request too; once there it stays.
+        let both = format!(r#"{{"actions":[{},{}]}}"#, add("good", "ds-m"), add("good", "ds-n"));
+        assert_eq!(
+            client.bad("POST", "/_data_stream/_modify", &both).await,
+            format!(
+                "{ILLEGAL} cannot add index [good] to data stream [ds-n] because it is already a \
+                 backing index on data stream [ds-m]"
+            )
+        );
+        let twice = format!(r#"{{"actions":[{},{}]}}"#, add("good", "ds-m"), add("good", "ds-m"));
+        client.good("POST", "/_data_stream/_modify", &twice).await;
+        let found = client.good("GET", "/_data_stream/ds-m", "").await;
+        let stream = &at(&found, &["data_streams"]).as_array().expect("a list")[0];
+        assert_eq!(at(stream, &["indices"]).as_array().map_or(0, <[_]>::len), 2);
+        // From one to the other.
+        let moved = format!(
+            r#"{{"actions":[{{"remove_backing_index":{{"data_stream":"ds-m","index":"good"}}}},{}]}}"#,
+            add("good", "ds-n")
+        );
+        client.good("POST", "/_data_stream/_modify", &moved).await;
+        // An alias is made a stream by the same rule.
+        client.good("PUT", "/x", r#"{"aliases":{"ds-x":{}}}"#).await;
+        assert_eq!(
+            client.bad("POST", "/_data_stream/_migrate/ds-x", "").await,
+            format!("{ILLEGAL} backing index [x] must have mappings for a timestamp field")
+        );
+        client.good("PUT", "/x/_mapping", r#"{"properties":{"@timestamp":{"type":"ip"}}}"#).await;
+        assert_eq!(
+            client.bad("POST", "/_data_stream/_migrate/ds-x", "").await,
+            format!("{ILLEGAL} {FIELD} is of type [ip], but [date,date_nanos] is expected")
+        );
+    });
+}
