@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use base::ShardId;
 use base::hash::Map;
-use cluster::Index;
+use cluster::{DataStream, Index};
 use env::{Bytes, Clock, Env, Random};
 use shard::WriteError;
 
@@ -405,7 +405,14 @@ impl<E: Env> Core<E> {
         block::check_cluster(&state, Level::Write)?;
         block::check(index, Level::Write)?;
         without_pipelines(index)?;
-        Ok(Target { index: Arc::clone(index), routing, is_stream, via })
+        let stream = match is_stream {
+            true => {
+                state.data_streams.get(item.index.as_str()).or_else(|| state.data_stream_of(&name))
+            }
+            false => None,
+        };
+        let stream = stream.map(Arc::clone);
+        Ok(Target { index: Arc::clone(index), routing, stream, via })
     }
 
     /// Checks one item and finds its group.
@@ -428,14 +435,8 @@ impl<E: Env> Core<E> {
             None => return Err(Error::internal("a name that was not resolved").into()),
         };
         let index = &target.index;
-        if target.is_stream && item.action != WriteAction::Create {
-            return Err(Error::illegal_argument(
-                "only write ops with an op_type of create are allowed in data streams",
-            )
-            .into());
-        }
-        if target.is_stream {
-            super::data_stream::check_timestamp(&item.source)?;
+        if let Some(stream) = &target.stream {
+            super::data_stream::check_write(stream, item)?;
         }
         let routing = match (&item.routing, &target.routing) {
             (Some(own), Some(alias)) if own != alias => {
@@ -536,8 +537,8 @@ impl<'a> Name<'a> {
 struct Target {
     index: Arc<Index>,
     routing: Option<String>,
-    /// The name was a data stream: documents are only added.
-    is_stream: bool,
+    /// The name was a data stream.
+    stream: Option<Arc<DataStream>>,
     /// The alias that led here.
     via: Vec<String>,
 }

@@ -10,6 +10,7 @@ use json::json;
 use search::result::Key;
 
 use super::IndicesOptions;
+use super::document::{WriteAction, WriteItem};
 use super::observe::{Health, IndexRow};
 use super::search::SearchCall;
 use crate::core::Core;
@@ -68,11 +69,31 @@ pub(crate) fn is_none(name: &str) -> Error {
     )
 }
 
+/// Documents are only added to a data stream, without a routing value unless its template allows one.
+///
+/// # Errors
+/// 400 in Elasticsearch's words, for another write.
+pub(crate) fn check_write(stream: &DataStream, item: &WriteItem) -> Result<()> {
+    if item.action != WriteAction::Create {
+        return Err(Error::illegal_argument(
+            "only write ops with an op_type of create are allowed in data streams",
+        ));
+    }
+    if item.routing.is_some() && !stream.allow_custom_routing {
+        return Err(Error::illegal_argument(format!(
+            "index request targeting data stream [{}] specifies a custom routing but the \
+             [allow_custom_routing] setting was not enabled in the data stream's template.",
+            stream.name
+        )));
+    }
+    check_timestamp(&item.source)
+}
+
 /// A document of a data stream says when it happened, once.
 ///
 /// # Errors
 /// 400 where it does not.
-pub(crate) fn check_timestamp(source: &[u8]) -> Result<()> {
+fn check_timestamp(source: &[u8]) -> Result<()> {
     const FIELD: &str = cluster::data_stream::TIMESTAMP;
     let mut found = Vec::new();
     let wanted = json::path::Filter::source(&[FIELD], &[] as &[&str]);

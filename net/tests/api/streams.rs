@@ -153,3 +153,37 @@ fn what_becomes_a_backing_index_says_when_it_happened() {
         );
     });
 }
+
+/// `allow_custom_routing: false` was shown and not obeyed.
+#[test]
+fn a_routing_value_is_taken_where_the_template_allows_it() {
+    with_node(|mut client| async move {
+        let no = r#"{"index_patterns":["ds-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", no).await;
+        let yes = r#"{"index_patterns":["dr-*"],"data_stream":{"allow_custom_routing":true}}"#;
+        client.good("PUT", "/_index_template/r", yes).await;
+        let doc = r#"{"@timestamp":1}"#;
+        let why = "index request targeting data stream [ds-m] specifies a custom routing but the \
+                   [allow_custom_routing] setting was not enabled in the data stream's template.";
+        let told = format!("400 illegal_argument_exception: {why}");
+        assert_eq!(client.bad("PUT", "/ds-m/_create/1?routing=x", doc).await, told);
+        assert_eq!(client.bad("POST", "/ds-m/_doc?routing=x&op_type=create", doc).await, told);
+        client.good("PUT", "/dr-m/_create/1?routing=x", doc).await;
+        let got = client.good("GET", "/dr-m/_doc/1?routing=x", "").await;
+        assert_eq!(at(&got, &["_routing"]).as_str(), Some("x"));
+        let body = r#"{"create":{"_index":"ds-m","routing":"x"}}
+{"@timestamp":1}
+{"create":{"_index":"dr-m","routing":"x"}}
+{"@timestamp":1}
+{"create":{"_index":"ds-m"}}
+{"@timestamp":1}
+"#;
+        let done = client.good("POST", "/_bulk", body).await;
+        let items = at(&done, &["items"]).as_array().expect("items");
+        let reason = at(&items[0], &["create", "error", "reason"]);
+        assert_eq!(reason.as_str(), Some(why));
+        for item in &items[1..] {
+            assert_eq!(at(item, &["create", "status"]).as_u64(), Some(201));
+        }
+    });
+}
