@@ -119,6 +119,9 @@ pub const INDEX_KEYS: &[&str] = &[
     "deprecated",
 ];
 
+/// As [`INDEX_KEYS`], of `data_stream` in it. Elasticsearch 8 takes `failure_store` there and forgets it.
+pub const STREAM_KEYS: &[&str] = &["hidden", "allow_custom_routing", "failure_store"];
+
 /// As [`INDEX_KEYS`], of a component template.
 pub const COMPONENT_KEYS: &[&str] = &["template", "version", "_meta", "deprecated"];
 

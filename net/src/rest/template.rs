@@ -1,11 +1,12 @@
 //! Templates: `_index_template`, `_component_template`, `_template`, and trying them out.
 
 use cluster::TemplateKind;
-use cluster::template::{COMPONENT_KEYS, INDEX_KEYS};
+use cluster::template::{COMPONENT_KEYS, INDEX_KEYS, STREAM_KEYS};
 use engine::ops::template::Simulated;
 use engine::{Error, Result};
 use env::Env;
-use json::{Object, Value, spanned};
+use json::spanned::{self, Member};
+use json::{Object, Value};
 
 use super::indices::flatten;
 use crate::call::Call;
@@ -148,6 +149,9 @@ fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<
             let cause = Error::illegal_argument(format!("For input string: \"{text}\""));
             return Err(Error::new(400, "x_content_parse_exception", what).caused_by(cause));
         }
+        if member.key == "data_stream" {
+            stream_options(parser, member.value.as_object().unwrap_or_default())?;
+        }
         if member.key == "template" {
             for inner in member.value.as_object().unwrap_or_default() {
                 if !["settings", "mappings", "aliases"].contains(&inner.key.as_str()) {
@@ -163,6 +167,28 @@ fn optional_of<E: Env>(call: &Call<'_, E>, kind: TemplateKind) -> Result<Option<
         }
     }
     Ok(Some(body.to_value()))
+}
+
+/// The keys of `data_stream`, each of which is true or false.
+fn stream_options(parser: &str, options: &[Member]) -> Result<()> {
+    const PARSER: &str = "data_stream_template";
+    for option in options {
+        let (key, value) = (option.key.as_str(), &option.value);
+        let cause = match value.as_str() {
+            _ if !STREAM_KEYS.contains(&key) => fail::unknown_field(PARSER, key, option.key_at),
+            Some("true" | "false") => continue,
+            Some(text) => {
+                let cause = Error::illegal_argument(format!(
+                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
+                ));
+                fail::unread_field(PARSER, key, value.at, cause)
+            }
+            None if value.token() == "VALUE_BOOLEAN" => continue,
+            None => fail::wrong_kind(PARSER, key, value),
+        };
+        return Err(fail::unread_field(parser, "data_stream", value.at, cause));
+    }
+    Ok(())
 }
 
 /// The body with its settings flat, where that is wanted.

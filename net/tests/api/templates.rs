@@ -85,6 +85,45 @@ fn a_template_gives_data_streams_no_aliases() {
     });
 }
 
+/// Unknown names were taken and dropped.
+#[test]
+fn the_options_of_a_data_stream_are_known() {
+    with_node(|mut client| async move {
+        for (options, places, cause) in [
+            (r#"{"hiden":true}"#, ["[1:51]", "[1:43]"], "unknown field [hiden]"),
+            (
+                r#"{"hidden":1}"#,
+                ["[1:52]", "[1:52]"],
+                "hidden doesn't support values of type: VALUE_NUMBER",
+            ),
+            (r#"{"hidden":"yes"}"#, ["[1:52]", "[1:52]"], "failed to parse field [hidden]"),
+        ] {
+            let body = format!(r#"{{"index_patterns":["abc*"],"data_stream":{options}}}"#);
+            let response = client.call("PUT", "/_index_template/t2", &body).await;
+            let [at_value, at_cause] = places;
+            assert_eq!(
+                failure(&response),
+                format!(
+                    "400 x_content_parse_exception: {at_value} [index_template] failed to parse field \
+                     [data_stream]"
+                )
+            );
+            let reason = value(&response);
+            assert_eq!(
+                at(&reason, &["error", "caused_by", "reason"]).as_str(),
+                Some(&*format!("{at_cause} [data_stream_template] {cause}"))
+            );
+        }
+        let body = r#"{"index_patterns":["abc*"],"data_stream":{"hidden":"true",
+            "allow_custom_routing":false,"failure_store":true}}"#;
+        client.good("PUT", "/_index_template/t2", body).await;
+        let shown = client.good("GET", "/_index_template/t2", "").await;
+        let shown = &at(&shown, &["index_templates"]).as_array().expect("a list")[0];
+        let options = at(shown, &["index_template", "data_stream"]);
+        assert_eq!(json::to_string(options), r#"{"hidden":true,"allow_custom_routing":false}"#);
+    });
+}
+
 /// Any text was taken there, of a stream whose documents shall say when they happened.
 #[test]
 fn the_timestamp_of_a_data_stream_is_a_date() {
