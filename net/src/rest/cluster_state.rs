@@ -17,6 +17,8 @@ use crate::params::time_ms;
 use crate::render::units;
 use crate::reply::Reply;
 
+mod customs;
+
 /// What may be asked for.
 const METRICS: [&str; 8] = [
     "version",
@@ -269,7 +271,7 @@ async fn metadata<E: Env>(
             &cluster::cluster_settings::render(state.settings.persistent(), wish.flat),
         );
     }
-    writer.key("templates").begin_object().end_object();
+    customs::legacy_templates(writer, state, wish);
     writer.key("indices").begin_object();
     for index in &wish.indices {
         writer.key(&index.name);
@@ -277,7 +279,12 @@ async fn metadata<E: Env>(
         call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object().key("index-graveyard").begin_object();
-    writer.key("tombstones").begin_array().end_array().end_object().end_object();
+    writer.key("tombstones").begin_array().end_array().end_object();
+    if !wish.narrowed {
+        customs::templates(writer, state, wish.flat);
+        customs::data_streams(call, writer, state);
+    }
+    writer.end_object();
 }
 
 fn index_metadata<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, index: &Index, flat: bool) {

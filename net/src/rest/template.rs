@@ -192,7 +192,7 @@ fn stream_options(parser: &str, options: &[Member]) -> Result<()> {
 }
 
 /// The body with its settings flat, where that is wanted.
-fn shown(body: &Value, flat: bool) -> Value {
+pub(super) fn shown(body: &Value, flat: bool) -> Value {
     if !flat {
         return body.clone();
     }

@@ -218,3 +218,56 @@ fn archived_settings_may_be_taken_back() {
         assert!(told.contains("persistent setting [archived.x], not recognized"), "{told}");
     });
 }
+
+/// Tools that copy a cluster's templates read them from its state; there were none.
+#[test]
+fn the_state_shows_templates_and_data_streams() {
+    with_node(|mut client| async move {
+        let state = client.good("GET", "/_cluster/state/metadata", "").await;
+        let metadata = at(&state, &["metadata"]);
+        assert_eq!(at(metadata, &["templates"]), &json!({}));
+        for kind in ["component_template", "index_template", "data_stream"] {
+            assert_eq!(metadata.get(kind), None, "{kind}");
+        }
+        let part = r#"{"template":{"settings":{"index.number_of_replicas":0}}}"#;
+        client.good("PUT", "/_component_template/c", part).await;
+        let whole = r#"{"index_patterns":["ds-*"],"composed_of":["c"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", whole).await;
+        let old = r#"{"index_patterns":["o*"],"mappings":{"properties":{"a":{"type":"ip"}}}}"#;
+        client.good("PUT", "/_template/o", old).await;
+        client.good("PUT", "/_data_stream/ds-m", "").await;
+        let state = client.good("GET", "/_cluster/state/metadata", "").await;
+        let metadata = at(&state, &["metadata"]);
+        assert_eq!(
+            at(metadata, &["component_template", "component_template"]),
+            &json!({"c": {"template": {"settings": {"index": {"number_of_replicas": "0"}}}}})
+        );
+        assert_eq!(
+            at(metadata, &["index_template", "index_template"]),
+            &json!({"t": {"index_patterns": ["ds-*"], "composed_of": ["c"],
+                "data_stream": {"hidden": false, "allow_custom_routing": false}}})
+        );
+        let old = at(metadata, &["templates", "o", "mappings", "_doc", "properties", "a", "type"]);
+        assert_eq!(old.as_str(), Some("ip"));
+        let streams = at(metadata, &["data_stream"]);
+        assert_eq!(at(streams, &["data_stream_aliases"]), &json!({}));
+        let stream = at(streams, &["data_stream", "ds-m"]);
+        assert_eq!(at(stream, &["timestamp_field"]), &json!({"name": "@timestamp"}));
+        assert_eq!(at(stream, &["generation"]).as_u64(), Some(1));
+        let index = &at(stream, &["indices"]).as_array().expect("a list")[0];
+        let name = at(index, &["index_name"]).as_str().expect("a name");
+        assert_eq!(
+            at(index, &["index_uuid"]),
+            at(metadata, &["indices", name, "settings", "index", "uuid"])
+        );
+        let flat = client.good("GET", "/_cluster/state/metadata?flat_settings", "").await;
+        let parts = at(&flat, &["metadata", "component_template", "component_template"]);
+        assert_eq!(
+            at(parts, &["c", "template", "settings"]),
+            &json!({"index.number_of_replicas": "0"})
+        );
+        // Who names indices is told of these.
+        let state = client.good("GET", "/_cluster/state/metadata/ds-m", "").await;
+        assert_eq!(at(&state, &["metadata"]).get("index_template"), None);
+    });
+}

@@ -1,0 +1,92 @@
+//! `metadata` of `_cluster/state` beside the indices: templates and data streams, where there are any.
+//!
+//! As Elasticsearch's `ProjectMetadata` prints them to clients: each kind lies in an object of its own
+//! name. Who names indices is told of these alone.
+
+use cluster::State;
+use cluster::data_stream::TIMESTAMP;
+use env::Env;
+use json::{Object, Value, Writer};
+
+use super::Wish;
+use crate::call::Call;
+use crate::rest::template::shown;
+
+/// `templates`: those of the old kind. Their mappings lie under a type.
+pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
+    writer.key("templates").begin_object();
+    for (name, template) in state.templates.legacy.iter().filter(|_| !wish.narrowed) {
+        let mut body = shown(&template.to_json(), wish.flat);
+        if let Value::Object(object) = &mut body
+            && let Some(mappings) = object.get("mappings").cloned()
+            && mappings.as_object().is_some_and(|mappings| !mappings.is_empty())
+        {
+            let mut typed = Object::new();
+            typed.insert("_doc", mappings);
+            object.insert("mappings", Value::Object(typed));
+        }
+        writer.field(name, &body);
+    }
+    writer.end_object();
+}
+
+/// `component_template` and `index_template`.
+pub(super) fn templates(writer: &mut Writer<'_>, state: &State, flat: bool) {
+    let all = &state.templates;
+    let component = all.component.iter().map(|(name, body)| (&**name, body.to_json()));
+    let index = all.index.iter().map(|(name, body)| (&**name, body.to_json()));
+    kind(writer, "component_template", component, flat);
+    kind(writer, "index_template", index, flat);
+}
+
+fn kind<'a>(
+    writer: &mut Writer<'_>,
+    key: &str,
+    templates: impl Iterator<Item = (&'a str, Value)>,
+    flat: bool,
+) {
+    let mut templates = templates.peekable();
+    if templates.peek().is_none() {
+        return;
+    }
+    writer.key(key).begin_object().key(key).begin_object();
+    for (name, body) in templates {
+        writer.field(name, &shown(&body, flat));
+    }
+    writer.end_object().end_object();
+}
+
+/// `data_stream`: those that the caller may see. There are no aliases of them.
+pub(super) fn data_streams<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State) {
+    let streams = state.data_streams.values();
+    let mut seen =
+        streams.filter(|stream| call.gate.sees("cluster:monitor/state", &stream.name)).peekable();
+    if seen.peek().is_none() {
+        return;
+    }
+    writer.key("data_stream").begin_object().key("data_stream").begin_object();
+    for stream in seen {
+        writer.key(&stream.name).begin_object().field_str("name", &stream.name);
+        writer.key("timestamp_field").begin_object().field_str("name", TIMESTAMP).end_object();
+        writer.key("indices").begin_array();
+        for index in stream.indices.iter().filter_map(|name| state.index(name)) {
+            writer
+                .begin_object()
+                .field_str("index_name", &index.name)
+                .field_str("index_uuid", &index.uuid_text())
+                .end_object();
+        }
+        writer.end_array().field_u64("generation", stream.generation);
+        if let Some(meta) = &stream.meta {
+            writer.field("_meta", meta);
+        }
+        writer
+            .field_bool("hidden", stream.hidden)
+            .field_bool("replicated", false)
+            .field_bool("system", false)
+            .field_bool("allow_custom_routing", stream.allow_custom_routing)
+            .field_bool("rollover_on_write", stream.rollover_on_write)
+            .end_object();
+    }
+    writer.end_object().key("data_stream_aliases").begin_object().end_object().end_object();
+}
