@@ -271,3 +271,28 @@ fn the_state_shows_templates_and_data_streams() {
         assert_eq!(at(&state, &["metadata"]).get("index_template"), None);
     });
 }
+
+/// `_cat/allocation` had the figures, and this nothing.
+#[test]
+fn the_node_tells_what_it_holds() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"a":1}"#).await;
+        client.good("POST", "/a/_flush", "").await;
+        let stats = client.good("GET", "/_nodes/stats/allocations,indices?human", "").await;
+        let nodes = at(&stats, &["nodes"]).as_object().expect("nodes");
+        let node = nodes.values().next().expect("a node");
+        let told = at(node, &["allocations"]);
+        let bytes = at(node, &["indices", "store", "size_in_bytes"]);
+        let size = at(node, &["indices", "store", "size"]);
+        assert!(bytes.as_u64().is_some_and(|bytes| bytes > 0));
+        assert_eq!(
+            told,
+            &json!({"shards": 3, "undesired_shards": 0, "forecasted_ingest_load": 0.0,
+                "forecasted_disk_usage": (size.clone()),
+                "forecasted_disk_usage_in_bytes": (bytes.clone()),
+                "current_disk_usage": (size.clone()),
+                "current_disk_usage_in_bytes": (bytes.clone())})
+        );
+    });
+}

@@ -205,7 +205,8 @@ fn section<E: Env>(
         }
         "indexing_pressure" => indexing_pressure(call, writer),
         "scrub" => scrub(call, writer),
-        // Nothing is chosen between copies, kept elsewhere, or moved: all of these are empty.
+        "allocations" => allocations(call, writer, counts),
+        // Nothing is chosen between copies, or kept elsewhere: these are empty.
         _ => {
             writer.key(metric).begin_object().end_object();
         }
@@ -491,6 +492,19 @@ fn discovery<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
     out.begin("published_cluster_states").count("full_states", version);
     out.count("incompatible_diffs", 0).count("compatible_diffs", 0).end();
     out.begin("cluster_state_update").end().end();
+}
+
+/// The shards that are here, where all of them belong. No load is foretold, and no size but what is.
+fn allocations<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, counts: &Stats) {
+    let bytes = counts.shard.store_bytes;
+    let mut out = Figures::new(writer, call.human);
+    out.begin("allocations")
+        .count("shards", call.core.shard_counts().assigned)
+        .count("undesired_shards", 0)
+        .float("forecasted_ingest_load", 0.0)
+        .bytes("forecasted_disk_usage", bytes)
+        .bytes("current_disk_usage", bytes)
+        .end();
 }
 
 /// The rounds through the whole store (ours alone; Elasticsearch reads a file only when it is used).
