@@ -55,27 +55,39 @@ pub(super) fn cluster<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let base = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
-    let found = call.core.resolve_names(call.gate, name, options)?;
-    let matching =
-        !(found.indices.is_empty() && found.aliases.is_empty() && found.streams.is_empty());
+    let found = match call.core.resolve_names(call.gate, name, options) {
+        // Said of the cluster it is missing in, as of any other.
+        Err(error) if error.kind == "index_not_found_exception" => Err(error.reason),
+        other => Ok(other?),
+    };
     Ok(call.json(200, |writer| {
-        writer
-            .begin_object()
-            .key("(local)")
-            .begin_object()
-            .field_bool("connected", true)
-            .field_bool("skip_unavailable", false)
-            .field_bool("matching_indices", matching)
-            .key("version")
-            .begin_object()
-            .field_str("number", super::info::VERSION)
-            .field_str("build_flavor", "default")
-            .field_str("minimum_wire_compatibility_version", "7.17.0")
-            .field_str("minimum_index_compatibility_version", "7.0.0")
-            .end_object()
-            .end_object()
-            .end_object();
+        writer.begin_object().key("(local)").begin_object();
+        writer.field_bool("connected", true).field_bool("skip_unavailable", false);
+        match &found {
+            Err(reason) => {
+                writer.field_str("error", reason);
+            }
+            Ok(found) => {
+                let is_empty = found.indices.is_empty()
+                    && found.aliases.is_empty()
+                    && found.streams.is_empty();
+                writer.field_bool("matching_indices", !is_empty);
+                version(writer);
+            }
+        }
+        writer.end_object().end_object();
     }))
+}
+
+fn version(writer: &mut Writer<'_>) {
+    writer
+        .key("version")
+        .begin_object()
+        .field_str("number", super::info::VERSION)
+        .field_str("build_flavor", "default")
+        .field_str("minimum_wire_compatibility_version", "7.17.0")
+        .field_str("minimum_index_compatibility_version", "7.0.0")
+        .end_object();
 }
 
 /// `GET|POST /{index}/_reload_search_analyzers`: no analyzer is read from a file, so there is

@@ -296,3 +296,29 @@ fn the_node_tells_what_it_holds() {
         );
     });
 }
+
+/// The whole call failed, and a table with nothing in it.
+#[test]
+fn what_names_nothing_is_told_where_it_belongs() {
+    with_node(|mut client| async move {
+        let told = client.good("GET", "/_resolve/cluster/nope?ignore_unavailable=false", "").await;
+        assert_eq!(
+            told,
+            json!({"(local)": {"connected": true, "skip_unavailable": false,
+                "error": "no such index [nope]"}})
+        );
+        client.good("PUT", "/a", r#"{"aliases":{"al":{}}}"#).await;
+        let told =
+            client.good("GET", "/_resolve/cluster/a,nope*?ignore_unavailable=false", "").await;
+        assert_eq!(at(&told, &["(local)", "matching_indices"]).as_bool(), Some(true));
+        let told = client.good("GET", "/_resolve/cluster/nope", "").await;
+        assert_eq!(at(&told, &["(local)", "matching_indices"]).as_bool(), Some(false));
+        let (status, table) = {
+            let answer = client.call("GET", "/_cat/aliases?expand_wildcards=none", "").await;
+            (answer.status, answer.text().to_owned())
+        };
+        assert_eq!((status, &*table), (200, ""));
+        let table = client.call("GET", "/_cat/aliases", "").await;
+        assert!(table.text().starts_with("al a "), "{}", table.text());
+    });
+}

@@ -140,7 +140,8 @@ pub(in crate::rest) async fn aliases<E: Env>(call: &Call<'_, E>) -> Result<Reply
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::default() };
     let options = call.params.indices_options(base)?;
     let names = call.path.get("name").unwrap_or("*");
-    let view = call.core.aliases(call.gate, "*", options, None)?;
+    // All together, not a pattern: with `expand_wildcards=none` that is nothing, and no name.
+    let view = call.core.aliases(call.gate, "", options, None)?;
     let mut rows = Vec::new();
     for (index, aliases) in view.indices {
         for (alias, facts) in aliases {
