@@ -25,6 +25,8 @@ pub enum ErrorKind {
     IllegalState,
     /// Text that is no number.
     NumberFormat,
+    /// A number beyond its type.
+    Arithmetic,
     /// Text that is no date.
     DateTimeParse,
     /// A date or another small language inside a value is wrong.
@@ -58,6 +60,7 @@ impl ErrorKind {
             Self::Mapper => "mapper_exception",
             Self::IllegalArgument => "illegal_argument_exception",
             Self::IllegalState => "illegal_state_exception",
+            Self::Arithmetic => "arithmetic_exception",
             Self::NumberFormat => "number_format_exception",
             Self::DateTimeParse => "date_time_parse_exception",
             Self::Parse => "parse_exception",

@@ -175,6 +175,77 @@ fn a_mapping_that_contradicts_itself_makes_no_index() {
     });
 }
 
+/// Each made an index: one without fields, one whose null was cut, dates of no format.
+#[test]
+fn what_a_mapping_may_not_say_makes_no_index() {
+    with_node(|mut client| async move {
+        let map = "properties must be a map type";
+        let decimal = "Value [1.5] has a decimal part";
+        let parts = |pattern: &str| {
+            format!(
+                "Error parsing [format] on field [f]: Cannot have empty element in multi date format \
+                 pattern: {pattern}"
+            )
+        };
+        let field = |said: &str| format!(r#""properties":{{"f":{{{said}}}}}"#);
+        client.good("PUT", "/there", "").await;
+        for (mappings, reason) in [
+            (r#""properties":"x""#.to_owned(), map.to_owned()),
+            (r#""properties":null"#.to_owned(), map.to_owned()),
+            (r#""properties":[1]"#.to_owned(), map.to_owned()),
+            (r#""properties":true"#.to_owned(), map.to_owned()),
+            (field(r#""type":"object","properties":5"#), map.to_owned()),
+            (field(r#""type":"long","null_value":1.5"#), decimal.to_owned()),
+            (field(r#""type":"integer","null_value":"1.5""#), decimal.to_owned()),
+            (field(r#""type":"short","null_value":1.5"#), decimal.to_owned()),
+            (field(r#""properties":{"g":{"type":"byte","null_value":1.5}}"#), decimal.to_owned()),
+            (
+                field(r#""type":"text","fields":{"g":{"type":"long","null_value":1.5}}"#),
+                decimal.to_owned(),
+            ),
+            (field(r#""type":"date","format":"yyyy||""#), parts("yyyy||")),
+            (field(r#""type":"date_range","format":"||""#), parts("||")),
+            (
+                r#""dynamic_date_formats":["yyyy||||MM"]"#.to_owned(),
+                "Cannot have empty element in multi date format pattern: yyyy||||MM".to_owned(),
+            ),
+            (field(r#""type":"keyword","ignore_above":3000000000"#), "integer overflow".to_owned()),
+            (
+                field(r#""type":"text","position_increment_gap":"3000000000""#),
+                r#"For input string: "3000000000""#.to_owned(),
+            ),
+            (
+                field(r#""type":"keyword","ignore_above":5.5"#),
+                "5.5 is not an integer value".to_owned(),
+            ),
+        ] {
+            let wrapped =
+                format!("400 mapper_parsing_exception: Failed to parse mapping: {reason}");
+            let body = format!(r#"{{"mappings":{{{mappings}}}}}"#);
+            assert_eq!(client.bad("PUT", "/m", &body).await, wrapped, "{mappings}");
+            let template = format!(r#"{{"template":{body}}}"#);
+            let told = client.bad("PUT", "/_component_template/t", &template).await;
+            assert_eq!(told, wrapped, "{mappings}");
+            let template = format!(r#"{{"index_patterns":["q*"],"template":{body}}}"#);
+            let told = client.call("PUT", "/_index_template/t", &template).await;
+            assert_eq!(told.status, 400, "{mappings}");
+            assert!(told.text().contains(&json::to_string(&json!(reason.as_str()))));
+            let legacy = format!(r#"{{"index_patterns":["q*"],{}"#, &body[1..]);
+            assert_eq!(client.bad("PUT", "/_template/t", &legacy).await, wrapped, "{mappings}");
+            let told = client.bad("PUT", "/there/_mapping", &format!("{{{mappings}}}")).await;
+            assert!(told.starts_with("400 ") && told.ends_with(&reason), "{told}");
+        }
+        // What would be refused anyway is told first.
+        let told = client.bad("PUT", "/there", r#"{"mappings":{"properties":"x"}}"#).await;
+        assert!(told.contains("resource_already_exists_exception"), "{told}");
+        let fine = r#"{"mappings":{"properties":{
+            "a":{"type":"long","null_value":2.0},"b":{"type":"double","null_value":1.5},
+            "c":{"type":"keyword","ignore_above":5.0},"d":{"properties":[]},
+            "e":{"type":"date","format":"yyyy||epoch_millis"}}}}"#;
+        client.good("PUT", "/m", fine).await;
+    });
+}
+
 #[test]
 fn health_is_told_in_words_and_tables() {
     with_node(|mut client| async move {

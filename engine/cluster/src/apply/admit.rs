@@ -5,7 +5,9 @@
 //!
 //! Always true: what would be refused anyway is told first.
 
+use json::Value;
 use json::number::double_to_string;
+use mapping::Mapping;
 
 use super::templates::none_lost;
 use super::{Outcome, apply};
@@ -27,8 +29,24 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         (after, _) => Ok(after),
     };
     match command {
+        Command::CreateIndex(new) => match admit_mappings(Some(&new.mappings)) {
+            Ok(()) => Ok(()),
+            Err(error) => after().and(Err(error)),
+        },
+        Command::PutMapping { uuids, mappings } => {
+            if let Err(error) = Mapping::admit(mappings) {
+                return after().and(Err(Error::Mapping(error)));
+            }
+            if mappings.at(&["properties", TIMESTAMP]).is_none() {
+                return Ok(());
+            }
+            streams_stay_dated(state, &after()?, uuids)
+        }
         Command::PutIndexTemplate { name, template, .. } => {
             let after = after()?;
+            let part = template.template.as_ref();
+            admit_mappings(part.and_then(|part| part.mappings.as_ref()))
+                .map_err(|cause| check::invalid_mappings(name, template, cause))?;
             no_own_name(&template.patterns, template.template.as_ref())?;
             merges_can_be(&after.templates, name, template)?;
             no_stream_aliases(None, &after.templates, name, template)?;
@@ -38,11 +56,13 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         }
         Command::PutLegacyTemplate { template, .. } => {
             after()?;
+            admit_mappings(template.part.mappings.as_ref())?;
             can_merge(template.part.settings.as_ref())?;
             no_own_name(&template.patterns, Some(&template.part))
         }
         Command::PutComponentTemplate { name, template, .. } => {
             let (before, after) = (&state.templates, after()?.templates);
+            admit_mappings(template.template.mappings.as_ref())?;
             can_merge(template.template.settings.as_ref())?;
             let users = after.index.iter().filter(|(_, user)| user.composed_of.contains(name));
             for (user, template) in users {
@@ -59,12 +79,6 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         }
         Command::DeleteTemplates { kind: TemplateKind::Index, names } => {
             streams_keep_theirs(state, &after()?, names)
-        }
-        Command::PutMapping { uuids, mappings } => {
-            if mappings.at(&["properties", TIMESTAMP]).is_none() {
-                return Ok(());
-            }
-            streams_stay_dated(state, &after()?, uuids)
         }
         Command::PutSettings { uuids, settings, .. } => {
             // The rule is of one setting: of what does not name it, nothing is worked out twice.
@@ -108,6 +122,12 @@ fn streams_stay_dated(before: &State, after: &State, uuids: &[[u8; 16]]) -> Resu
         }
     }
     Ok(())
+}
+
+/// The mappings of a new index, or of a part of a template.
+fn admit_mappings(mappings: Option<&Value>) -> Result<()> {
+    let judged = mappings.map_or(Ok(()), Mapping::admit);
+    judged.map_err(|error| Error::Mapping(error.in_create()))
 }
 
 /// How many deleted documents a segment may have, in percent, which a merge that drops them leaves alone.
@@ -212,7 +232,7 @@ fn unmatched<'a>(state: &'a State, templates: &Templates) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use json::{Value, json};
+    use json::json;
 
     use super::*;
     use crate::command::NewIndex;
@@ -255,6 +275,27 @@ mod tests {
         let parts =
             vec![Command::CreateIndex(index), Command::PutDataStream { stream, create: true }];
         done(&state, &Command::Batch(parts))
+    }
+
+    /// An older log and an older state may hold what no index is made of any more.
+    #[test]
+    fn what_a_new_mapping_may_not_say_is_read_again() {
+        for mappings in [
+            json!({"properties": "x"}),
+            json!({"properties": {"n": {"type": "long", "null_value": 1.5}}}),
+            json!({"properties": {"d": {"type": "date", "format": "yyyy||"}}}),
+            json!({"properties": {"k": {"type": "keyword", "ignore_above": 3_000_000_000u64}}}),
+        ] {
+            let new = NewIndex { mappings: mappings.clone(), ..NewIndex::new("i", [1; 16], 0) };
+            let command = Command::CreateIndex(new);
+            let told = refused(&State::default(), &command);
+            assert!(told.starts_with("Failed to parse mapping: "), "{told}");
+            let (state, outcome) = apply(&State::default(), &command);
+            assert_eq!(outcome, Outcome::Done, "{mappings:?}");
+            let index = state.index("i").expect("it is there");
+            let kept = index.mapping.to_state_json();
+            assert!(Mapping::from_state_json(&kept, index.mapping.settings().clone()).is_ok());
+        }
     }
 
     /// A stream whose template was narrowed or stood behind another could not be rolled over any more.

@@ -140,17 +140,22 @@ fn same_priority(templates: &Templates, name: &str, template: &IndexTemplate) ->
 
 /// What the template gives with its components must make an index.
 fn whole(templates: &Templates, name: &str, template: &IndexTemplate) -> Result<()> {
-    makes_index(&templates.compose(template)).map(drop).map_err(|cause| {
-        let cause = match cause {
-            Error::Mapping(_) => invalid_mappings(name, cause),
-            other => other,
-        };
-        invalid_whole(name, template, cause)
-    })
+    makes_index(&templates.compose(template))
+        .map(drop)
+        .map_err(|cause| invalid_mappings(name, template, cause))
+}
+
+/// As [`invalid_whole`]; that mappings are wrong is told first.
+pub fn invalid_mappings(name: &str, template: &IndexTemplate, cause: Error) -> Error {
+    let cause = match cause {
+        Error::Mapping(_) => invalid_composite(name, cause),
+        other => other,
+    };
+    invalid_whole(name, template, cause)
 }
 
 /// The mappings of a template with its components are wrong.
-fn invalid_mappings(name: &str, cause: Error) -> Error {
+fn invalid_composite(name: &str, cause: Error) -> Error {
     let reason = format!("invalid composite mappings for [{name}]");
     Error::Because { reason, cause: Box::new(cause) }
 }
@@ -165,7 +170,7 @@ pub fn timestamp(templates: &Templates, name: &str, template: &IndexTemplate) ->
     }
     let mut composed = templates.compose(template);
     composed.add_timestamp()?;
-    check_timestamp(&makes_index(&composed)?).map_err(|cause| invalid_mappings(name, cause))
+    check_timestamp(&makes_index(&composed)?).map_err(|cause| invalid_composite(name, cause))
 }
 
 /// What a template gives with its components is wrong.

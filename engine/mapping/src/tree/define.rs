@@ -14,7 +14,7 @@ use super::template::Template;
 use super::{Dynamic, limits, params, update};
 use crate::types::DateFormat;
 use crate::types::boolean;
-use crate::{Error, Result, Settings};
+use crate::{Error, ErrorKind, Result, Settings};
 
 /// Reads a whole definition.
 pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, Arc<Object>)> {
@@ -83,7 +83,7 @@ fn properties(value: &Value, parent: Place<'_>, settings: &Settings) -> Result<C
     let definitions = match value {
         Value::Object(definitions) => definitions,
         Value::Array(items) if items.is_empty() => return Ok(Children::default()),
-        _ => return Err(Error::mapper_parsing("properties must be a map type")),
+        _ => return Err(not_a_map()),
     };
     let mut children: BTreeMap<Arc<str>, Child> = BTreeMap::new();
     for (name, definition) in definitions.iter() {
@@ -96,6 +96,11 @@ fn properties(value: &Value, parent: Place<'_>, settings: &Settings) -> Result<C
         children.insert(first, child);
     }
     Ok(Children::new(children))
+}
+
+#[cold]
+pub(super) fn not_a_map() -> Error {
+    Error::new(ErrorKind::Parse, "properties must be a map type")
 }
 
 /// Reads one definition; answers the first part of its name and what lies there.
@@ -332,7 +337,7 @@ fn date_formats(value: &Value) -> Result<Vec<Arc<DateFormat>>> {
         match item {
             // Elasticsearch takes `none` for no detection.
             Value::String(text) if text == "none" => {}
-            Value::String(text) => formats.push(Arc::new(DateFormat::parse_pattern(text)?)),
+            Value::String(text) => formats.push(Arc::new(DateFormat::parse_kept(text)?)),
             other => {
                 return Err(Error::mapper_parsing(format!(
                     "Invalid date format [{}]",

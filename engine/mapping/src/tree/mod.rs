@@ -11,6 +11,7 @@
 //! 2. Paths are unique: a path is an object or a field, not both.
 //! 3. No object lies deeper than `Limits::depth`, nor than [`limits::DEPTH_MAX`].
 
+mod admit;
 mod copy;
 mod define;
 pub(crate) mod dynamic;
@@ -121,6 +122,16 @@ impl Mapping {
         let root = update::merge(&empty.inner.root, &root, update::Reason::Request)?;
         let merged = empty.replaced(root, Arc::new(options))?;
         Ok(merged.with_version(1))
+    }
+
+    /// May this definition (of a new index, a change or a part of a template) be given anew? Rules
+    /// that definitions of older versions may break are asked only here, not by [`Self::parse`] and
+    /// [`Self::merge`], which read those, too.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words, as of [`Self::parse`].
+    pub fn admit(mappings: &Value) -> Result<()> {
+        admit::mappings(mappings)
     }
 
     /// A mapping without fields.

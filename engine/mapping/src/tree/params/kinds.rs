@@ -204,7 +204,7 @@ pub(super) fn special(
 }
 
 fn format(value: &Value, name: &str) -> Result<Arc<DateFormat>> {
-    let format = DateFormat::parse_pattern(&java_text(value));
+    let format = DateFormat::parse_kept(&java_text(value));
     Ok(Arc::new(format.map_err(|cause| in_parameter("format", name, cause))?))
 }
 

@@ -171,10 +171,10 @@ fn set_null_value(kind: &mut Kind, value: &Value, name: &str) -> Result<()> {
         Kind::Keyword(keyword) => keyword.null_value = Some(scalar.java_text().into()),
         Kind::Flattened(flattened) => flattened.null_value = Some(scalar.java_text().into()),
         Kind::Number(number) => {
-            number.null_value = Some(number.parse(scalar, true).map_err(wrapped)?);
+            number.null_value = Some(number.parse(scalar, true)?);
         }
         Kind::Boolean(boolean) => {
-            boolean.null_value = Some(boolean::parse(scalar).map_err(wrapped)?);
+            boolean.null_value = Some(boolean::parse(scalar)?);
         }
         Kind::Date(date) => {
             let text = scalar.java_text();
@@ -195,7 +195,7 @@ fn set_null_value(kind: &mut Kind, value: &Value, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn in_parameter(parameter: &str, field: &str, cause: Error) -> Error {
+pub(super) fn in_parameter(parameter: &str, field: &str, cause: Error) -> Error {
     Error::new(
         ErrorKind::IllegalArgument,
         format!("Error parsing [{parameter}] on field [{field}]: {}", cause.reason),
@@ -304,13 +304,39 @@ pub(super) fn meta(value: &Value, name: &str) -> Result<Value> {
 
 /// A number that is not negative, perhaps as text.
 fn not_negative(value: &Value, key: &str) -> Result<u32> {
-    let text = java_text(value);
-    let number: i64 = text.parse().map_err(|_| Error::number_format(&text))?;
+    let number = long(value)?;
     if number < 0 {
         return Err(Error::illegal_argument(format!("[{key}] must be positive, got [{number}]")));
     }
-    // Beyond Java's int nothing is that long.
+    // Beyond Java's int nothing is that long; `int` refuses it where it is new.
     Ok(u32::try_from(number).unwrap_or(u32::MAX).min(i32::MAX as u32))
+}
+
+/// A whole number, perhaps as text.
+fn long(value: &Value) -> Result<i64> {
+    let text = java_text(value);
+    if let Value::Number(number) = value
+        && !number.is_integer()
+    {
+        let double = number.as_f64();
+        if double.fract() != 0.0 {
+            return Err(Error::illegal_argument(format!("{text} is not an integer value")));
+        }
+        return Ok(double as i64);
+    }
+    text.parse().map_err(|_| Error::number_format(&text))
+}
+
+/// One that is an int of Java, or no number.
+pub(super) fn int(value: &Value) -> Result<()> {
+    match long(value) {
+        Ok(number) if i32::try_from(number).is_err() => Err(match value {
+            Value::Number(_) => Error::new(ErrorKind::Arithmetic, "integer overflow"),
+            text => Error::number_format(&java_text(text)),
+        }),
+        // What is no number is refused by who reads it.
+        _ => Ok(()),
+    }
 }
 
 /// Only English names of months and days are known.

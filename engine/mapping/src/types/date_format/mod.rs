@@ -92,6 +92,29 @@ impl DateFormat {
     /// # Errors
     /// `Invalid format: [foo]: Unknown pattern letter: f`.
     pub fn parse_pattern(pattern: &str) -> Result<Self> {
+        Self::check_parts(pattern)?;
+        Self::parse_kept(pattern)
+    }
+
+    /// Has each alternative a text?
+    ///
+    /// # Errors
+    /// `Cannot have empty element in multi date format pattern: yyyy||`.
+    pub fn check_parts(pattern: &str) -> Result<()> {
+        if !pattern.is_empty() && pattern.split("||").any(str::is_empty) {
+            return Err(Error::illegal_argument(format!(
+                "Cannot have empty element in multi date format pattern: {pattern}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// As [`Self::parse_pattern`], of a mapping that may be an older one's: an empty alternative,
+    /// which none may have that is new, reads the empty text.
+    ///
+    /// # Errors
+    /// `Invalid format: [foo]: Unknown pattern letter: f`.
+    pub fn parse_kept(pattern: &str) -> Result<Self> {
         if pattern.is_empty() {
             return Err(Error::illegal_argument("No date pattern provided"));
         }

@@ -1,0 +1,111 @@
+//! What is asked of a definition that is new, and not of one that is read again.
+//!
+//! Definitions are read again from the cluster's state and its log, and must mean there what they
+//! meant at first: a rule that an older one may break cannot stand in `define`. It stands here. Each
+//! rule asks one definition by itself, without its index's settings, so that a part of a template
+//! can be asked, too.
+//!
+//! Not here: what `define` refuses.
+
+use json::{Object as Json, Value};
+
+use super::define::{java_text, not_a_map};
+use super::params::int;
+use crate::types::{DateFormat, NumberKind};
+use crate::{Error, Result};
+
+/// May this definition be given anew?
+pub(super) fn mappings(value: &Value) -> Result<()> {
+    let Value::Object(body) = value else { return Ok(()) };
+    for (key, value) in body.iter() {
+        match key {
+            "properties" => properties(value)?,
+            "dynamic_date_formats" => {
+                let items = match value {
+                    Value::Array(items) => items.as_slice(),
+                    one => std::slice::from_ref(one),
+                };
+                items.iter().filter_map(Value::as_str).try_for_each(DateFormat::check_parts)?;
+            }
+            "dynamic_templates" => {
+                let named = value.as_array().into_iter().flatten().filter_map(Value::as_object);
+                for (_, template) in named.flat_map(Json::iter) {
+                    if let Some(Value::Object(definition)) = template.get("mapping") {
+                        property("__dynamic__test", definition)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn properties(value: &Value) -> Result<()> {
+    let definitions = match value {
+        Value::Object(definitions) => definitions,
+        Value::Array(items) if items.is_empty() => return Ok(()),
+        // Templates that were worked into each other dropped it.
+        _ => return Err(not_a_map()),
+    };
+    for (name, definition) in definitions.iter() {
+        let Value::Object(definition) = definition else { continue };
+        property(name.rsplit('.').next().unwrap_or_default(), definition)?;
+    }
+    Ok(())
+}
+
+/// An object, or a field with its multi-fields.
+fn property(name: &str, definition: &Json) -> Result<()> {
+    let kind = definition.get("type").and_then(Value::as_str);
+    if matches!(kind, None | Some("object" | "nested")) {
+        if let Some(inner) = definition.get("properties") {
+            properties(inner)?;
+        }
+        if kind.is_some() {
+            return Ok(());
+        }
+    }
+    for (key, value) in definition.iter() {
+        match key {
+            "ignore_above" | "depth_limit" | "max_input_length" | "position_increment_gap" => {
+                int(value)?;
+            }
+            "index_prefixes" => {
+                for key in ["min_chars", "max_chars"] {
+                    value.get(key).map(int).transpose()?;
+                }
+            }
+            "format" => {
+                DateFormat::check_parts(&java_text(value))
+                    .map_err(|cause| super::params::in_parameter(key, name, cause))?;
+            }
+            "null_value" => null_value(kind.and_then(NumberKind::of_name), value)?,
+            "fields" => {
+                let fields = value.as_object().into_iter().flat_map(Json::iter);
+                for (name, definition) in fields {
+                    if let Value::Object(definition) = definition {
+                        property(name, definition)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The value that stands for null in a field of whole numbers is one.
+fn null_value(kind: Option<NumberKind>, value: &Value) -> Result<()> {
+    use NumberKind::{Byte, Integer, Long, Short};
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().unwrap_or(0.0),
+        _ => return Ok(()),
+    };
+    if matches!(kind, Some(Long | Integer | Short | Byte)) && number.fract() != 0.0 {
+        let text = java_text(value);
+        return Err(Error::illegal_argument(format!("Value [{text}] has a decimal part")));
+    }
+    Ok(())
+}
