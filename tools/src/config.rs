@@ -32,6 +32,7 @@ impl Sources {
     pub fn add(&mut self, source: Vec<Given>) -> Result<()> {
         for given in source {
             table::check_name(&given)?;
+            table::check_list(&given)?;
             match self.given.entry(given.name.clone()) {
                 Entry::Vacant(place) => {
                     place.insert(given);

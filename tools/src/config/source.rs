@@ -54,8 +54,10 @@ impl fmt::Display for Place {
 pub struct Given {
     /// Its name, flat: `http.port`.
     pub name: String,
-    /// Its value, as text.
+    /// Its value, as text; of a list its values, joined by commas.
     pub value: String,
+    /// A file gave it as a list.
+    pub is_list: bool,
     /// Where it was given.
     pub place: Place,
 }
@@ -63,12 +65,13 @@ pub struct Given {
 impl Given {
     /// From an option.
     pub fn option(name: &str, value: &str) -> Self {
-        Self { name: name.to_owned(), value: value.to_owned(), place: Place::Option }
+        let (name, value) = (name.to_owned(), value.to_owned());
+        Self { name, value, is_list: false, place: Place::Option }
     }
 
     /// The value is wrong; `wanted` says what would be right.
     pub fn wrong(&self, wanted: &str) -> Failure {
-        let Self { name, value, place } = self;
+        let Self { name, value, place, .. } = self;
         Failure::new(Code::Setting, format!("{place}: {name} is [{value}], but must be {wanted}"))
     }
 }
@@ -92,7 +95,8 @@ pub fn environment(variables: impl Iterator<Item = (String, String)>) -> Vec<Giv
                 return None;
             }
             let name = name.replace("__", ".").to_ascii_lowercase();
-            Some(Given { name, value, place: Place::Environment { name: variable } })
+            let place = Place::Environment { name: variable };
+            Some(Given { name, value, is_list: false, place })
         })
         .collect();
     settings.sort_by(|a, b| a.name.cmp(&b.name));
@@ -182,12 +186,13 @@ impl Walk<'_> {
                 let values: Option<Vec<String>> =
                     values.iter().map(|value| self.scalar(value)).collect();
                 let values = values.ok_or_else(|| wrong("holds a list of other than texts"))?;
-                settings.push(Given { name: name.to_owned(), value: values.join(","), place });
+                let (name, value) = (name.to_owned(), values.join(","));
+                settings.push(Given { name, value, is_list: true, place });
                 Ok(())
             }
             _ => {
                 let value = self.scalar(node).ok_or_else(|| wrong("has no value"))?;
-                settings.push(Given { name: name.to_owned(), value, place });
+                settings.push(Given { name: name.to_owned(), value, is_list: false, place });
                 Ok(())
             }
         }

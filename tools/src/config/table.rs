@@ -46,6 +46,32 @@ pub fn check_name(given: &Given) -> Result<()> {
     ))
 }
 
+/// The names of those that a file may give as a list. A host is one, but Elasticsearch's files write
+/// it so, too: what it holds is judged where it is read.
+const LISTS: &[&str] = &[
+    "cluster.initial_master_nodes",
+    "discovery.seed_hosts",
+    "http.host",
+    "network.host",
+    "oauth.trusted_proxies",
+    "path.repo",
+    "transport.host",
+    "xpack.security.http.ssl.certificate_authorities",
+    "xpack.security.transport.ssl.certificate_authorities",
+];
+
+/// Refuses a list where one value is wanted.
+pub fn check_list(given: &Given) -> Result<()> {
+    if !given.is_list || LISTS.contains(&given.name.as_str()) {
+        return Ok(());
+    }
+    let Given { name, value, place, .. } = given;
+    Err(Failure::new(
+        Code::Setting,
+        format!("{place}: {name} is the list [{value}], but must be one value"),
+    ))
+}
+
 /// All names.
 fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().chain(net::oauth::Settings::NAMES).copied()
@@ -91,6 +117,7 @@ mod tests {
     #[test]
     fn names_are_sorted_and_known() {
         assert!(NAMES.is_sorted());
+        assert!(LISTS.is_sorted() && LISTS.iter().all(|name| is_known(name)));
         assert!(is_known("http.port"));
         assert!(is_known("node.attr.rack"));
         assert!(!is_known("node.attr."));

@@ -95,6 +95,34 @@ fn wrong_values_say_what_would_be_right() {
     }
 }
 
+/// The values of `cluster.name: [a, b]` were joined: the cluster was called `a,b`.
+#[test]
+fn a_list_is_refused_where_one_value_is_wanted() {
+    let add = |text: &str| {
+        let given = source::yaml(text, Path::new("corelode.yml")).expect("good YAML");
+        Sources::default().add(given)
+    };
+    for (text, told) in [
+        ("cluster.name: [a, b]", "corelode.yml, line 1: cluster.name is the list [a,b]"),
+        ("node:\n  name:\n    - a\n", "corelode.yml, line 3: node.name is the list [a]"),
+        ("node.attr.rack: [r1, r2]", "corelode.yml, line 1: node.attr.rack is the list [r1,r2]"),
+        ("path.data: [/a, /b]", "corelode.yml, line 1: path.data is the list [/a,/b]"),
+        ("http.port: []", "corelode.yml, line 1: http.port is the list []"),
+    ] {
+        let failure = add(text).expect_err(text);
+        assert_eq!(failure.code, Code::Setting);
+        assert_eq!(failure.sentence, format!("{told}, but must be one value"));
+    }
+    for text in [
+        "path.repo: [/a, /b]",
+        "discovery.seed_hosts: ['a:1', 'b:2']",
+        "oauth.trusted_proxies: [10.0.0.0/8]",
+        "network.host: [127.0.0.1]",
+    ] {
+        assert_eq!(add(text), Ok(()), "{text}");
+    }
+}
+
 #[test]
 fn an_open_door_is_refused_but_at_home() {
     assert!(read(&[("xpack.security.enabled", "false")]).is_ok());
