@@ -234,7 +234,9 @@ fn of_index(
         let own = mapping.fields().map(|field| (&field.path, field));
         for (name, field) in own.chain(mapping.aliases()) {
             let kind = family(field);
-            if !wanted(name) || !visible(&field.path) || !filters.allows(kind) {
+            // Another name of a field is a name of its own.
+            let is_seen = visible(name) && visible(&field.path);
+            if !wanted(name) || !is_seen || !filters.allows(kind) {
                 continue;
             }
             if filters.no_nested && mapping.nested_of(name).is_some() {

@@ -99,13 +99,12 @@ async fn slice_one<E: Env>(
         let field = match by {
             By::Field(name) => {
                 // Which slice a document is in tells its value: the hash is no secret. What is hidden of
-                // any kind of documents is as if it were not there.
+                // any kind of documents is as if it were not there, whatever name leads to it.
                 let limits = gate::ask(gate, SEARCH, &shard.name, &shard.via)?;
-                let field = index.and_then(|index| index.mapping.field(name));
-                let is_seen =
-                    limits.fields.as_ref().is_none_or(|fields| fields.permits_whole(name));
+                let mapping = index.map(|index| core.mapping_of(index, &limits));
+                let field = mapping.as_ref().and_then(|mapping| mapping.field(name));
                 match field {
-                    Some(field) if field.doc_values && is_seen => Some(field.no),
+                    Some(field) if field.doc_values => Some(field.no),
                     _ => {
                         return Err(failed(
                             core,

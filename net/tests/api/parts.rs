@@ -16,6 +16,8 @@ async fn stage(client: &mut Client, except: &[&str]) {
     let mappings = json!({"properties": {
         "f": {"type": "flattened"}, "r": {"type": "rank_features"}, "pub": {"type": "keyword"},
         "sec": {"type": "text", "analyzer": "whitespace"}, "place": {"type": "keyword"},
+        "other": {"type": "alias", "path": "place"}, "known": {"type": "alias", "path": "pub"},
+        "unnamed": {"type": "alias", "path": "pub"},
         "c": {"type": "completion",
             "contexts": [{"name": "of", "type": "category", "path": "place"}]}}});
     let body = json!({"mappings": mappings,
@@ -157,9 +159,18 @@ fn a_hidden_field_is_analyzed_like_an_unknown_one() {
 #[test]
 fn no_slice_is_cut_by_a_hidden_field() {
     with_security(|mut client| async move {
-        stage(&mut client, &["f.hidden", "place"]).await;
+        stage(&mut client, &["f.hidden", "place", "unnamed"]).await;
         let slice = |field: &str| json!({"id": 0, "max": 2, "field": field});
-        for (field, status) in [("place", 400), ("f", 400), ("nowhere", 400), ("pub", 200)] {
+        for (field, status) in [
+            ("place", 400),
+            ("f", 400),
+            ("nowhere", 400),
+            ("pub", 200),
+            // Another name leads to what is hidden.
+            ("other", 400),
+            ("unnamed", 400),
+            ("known", 200),
+        ] {
             let pit = client.good("POST", "/w/_pit?keep_alive=1m", "").await;
             let pit = json!({"id": (at(&pit, &["id"]).clone())});
             let held = json!({"pit": pit, "slice": (slice(field))});
@@ -181,6 +192,10 @@ fn no_slice_is_cut_by_a_hidden_field() {
                 }
             }
         }
+        let caps = client.good("GET", "/w/_field_caps?fields=*", "").await;
+        let names = ["place", "other", "unnamed", "known", "pub"]
+            .map(|name| caps.at(&["fields", name]).is_some());
+        assert_eq!(names, [false, false, false, true, true], "{}", json::to_string(&caps));
     });
 }
 
