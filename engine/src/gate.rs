@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use json::Value;
 pub use json::fields::Fields;
+use json::fields::Members;
 
 use crate::error::{Error, Result};
 use crate::index::date_math;
@@ -279,9 +280,9 @@ impl mapping::Sight for Limits {
         fields.any(|fields| fields.is_none_or(|fields| fields.permits_members(path)))
     }
 
-    fn permits_whole(&self, path: &str) -> bool {
+    fn permits_parts(&self, path: &str, members: &Members) -> bool {
         let mut fields = self.each().iter().map(|kind| kind.fields.as_ref());
-        fields.any(|fields| fields.is_none_or(|fields| fields.permits_whole(path)))
+        fields.any(|fields| fields.is_none_or(|fields| fields.permits_parts(path, members)))
     }
 }
 

@@ -8,6 +8,15 @@
 use crate::path::wildcard;
 use crate::{Object, Value};
 
+/// What may lie below a path in documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// Anything.
+    Any,
+    /// What stands under these paths at most, counted from it.
+    These(Vec<String>),
+}
+
 /// Fields granted, and those taken out again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldRule {
@@ -25,7 +34,22 @@ impl FieldRule {
         }
         let granted =
             self.grant.as_ref().is_none_or(|grant| grant.iter().any(|one| wildcard(one, path)));
-        granted && !self.except.iter().any(|one| is_at_or_below(one, path))
+        granted && !self.excepts(path)
+    }
+
+    /// Is the field at this path, or one above it, taken out?
+    fn excepts(&self, path: &str) -> bool {
+        self.except.iter().any(|one| is_at_or_below(one, path))
+    }
+
+    /// Is the field at this path seen, and no member of it taken out?
+    fn permits_parts(&self, path: &str, members: &Members) -> bool {
+        let excepts = |name: &String| self.excepts(&format!("{path}.{name}"));
+        self.permits(path)
+            && match members {
+                Members::Any => !self.excepts_members(path),
+                Members::These(names) => !names.iter().any(excepts),
+            }
     }
 
     /// Is the field at this path seen with all members that it may have? (False also where a pattern leaves
@@ -82,10 +106,10 @@ impl Fields {
         self.0.iter().all(|rules| rules.iter().any(|rule| rule.permits_members(path)))
     }
 
-    /// Is the field at this path seen, and no member of it excepted by name? For fields of one value that
-    /// a document may write as an object: a range, a place.
-    pub fn permits_whole(&self, path: &str) -> bool {
-        let is_whole = |rule: &FieldRule| rule.permits(path) && !rule.excepts_members(path);
+    /// Is the field at this path seen, and no member of it excepted that it may have? For fields of one value
+    /// that a document may write as an object: a range, a place.
+    pub fn permits_parts(&self, path: &str, members: &Members) -> bool {
+        let is_whole = |rule: &FieldRule| rule.permits_parts(path, members);
         self.0.iter().all(|rules| rules.iter().any(is_whole))
     }
 
@@ -105,14 +129,19 @@ impl Fields {
 
     /// Does a change, laid over a source, leave alone whatever of it is not permitted? Each value of the
     /// change must be permitted with all that may lie below it, so that nothing is said of what is there.
-    pub fn permits_change(&self, change: &Value) -> bool {
+    pub fn permits_change(&self, change: &Value, members: &dyn Fn(&str) -> Members) -> bool {
         match change {
-            Value::Object(members) => self.permits_members_of(members, &mut String::new()),
+            Value::Object(object) => self.permits_members_of(object, members, &mut String::new()),
             _ => false,
         }
     }
 
-    fn permits_members_of(&self, object: &Object, path: &mut String) -> bool {
+    fn permits_members_of(
+        &self,
+        object: &Object,
+        members: &dyn Fn(&str) -> Members,
+        path: &mut String,
+    ) -> bool {
         object.iter().all(|(key, value)| {
             let len = path.len();
             if len > 0 {
@@ -120,11 +149,11 @@ impl Fields {
             }
             path.push_str(key);
             let permitted = match value {
-                Value::Object(members) if members.iter().next().is_some() => {
-                    self.permits_members_of(members, path)
+                Value::Object(inner) if !inner.is_empty() => {
+                    self.permits_members_of(inner, members, path)
                 }
                 // An empty one, too: whether it changes anything tells whether one of hidden members is there.
-                _ => self.permits_whole(path),
+                _ => self.permits_parts(path, &members(path)),
             };
             path.truncate(len);
             permitted
@@ -205,8 +234,16 @@ mod tests {
             (&["f.a"], &[], false, false),
         ] {
             let fields = of(rule(grant, except));
-            let found = (fields.permits_members("f"), fields.permits_whole("f"));
+            let found = (fields.permits_members("f"), fields.permits_parts("f", &Members::Any));
             assert_eq!(found, (all, whole), "{grant:?} {except:?}");
+        }
+        // Where the members are known, no pattern hides another.
+        let these = Members::These(vec!["a".into(), "b.c".into()]);
+        for (except, whole) in
+            [("*.sec", true), ("f.sec", true), ("*.c", false), ("f.b", false), ("?.a", false)]
+        {
+            let found = of(rule(&["*"], &[except])).permits_parts("f", &these);
+            assert_eq!(found, whole, "{except}");
         }
         let either = Fields(vec![vec![rule(&["*"], &["f.a"]), rule(&["*"], &["f.b"])]]);
         assert!(!either.permits_members("f"), "no rule shows all of it");
@@ -264,7 +301,8 @@ mod tests {
             (json!({"o": 1}), false),
             (json!({"o": [{"y": 1}]}), false),
         ] {
-            assert_eq!(fields.permits_change(&change), permitted, "{}", crate::to_string(&change));
+            let found = fields.permits_change(&change, &|_| Members::Any);
+            assert_eq!(found, permitted, "{}", crate::to_string(&change));
         }
         let source = json!({"n": 1, "secret": {"a": 1}, "o": {"x": 2, "y": 3}, "l": [{"x": 1}]});
         let hidden = json!({"secret": {"a": 1}, "o": {"x": 2}});

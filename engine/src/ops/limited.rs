@@ -237,7 +237,8 @@ impl<E: Env> Core<E> {
             json::patch::merge(&mut new, change);
         }
         let permits = |fields: &Fields| {
-            update.doc.as_ref().is_none_or(|change| fields.permits_change(change))
+            let members = |path: &str| index.mapping.members(path);
+            update.doc.as_ref().is_none_or(|change| fields.permits_change(change, &members))
         };
         // What it names must be seen, whatever stands there: else its failing would tell of that.
         name_seen_alone(index, judged.write, permits)?;

@@ -98,6 +98,72 @@ fn keys_of_fields_that_take_any_are_hidden_everywhere() {
     });
 }
 
+/// A pattern that begins with a star could hide a member of any field, so it hid each field of several
+/// members, and no field could be changed.
+#[test]
+fn a_pattern_hides_what_it_names() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let mappings = json!({"properties": {
+            "n": {"type": "integer"}, "k": {"type": "keyword"}, "a_secret": {"type": "keyword"},
+            "g": {"type": "geo_point"}, "r": {"type": "integer_range"}, "fl": {"type": "flattened"},
+            "t": {"type": "text"},
+            "c": {"type": "completion", "contexts": [{"name": "x", "type": "category"}]}}});
+        client.good("PUT", "/w", &json::to_string(&json!({"mappings": mappings}))).await;
+        let doc = json!({"n": 1, "k": "x", "a_secret": "s", "g": {"lat": 1, "lon": 2},
+            "r": {"gte": 1, "lte": 5}, "t": "red apple", "c": {"input": "in", "contexts": {"x": "y"}},
+            "fl": {"a": "one", "b_secret": "two", "o": {"a": "three", "b_secret": "four"}}});
+        client.good("PUT", "/w/_doc/1", &json::to_string(&doc)).await;
+        client.good("PUT", "/w/_doc/2?refresh=true", r#"{"fl":{"b_secret":"zwei"}}"#).await;
+        let fields = json!({"grant": ["*"], "except": ["*_secret"]});
+        let role = json!({"indices": [{"names": ["w"], "privileges": ["read", "write"],
+            "field_security": fields}]});
+        client.good("PUT", "/_security/role/part", &json::to_string(&role)).await;
+        let user = r#"{"password":"part-knows-this","roles":["part"]}"#;
+        client.good("PUT", "/_security/user/part", user).await;
+        client.authorize(Some(&basic("part", "part-knows-this")));
+        for (query, count) in [
+            (json!({"geo_distance": {"distance": "1km", "g": {"lat": 1, "lon": 2}}}), 1),
+            (json!({"term": {"r": 3}}), 1),
+            // Which keys there are is not known, so queries know none of them.
+            (json!({"term": {"fl.a": "one"}}), 0),
+            (json!({"term": {"fl.b_secret": "two"}}), 0),
+            (json!({"term": {"fl.o.b_secret": "four"}}), 0),
+            (json!({"exists": {"field": "fl.b_secret"}}), 0),
+            (json!({"term": {"fl": "one"}}), 0),
+            (json!({"term": {"fl": "two"}}), 0),
+            (json!({"exists": {"field": "fl"}}), 0),
+            (json!({"query_string": {"query": "fl.b_secret:two OR fl:two OR two"}}), 0),
+        ] {
+            let body = json!({"query": (query.clone())});
+            let found = client.good("POST", "/w/_count", &json::to_string(&body)).await;
+            assert_eq!(at(&found, &["count"]).as_u64(), Some(count), "{query:?}");
+        }
+        let seen = client.good("GET", "/w/_source/1", "").await;
+        let shown = json!({"a": "one", "o": {"a": "three"}});
+        assert_eq!(at(&seen, &["fl"]), &shown);
+        for (change, status) in [
+            (json!({"n": 2}), 200),
+            (json!({"k": "y", "t": "blue", "g": {"lat": 3, "lon": 4}, "r": {"gte": 2}}), 200),
+            (json!({"g": "5,6", "r": null, "c": {"input": "out", "contexts": {"x": "z"}}}), 200),
+            (json!({"k": ["y", "z"]}), 200),
+            (json!({"a_secret": "t"}), 403),
+            // Any member may lie below.
+            (json!({"fl": {"a": "x"}}), 403),
+            (json!({"fl": null}), 403),
+            (json!({"unmapped": 1}), 403),
+        ] {
+            let body = json::to_string(&json!({"doc": (change.clone())}));
+            let answer = client.call("POST", "/w/_update/1", &body).await;
+            assert_eq!(answer.status, status, "{change:?} {}", answer.text());
+        }
+        client.authorize(Some(&basic("elastic", "secret")));
+        let whole = client.good("GET", "/w/_source/1", "").await;
+        assert_eq!(at(&whole, &["a_secret"]).as_str(), Some("s"));
+        assert_eq!(at(&whole, &["fl", "b_secret"]).as_str(), Some("two"));
+    });
+}
+
 fn at_or_null(response: &http::client::Response, path: &[&str]) -> Value {
     crate::place::value(response).at(path).cloned().unwrap_or(Value::Null)
 }

@@ -16,6 +16,7 @@ mod copy;
 mod define;
 pub(crate) mod dynamic;
 pub(crate) mod limits;
+mod members;
 pub(crate) mod node;
 mod options;
 mod params;

@@ -195,6 +195,8 @@ pub(super) struct Flat {
     pub flattened: Vec<Arc<str>>,
     /// Where the values of fields with `store` stand in documents.
     pub stored: Vec<Arc<str>>,
+    /// A field is of a kind whose values are judged by several at once.
+    pub dependent: bool,
     /// Mappers: objects, fields, multi-fields and aliases.
     pub total: u64,
 }
@@ -211,6 +213,7 @@ impl Flat {
             nested: Vec::new(),
             flattened: Vec::new(),
             stored: Vec::new(),
+            dependent: false,
             total: 0,
         };
         let mut aliases = Vec::new();
@@ -232,6 +235,7 @@ impl Flat {
             flat.by_path.insert(path.clone(), *at);
         }
         flat.nested.sort();
+        flat.dependent = flat.fields.iter().any(|field| super::members::depends(field));
         flat.stored = stored_paths(&flat.fields);
         flat
     }

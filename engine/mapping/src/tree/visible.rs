@@ -8,9 +8,10 @@
 
 use std::sync::Arc;
 
-use json::fields::Fields;
+use json::fields::{Fields, Members};
 
 use super::Mapping;
+use super::members::parts;
 use super::node::{Child, Children, Object};
 use crate::types::{Field, Kind};
 
@@ -22,8 +23,8 @@ pub trait Sight {
     /// And with all members that documents may give it?
     fn permits_members(&self, path: &str) -> bool;
 
-    /// And no member of it is hidden by name?
-    fn permits_whole(&self, path: &str) -> bool;
+    /// And no member of it is hidden that it may have?
+    fn permits_parts(&self, path: &str, members: &Members) -> bool;
 }
 
 impl Sight for Fields {
@@ -35,22 +36,22 @@ impl Sight for Fields {
         Self::permits_members(self, path)
     }
 
-    fn permits_whole(&self, path: &str) -> bool {
-        Self::permits_whole(self, path)
+    fn permits_parts(&self, path: &str, members: &Members) -> bool {
+        Self::permits_parts(self, path, members)
     }
 }
 
 /// Is all seen that answers about a field may tell? Keys of documents are values, where a field takes any;
 /// and a completion tells the values of the fields that narrow it.
-fn tells_nothing_hidden(field: &Field, sight: &dyn Sight) -> bool {
+fn tells_nothing_hidden(whole: &Mapping, field: &Field, sight: &dyn Sight) -> bool {
+    let Some(parts) = parts(field) else { return sight.permits_members(&field.path) };
+    let is_seen = sight.permits_parts(&field.path, &Members::These(parts));
     match &field.kind {
-        Kind::Flattened(_) | Kind::RankFeatures(_) => sight.permits_members(&field.path),
-        Kind::Completion(completion) => {
+        Kind::Completion(completion) if is_seen => {
             let mut paths = completion.contexts.iter().filter_map(|one| one.path.as_deref());
-            sight.permits_whole(&field.path) && paths.all(|path| sight.permits(path))
+            paths.all(|path| sight.permits_parts(path, &whole.members(path)))
         }
-        Kind::Range(_) | Kind::GeoPoint(_) => sight.permits_whole(&field.path),
-        _ => sight.permits(&field.path),
+        _ => is_seen,
     }
 }
 
@@ -58,7 +59,7 @@ impl Mapping {
     /// This mapping with the fields alone that may be seen. One of which a part is hidden that its values
     /// would tell is hidden whole.
     pub fn visible(&self, sight: &dyn Sight) -> Self {
-        let root = reduce(self.root(), sight);
+        let root = reduce(self, self.root(), sight);
         let inner = &self.inner;
         let seen = Self::build(
             inner.version,
@@ -71,12 +72,12 @@ impl Mapping {
     }
 }
 
-fn reduce(object: &Object, sight: &dyn Sight) -> Object {
+fn reduce(whole: &Mapping, object: &Object, sight: &dyn Sight) -> Object {
     let mut kept: Vec<(Arc<str>, Child)> = Vec::new();
     for (name, child) in object.children.iter() {
         match child {
             Child::Object(inner) => {
-                let reduced = reduce(inner, sight);
+                let reduced = reduce(whole, inner, sight);
                 if reduced.children.len() > 0
                     || (inner.children.len() == 0 && sight.permits(&inner.path))
                 {
@@ -84,11 +85,14 @@ fn reduce(object: &Object, sight: &dyn Sight) -> Object {
                 }
             }
             Child::Alias(alias) => {
-                if sight.permits(&alias.path) && sight.permits(&alias.target) {
+                let target = whole.field(&alias.target);
+                if sight.permits(&alias.path)
+                    && target.is_some_and(|field| tells_nothing_hidden(whole, field, sight))
+                {
                     kept.push((name.clone(), child.clone()));
                 }
             }
-            Child::Field(field) => kept.extend(field_of(name, field, sight)),
+            Child::Field(field) => kept.extend(field_of(whole, name, field, sight)),
         }
     }
     Object { children: Children::new(kept), ..object.clone() }
@@ -96,14 +100,19 @@ fn reduce(object: &Object, sight: &dyn Sight) -> Object {
 
 /// A field with the permitted ones of its multi-fields; those of a hidden field stand for
 /// themselves, under names that are their paths' rest.
-fn field_of(name: &Arc<str>, field: &Arc<Field>, sight: &dyn Sight) -> Vec<(Arc<str>, Child)> {
+fn field_of(
+    whole: &Mapping,
+    name: &Arc<str>,
+    field: &Arc<Field>,
+    sight: &dyn Sight,
+) -> Vec<(Arc<str>, Child)> {
     let multi: Vec<Arc<Field>> = field
         .multi_fields
         .iter()
-        .filter(|other| tells_nothing_hidden(other, sight))
+        .filter(|other| tells_nothing_hidden(whole, other, sight))
         .cloned()
         .collect();
-    if tells_nothing_hidden(field, sight) {
+    if tells_nothing_hidden(whole, field, sight) {
         if multi.len() == field.multi_fields.len() {
             return vec![(name.clone(), Child::Field(field.clone()))];
         }
@@ -164,7 +173,8 @@ mod tests {
         for (grant, except, expected) in [
             (&["*"][..], &[][..], &["c", "f", "g", "n", "r", "s"][..]),
             (&["*"], &["f.a", "r.a", "g.lat", "n.lt", "s"], &[]),
-            (&["*"], &["*.a"], &["s"]),
+            (&["*"], &["*.a"], &["c", "g", "n", "s"]),
+            (&["*"], &["*.lat", "*.gte", "*.x"], &["s"]),
             (&["f", "r", "g", "n"], &[], &["g", "n"]),
             (&["f.a", "f.b"], &[], &[]),
         ] {

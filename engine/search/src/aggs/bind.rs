@@ -476,7 +476,8 @@ impl Scope<'_, '_> {
             false => sig.source_fields.clone(),
         };
         if let Some(fields) = self.binder.context.sees {
-            paths.retain(|path| fields.permits_whole(path));
+            let mapping = self.binder.mapping;
+            paths.retain(|path| fields.permits_parts(path, &mapping.members(path)));
         }
         Ok(What::Words { field, choice, paths, filter_duplicates: sig.filter_duplicates })
     }
