@@ -128,10 +128,19 @@ impl Fields {
     }
 
     /// Does a change, laid over a source, leave alone whatever of it is not permitted? Each value of the
-    /// change must be permitted with all that may lie below it, so that nothing is said of what is there.
-    pub fn permits_change(&self, change: &Value, members: &dyn Fn(&str) -> Members) -> bool {
+    /// change must be permitted with all that may lie below it, so that nothing is said of what is there; and
+    /// so must an object, but where an object is `seen` to stand: into that it is merged, and takes the place
+    /// of anything else.
+    pub fn permits_change(
+        &self,
+        change: &Value,
+        seen: &Value,
+        members: &dyn Fn(&str) -> Members,
+    ) -> bool {
         match change {
-            Value::Object(object) => self.permits_members_of(object, members, &mut String::new()),
+            Value::Object(object) => {
+                self.permits_members_of(object, Some(seen), members, &mut String::new())
+            }
             _ => false,
         }
     }
@@ -139,6 +148,7 @@ impl Fields {
     fn permits_members_of(
         &self,
         object: &Object,
+        seen: Option<&Value>,
         members: &dyn Fn(&str) -> Members,
         path: &mut String,
     ) -> bool {
@@ -150,7 +160,10 @@ impl Fields {
             path.push_str(key);
             let permitted = match value {
                 Value::Object(inner) if !inner.is_empty() => {
-                    self.permits_members_of(inner, members, path)
+                    let there = seen.and_then(|seen| seen.get(key));
+                    let there = there.filter(|there| there.as_object().is_some());
+                    (there.is_some() || self.permits_parts(path, &members(path)))
+                        && self.permits_members_of(inner, there, members, path)
                 }
                 // An empty one, too: whether it changes anything tells whether one of hidden members is there.
                 _ => self.permits_parts(path, &members(path)),
@@ -285,13 +298,18 @@ mod tests {
 
     #[test]
     fn a_change_must_leave_alone_what_is_hidden() {
-        let rule = FieldRule { grant: None, except: vec!["secret".into(), "o.x".into()] };
-        let fields = Fields(vec![vec![rule]]);
+        let except = ["secret", "o.x", "unseen.x", "list.x"].map(String::from).to_vec();
+        let fields = Fields(vec![vec![FieldRule { grant: None, except }]]);
+        let seen = json!({"o": {"y": 3}, "list": [{"y": 1}]});
         for (change, permitted) in [
             (json!({"n": 1}), true),
             (json!({"n": null, "o": {"y": [1, {"z": 2}]}}), true),
             (json!({"e": {}}), true),
             (json!({"o": {}}), false),
+            // It would take the place of what is hidden: none, an object, a list.
+            (json!({"unseen": {"y": 1}}), false),
+            (json!({"list": {"y": 1}}), false),
+            (json!({"free": {"y": 1}}), true),
             (json!({"secret": 1}), false),
             (json!({"secret": {}}), false),
             (json!({"secret": {"below": 1}}), false),
@@ -301,7 +319,7 @@ mod tests {
             (json!({"o": 1}), false),
             (json!({"o": [{"y": 1}]}), false),
         ] {
-            let found = fields.permits_change(&change, &|_| Members::Any);
+            let found = fields.permits_change(&change, &seen, &|_| Members::Any);
             assert_eq!(found, permitted, "{}", crate::to_string(&change));
         }
         let source = json!({"n": 1, "secret": {"a": 1}, "o": {"x": 2, "y": 3}, "l": [{"x": 1}]});

@@ -73,6 +73,21 @@ pub struct Update {
     pub wants_source: bool,
     /// Says what becomes of the document, in place of `change`.
     pub script: Option<Arc<Scripted>>,
+    /// How much the caller sees of what stands there.
+    pub seen: Seen,
+}
+
+/// How much the caller of an update sees of what stands there. Of the rest no failure tells: a change that is
+/// good by itself is put, and of what does not fit beside it nothing is indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    /// All.
+    #[default]
+    All,
+    /// A part; or nothing, and the change was judged beside what stands there.
+    Part,
+    /// Nothing: an object that is one value (a range, a place) may take the place of what stands there.
+    Nothing,
 }
 
 /// A script that changes documents.

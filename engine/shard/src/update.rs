@@ -11,7 +11,8 @@
 use base::{PrimaryTerm, SeqNo};
 use env::{Bytes, Env};
 use json::Value;
-use mapping::document::{Mode, Parsed};
+use mapping::Mapping;
+use mapping::document::{Arena, Mode, Parsed, Parser};
 
 use base::planted::{Fault, planted};
 
@@ -19,7 +20,7 @@ use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
 use crate::error::{Conflict, WriteError};
 use crate::frame::FrameWriter;
-use crate::operation::{Kind, Operation, Outcome, Scripted, Update, Written};
+use crate::operation::{Kind, Operation, Outcome, Scripted, Seen, Update, Written};
 use crate::scripted::{self, Failed};
 use crate::shard::Inner;
 use crate::versions::{Decision, Standing, Text};
@@ -44,6 +45,7 @@ impl<E: Env> Inner<E> {
         };
         let (standing, text) = self.current(&id)?;
         let wants_source = update.wants_source;
+        let mut unseen = None;
         let (change, routing) = match (standing, text) {
             (Standing::Present(stamp), _) if update.only_absent => {
                 return Err(WriteError::Conflict(Conflict::Exists { version: stamp.version }));
@@ -52,7 +54,7 @@ impl<E: Env> Inner<E> {
                 decide::judge(Wish::Index, check, standing).map_err(WriteError::Conflict)?;
                 let routing = text.routing.map(String::from).or(routing);
                 let change = match &update.script {
-                    None => changed(*update, &text.source)?,
+                    None => changed(&update, &text.source)?,
                     Some(scripted) => {
                         let source = stored(&text.source)?;
                         let mut ctx = meta(scripted, &id, routing.as_deref());
@@ -62,6 +64,9 @@ impl<E: Env> Inner<E> {
                         self.scripted(scripted, ctx, "index", source).await?
                     }
                 };
+                if update.seen != Seen::All && update.script.is_none() {
+                    unseen = Some((update, text.source.clone()));
+                }
                 (change.unless(text.source), routing)
             }
             _ => {
@@ -103,7 +108,15 @@ impl<E: Env> Inner<E> {
         let mapping = self.mapping.borrow().clone();
         let mut parser = self.parser.borrow_mut();
         parser.set_routed(routing.is_some());
-        let doc = match parser.parse(&mapping, &id, &source, Mode::Strict, &mut updated.arena) {
+        let arena = &mut updated.arena;
+        let parsed = parser.parse(&mapping, &id, &source, Mode::Strict, arena);
+        let (source, parsed) = match (parsed, unseen) {
+            (Err(_), Some((update, standing))) => {
+                apart(&mut parser, &mapping, (&id, routing.is_some()), &update, &standing, arena)?
+            }
+            (parsed, _) => (source, parsed),
+        };
+        let doc = match parsed {
             Ok(Parsed::Ready(doc)) => doc as u32,
             Ok(Parsed::NeedsMapping(delta)) => {
                 return Err(WriteError::NeedsFields(Box::new(delta)));
@@ -169,6 +182,41 @@ impl<E: Env> Inner<E> {
     }
 }
 
+/// What an update makes of a document that is not good with it, where its caller does not see all of that:
+/// whether it is put depends on the change alone.
+fn apart(
+    parser: &mut Parser,
+    mapping: &Mapping,
+    (id, is_routed): (&str, bool),
+    update: &Update,
+    standing: &[u8],
+    arena: &mut Arena,
+) -> Result<(Bytes, mapping::Result<Parsed>), WriteError> {
+    // Whether a routing is wanted is no question of the part.
+    parser.set_routed(true);
+    let own = json::to_vec(&update.change);
+    let own = parser.parse(mapping, id, &own, Mode::Strict, &mut Arena::new());
+    parser.set_routed(is_routed);
+    if !matches!(own, Ok(Parsed::Ready(_))) {
+        return Ok((Bytes::empty(), own));
+    }
+    let mut whole = stored(standing)?;
+    if update.seen == Seen::Nothing {
+        let mut whole = whole.clone();
+        let is_one = |path: &str| mapping.is_one_value(path);
+        json::patch::merge_but(&mut whole, &update.change, &is_one);
+        let text = json::to_vec(&whole);
+        let parsed = parser.parse(mapping, id, &text, Mode::Strict, arena);
+        if parsed.is_ok() {
+            return Ok((Bytes::from(text), parsed));
+        }
+    }
+    json::patch::merge(&mut whole, &update.change);
+    let text = json::to_vec(&whole);
+    let parsed = parser.parse(mapping, id, &text, Mode::Replay, arena);
+    Ok((Bytes::from(text), parsed))
+}
+
 /// What becomes of a document.
 enum Change {
     /// It gets this text.
@@ -215,7 +263,7 @@ fn stored(source: &[u8]) -> Result<Value, WriteError> {
 }
 
 /// What an update makes of a text.
-fn changed(update: Update, source: &[u8]) -> Result<Change, WriteError> {
+fn changed(update: &Update, source: &[u8]) -> Result<Change, WriteError> {
     let mut whole = stored(source)?;
     let is_changed = json::patch::merge(&mut whole, &update.change);
     if !is_changed && update.detect_noop {

@@ -16,6 +16,7 @@ fn change(id: &str, change: &str) -> Operation {
         detect_noop: true,
         wants_source: true,
         script: None,
+        seen: shard::Seen::All,
     };
     Operation {
         id: id.to_owned(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cluster::Index;
 use env::{Bytes, Env, Spawn};
 use json::Value;
-use mapping::document::{Arena, Parser};
+use mapping::document::{Arena, Mode, Parsed, Parser};
 use search::dsl;
 use search::plan::weigh::{Among, weigh_among};
 use segment::section::Missing;
@@ -43,13 +43,14 @@ impl<E: Env> Core<E> {
     /// The document of this source, in words of searches.
     ///
     /// # Errors
-    /// It does not fit the mapping, as the write would say.
+    /// It does not fit the mapping, as the write would say; [`Mode::Replay`] leaves out what does not.
     pub(super) async fn alone(
         self: &Rc<Self>,
         index: &Arc<Index>,
         id: &str,
         routing: Option<&str>,
         source: Bytes,
+        mode: Mode,
     ) -> Result<Alone> {
         let asked = (Arc::clone(index), id.to_owned(), routing.map(str::to_owned));
         let (own, lease) = (source.clone(), self.lease.clone());
@@ -58,8 +59,18 @@ impl<E: Env> Core<E> {
             let mut parser = Parser::new();
             parser.set_routed(routing.is_some());
             let (mut sketch, mut arena) = (Sketch::new(&index, &lease), Arena::new());
-            let parsed = sketch.parse(&mut parser, &id, &own, &mut arena);
-            let doc = parsed?;
+            let doc = match mode {
+                Mode::Strict => sketch.parse(&mut parser, &id, &own, &mut arena)?,
+                Mode::Replay => {
+                    let parsed = parser.parse(&sketch.mapping, &id, &own, mode, &mut arena);
+                    match parsed.map_err(failure::of_mapping)? {
+                        Parsed::Ready(doc) => doc as u32,
+                        Parsed::NeedsMapping(_) => {
+                            return Err(Error::internal("a replay asks for fields"));
+                        }
+                    }
+                }
+            };
             let entries = arena.entries(doc as usize);
             let view = shard::lone::view(&sketch.mapping, &id, routing.as_deref(), own, entries);
             let view = Arc::new(view.map_err(|error| damaged(&error))?);

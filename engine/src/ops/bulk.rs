@@ -231,13 +231,6 @@ impl<E: Env> Core<E> {
             let mut rest: Option<Rest> = None;
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
-                if let (Err(WriteError::Document(_)), Some(update)) = (&answer, &items[at].update)
-                    && update.is_blind
-                {
-                    // The document that failed is not the caller's alone.
-                    results[at] = Some(Err(self.why_blind(&group.index, id, update).await));
-                    continue;
-                }
                 results[at] = Some(match (answer, &mut rest) {
                     (Ok(done), _) => written(&group.index, &items[at], id, done, forced_refresh),
                     (Err(WriteError::NeedsFields(delta)), None) => {
@@ -296,7 +289,13 @@ impl<E: Env> Core<E> {
                     }
                     let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];
                     let untold = sight.and_then(|sight| sight.as_ref().err());
-                    limited::without_sight(own).map_err(|error| untold.cloned().unwrap_or(error))
+                    let routing = item.routing.as_deref().or(target.routing.as_deref());
+                    let admitted = self.admit_unseen(&target.index, routing, own).await;
+                    // Who may not read at all is told so where it wants to.
+                    admitted.map_err(|error| match error.status {
+                        403 => untold.cloned().unwrap_or(error),
+                        _ => error,
+                    })
                 }
                 Ok(Some(limits)) => {
                     let own = &mut changed.get_or_insert_with(|| items.to_vec())[at];

@@ -98,8 +98,8 @@ pub struct Update {
     pub only_absent: bool,
     /// A change that changes nothing is written all the same.
     pub writes_noop: bool,
-    /// Not all of what stands there may be seen by the caller: no failure tells of it.
-    pub is_blind: bool,
+    /// How much the caller sees of what stands there: of the rest no failure tells.
+    pub sight: shard::Seen,
     /// What of the new document to answer.
     pub source: Option<SourceFilter>,
     /// Fields of it that the caller may see; `None` is all.
@@ -123,6 +123,7 @@ impl Update {
             detect_noop: !self.writes_noop,
             wants_source: self.source.is_some(),
             script,
+            seen: self.sight,
         }
     }
 

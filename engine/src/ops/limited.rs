@@ -16,14 +16,17 @@ use std::sync::Arc;
 use base::ShardId;
 use cluster::Index;
 use env::{Bytes, Env};
+use json::Value;
 use json::fields::Fields;
 use mapping::Mapping;
+use mapping::document::Mode;
 use search::aggs::spec::{Agg, Kind as AggKind};
 use search::dsl;
 use search::request::SearchRequest;
-use shard::Realtime;
+use shard::{Realtime, Seen};
 
-use super::document::{Update, VersionType, WriteAction, WriteItem};
+use super::blind::Sight;
+use super::document::{VersionType, WriteAction, WriteItem};
 use super::failure;
 use super::meaning::filter_of;
 use crate::core::Core;
@@ -116,7 +119,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         index: &Arc<Index>,
         number: u32,
-        (filters, limits): (&[json::Value], &Limits),
+        (filters, limits): (&[Value], &Limits),
         id: &str,
     ) -> Result<bool> {
         let filter = filter_of(filters, limits.filter.as_deref())?;
@@ -171,7 +174,7 @@ impl<E: Env> Core<E> {
         {
             name_seen_alone(index, limits, |fields| fields.reduce(&source) == source)?;
             let id = item.id.clone().unwrap_or_else(|| self.make_id());
-            let new = self.alone(index, &id, routing, item.source.clone()).await?;
+            let new = self.alone(index, &id, routing, item.source.clone(), Mode::Strict).await?;
             if !self.comes_within(limits, &new).await? {
                 return Err(hidden(&index.name));
             }
@@ -220,7 +223,7 @@ impl<E: Env> Core<E> {
             };
             name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == *upsert)?;
             let new = Bytes::from(json::to_vec(upsert));
-            let new = self.alone(index, &id, routing, new).await?;
+            let new = self.alone(index, &id, routing, new, Mode::Strict).await?;
             if !self.comes_within(judged.write, &new).await? {
                 return Err(hidden(&index.name));
             }
@@ -236,32 +239,31 @@ impl<E: Env> Core<E> {
         if let Some(change) = &update.doc {
             json::patch::merge(&mut new, change);
         }
-        let permits = |fields: &Fields| {
-            let members = |path: &str| index.mapping.members(path);
-            update.doc.as_ref().is_none_or(|change| fields.permits_change(change, &members))
-        };
-        // What it names must be seen, whatever stands there: else its failing would tell of that.
-        name_seen_alone(index, judged.write, permits)?;
-        let leaves_alone =
-            |fields: &Fields| permits(fields) && fields.hidden(&old) == fields.hidden(&new);
         let before = self.kind_of(index, number, judged.write, &id, &found).await?;
         let Some(before) = before else { return Err(hidden(&index.name)) };
         let seen_before = match judged.read {
             Some(read) => self.kind_of(index, number, read, &id, &found).await?,
             None => None,
         };
-        let is_open =
-            shows_all(before, &old) && seen_before.is_some_and(|kind| shows_all(kind, &old));
-        let alone = self.alone(index, &id, routing, Bytes::from(json::to_vec(&new))).await;
-        let alone = match alone {
-            // What is wrong with the whole may be told in words of what is hidden.
-            Err(error) if error.status == 400 && !is_open => {
-                self.why_alone(index, &id, update).await?;
-                return Err(hidden(&index.name));
-            }
-            alone => alone?,
+        let shown = seen_before.map_or_else(Value::object, |kind| shown_of(kind, &old));
+        let members = |path: &str| index.mapping.members(path);
+        let permits = |fields: &Fields| {
+            let change = update.doc.as_ref();
+            change.is_none_or(|change| fields.permits_change(change, &shown, &members))
         };
-        update.is_blind |= !is_open;
+        // What it names must be seen, whatever stands there: else its failing would tell of that.
+        name_seen_alone(index, judged.write, permits)?;
+        let leaves_alone =
+            |fields: &Fields| permits(fields) && fields.hidden(&old) == fields.hidden(&new);
+        // Asked of the limits, not of the document: else the words would tell whether a part of it is hidden.
+        let is_open =
+            before.fields.is_none() && seen_before.is_some_and(|kind| kind.fields.is_none());
+        let alone = if is_open {
+            self.alone(index, &id, routing, Bytes::from(json::to_vec(&new)), Mode::Strict).await?
+        } else {
+            let sight = Sight { write: before, read: seen_before, shown: &shown };
+            self.alone_unseen(index, (&id, routing), update, &new, &sight).await?
+        };
         // Of one kind before and after, or nothing is hidden of either.
         let stays = |before: &Limits, after: &Limits| {
             std::ptr::eq(before, after) || (shows_all(before, &old) && shows_all(after, &new))
@@ -287,6 +289,9 @@ impl<E: Env> Core<E> {
             }
             None => false,
         };
+        if !is_open {
+            update.sight = Seen::Part;
+        }
         // It is an update of this very document, or a conflict.
         update.upsert = None;
         update.doc_as_upsert = false;
@@ -296,41 +301,6 @@ impl<E: Env> Core<E> {
             without_sight(item)?;
         }
         hold(item, index, number, &found)
-    }
-
-    /// What is wrong with what a blind update brings, looked at alone.
-    ///
-    /// # Errors
-    /// Its own fault, in words of nothing else.
-    async fn why_alone(
-        self: &Rc<Self>,
-        index: &Arc<Index>,
-        id: &str,
-        update: &Update,
-    ) -> Result<()> {
-        for part in update.doc.iter().chain(&update.upsert) {
-            // Whether a routing is wanted is no question of the part.
-            let part = Bytes::from(json::to_vec(part));
-            self.alone(index, id, Some(id), part).await?;
-        }
-        Ok(())
-    }
-
-    /// Why a blind update was refused: what its caller may hear.
-    pub(super) async fn why_blind(
-        self: &Rc<Self>,
-        index: &Arc<Index>,
-        id: &str,
-        update: &Update,
-    ) -> Error {
-        match self.why_alone(index, id, update).await {
-            Err(error) => error,
-            Ok(()) => Error::new(
-                400,
-                "document_parsing_exception",
-                "failed to parse the document that the update makes of one of which not all is seen",
-            ),
-        }
     }
 
     /// Which kind of documents one that stands is, where the caller sees it.
@@ -372,8 +342,13 @@ impl<E: Env> Core<E> {
 }
 
 /// Is nothing of a source hidden in this kind of documents?
-pub(super) fn shows_all(kind: &Limits, source: &json::Value) -> bool {
+pub(super) fn shows_all(kind: &Limits, source: &Value) -> bool {
     kind.fields.as_ref().is_none_or(|fields| fields.reduce(source) == *source)
+}
+
+/// What is seen of a source in this kind of documents.
+fn shown_of(kind: &Limits, source: &Value) -> Value {
+    kind.fields.as_ref().map_or_else(|| source.clone(), |fields| fields.reduce(source))
 }
 
 /// Refuses what names a field that is hidden in each kind of documents, before the mapping is asked: what
@@ -478,7 +453,7 @@ pub(super) fn without_sight(item: &mut WriteItem) -> Result<()> {
         // A script sees the document, and can tell of it: by failing, at the least.
         Some(update) if update.source.is_some() || update.script.is_some() => Err(no_update()),
         Some(update) => {
-            (update.writes_noop, update.is_blind) = (true, true);
+            (update.writes_noop, update.sight) = (true, Seen::Part);
             Ok(())
         }
         None => Ok(()),
@@ -489,7 +464,7 @@ fn no_update() -> Error {
     forbidden("Can't execute an update request if field or document level security is enabled")
 }
 
-fn hidden(index: &str) -> Error {
+pub(super) fn hidden(index: &str) -> Error {
     forbidden(format!(
         "documents of [{index}] are limited for this caller, and this write is not within the limits"
     ))

@@ -10,6 +10,7 @@ pub(crate) mod alias_filter;
 mod alone;
 pub mod analyze;
 mod around;
+mod blind;
 pub mod bulk;
 pub mod by_query;
 mod cluster_settings;

@@ -24,5 +24,6 @@ mod shown;
 mod streams;
 mod tells;
 mod templates;
+mod unseen;
 mod warned;
 mod watch;
