@@ -330,6 +330,40 @@ fn a_filter_of_the_gate_hides_documents_without_touching_scores() {
         && winner.ranked.score == seen.score));
 }
 
+/// What only hidden or dead documents hold is no term, however small the steps, and whatever is not there yet.
+#[test]
+fn terms_of_hidden_documents_are_not_gathered() {
+    let corpus = corpus();
+    let rule = parse_query(b"{\"term\":{\"tags\":\"used\"}}").expect("a query");
+    for (query, seen) in [
+        (r#"{"prefix":{"tags":{"value":"","rewrite":"top_terms_1"}}}"#, &["used"][..]),
+        (r#"{"prefix":{"title":{"value":"g","rewrite":"top_terms_5"}}}"#, &["gate", "golden"]),
+        (r#"{"match_phrase_prefix":{"title":{"query":"h","max_expansions":1}}}"#, &[]),
+        (r#"{"fuzzy":{"tags":{"value":"use","max_expansions":1}}}"#, &["used"]),
+    ] {
+        let body = format!("{{\"query\":{query}}}");
+        let request = parse_search(body.as_bytes(), &[]).expect("good");
+        let context = Context { seen: Some(&rule), ..Context::new("books", NOW_MS) };
+        let bound = plan::bind(&request, &corpus.mapping, &context).expect("good");
+        for (missing_once, work) in [(false, 1), (false, 1000), (true, 1), (true, 1000)] {
+            let view = corpus.view(missing_once);
+            let mut cache = segment::BlockCache::new(1 << 20);
+            let mut missing = segment::Missing::new();
+            let mut gather = plan::gather::Gather::new(&bound, &view);
+            while !gather.step(&view, &mut cache, &mut missing, work).expect("whole segments") {
+                missing.fetch();
+            }
+            let found: Vec<String> = gather
+                .finish()
+                .into_values()
+                .flatten()
+                .map(|found| String::from_utf8_lossy(&found.term).into_owned())
+                .collect();
+            assert_eq!(found, seen, "{query} {missing_once} {work}");
+        }
+    }
+}
+
 #[test]
 fn hits_carry_what_was_asked_for() {
     let hits = found(

@@ -205,13 +205,19 @@ impl<E: Env> Core<E> {
                 if let (Some(_), Some(doc)) = (&top.inside, above) {
                     // The whole document first, then the object in it.
                     let outer = Ranked { doc, keys: Vec::new(), ..winner.ranked.clone() };
-                    let made = fetched(&wanted, plan, &outer).and_then(|parent| {
-                        let plans =
-                            inside[place].of(self, winner.target, &plan.view, &top.columns)?;
-                        let inner =
-                            top.columns.inner[0].child(&plans[0], &winner.ranked, &outer, &parent);
-                        inner.map_err(|error| damaged(&error))
-                    });
+                    let made = match fetched(&wanted, plan, &outer) {
+                        Ok(parent) => {
+                            let plans =
+                                inside[place].of(self, winner.target, &plan.view, &top.columns);
+                            plans.await.and_then(|plans| {
+                                let object = &top.columns.inner[0];
+                                object
+                                    .child(&plans[0], &winner.ranked, &outer, &parent)
+                                    .map_err(|error| damaged(&error))
+                            })
+                        }
+                        Err(error) => Err(error),
+                    };
                     match made {
                         Ok(hit) => {
                             self.pay(memory, "fetched_hits", hit_bytes(&hit))?;
@@ -222,14 +228,16 @@ impl<E: Env> Core<E> {
                     self.env.spawn().yield_if_needed().await;
                     continue;
                 }
-                let made = fetched(&wanted, plan, &winner.ranked).and_then(|mut hit| {
-                    if !top.columns.inner.is_empty() {
+                let made = match fetched(&wanted, plan, &winner.ranked) {
+                    Ok(mut hit) if !top.columns.inner.is_empty() => {
                         let plans =
-                            inside[place].of(self, winner.target, &plan.view, &top.columns)?;
-                        inside_hits(&top.columns, plans, &winner.ranked, &mut hit)?;
+                            inside[place].of(self, winner.target, &plan.view, &top.columns).await;
+                        plans.and_then(|plans| {
+                            inside_hits(&top.columns, plans, &winner.ranked, &mut hit).map(|()| hit)
+                        })
                     }
-                    Ok(hit)
-                });
+                    made => made,
+                };
                 let made = match made {
                     Ok(mut hit) => self
                         .script_fields(&top.columns, plan, &winner.ranked, &mut hit)

@@ -51,7 +51,7 @@ pub(super) struct InsidePlans(Vec<(u32, Vec<InnerPlans>)>);
 impl InsidePlans {
     /// Those of one shard, made when they are asked for first. In its view documents inside are
     /// seen, too.
-    pub(super) fn of<E: Env>(
+    pub(super) async fn of<E: Env>(
         &mut self,
         core: &Core<E>,
         target: u32,
@@ -60,25 +60,32 @@ impl InsidePlans {
     ) -> Result<&[InnerPlans]> {
         if !self.0.iter().any(|(known, _)| *known == target) {
             // Who is inside of a living document lives.
-            let view = Arc::new(view.inside().map_err(|error| damaged(&error))?);
-            self.0.push((target, weigh_all(core, &columns.inner, &view)?));
+            let inside = Arc::new(view.inside().map_err(|error| damaged(&error))?);
+            self.0.push((target, weigh_all(core, &columns.inner, &inside, view).await?));
         }
         let found = self.0.iter().find(|(known, _)| *known == target);
         Ok(found.map_or(&[], |(_, plans)| plans.as_slice()))
     }
 }
 
-fn weigh_all<E: Env>(core: &Core<E>, all: &[Inner], view: &Arc<View>) -> Result<Vec<InnerPlans>> {
-    let weigh =
-        |bound: &Arc<search::plan::Bound>| core.weigh(bound, view).map_err(|error| damaged(&error));
-    let one = |inner: &Inner| {
-        Ok(InnerPlans {
-            plan: weigh(&inner.bound)?,
-            levels: inner.levels.iter().map(weigh).collect::<Result<Vec<_>>>()?,
-            inner: weigh_all(core, &inner.inner, view)?,
-        })
-    };
-    all.iter().map(one).collect()
+async fn weigh_all<E: Env>(
+    core: &Core<E>,
+    all: &[Inner],
+    view: &Arc<View>,
+    outer: &Arc<View>,
+) -> Result<Vec<InnerPlans>> {
+    let mut plans = Vec::with_capacity(all.len());
+    for inner in all {
+        let plan = core.weigh_inside(&inner.bound, view, outer).await?;
+        let mut levels = Vec::with_capacity(inner.levels.len());
+        for level in &inner.levels {
+            levels.push(core.weigh_inside(level, view, outer).await?);
+        }
+        // Boxed: hits inside of hits are as deep as the request.
+        let inner = Box::pin(weigh_all(core, &inner.inner, view, outer)).await?;
+        plans.push(InnerPlans { plan, levels, inner });
+    }
+    Ok(plans)
 }
 
 /// Tells which documents inside of a hit matched.

@@ -8,43 +8,53 @@ use std::sync::Arc;
 
 use base::FieldNo;
 use env::Env;
-use search::plan::weigh::{Among, Statistics, weigh_among};
+use search::plan::gather::Gathered;
+use search::plan::weigh::{Among, Statistics};
 use search::plan::{Bound, Plan};
 use search::score::bm25::FieldStats;
 use search::score::model::TermCount;
 use segment::View;
-use segment::section::Missing;
 
 use super::meaning::{State, Target};
 use crate::core::Core;
+use crate::error::Result;
+
+/// What a shard counts, and the terms of patterns in it.
+pub(super) struct Counts {
+    statistics: Statistics,
+    terms: Gathered,
+}
 
 impl<E: Env> Core<E> {
     /// The sums of what all targets count, for each in the numbers of its index.
-    pub(super) fn count_together(
-        &self,
-        targets: &[Target],
-    ) -> Result<Vec<Statistics>, segment::Error> {
+    ///
+    /// # Errors
+    /// Damage, or too little memory.
+    pub(super) async fn count_together(&self, targets: &[Target]) -> Result<Vec<Counts>> {
         let mut fields: Map<String, FieldStats> = Map::default();
         let mut terms: Map<(String, Box<[u8]>), TermCount> = Map::default();
-        let mut told: Vec<Statistics> = Vec::with_capacity(targets.len());
+        let mut told: Vec<Counts> = Vec::with_capacity(targets.len());
         for target in targets {
-            let mut own = Statistics::default();
+            let mut own = Counts { statistics: Statistics::default(), terms: Gathered::new() };
             if let State::Ready(view, meaning) = &target.state {
-                self.weigh_as(meaning.bound(), view, |own| Among::Tell(own), &mut own)?;
+                let bound = meaning.bound();
+                own.terms = self.gather(bound, view, view).await?;
+                let (terms, own) = (&own.terms, &mut own.statistics);
+                self.weigh_as(bound, view, terms, |own| Among::Tell(own), own)?;
             }
-            for (no, stats) in &own.fields {
+            for (no, stats) in &own.statistics.fields {
                 let sum = fields.entry(name(target, *no)).or_default();
                 sum.doc_count += stats.doc_count;
                 sum.term_freq_sum += stats.term_freq_sum;
             }
-            for ((no, term), count) in &own.terms {
+            for ((no, term), count) in &own.statistics.terms {
                 let sum = terms.entry((name(target, *no), term.clone())).or_default();
                 sum.docs += count.docs;
                 sum.times += count.times;
             }
             told.push(own);
         }
-        for (target, own) in targets.iter().zip(&mut told) {
+        for (target, Counts { statistics: own, .. }) in targets.iter().zip(&mut told) {
             for (no, stats) in &mut own.fields {
                 *stats = fields.get(&name(target, *no)).copied().unwrap_or(*stats);
             }
@@ -57,31 +67,17 @@ impl<E: Env> Core<E> {
     }
 
     /// Weights of a shard by counts that are given.
+    ///
+    /// # Errors
+    /// Damage.
     pub(super) fn weigh_by(
         &self,
         bound: &Arc<Bound>,
         view: &Arc<View>,
-        given: &mut Statistics,
-    ) -> Result<Arc<Plan>, segment::Error> {
-        self.weigh_as(bound, view, |given| Among::Given(given), given)
-    }
-
-    fn weigh_as(
-        &self,
-        bound: &Arc<Bound>,
-        view: &Arc<View>,
-        among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a>,
-        statistics: &mut Statistics,
-    ) -> Result<Arc<Plan>, segment::Error> {
-        let mut blocks = self.blocks.borrow_mut();
-        let mut missing = Missing::new();
-        loop {
-            let counts = among(statistics);
-            if let Some(plan) = weigh_among(bound, view, &mut blocks, &mut missing, counts, None)? {
-                return Ok(plan);
-            }
-            missing.fetch();
-        }
+        given: &mut Counts,
+    ) -> Result<Arc<Plan>> {
+        let (terms, sums) = (&given.terms, &mut given.statistics);
+        self.weigh_as(bound, view, terms, |sums| Among::Given(sums), sums)
     }
 }
 

@@ -161,7 +161,7 @@ impl<E: Env> Core<E> {
             State::Planned(..) => return Err(Error::internal("planned before it was weighed")),
             State::Failed(error) => return Err(error.clone()),
         };
-        let plan = self.weigh(bound, view).map_err(|error| damaged(&error))?;
+        let plan = self.weigh(bound, view).await?;
         let found = view.find(call.id.as_bytes()).map_err(|error| damaged(&error))?;
         let Some((at, doc)) = found else { return Ok(reply) };
         let mut missing = Missing::new();
@@ -280,19 +280,33 @@ fn chain(error: &Error) -> String {
     text
 }
 
-impl<E: Env> Core<E> {
-    /// The plan by which scores are explained to a caller with limits.
-    pub(super) fn open_plan(
-        &self,
+/// The plans by which scores are explained to a caller with limits, of each shard that has winners.
+#[derive(Default)]
+pub(super) struct OpenPlans(Vec<(u32, Arc<Plan>)>);
+
+impl OpenPlans {
+    /// That of one shard, made when it is asked for first; none where the search's own explains.
+    ///
+    /// # Errors
+    /// Damage, or too little memory.
+    pub(super) async fn of<E: Env>(
+        &mut self,
+        core: &Core<E>,
         request: &SearchRequest,
+        at: u32,
         target: &Target,
     ) -> Result<Option<Arc<Plan>>> {
-        match (&target.open, &target.state) {
-            (Some(open), State::Planned(plan, ..)) if request.explain => {
-                self.weigh(open, &plan.view).map(Some).map_err(|error| damaged(&error))
-            }
-            _ => Ok(None),
+        let (Some(open), State::Planned(plan, ..), true) =
+            (&target.open, &target.state, request.explain)
+        else {
+            return Ok(None);
+        };
+        if let Some((_, plan)) = self.0.iter().find(|(known, _)| *known == at) {
+            return Ok(Some(Arc::clone(plan)));
         }
+        let plan = core.weigh(open, &plan.view).await?;
+        self.0.push((at, Arc::clone(&plan)));
+        Ok(Some(plan))
     }
 }
 

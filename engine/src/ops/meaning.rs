@@ -82,6 +82,15 @@ impl Meaning {
     }
 }
 
+/// Which documents a request is about.
+#[derive(Clone, Copy, Default)]
+struct Sight<'a> {
+    /// Only these are found.
+    found: Option<&'a Query>,
+    /// Those that the caller may see, where documents are hidden from it.
+    seen: Option<&'a Query>,
+}
+
 impl Target {
     /// Which shard it is.
     pub(super) fn shard(&self) -> ShardId {
@@ -201,7 +210,11 @@ impl<E: Env> Core<E> {
             let mut kinds = Vec::with_capacity(limits.each().len());
             for kind in limits.each() {
                 let filter = filter_of(&first.filters, kind.filter.as_deref())?;
-                let meaning = self.bind_away(index, request, filter.as_ref(), kind).await;
+                // To whom documents are hidden, their words do not count, nor those that a filter of an alias
+                // takes out.
+                let seen = filter.as_ref().filter(|_| kind.filter.is_some());
+                let sight = Sight { found: filter.as_ref(), seen };
+                let meaning = self.bind_away(index, request, sight, kind).await;
                 if kind.filter.is_some() {
                     limited::refuse(request)?;
                 }
@@ -212,7 +225,8 @@ impl<E: Env> Core<E> {
                     None
                 } else {
                     limited::refuse_profile(request)?;
-                    let open = self.bind_away(index, request, None, kind).await;
+                    let sight = Sight { found: None, seen };
+                    let open = self.bind_away(index, request, sight, kind).await;
                     open.ok().map(|open| open.bound)
                 };
                 kinds.push((meaning, open));
@@ -231,7 +245,7 @@ impl<E: Env> Core<E> {
         Ok(targets)
     }
 
-    /// What the request means in an index.
+    /// What the request means in an index, to whom no document is hidden.
     pub(super) fn bind(
         &self,
         index: &Arc<Index>,
@@ -239,7 +253,8 @@ impl<E: Env> Core<E> {
         filter: Option<&Query>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        self.asked(index, request, limits)?.bind(request, filter, limits)
+        let sight = Sight { found: filter, seen: None };
+        self.asked(index, request, limits)?.bind(request, sight, limits)
     }
 
     /// As [`Self::bind`]; where it may take long, a worker does it.
@@ -247,15 +262,19 @@ impl<E: Env> Core<E> {
         &self,
         index: &Arc<Index>,
         request: &SearchRequest,
-        filter: Option<&Query>,
+        sight: Sight<'_>,
         limits: &Limits,
     ) -> Result<Meaning> {
-        if !request.costly {
-            return self.bind(index, request, filter, limits);
-        }
         let asked = self.asked(index, request, limits)?;
-        let (request, filter, limits) = (request.clone(), filter.cloned(), limits.clone());
-        let job = move || asked.bind(&request, filter.as_ref(), &limits);
+        if !request.costly {
+            return asked.bind(request, sight, limits);
+        }
+        let (request, limits) = (request.clone(), limits.clone());
+        let (found, seen) = (sight.found.cloned(), sight.seen.cloned());
+        let job = move || {
+            let sight = Sight { found: found.as_ref(), seen: seen.as_ref() };
+            asked.bind(&request, sight, &limits)
+        };
         let done = self.env.spawn().work_short(job).await;
         done.map_err(|_| Error::rejected("too many searches wait for a worker"))?
     }
@@ -282,17 +301,13 @@ struct Asked {
 }
 
 impl Asked {
-    fn bind(
-        &self,
-        request: &SearchRequest,
-        filter: Option<&Query>,
-        limits: &Limits,
-    ) -> Result<Meaning> {
+    fn bind(&self, request: &SearchRequest, sight: Sight<'_>, limits: &Limits) -> Result<Meaning> {
         let (index, mapping) = (&*self.index, &*self.mapping);
         let default_fields = index.settings.list("index.query.default_field");
         let context = plan::Context {
             boost: self.boost,
-            filter,
+            filter: sight.found,
+            seen: sight.seen,
             filter_mapping: Some(&index.mapping),
             sees: limits.fields.as_deref(),
             ..context_of(index, &default_fields, self.expensive, self.now_ms)

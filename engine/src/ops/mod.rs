@@ -55,6 +55,7 @@ pub mod stats;
 pub mod suggest;
 pub mod template;
 pub mod vectors;
+mod weigh;
 
 /// How an expression of index names is read: `ignore_unavailable`, `allow_no_indices`,
 /// `expand_wildcards`.

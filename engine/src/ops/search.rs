@@ -19,8 +19,6 @@ use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns, Fetch};
 use search::phase;
-use search::plan::gather::{Gather, Gathered};
-use search::plan::weigh::{Among, weigh_among};
 use search::plan::{Bound, Plan};
 use search::request::SearchRequest;
 use search::result::{Hit, Memory, Merged, Ranked, SearchResult};
@@ -33,7 +31,7 @@ pub(super) use present::{fetched, hit};
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};
 use super::context::HeldShard;
-use super::explain::why;
+use super::explain::{OpenPlans, why};
 use super::footprint::{HIT_BYTES, hit_bytes};
 use super::meaning::{Rescored, State, Target, shards_of};
 use super::skip::pass_over;
@@ -268,7 +266,7 @@ impl<E: Env> Core<E> {
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
         let mut counts = match request.dfs && targets.len() > 1 {
-            true => self.count_together(&targets).map_err(|error| damaged(&error))?,
+            true => self.count_together(&targets).await?,
             false => Vec::new(),
         };
         let mut profile = Vec::new();
@@ -293,10 +291,7 @@ impl<E: Env> Core<E> {
                     self.count_aggs(&request.aggs, &target.index.mapping);
                     let weighed = match counts.get_mut(at) {
                         Some(counts) => self.weigh_by(&meaning.bound, view, counts),
-                        None => match self.gather(&meaning.bound, view).await {
-                            Ok(terms) => self.weigh_with(&meaning.bound, view, terms.as_ref()),
-                            Err(error) => Err(error),
-                        },
+                        None => self.weigh(&meaning.bound, view).await,
                     };
                     match weighed {
                         Ok(plan) => {
@@ -307,7 +302,7 @@ impl<E: Env> Core<E> {
                                 (Arc::clone(&meaning.columns), Arc::clone(&meaning.tops));
                             target.state = State::Planned(plan, columns, tops);
                         }
-                        Err(error) => target.fail(&mut shards, damaged(&error)),
+                        Err(error) => target.fail(&mut shards, error),
                     }
                 }
                 State::Planned(..) => {}
@@ -377,9 +372,7 @@ impl<E: Env> Core<E> {
         partials.sort_by_key(|(target, _)| *target);
         if !request.rescore.is_empty() {
             for (at, view, bounds) in second {
-                let rescored = self
-                    .rescore(request, &mut partials, at, &view, &bounds)
-                    .map_err(|error| damaged(&error))?;
+                let rescored = self.rescore(request, &mut partials, at, &view, &bounds).await?;
                 targets[at as usize].rescored = rescored;
                 self.env.spawn().yield_if_needed().await;
             }
@@ -415,14 +408,14 @@ impl<E: Env> Core<E> {
     }
 
     /// Gives the best hits of one shard second scores; where scores are explained, tells which.
-    fn rescore(
+    async fn rescore(
         &self,
         request: &SearchRequest,
         partials: &mut [(u32, search::result::Partial)],
         at: u32,
         view: &Arc<View>,
         bounds: &[Arc<Bound>],
-    ) -> std::result::Result<Vec<Rescored>, segment::Error> {
+    ) -> Result<Vec<Rescored>> {
         let mut own: Vec<&mut search::result::Partial> = partials
             .iter_mut()
             .filter(|(target, _)| *target == at)
@@ -431,13 +424,13 @@ impl<E: Env> Core<E> {
         let mut hits = search::phase::best_of_shard(request.window(), &mut own);
         let mut rescored = Vec::new();
         for (asked, bound) in request.rescore.iter().zip(bounds) {
-            let plan = self.weigh(bound, view)?;
+            let plan = self.weigh(bound, view).await?;
             let top = &hits[..hits.len().min(asked.window as usize)];
             if request.explain {
                 let docs = top.iter().map(|hit| (hit.segment, hit.doc)).collect();
                 rescored.push(Rescored { plan: Arc::clone(&plan), docs });
             }
-            search::phase::rescore(asked, &plan, &mut hits)?;
+            search::phase::rescore(asked, &plan, &mut hits).map_err(|error| damaged(&error))?;
         }
         if let Some(first) = own.first_mut() {
             first.hits = hits;
@@ -456,7 +449,7 @@ impl<E: Env> Core<E> {
         let meaning = self.bind(index, request, filter, &Limits::default())?;
         let shard = ShardId { index: index.uuid, number };
         let view = self.view(shard).await.map_err(|down| down.error(&index.name, number))?;
-        let plan = self.weigh(&meaning.bound, &view).map_err(|error| damaged(&error))?;
+        let plan = self.weigh(&meaning.bound, &view).await?;
         let mut partials = Vec::new();
         for (at, found) in self.run_plans(&[(0, Arc::clone(&plan))], None).await? {
             partials.push((at, found.map_err(|damage| damaged(&damage))?));
@@ -471,32 +464,6 @@ impl<E: Env> Core<E> {
         let target = Target { index, number, state, open: None, rescored };
         let first = merged.winners.first();
         first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
-    }
-
-    /// Statistics of a shard, weights, postings.
-    pub(super) fn weigh(
-        &self,
-        bound: &Arc<Bound>,
-        view: &Arc<View>,
-    ) -> std::result::Result<Arc<Plan>, segment::Error> {
-        self.weigh_with(bound, view, None)
-    }
-
-    fn weigh_with(
-        &self,
-        bound: &Arc<Bound>,
-        view: &Arc<View>,
-        terms: Option<&Gathered>,
-    ) -> std::result::Result<Arc<Plan>, segment::Error> {
-        let mut blocks = self.blocks.borrow_mut();
-        let mut missing = Missing::new();
-        loop {
-            let alone = Among::Alone;
-            if let Some(plan) = weigh_among(bound, view, &mut blocks, &mut missing, alone, terms)? {
-                return Ok(plan);
-            }
-            missing.fetch();
-        }
     }
 
     /// Memory for what the slices of all shards may find together.
@@ -547,26 +514,6 @@ impl<E: Env> Core<E> {
             }
         };
         if taken { Ok(()) } else { Err(Error::no_memory(what, bytes, self.lease.total_bytes())) }
-    }
-
-    /// Terms of patterns, which may take a walk through all of a dictionary: in steps.
-    async fn gather(
-        &self,
-        bound: &Arc<Bound>,
-        view: &Arc<View>,
-    ) -> std::result::Result<Option<Gathered>, segment::Error> {
-        /// Terms looked at in one step: about 100 µs.
-        const STEP: usize = 1024;
-        let mut gather = Gather::new(bound);
-        if gather.is_empty() {
-            return Ok(None);
-        }
-        let mut missing = Missing::new();
-        while !gather.step(view, &mut missing, STEP)? {
-            missing.fetch();
-            self.env.spawn().yield_if_needed().await;
-        }
-        Ok(Some(gather.finish()))
     }
 }
 

@@ -10,6 +10,7 @@ mod dated;
 mod denied;
 mod documents;
 mod drift;
+mod expanded;
 mod indices;
 mod letting_in;
 mod limited;

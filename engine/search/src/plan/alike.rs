@@ -74,7 +74,7 @@ pub fn more_like_this(binder: &mut Binder<'_>, query: &ast::MoreLikeThis) -> Res
     let alike = Alike {
         groups,
         most_terms: query.max_query_terms as usize,
-        counted: binder.context.filter.is_none(),
+        counted: binder.context.filter.is_none() && binder.context.seen.is_none(),
         least_docs: u64::from(query.min_doc_freq),
         most_docs: u64::from(query.max_doc_freq),
         boost: query.boost_terms,

@@ -9,12 +9,13 @@ use base::FieldNo;
 use base::hash::Map;
 use mapping::{Field, Mapping, Similarity};
 
+use crate::aggs::bound::BoundAggs;
 use crate::ast::{self, Node as Ask, Query};
 use crate::error::{Error, Kind, Result};
 use crate::plan::bound::{Bool, Bound, Clause, Node, Term};
 use crate::plan::{
-    alike, family, function, join, leaf, metadata, minimum, multi, order, places, query_string,
-    rewrite, simple, text, words,
+    alike, family, function, gather, join, leaf, metadata, minimum, multi, order, places,
+    query_string, rewrite, simple, text, words,
 };
 use crate::request::{RESULT_WINDOW, SearchRequest};
 
@@ -37,8 +38,11 @@ pub struct Context<'a> {
     pub inner_window: u64,
     /// Path of the documents inside that are asked for; none: those that stand for themselves.
     pub scope: Option<&'a Arc<str>>,
-    /// Only these documents may be seen.
+    /// Only these documents are found.
     pub filter: Option<&'a Query>,
+    /// The documents that the caller may see, where others are hidden from it, found or not: no words of
+    /// those count. Where there is a filter, too, both are the same.
+    pub seen: Option<&'a Query>,
     /// What the filter's names mean, where the caller's view of the mapping hides some of them.
     pub filter_mapping: Option<&'a Mapping>,
     /// Which fields of a source the caller may see; none: all.
@@ -70,6 +74,7 @@ impl<'a> Context<'a> {
             inner_window: 100,
             scope: None,
             filter: None,
+            seen: None,
             filter_mapping: None,
             sees: None,
             result_window: RESULT_WINDOW,
@@ -148,13 +153,18 @@ pub fn bind(
     binder.mapping = context.filter_mapping.unwrap_or(mapping);
     let (mut query, mut wide, mut all) = (query, wide, Clause::new(Node::All));
     let mut guard = None;
+    let gathers = context.seen.is_some() && gathers(&query, &named, &sort_filters, aggs.as_ref());
+    let mut seen = None;
     if let Some(filter) = context.filter {
         let has_scripts = binder.has_scripts;
         let filter = binder.top(filter)?;
         guard = has_scripts.then(|| filter.clone());
+        seen = gathers.then(|| filter.clone());
         wide = wide.map(|wide| restricted(wide, filter.clone()));
         all = restricted(all, filter.clone());
         query = restricted(query, filter);
+    } else if let Some(rule) = context.seen.filter(|_| gathers) {
+        seen = Some(binder.top(rule)?);
     }
     if let Some(aggs) = &mut aggs {
         aggs.query = wide;
@@ -174,8 +184,22 @@ pub fn bind(
         similarities: similarities(mapping),
         sort_filters,
         guard,
+        seen,
         aggs: aggs.map(Arc::new),
     }))
+}
+
+/// Are terms gathered for any of these?
+fn gathers(
+    query: &Clause,
+    named: &[(String, Clause)],
+    sort_filters: &[Clause],
+    aggs: Option<&BoundAggs>,
+) -> bool {
+    let mut all = std::iter::once(query).chain(named.iter().map(|(_, clause)| clause));
+    all.any(gather::asks)
+        || sort_filters.iter().any(gather::asks)
+        || aggs.is_some_and(|aggs| aggs.filters.iter().any(gather::asks))
 }
 
 /// How the fields score that say so themselves, or all where the index changes the default.

@@ -43,6 +43,9 @@ pub struct Bound {
     pub sort_filters: Vec<Clause>,
     /// Documents that the caller may see, where scripts are not to run on others.
     pub guard: Option<Clause>,
+    /// Documents that the caller may see, where terms are gathered: those that no such document holds do not
+    /// count. Where the query is narrowed to them, by clones of this.
+    pub seen: Option<Clause>,
     /// Aggregations; absent where none was asked for.
     pub aggs: Option<Arc<crate::aggs::bound::BoundAggs>>,
 }

@@ -6,17 +6,23 @@
 //!
 //! Once as many are kept as are wanted, terms of more edits may be of no use any more: then the walk
 //! goes on with the automaton of fewer (as Lucene's `FuzzyTermsEnum` does).
+//!
+//! To a caller who sees some documents alone, terms that none of those holds are no terms: the documents
+//! are gathered first (`seen`), and each term that matches is judged by its postings. Patterns of the rule
+//! that says which documents those are go through all terms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use base::FieldNo;
-use segment::{Missing, TermCursor, TermInfo, View};
+use segment::bytes::bitmap;
+use segment::{BlockCache, Missing, TermCursor, TermInfo, Terms, View};
 
 use crate::plan::bind::CLAUSES_MAX;
 use crate::plan::bound::{self, Bound, Clause, Pattern};
 use crate::plan::expand::{Expand, MultiPhrase, Near};
 use crate::plan::places::Leaf;
+use crate::plan::seen::{Judging, Looking, Seen};
 use automaton::{Dfa, Look, Next, Walk};
 
 /// A term found, with what is known of it in each segment.
@@ -63,12 +69,19 @@ struct Task {
     fewer: Option<(u32, Dfa)>,
     /// The worst term kept, where no more are wanted.
     worst: Option<(f32, Box<[u8]>)>,
+    /// The term at hand, while it is not known whether it counts.
+    judging: Option<Judging>,
 }
 
 /// Gathers the terms of all patterns of a query.
 pub struct Gather {
-    tasks: Vec<Task>,
-    at: usize,
+    /// Of which all terms count.
+    free: VecDeque<Task>,
+    /// Of which only terms of documents that may be seen do; those documents.
+    judged: VecDeque<Task>,
+    looking: Option<Looking>,
+    seen: Option<Seen>,
+    done: Gathered,
 }
 
 /// What was gathered, by the place of the node that asked.
@@ -80,49 +93,111 @@ pub fn key_of<T>(node: &Arc<T>) -> usize {
 }
 
 impl Gather {
-    /// What a query asks for.
-    pub fn new(bound: &Bound) -> Self {
+    /// What a query asks for. In `outer` lives who lives: where the view at hand shows the inside of
+    /// documents, that is the one that shows these.
+    pub fn new(bound: &Arc<Bound>, outer: &Arc<View>) -> Self {
         let mut tasks = Vec::new();
-        visit(&bound.query, &mut tasks);
-        for (_, clause) in &bound.named {
-            visit(clause, &mut tasks);
+        for_each_asked(bound, &mut |clause| visit(clause, &mut tasks));
+        let mut gather = Self {
+            free: VecDeque::new(),
+            judged: VecDeque::new(),
+            looking: None,
+            seen: None,
+            done: Gathered::new(),
+        };
+        let Some(rule) = &bound.seen else {
+            gather.free.extend(tasks);
+            return gather;
+        };
+        let mut own = Vec::new();
+        visit(rule, &mut own);
+        let (free, judged): (Vec<Task>, Vec<Task>) =
+            tasks.into_iter().partition(|task| own.iter().any(|own| own.key == task.key));
+        if judged.is_empty() {
+            gather.free.extend(free);
+        } else {
+            gather.free.extend(own);
+            gather.judged.extend(judged);
+            gather.looking = Some(Looking::new(bound, outer));
         }
-        for clause in bound.sort_filters.iter().chain(&bound.guard) {
-            visit(clause, &mut tasks);
-        }
-        if let Some(aggs) = &bound.aggs {
-            for clause in aggs.filters.iter().chain(&aggs.query).chain(&aggs.all) {
-                visit(clause, &mut tasks);
-            }
-        }
-        Self { tasks, at: 0 }
+        gather
     }
 
     /// Nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.free.is_empty() && self.judged.is_empty()
+    }
+
+    /// Room that it takes to know which documents may be seen, where that matters.
+    pub fn len_bytes(&self) -> usize {
+        self.looking.as_ref().map_or(0, Looking::len_bytes)
     }
 
     /// Goes on for about so many terms; true when all is gathered. With blocks missing it waits.
+    ///
+    /// # Errors
+    /// Where a segment is damaged.
     pub fn step(
         &mut self,
         view: &View,
+        cache: &mut BlockCache,
         missing: &mut Missing,
         work: usize,
     ) -> segment::Result<bool> {
         let mut left = work;
-        while let Some(task) = self.tasks.get_mut(self.at) {
-            if !task.step(view, missing, &mut left)? {
+        if !walk(&mut self.free, &mut self.done, view, None, missing, &mut left)? {
+            return Ok(false);
+        }
+        if let Some(looking) = &mut self.looking {
+            if !looking.step(&self.done, cache, missing, &mut left)? {
                 return Ok(false);
             }
-            self.at += 1;
+            self.seen = self.looking.take().map(Looking::finish);
         }
-        Ok(true)
+        let seen = self.seen.as_ref();
+        walk(&mut self.judged, &mut self.done, view, seen, missing, &mut left)
     }
 
     /// What was gathered.
     pub fn finish(self) -> Gathered {
-        self.tasks.into_iter().map(|task| (task.key, task.finish())).collect()
+        self.done
+    }
+}
+
+/// Goes through tasks, one after the other; true when all are done.
+fn walk(
+    tasks: &mut VecDeque<Task>,
+    done: &mut Gathered,
+    view: &View,
+    seen: Option<&Seen>,
+    missing: &mut Missing,
+    left: &mut usize,
+) -> segment::Result<bool> {
+    while let Some(task) = tasks.front_mut() {
+        if !done.contains_key(&task.key) && !task.step(view, seen, missing, left)? {
+            return Ok(false);
+        }
+        if let Some(task) = tasks.pop_front() {
+            done.entry(task.key).or_insert_with(|| task.finish());
+        }
+    }
+    Ok(true)
+}
+
+/// Are terms gathered for this query?
+pub(super) fn asks(clause: &Clause) -> bool {
+    let mut tasks = Vec::new();
+    visit(clause, &mut tasks);
+    !tasks.is_empty()
+}
+
+/// Calls `each` for all that a shard is asked.
+fn for_each_asked(bound: &Bound, each: &mut dyn FnMut(&Clause)) {
+    each(&bound.query);
+    bound.named.iter().for_each(|(_, clause)| each(clause));
+    bound.sort_filters.iter().chain(&bound.guard).for_each(&mut *each);
+    if let Some(aggs) = &bound.aggs {
+        aggs.filters.iter().chain(&aggs.query).chain(&aggs.all).for_each(each);
     }
 }
 
@@ -146,6 +221,7 @@ impl Task {
             target: Vec::new(),
             fewer: None,
             worst: None,
+            judging: None,
         }
     }
 
@@ -170,21 +246,26 @@ impl Task {
     fn step(
         &mut self,
         view: &View,
+        seen: Option<&Seen>,
         missing: &mut Missing,
         left: &mut usize,
     ) -> segment::Result<bool> {
         while let Some(at) = view.segments.get(self.segment) {
             let segment = &at.segment;
+            if let (Some(seen), Some(judging)) = (seen, &mut self.judging) {
+                let is_held = judging.step(seen.of(self.segment), segment, missing, left)?;
+                let Some(is_held) = is_held else { return Ok(false) };
+                let info = judging.info;
+                self.judging = None;
+                self.judged(info, is_held, view);
+                continue;
+            }
             if self.cursor.is_none() {
                 let Some(terms) = segment.terms(self.field) else {
                     self.segment += 1;
                     continue;
                 };
-                self.cursor = Some(terms.cursor());
-                self.seek = Some(self.pattern.start().to_vec());
-                self.taken = 0;
-                self.walk = Walk::default();
-                self.narrow(None);
+                self.open(&terms);
             }
             let Some(cursor) = &mut self.cursor else { continue };
             if *left == 0 {
@@ -246,9 +327,19 @@ impl Task {
             match next {
                 Next::Match => {
                     let info = cursor.info()?;
-                    let term: Box<[u8]> = cursor.term().into();
-                    self.taken += 1;
-                    self.add(term, info, view.segments.len());
+                    let seen = seen.filter(|_| !self.found.contains_key(cursor.term()));
+                    match (seen, info.only()) {
+                        (None, _) => self.judged(info, true, view),
+                        // Many terms are one document's.
+                        (Some(seen), Some(doc)) => {
+                            let is_held = bitmap::has(seen.of(self.segment), doc.get());
+                            self.judged(info, is_held, view);
+                        }
+                        (Some(_), None) => {
+                            let terms = segment.terms(self.field);
+                            self.judging = terms.map(|terms| Judging::new(&terms, info));
+                        }
+                    }
                 }
                 Next::Step => {}
                 Next::Seek(target) => self.seek = Some(target),
@@ -259,6 +350,24 @@ impl Task {
             }
         }
         Ok(true)
+    }
+
+    /// Takes the term at hand, where it counts.
+    fn judged(&mut self, info: TermInfo, counts: bool, view: &View) {
+        if let Some(cursor) = self.cursor.as_ref().filter(|_| counts) {
+            let term: Box<[u8]> = cursor.term().into();
+            self.taken += 1;
+            self.add(term, info, view.segments.len());
+        }
+    }
+
+    /// Begins with a segment.
+    fn open(&mut self, terms: &Terms) {
+        self.cursor = Some(terms.cursor());
+        self.seek = Some(self.pattern.start().to_vec());
+        self.taken = 0;
+        self.walk = Walk::default();
+        self.narrow(None);
     }
 
     fn add(&mut self, term: Box<[u8]>, info: TermInfo, segments: usize) {

@@ -11,6 +11,7 @@
 //! | `sorted`  | whether a sorted segment has them already               |
 //! | `rewrite` | compounds made simple without changing a score          |
 //! | `skip`    | whether a shard can match at all                        |
+//! | `gather`  | the terms of patterns, in steps; `seen` for whom        |
 //! | `weigh`   | statistics of a shard, weights, and the terms' postings |
 
 mod alike;
@@ -35,6 +36,7 @@ mod page;
 pub mod places;
 mod query_string;
 mod rewrite;
+mod seen;
 pub mod show;
 mod simple;
 pub mod skip;

@@ -370,8 +370,8 @@ pub fn weigh_among(
     let gathered = match gathered {
         Some(gathered) => gathered,
         None => {
-            let mut gather = Gather::new(bound);
-            while !gather.step(view, missing, GATHER_STEP)? {
+            let mut gather = Gather::new(bound, view);
+            while !gather.step(view, cache, missing, GATHER_STEP)? {
                 if !missing.is_empty() {
                     return Ok(None);
                 }
@@ -380,19 +380,7 @@ pub fn weigh_among(
             &own
         }
     };
-    let mut weigher = Weigher {
-        view,
-        cache,
-        missing,
-        gathered,
-        trouble: Trouble::default(),
-        among,
-        stats: Map::default(),
-        inverses: Map::default(),
-        similarities: &bound.similarities,
-        guard: None,
-        lives: view.segments.iter().map(|at| at.live.clone()).collect(),
-    };
+    let mut weigher = Weigher::new(bound, view, cache, missing, gathered, among);
     if let Some(guard) = &bound.guard {
         weigher.guard = Some(Arc::new(weigher.node(guard, 1.0, false)?));
     }
@@ -429,6 +417,20 @@ pub fn weigh_among(
     Ok(Some(Arc::new(Plan { bound, view, root, named, sort_filters, aggs, trouble })))
 }
 
+/// The rule of which documents may be seen meets a shard. `None`: blocks are missing.
+pub(super) fn seen(
+    bound: &Bound,
+    view: &View,
+    cache: &mut BlockCache,
+    missing: &mut Missing,
+    gathered: &Gathered,
+) -> segment::Result<Option<Node>> {
+    let Some(rule) = &bound.seen else { return Ok(Some(Node::All { score: 1.0 })) };
+    let mut weigher = Weigher::new(bound, view, cache, missing, gathered, Among::Alone);
+    let node = weigher.node(rule, 1.0, false)?;
+    Ok(missing.is_empty().then_some(node))
+}
+
 pub(super) struct Weigher<'a> {
     pub(super) view: &'a View,
     /// Terms of patterns.
@@ -444,6 +446,35 @@ pub(super) struct Weigher<'a> {
     guard: Option<Arc<Node>>,
     /// Documents that are alive, by segment.
     lives: Arc<[Option<Arc<Live>>]>,
+    /// Of terms that were gathered, postings may be left out in segments where only hidden documents hold
+    /// them.
+    pub(super) judged: bool,
+}
+
+impl<'a> Weigher<'a> {
+    fn new(
+        bound: &'a Bound,
+        view: &'a View,
+        cache: &'a mut BlockCache,
+        missing: &'a mut Missing,
+        gathered: &'a Gathered,
+        among: Among<'a>,
+    ) -> Self {
+        Self {
+            view,
+            gathered,
+            trouble: Trouble::default(),
+            among,
+            cache,
+            missing,
+            stats: Map::default(),
+            inverses: Map::default(),
+            similarities: &bound.similarities,
+            guard: None,
+            lives: view.segments.iter().map(|at| at.live.clone()).collect(),
+            judged: bound.seen.is_some(),
+        }
+    }
 }
 
 impl Weigher<'_> {
@@ -467,7 +498,7 @@ impl Weigher<'_> {
             bound::Node::Phrase(phrase) => self.phrase(phrase, score, scored)?,
             bound::Node::Synonym(synonym) => self.synonym(synonym, score, scored)?,
             bound::Node::MultiPhrase(phrase) => self.multi_phrase(phrase, score, scored)?,
-            bound::Node::Expand(expand) => self.expand(expand, score, scored),
+            bound::Node::Expand(expand) => self.expand(expand, score, scored)?,
             bound::Node::Blended(blended) => self.blended(blended, score, scored)?,
             bound::Node::Combined(combined) => self.combined(combined, score, scored)?,
             bound::Node::Function(function) => {

@@ -78,13 +78,29 @@ impl Weigher<'_> {
         Ok(Node::MultiPhrase { phrase, infos, weight })
     }
 
-    pub(super) fn expand(&mut self, expand: &Arc<Expand>, boost: f32, scored: bool) -> Node {
-        let found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+    /// The terms of a pattern, with all their postings.
+    fn terms_of(&mut self, expand: &Arc<Expand>) -> segment::Result<Vec<Found>> {
+        let mut found = self.gathered.get(&key_of(expand)).cloned().unwrap_or_default();
+        if self.judged {
+            for one in &mut found {
+                one.infos = self.find(expand.field, &one.term)?;
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn expand(
+        &mut self,
+        expand: &Arc<Expand>,
+        boost: f32,
+        scored: bool,
+    ) -> segment::Result<Node> {
+        let found = self.terms_of(expand)?;
         if expand.rewrite.most().is_none() && found.len() > CLAUSES_MAX {
             let reason = format!("maxClauseCount is set to {CLAUSES_MAX}");
             // The first trouble is told; another would say the same.
             let _ = self.trouble.set(Error::new(Kind::TooManyClauses, reason));
-            return Node::None;
+            return Ok(Node::None);
         }
         if expand.rewrite == Rewrite::ConstantBoolean {
             let field = expand.field;
@@ -95,7 +111,7 @@ impl Weigher<'_> {
                 weight: None,
             });
             let filter = Box::new(one_of(terms.collect()));
-            return if scored { Node::Constant { filter, score: boost } } else { *filter };
+            return Ok(if scored { Node::Constant { filter, score: boost } } else { *filter });
         }
         let freqs: Vec<TermCount> =
             found.iter().map(|it| self.freq(expand.field, &it.term, &it.infos)).collect();
@@ -119,7 +135,7 @@ impl Weigher<'_> {
             });
             nodes.push(Node::Term { field: expand.field, term, infos, weight });
         }
-        one_of(nodes)
+        Ok(one_of(nodes))
     }
 
     /// A word in several fields: as common in each as in the one where it is commonest, a little
@@ -216,10 +232,7 @@ impl Weigher<'_> {
                     let infos = self.find(*field, term)?;
                     (*field, vec![Found { term: term.clone(), boost: 1.0, infos }])
                 }
-                Leaf::Pattern(expand) => {
-                    let found = self.gathered.get(&key_of(expand)).cloned();
-                    (expand.field, found.unwrap_or_default())
-                }
+                Leaf::Pattern(expand) => (expand.field, self.terms_of(expand)?),
             };
             for Found { term, infos: found, .. } in found {
                 if !places.silent.contains(&at) {

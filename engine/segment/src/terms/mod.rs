@@ -67,6 +67,12 @@ pub struct TermInfo {
 }
 
 impl TermInfo {
+    /// The one document that holds the term, where it is one alone.
+    #[must_use]
+    pub fn only(&self) -> Option<DocId> {
+        self.single.map(DocId)
+    }
+
     /// Number of impacts kept for a term without skips: few documents need few.
     pub(crate) const fn pairs(doc_freq: u32) -> usize {
         match doc_freq {

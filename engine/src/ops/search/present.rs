@@ -36,11 +36,11 @@ impl<E: Env> Core<E> {
         let mut memory = None;
         self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
         let mut hits = Vec::with_capacity(merged.winners.len());
-        let mut inside = InsidePlans::default();
+        let (mut inside, mut opens) = (InsidePlans::default(), OpenPlans::default());
         for winner in &merged.winners {
             let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
-            let open = self.open_plan(request, target);
+            let open = opens.of(self, request, winner.target, target).await;
             let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
             let made = match (made, &target.state) {
                 (Ok(mut hit), State::Planned(plan, columns, _)) => {
@@ -55,15 +55,15 @@ impl<E: Env> Core<E> {
                 }
                 made
             });
-            let made = made.and_then(|mut hit| {
-                if let State::Planned(plan, columns, _) = &target.state
-                    && !columns.inner.is_empty()
-                {
-                    let plans = inside.of(self, winner.target, &plan.view, columns)?;
-                    inside_hits(columns, plans, &winner.ranked, &mut hit)?;
+            let made = match (made, &target.state) {
+                (Ok(mut hit), State::Planned(plan, columns, _)) if !columns.inner.is_empty() => {
+                    let plans = inside.of(self, winner.target, &plan.view, columns).await;
+                    plans.and_then(|plans| {
+                        inside_hits(columns, plans, &winner.ranked, &mut hit).map(|()| hit)
+                    })
                 }
-                Ok(hit)
-            });
+                (made, _) => made,
+            };
             match made {
                 Ok(hit) => {
                     self.pay(&mut memory, "fetched_hits", hit_bytes(&hit) - HIT_BYTES)?;

@@ -1,0 +1,101 @@
+//! What a request means in an index meets a shard: its statistics become weights.
+//!
+//! Terms of patterns are gathered first, in steps, as that may take a walk through all of a dictionary;
+//! where only words of documents that the caller may see count, a look at all of those, too.
+
+use std::sync::Arc;
+
+use env::{Env, Spawn};
+use search::plan::gather::{Gather, Gathered};
+use search::plan::weigh::{Among, Statistics, weigh_among};
+use search::plan::{Bound, Plan};
+use segment::View;
+use segment::section::Missing;
+
+use super::search::damaged;
+use crate::core::Core;
+use crate::error::Result;
+
+/// So much room for which documents may be seen is not counted: it is gone again at once.
+const SEEN_BYTES_FREE: usize = 16 << 10;
+
+impl<E: Env> Core<E> {
+    /// Statistics of a shard, weights, postings.
+    ///
+    /// # Errors
+    /// Damage, or too little memory.
+    pub(super) async fn weigh(&self, bound: &Arc<Bound>, view: &Arc<View>) -> Result<Arc<Plan>> {
+        self.weigh_inside(bound, view, view).await
+    }
+
+    /// As [`Self::weigh`], for a view of the inside of documents; who lives is told by `outer`.
+    ///
+    /// # Errors
+    /// As [`Self::weigh`].
+    pub(super) async fn weigh_inside(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        outer: &Arc<View>,
+    ) -> Result<Arc<Plan>> {
+        let terms = self.gather(bound, view, outer).await?;
+        self.weigh_as(bound, view, &terms, |_| Among::Alone, &mut Statistics::default())
+    }
+
+    /// Weights of a shard, with terms that were gathered; `among` says whose counts decide.
+    ///
+    /// # Errors
+    /// Damage.
+    pub(super) fn weigh_as(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        terms: &Gathered,
+        among: impl for<'a> Fn(&'a mut Statistics) -> Among<'a>,
+        statistics: &mut Statistics,
+    ) -> Result<Arc<Plan>> {
+        let mut blocks = self.blocks.borrow_mut();
+        let mut missing = Missing::new();
+        loop {
+            let counts = among(statistics);
+            let plan = weigh_among(bound, view, &mut blocks, &mut missing, counts, Some(terms));
+            if let Some(plan) = plan.map_err(|error| damaged(&error))? {
+                return Ok(plan);
+            }
+            missing.fetch();
+        }
+    }
+
+    /// Terms of patterns.
+    ///
+    /// # Errors
+    /// As [`Self::weigh`].
+    pub(super) async fn gather(
+        &self,
+        bound: &Arc<Bound>,
+        view: &Arc<View>,
+        outer: &Arc<View>,
+    ) -> Result<Gathered> {
+        /// Terms looked at in one step: about 100 µs.
+        const STEP: usize = 1024;
+        let mut gather = Gather::new(bound, outer);
+        if gather.is_empty() {
+            return Ok(Gathered::new());
+        }
+        let bytes = gather.len_bytes();
+        let counted = bytes > SEEN_BYTES_FREE;
+        let _room = counted.then(|| self.room("visible_documents", bytes)).transpose()?;
+        let mut missing = Missing::new();
+        loop {
+            let step = {
+                let mut blocks = self.blocks.borrow_mut();
+                gather.step(view, &mut blocks, &mut missing, STEP)
+            };
+            if step.map_err(|error| damaged(&error))? {
+                return Ok(gather.finish());
+            }
+            missing.fetch();
+            self.env.spawn().yield_if_needed().await;
+        }
+    }
+}
