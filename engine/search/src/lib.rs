@@ -32,6 +32,7 @@ pub mod error;
 pub mod fetch;
 pub mod highlight;
 pub mod iter;
+pub mod judge;
 pub mod kept;
 pub mod phase;
 pub mod plan;

@@ -14,18 +14,26 @@ use crate::buffer::Buffer;
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, Result};
 use crate::held;
-use crate::operation::{Found, Realtime};
+use crate::operation::{Found, Reading, Realtime};
 use crate::shard::Inner;
 use crate::state::Place;
 
 impl<E: Env> Inner<E> {
-    /// The document with this id.
-    pub(crate) fn get(self: &Rc<Self>, id: &str, realtime: Realtime) -> Result<Option<Found>> {
+    /// As much as is wanted of the document with this id.
+    pub(crate) fn get(
+        self: &Rc<Self>,
+        id: &str,
+        realtime: Realtime,
+        reading: Reading,
+    ) -> Result<Option<Found>> {
         let started = self.env.clock().monotonic();
         let found = match realtime {
-            Realtime::Yes => self.get_applied(id),
-            Realtime::No => self.get_visible(id),
+            Realtime::Yes => self.get_applied(id, reading),
+            Realtime::No => self.get_visible(id, reading),
         };
+        if reading == Reading::Again {
+            return found;
+        }
         self.count(started, |counters| &mut counters.get);
         if let Ok(None) = found {
             self.count(started, |counters| &mut counters.get_missing);
@@ -33,16 +41,16 @@ impl<E: Env> Inner<E> {
         found
     }
 
-    pub(crate) fn get_applied(&self, id: &str) -> Result<Option<Found>> {
+    pub(crate) fn get_applied(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
         let state = self.state.borrow();
         let found = match state.place(id) {
             Ok(Some(Place::Segment(segment, doc))) => {
-                from_segment(&state.held(segment).segment, doc).map(Some)
+                from_segment(&state.held(segment).segment, doc, reading).map(Some)
             }
-            Ok(Some(Place::Buffer(doc))) => Ok(Some(from_buffer(&state.buffer, doc))),
+            Ok(Some(Place::Buffer(doc))) => Ok(Some(from_buffer(&state.buffer, doc, reading))),
             Ok(Some(Place::Frozen(doc))) => {
                 let frozen = state.frozen.as_ref().expect("the place is in it");
-                Ok(Some(from_buffer(&frozen.buffer, doc)))
+                Ok(Some(from_buffer(&frozen.buffer, doc, reading)))
             }
             Ok(None) => Ok(None),
             Err(error) => Err(error),
@@ -51,13 +59,13 @@ impl<E: Env> Inner<E> {
         found.map_err(|error| self.segment_error(&error))
     }
 
-    fn get_visible(&self, id: &str) -> Result<Option<Found>> {
+    fn get_visible(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
         let view = self.view.load();
-        for part in view.segments.iter().rev() {
-            let found = held::find(&part.segment, part.live.as_deref(), id.as_bytes())
-                .and_then(|doc| doc.map(|doc| from_segment(&part.segment, doc)).transpose())
+        for at in view.segments.iter().rev() {
+            let found = held::find(&at.segment, at.live.as_deref(), id.as_bytes())
+                .and_then(|doc| doc.map(|doc| from_segment(&at.segment, doc, reading)).transpose())
                 .map_err(|error| {
-                    let error = Error::in_segment(part.segment.id(), &error);
+                    let error = Error::in_segment(at.segment.id(), &error);
                     self.fail(&error);
                     error
                 })?;
@@ -69,12 +77,15 @@ impl<E: Env> Inner<E> {
     }
 }
 
-fn from_buffer(buffer: &Buffer, doc: u32) -> Found {
+fn from_buffer(buffer: &Buffer, doc: u32, reading: Reading) -> Found {
     let Stamp { seq_no, term, version } = buffer.docs().stamp(doc);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut ignored: Vec<String> = buffer.ignored(doc).map(text).collect();
     ignored.sort_unstable();
-    let (source, stored) = readings(buffer.docs().source(doc).clone());
+    let (source, stored) = match reading {
+        Reading::Head => (Bytes::empty(), None),
+        Reading::Whole | Reading::Again => readings(buffer.docs().source(doc).clone()),
+    };
     Found {
         source,
         stored,
@@ -96,9 +107,9 @@ fn readings(text: Bytes) -> (Bytes, Option<Bytes>) {
     }
 }
 
-fn from_segment(segment: &Segment, doc: DocId) -> segment::Result<Found> {
+fn from_segment(segment: &Segment, doc: DocId, reading: Reading) -> segment::Result<Found> {
     let Stamp { seq_no, term, version } = held::stamp(segment, doc)?;
-    let source = match segment.stored() {
+    let source = match segment.stored().filter(|_| reading != Reading::Head) {
         Some(stored) => Bytes::from(stored.get(doc)?),
         None => Bytes::empty(),
     };

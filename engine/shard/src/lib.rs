@@ -56,8 +56,8 @@ pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
 pub use error::{Conflict, Error, Result, WriteError};
 pub use merge::Aim;
 pub use operation::{
-    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Realtime, Scripted, Seen,
-    Update, WriteBatch, Written,
+    Answers, Check, Found, ID_BYTES_MAX, Kind, Operation, Outcome, Reading, Realtime, Scripted,
+    Seen, Update, WriteBatch, Written,
 };
 pub use reader::{Opening, Reader, Touched, Uses};
 pub use recover::look;

@@ -176,6 +176,18 @@ pub struct Found {
     pub ignored: Vec<String>,
 }
 
+/// How much of a document is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// All.
+    #[default]
+    Whole,
+    /// All but its source and where stored fields are found: nothing is decompressed.
+    Head,
+    /// All of one whose head was read before; it counts as the same get.
+    Again,
+}
+
 /// Whether a get sees what no refresh has shown yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Realtime {

@@ -30,7 +30,7 @@ use crate::config::ShardConfig;
 use crate::error::{Error, Result, WriteError};
 use crate::manifest::Manifest;
 use crate::merge::Aim;
-use crate::operation::{Answers, Found, Realtime, WriteBatch};
+use crate::operation::{Answers, Found, Reading, Realtime, WriteBatch};
 use crate::reader::{Reader, Touch};
 use crate::state::State;
 use crate::stats::{SegmentStats, Stats, Work};
@@ -161,8 +161,21 @@ impl<E: Env> Shard<E> {
 
     /// The document with this id.
     pub async fn get(&self, id: &str, realtime: Realtime) -> Result<Option<Found>> {
+        self.get_by(id, realtime, Reading::Whole).await
+    }
+
+    /// As much as is wanted of the document with this id.
+    ///
+    /// # Errors
+    /// Damage, or a shard that is closed.
+    pub async fn get_by(
+        &self,
+        id: &str,
+        realtime: Realtime,
+        reading: Reading,
+    ) -> Result<Option<Found>> {
         self.inner.check_readable()?;
-        self.inner.get(id, realtime)
+        self.inner.get(id, realtime, reading)
     }
 
     /// Makes all that is applied searchable, and answers the view that shows it.

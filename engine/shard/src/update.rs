@@ -20,7 +20,7 @@ use crate::apply::{DecidedOp, Place, Updated};
 use crate::decide::{self, Wish};
 use crate::error::{Conflict, WriteError};
 use crate::frame::FrameWriter;
-use crate::operation::{Kind, Operation, Outcome, Scripted, Seen, Update, Written};
+use crate::operation::{Kind, Operation, Outcome, Reading, Scripted, Seen, Update, Written};
 use crate::scripted::{self, Failed};
 use crate::shard::Inner;
 use crate::versions::{Decision, Standing, Text};
@@ -174,7 +174,7 @@ impl<E: Env> Inner<E> {
             return Ok((standing, None));
         }
         let found = self
-            .get_applied(id)
+            .get_applied(id, Reading::Whole)
             .map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
         let text = found
             .map(|found| Text { source: found.source, routing: found.routing.map(Into::into) });

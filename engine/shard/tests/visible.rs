@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use env::{Clock, Env, Spawn};
 use harness::*;
-use shard::{Realtime, RefreshInterval, Shard, ShardConfig, Touched};
+use shard::{Reading, Realtime, RefreshInterval, Shard, ShardConfig, Touched};
 use sim::Sim;
 
 #[test]
@@ -24,6 +24,27 @@ fn real_time_get_sees_what_no_refresh_has_shown_and_forces_none() {
         wrote(&shard, delete("a")).await;
         assert_eq!(shard.get("a", Realtime::Yes).await, Ok(None));
         assert!(shard.get("a", Realtime::No).await.expect("usable").is_some());
+    });
+}
+
+#[test]
+fn a_head_is_all_but_the_text() {
+    story(config(), |_, shard| async move {
+        wrote(&shard, shard_op_with_routing("a", "r 1")).await;
+        for realtime in [Realtime::Yes, Realtime::No] {
+            let read = async |reading| {
+                let found = shard.get_by("a", realtime, reading).await.expect("usable");
+                found.expect("there")
+            };
+            let (head, whole) = (read(Reading::Head).await, read(Reading::Whole).await);
+            assert!(head.source.is_empty() && !whole.source.is_empty());
+            assert_eq!(shard::Found { source: whole.source.clone(), ..head }, whole);
+            // Who reads the text of a head that was read counts once.
+            let count = shard.stats().get.count;
+            assert_eq!(read(Reading::Again).await, whole);
+            assert_eq!(shard.stats().get.count, count);
+            shard.refresh().await.expect("usable");
+        }
     });
 }
 

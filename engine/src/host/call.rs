@@ -9,7 +9,9 @@ use env::reply::Reply;
 use env::turns::Lane;
 use mapping::Mapping;
 use search::phase::Slice;
-use shard::{Answers, Found, Reader, Realtime, SegmentStats, ShardConfig, Stats, WriteBatch};
+use shard::{
+    Answers, Found, Reader, Reading, Realtime, SegmentStats, ShardConfig, Stats, WriteBatch,
+};
 
 use crate::error::{Error, Result};
 use crate::ops::Refresh;
@@ -104,6 +106,8 @@ pub enum ShardCall {
         id: String,
         /// Whether unrefreshed writes count.
         realtime: Realtime,
+        /// How much of it.
+        reading: Reading,
         /// Refreshes first.
         refresh: bool,
         /// The document.

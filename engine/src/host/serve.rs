@@ -228,13 +228,13 @@ async fn carry_out<E: Env>(core: &Core<E>, id: base::ShardId, call: ShardCall) {
             };
             reply.send(Ok(WriteAnswer { answers, forced_refresh }));
         }
-        ShardCall::Get { id: document, realtime, refresh, reply } => {
+        ShardCall::Get { id: document, realtime, reading, refresh, reply } => {
             let answer = async {
                 let shard = found?;
                 if refresh {
                     shard.refresh().await.map_err(failed)?;
                 }
-                shard.get(&document, realtime).await.map_err(failed)
+                shard.get_by(&document, realtime, reading).await.map_err(failed)
             };
             reply.send(answer.await);
         }

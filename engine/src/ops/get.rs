@@ -9,7 +9,7 @@ use env::budget::Taken;
 use env::{Bytes, Env};
 use mapping::document::kept::Kept;
 use search::fetch::Shown;
-use shard::Realtime;
+use shard::{Reading, Realtime};
 
 use super::bulk::routing_missing;
 use super::document::{Found, GetReply, GetRequest, SourceFilter};
@@ -27,6 +27,16 @@ struct Aim {
     number: u32,
     limits: Limits,
 }
+
+impl Aim {
+    /// Whether the document may be seen is told by what stands in it.
+    fn judges(&self) -> bool {
+        self.limits.each().iter().any(|kind| kind.filter.is_some())
+    }
+}
+
+/// How often a document is read again that changes meanwhile.
+const ROUNDS_MAX: usize = 4;
 
 /// Documents that are read at the same time for one request, at first and at most: what shards answer
 /// is counted when it is here, so large documents are read a few at a time.
@@ -124,13 +134,65 @@ impl<E: Env> Core<E> {
         let shard = ShardId { index: index.uuid, number };
         let aim = Aim { index: Arc::clone(index), number, limits };
         self.settled(shard).await.map_err(|down| down.error(&aim.index.name, number))?;
-        let sent = self.send(shard, |reply| ShardCall::Get {
+        // Who may not see all is judged by the head; of what is hidden no more is read.
+        let reading = match aim.judges() || !reads_text(request) {
+            true => Reading::Head,
+            false => Reading::Whole,
+        };
+        let sent = self.send_get(&aim, request, reading, request.refresh);
+        Ok((aim, sent))
+    }
+
+    fn send_get(
+        self: &Rc<Self>,
+        aim: &Aim,
+        request: &GetRequest,
+        reading: Reading,
+        refresh: bool,
+    ) -> Sent<Option<shard::Found>> {
+        let shard = ShardId { index: aim.index.uuid, number: aim.number };
+        self.send(shard, |reply| ShardCall::Get {
             id: request.id.clone(),
             realtime: if request.realtime { Realtime::Yes } else { Realtime::No },
-            refresh: request.refresh,
+            reading,
+            refresh,
             reply,
-        });
-        Ok((aim, sent))
+        })
+    }
+
+    /// What a caller who does not see all sees of a document whose head was read.
+    async fn seen_of(
+        self: &Rc<Self>,
+        aim: &Aim,
+        request: &GetRequest,
+        mut head: Option<shard::Found>,
+    ) -> Result<Option<shard::Found>> {
+        for _ in 0..ROUNDS_MAX {
+            let Some(found) = head else {
+                self.judge_absent(&aim.index, aim.number, &aim.limits, &request.id).await?;
+                return Ok(None);
+            };
+            let (index, number, seq_no) = (&aim.index, aim.number, found.seq_no);
+            let mut seen = None;
+            for kind in aim.limits.each() {
+                if self.is_seen(index, number, kind, &request.id, seq_no.get()).await? {
+                    seen = Some(kind);
+                    break;
+                }
+            }
+            let Some(kind) = seen else { return Ok(None) };
+            if !aim.judges() || !reads_text(request) {
+                return Ok(Some(shown_to(kind, found)));
+            }
+            let sent = self.send_get(aim, request, Reading::Again, false);
+            let again = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
+            match again {
+                Some(again) if again.seq_no == seq_no => return Ok(Some(shown_to(kind, again))),
+                // Another has taken its place, which nobody has judged.
+                again => head = again,
+            }
+        }
+        Ok(None)
     }
 
     async fn finish_get(
@@ -140,29 +202,10 @@ impl<E: Env> Core<E> {
         sent: Sent<Option<shard::Found>>,
     ) -> Result<GetReply> {
         let found = sent.answer().await.map_err(|down| down.error(&aim.index.name, aim.number))?;
-        let mut found = found;
-        if let Some(one) = &mut found
-            && !aim.limits.is_unlimited()
-        {
-            let seq_no = one.seq_no.get();
-            let mut seen = None;
-            for kind in aim.limits.each() {
-                if self.is_seen(&aim.index, aim.number, kind, &request.id, seq_no).await? {
-                    seen = Some(kind);
-                    break;
-                }
-            }
-            match seen.map(|kind| &kind.fields) {
-                None => found = None,
-                Some(None) => {}
-                Some(Some(fields)) => {
-                    one.source = Bytes::from(fields.reduce_text(&one.source));
-                    let stored = one.stored.as_ref().map(|stored| fields.reduce_text(stored));
-                    one.stored = stored.map(Bytes::from);
-                    one.ignored.retain(|path| fields.permits(path));
-                }
-            }
-        }
+        let found = match aim.limits.is_unlimited() {
+            true => found,
+            false => self.seen_of(aim, request, found).await?,
+        };
         if let (Some(found), Some(wanted)) = (&found, request.version) {
             let current = found.version as i64;
             // Whoever counts the versions: a read wants exactly the one it names.
@@ -185,6 +228,24 @@ impl<E: Env> Core<E> {
             found: found.map(|found| present(found, &aim.index, request)).transpose()?,
         })
     }
+}
+
+/// Is the document's text needed for the answer?
+fn reads_text(request: &GetRequest) -> bool {
+    !request.source.disabled || !request.stored_fields.is_empty()
+}
+
+/// What of a document is seen by who sees this of its kind.
+fn shown_to(kind: &Limits, mut found: shard::Found) -> shard::Found {
+    if let Some(fields) = &kind.fields {
+        if !found.source.is_empty() {
+            found.source = Bytes::from(fields.reduce_text(&found.source));
+        }
+        let stored = found.stored.as_ref().map(|stored| fields.reduce_text(stored));
+        found.stored = stored.map(Bytes::from);
+        found.ignored.retain(|path| fields.permits(path));
+    }
+    found
 }
 
 fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<Found> {

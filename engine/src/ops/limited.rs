@@ -21,9 +21,8 @@ use json::fields::Fields;
 use mapping::Mapping;
 use mapping::document::Mode;
 use search::aggs::spec::{Agg, Kind as AggKind};
-use search::dsl;
 use search::request::SearchRequest;
-use shard::{Realtime, Seen};
+use shard::{Reading, Realtime, Seen};
 
 use super::blind::Sight;
 use super::document::{VersionType, WriteAction, WriteItem};
@@ -97,14 +96,10 @@ impl<E: Env> Core<E> {
         let shard = ShardId { index: index.uuid, number };
         let filter = filter_of(&[], Some(limit))?;
         for _ in 0..ROUNDS_MAX {
-            if self.seq_no_of(index, number, id, filter.as_ref()).await? == Some(seq_no) {
-                return Ok(true);
-            }
-            match self.seq_no_of(index, number, id, None).await? {
-                // This version is visible to searches, and the filter hides it.
-                Some(found) if found == seq_no => return Ok(false),
+            match self.judge(index, number, id, filter.as_ref()).await? {
+                Some(found) if found.seq_no == seq_no => return Ok(found.passes),
                 // A later one has taken its place: whoever asks again hears of that.
-                Some(found) if found > seq_no => return Ok(false),
+                Some(found) if found.seq_no > seq_no => return Ok(false),
                 _ => {
                     let sent = self.send(shard, |reply| ShardCall::Refresh { reply });
                     sent.answer().await.map_err(|down| down.error(&index.name, number))?;
@@ -112,6 +107,23 @@ impl<E: Env> Core<E> {
             }
         }
         Ok(false)
+    }
+
+    /// Judges what is not there, so that it takes as long as what is hidden.
+    pub(super) async fn judge_absent(
+        self: &Rc<Self>,
+        index: &Arc<Index>,
+        number: u32,
+        limits: &Limits,
+        id: &str,
+    ) -> Result<()> {
+        for kind in limits.each() {
+            if let Some(limit) = kind.filter.as_deref() {
+                let filter = filter_of(&[], Some(limit))?;
+                self.judge(index, number, id, filter.as_ref()).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Does a search of a caller with these limits, by an alias with these filters, find the document?
@@ -123,27 +135,8 @@ impl<E: Env> Core<E> {
         id: &str,
     ) -> Result<bool> {
         let filter = filter_of(filters, limits.filter.as_deref())?;
-        Ok(self.seq_no_of(index, number, id, filter.as_ref()).await?.is_some())
-    }
-
-    /// The sequence number of a document as searches see it, where it passes the filter.
-    async fn seq_no_of(
-        self: &Rc<Self>,
-        index: &Arc<Index>,
-        number: u32,
-        id: &str,
-        filter: Option<&search::ast::Query>,
-    ) -> Result<Option<u64>> {
-        let body = json::json!({
-            "query": {"ids": {"values": [id]}},
-            "size": 1,
-            "_source": false,
-            "seq_no_primary_term": true,
-            "track_total_hits": false,
-        });
-        let request = dsl::parse_search(&json::to_vec(&body), &[]).map_err(failure::of_search)?;
-        let hit = self.search_one(index, number, &request, filter).await?;
-        Ok(hit.and_then(|hit| hit.seq_no))
+        let found = self.judge(index, number, id, filter.as_ref()).await?;
+        Ok(found.is_some_and(|found| found.passes))
     }
 
     /// What a limited caller's write must ask for; the error refuses it.
@@ -180,8 +173,8 @@ impl<E: Env> Core<E> {
             }
         }
         let Some(id) = item.id.clone() else { return Ok(()) };
-        let (number, found) = self.standing(index, routing, &id).await?;
-        let Some(found) = found else {
+        let (number, found) = self.standing(index, routing, &id, limits).await?;
+        let Some((found, kind)) = found else {
             // Absent now; that it still is, `create` makes sure, or the condition that fails.
             if item.action == WriteAction::Index && item.if_seq_no.is_none() {
                 item.action = WriteAction::Create;
@@ -189,7 +182,6 @@ impl<E: Env> Core<E> {
             return Ok(());
         };
         let source = json::parse(&found.source).unwrap_or_default();
-        let kind = self.kind_of(index, number, limits, &id, &found).await?;
         if !kind.is_some_and(|kind| shows_all(kind, &source)) {
             return Err(hidden(&index.name));
         }
@@ -214,8 +206,8 @@ impl<E: Env> Core<E> {
             // What it does nobody can say before.
             return Err(no_update());
         }
-        let (number, found) = self.standing(index, routing, &id).await?;
-        let Some(found) = found else {
+        let (number, found) = self.standing(index, routing, &id, judged.write).await?;
+        let Some((found, before)) = found else {
             let upsert = if update.doc_as_upsert { &update.doc } else { &update.upsert };
             let Some(upsert) = upsert else {
                 let missing = shard::WriteError::Missing;
@@ -234,13 +226,12 @@ impl<E: Env> Core<E> {
             update.only_absent = true;
             return if is_seen { Ok(()) } else { without_sight(item) };
         };
+        let Some(before) = before else { return Err(hidden(&index.name)) };
         let old = json::parse(&found.source).unwrap_or_default();
         let mut new = old.clone();
         if let Some(change) = &update.doc {
             json::patch::merge(&mut new, change);
         }
-        let before = self.kind_of(index, number, judged.write, &id, &found).await?;
-        let Some(before) = before else { return Err(hidden(&index.name)) };
         let seen_before = match judged.read {
             Some(read) => self.kind_of(index, number, read, &id, &found).await?,
             None => None,
@@ -320,24 +311,44 @@ impl<E: Env> Core<E> {
         Ok(None)
     }
 
-    /// A document as the next write finds it, and its shard.
-    async fn standing(
+    /// A document as the next write finds it, its shard, and of which kind it is among those that the
+    /// caller sees. Its text is read where it is of one, else its head alone.
+    async fn standing<'l>(
         self: &Rc<Self>,
         index: &Arc<Index>,
         routing: Option<&str>,
         id: &str,
-    ) -> Result<(u32, Option<shard::Found>)> {
+        limits: &'l Limits,
+    ) -> Result<(u32, Option<(shard::Found, Option<&'l Limits>)>)> {
         let number = Route::of(&index.settings).shard(id, routing);
         let shard = ShardId { index: index.uuid, number };
         self.settled(shard).await.map_err(|down| down.error(&index.name, number))?;
-        let sent = self.send(shard, |reply| ShardCall::Get {
-            id: id.to_owned(),
-            realtime: Realtime::Yes,
-            refresh: false,
-            reply,
-        });
-        let found = sent.answer().await.map_err(|down| down.error(&index.name, number))?;
-        Ok((number, found))
+        let read = async |reading| {
+            let sent = self.send(shard, |reply| ShardCall::Get {
+                id: id.to_owned(),
+                realtime: Realtime::Yes,
+                reading,
+                refresh: false,
+                reply,
+            });
+            sent.answer().await.map_err(|down| down.error(&index.name, number))
+        };
+        let mut head = read(Reading::Head).await?;
+        for _ in 0..ROUNDS_MAX {
+            let Some(found) = head else { return Ok((number, None)) };
+            let kind = self.kind_of(index, number, limits, id, &found).await?;
+            if kind.is_none() {
+                return Ok((number, Some((found, None))));
+            }
+            match read(Reading::Again).await? {
+                Some(whole) if whole.seq_no == found.seq_no => {
+                    return Ok((number, Some((whole, kind))));
+                }
+                // Another has taken its place, which nobody has judged.
+                again => head = again,
+            }
+        }
+        Ok((number, head.map(|found| (found, None))))
     }
 }
 

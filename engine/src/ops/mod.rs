@@ -31,6 +31,7 @@ mod footprint;
 pub mod get;
 pub mod groups;
 pub mod index_settings;
+mod judge;
 pub(crate) mod kept;
 pub(crate) mod limited;
 mod lookup;

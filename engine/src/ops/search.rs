@@ -15,7 +15,6 @@ use cluster::Index;
 use env::budget::Taken;
 use env::{Bytes, Clock, Env, Spawn};
 use search::aggs::shape::Fields;
-use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns, Fetch};
 use search::phase;
@@ -40,7 +39,7 @@ use super::suggest::Suggested;
 use super::{IndicesOptions, Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Gate, Limits};
+use crate::gate::Gate;
 use crate::index::preference::Preference;
 
 /// A search as it came: the parsed form is made here, once.
@@ -438,34 +437,6 @@ impl<E: Env> Core<E> {
         Ok(rescored)
     }
 
-    /// The first hit of one shard, as it sees itself now; the filter knows all fields.
-    pub(super) async fn search_one(
-        self: &Rc<Self>,
-        index: &Arc<Index>,
-        number: u32,
-        request: &SearchRequest,
-        filter: Option<&Query>,
-    ) -> Result<Option<Hit>> {
-        let meaning = self.bind(index, request, filter, &Limits::default())?;
-        let shard = ShardId { index: index.uuid, number };
-        let view = self.view(shard).await.map_err(|down| down.error(&index.name, number))?;
-        let plan = self.weigh(&meaning.bound, &view).await?;
-        let mut partials = Vec::new();
-        for (at, found) in self.run_plans(&[(0, Arc::clone(&plan))], None).await? {
-            partials.push((at, found.map_err(|damage| damaged(&damage))?));
-        }
-        if let Some(damage) = fault(&plan.view) {
-            return Err(damaged(&damage));
-        }
-        let merged = search::phase::merge(request, partials);
-        let tops = Arc::clone(&meaning.tops);
-        let state = State::Planned(plan, Arc::clone(&meaning.columns), tops);
-        let (index, rescored) = (Arc::clone(index), Vec::new());
-        let target = Target { index, number, state, open: None, rescored };
-        let first = merged.winners.first();
-        first.map(|winner| hit(request, &target, &winner.ranked, None)).transpose()
-    }
-
     /// Memory for what the slices of all shards may find together.
     fn room_for_ranks(&self, plans: &[(u32, Arc<Plan>)]) -> Result<Option<Taken>> {
         let cores = usize::from(self.shared.config.cores);
@@ -526,7 +497,7 @@ pub fn check(call: &SearchCall) -> Result<()> {
 }
 
 /// The first damage that a reader of the view met.
-fn fault(view: &View) -> Option<segment::Error> {
+pub(super) fn fault(view: &View) -> Option<segment::Error> {
     view.segments.iter().find_map(|one| one.segment.fault().cloned())
 }
 

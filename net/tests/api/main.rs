@@ -1,5 +1,6 @@
 //! A whole node behind HTTP, on a simulated machine: requests as bytes, answers as bytes.
 
+mod absent;
 mod admin;
 mod aliases;
 mod around;

@@ -1,0 +1,101 @@
+//! Hidden documents answer as those that are not there, whoever asks for them by their ids.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use json::json;
+
+use crate::place::{Client, at, with_security};
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+async fn stage(client: &mut Client) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    let body = r#"{"mappings":{"properties":{"customer":{"type":"keyword"},
+        "t":{"type":"text"},"kept":{"type":"keyword","store":true}}}}"#;
+    client.good("PUT", "/x", body).await;
+    let own = r#"{"customer":"acme","t":"red apple","kept":"k"}"#;
+    client.good("PUT", "/x/_doc/own?refresh=true", own).await;
+    client.good("PUT", "/x/_doc/fresh", own).await;
+    let big = json::to_string(&json!({"customer": "other", "t": ("red zulu ".repeat(20_000))}));
+    client.good("PUT", "/x/_doc/hidden", &big).await;
+    let query = json!({"term": {"customer": "acme"}});
+    let entry = json!({"names": ["x"], "privileges": ["read", "write"], "query": query});
+    let role = json::to_string(&json!({"indices": [entry]}));
+    client.good("PUT", "/_security/role/docs", &role).await;
+    let user = r#"{"password":"docs-know-this","roles":["docs"]}"#;
+    client.good("PUT", "/_security/user/docs", user).await;
+}
+
+#[test]
+fn hidden_documents_answer_as_absent_ones() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        client.authorize(Some(&basic("docs", "docs-know-this")));
+        for (method, path, body) in [
+            ("GET", "/x/_doc/ID", ""),
+            ("GET", "/x/_doc/ID?realtime=false", ""),
+            ("GET", "/x/_doc/ID?_source=false", ""),
+            ("GET", "/x/_doc/ID?version=7", ""),
+            ("HEAD", "/x/_doc/ID", ""),
+            ("GET", "/x/_source/ID", ""),
+            ("HEAD", "/x/_source/ID", ""),
+            ("POST", "/x/_mget", r#"{"ids":["ID","own","ID"]}"#),
+            ("POST", "/x/_mget?_source=false", r#"{"ids":["ID","own","ID"]}"#),
+            ("POST", "/x/_mget?stored_fields=kept", r#"{"ids":["ID"]}"#),
+            ("GET", "/x/_termvectors/ID?filter_path=found,term_vectors", ""),
+            (
+                "POST",
+                "/x/_mtermvectors?filter_path=docs.found,docs.term_vectors",
+                r#"{"ids":["ID"]}"#,
+            ),
+            ("POST", "/x/_explain/ID?_source=true", r#"{"query":{"match_all":{}}}"#),
+            (
+                "POST",
+                "/x/_search?filter_path=hits",
+                r#"{"query":{"more_like_this":{"fields":["t"],"like":{"_id":"ID"},"min_term_freq":1,"min_doc_freq":1}}}"#,
+            ),
+            (
+                "POST",
+                "/x/_search?filter_path=hits",
+                r#"{"query":{"terms":{"customer":{"index":"x","id":"ID","path":"customer"}}}}"#,
+            ),
+        ] {
+            let mut answers = Vec::new();
+            for id in ["hidden", "nosuch"] {
+                let (path, body) = (path.replace("ID", id), body.replace("ID", id));
+                let found = client.call(method, &path, &body).await;
+                let text = String::from_utf8_lossy(&found.body).replace(id, "ID");
+                answers.push((found.status, text));
+            }
+            assert_eq!(answers[0], answers[1], "{method} {path} {body}");
+        }
+    });
+}
+
+/// What may be seen is read, where it is asked for: also what no refresh has shown.
+#[test]
+fn documents_that_may_be_seen_are_read_whole() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        for (user, password) in [("elastic", "secret"), ("docs", "docs-know-this")] {
+            client.authorize(Some(&basic(user, password)));
+            for id in ["own", "fresh"] {
+                let found = client.good("GET", &format!("/x/_doc/{id}"), "").await;
+                assert_eq!(
+                    at(&found, &["_source", "t"]).as_str(),
+                    Some("red apple"),
+                    "{user} {id}"
+                );
+                let path = format!("/x/_doc/{id}?_source=false");
+                let found = client.good("GET", &path, "").await;
+                assert!(found.get("_source").is_none() && found.get("_version").is_some());
+                let path = format!("/x/_doc/{id}?_source=false&stored_fields=kept");
+                let found = client.good("GET", &path, "").await;
+                let kept = json::to_string(at(&found, &["fields", "kept"]));
+                assert_eq!(kept, r#"["k"]"#, "{user} {id}");
+            }
+        }
+    });
+}
