@@ -175,6 +175,47 @@ fn a_preference_leaves_out_the_shards_it_does_not_name() {
 }
 
 /// Dates of one kind are sorted with those of the other where the request says as which.
+/// A sort by one key read the terms of all of them.
+#[test]
+fn one_key_of_a_flattened_field_is_sorted_by_its_own_terms() {
+    with_node(|mut client| async move {
+        let mappings = r#"{"mappings":{"properties":{"fl":{"type":"flattened"}}}}"#;
+        client.good("PUT", "/f", mappings).await;
+        for (id, fl) in [
+            ("1", r#"{"a":"m","z":"a"}"#),
+            ("2", r#"{"b":"secret"}"#),
+            ("3", r#"{"a":["b","y"],"ab":"c"}"#),
+        ] {
+            let body = format!(r#"{{"fl":{fl}}}"#);
+            client.good("PUT", &format!("/f/_doc/{id}?refresh=true"), &body).await;
+        }
+        for (sort, ids, values) in [
+            (r#"{"fl.a":"asc"}"#, "3 1 2", r#"[["b"],["m"],[null]]"#),
+            (r#"{"fl.a":"desc"}"#, "3 1 2", r#"[["y"],["m"],[null]]"#),
+            (r#"{"fl.a":{"order":"asc","missing":"c"}}"#, "3 2 1", r#"[["b"],["c"],["m"]]"#),
+            (r#"{"fl.a":{"order":"asc","missing":"_first"}}"#, "2 3 1", r#"[[null],["b"],["m"]]"#),
+        ] {
+            let found = client.good("POST", "/f/_search", &format!(r#"{{"sort":[{sort}]}}"#)).await;
+            let hits = at(&found, &["hits", "hits"]).as_array().expect("a list");
+            let told: Vec<&str> =
+                hits.iter().filter_map(|hit| at(hit, &["_id"]).as_str()).collect();
+            assert_eq!(told.join(" "), ids, "{sort}");
+            let sorts = hits.iter().map(|hit| at(hit, &["sort"]).clone()).collect::<Vec<_>>();
+            assert_eq!(
+                json::Value::from(sorts),
+                json::parse(values.as_bytes()).expect("JSON"),
+                "{sort}"
+            );
+        }
+        let after = r#"{"sort":[{"fl.a":"asc"}],"search_after":["b"]}"#;
+        let found = client.good("POST", "/f/_search", after).await;
+        assert_eq!(at(&found, &["hits", "hits"]).as_array().map(<[_]>::len), Some(2));
+        let told = client.call("POST", "/f/_search", r#"{"collapse":{"field":"fl.a"}}"#).await;
+        assert_eq!(told.status, 400);
+        assert!(told.text().contains("only keywords and numbers are accepted"), "{}", told.text());
+    });
+}
+
 #[test]
 fn dates_are_sorted_as_milliseconds_or_as_nanoseconds() {
     with_node(|mut client| async move {

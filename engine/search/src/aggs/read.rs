@@ -237,10 +237,9 @@ impl Terms {
             Column::Ordinals(field) => segment.ordinals(field).cloned(),
             _ => None,
         };
-        let within = one_key(source).and_then(|key| {
-            let column = column.as_ref()?;
-            Some(rank_of(column, &[key, b"\0"].concat())..rank_of(column, &[key, b"\x01"].concat()))
-        });
+        let prefix = source.field.as_ref().and_then(|field| field.term_prefix());
+        let within = column.as_ref().zip(prefix);
+        let within = within.map(|(column, prefix)| ranks_from(column, &prefix));
         Self {
             column,
             within,
@@ -367,15 +366,13 @@ impl Terms {
     }
 }
 
-/// The key of a `flattened` field whose terms are meant.
-fn one_key(source: &Source) -> Option<&[u8]> {
-    match &source.field.as_ref()?.kind {
-        mapping::Kind::Keyword(keyword) => match &keyword.flavor {
-            KeywordFlavor::OneKey(key) => Some(key.as_bytes()),
-            _ => None,
-        },
-        _ => None,
+/// The ranks of the terms that begin with `prefix`, which ends with a byte below 255.
+pub(crate) fn ranks_from(column: &Ordinals, prefix: &[u8]) -> Range<u32> {
+    let mut end = prefix.to_vec();
+    if let Some(last) = end.last_mut() {
+        *last += 1;
     }
+    rank_of(column, prefix)..rank_of(column, &end)
 }
 
 /// The rank of the first term at or above `term`.

@@ -1,12 +1,14 @@
 //! One key of one document, as a number that compares: out of a column, from the place, from the score.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{DocId, FieldNo};
 use script::{Fault, Heap, Value};
 use segment::columns::{self, DictionaryReader};
 
+use crate::aggs::read::ranks_from;
 use crate::iter::build;
 use crate::iter::function::Trouble;
 use crate::iter::{Bits, Turn, WINDOW, bits, window_of};
@@ -22,11 +24,30 @@ use crate::scripted::{Runner, Take};
 /// Reads one key in one segment.
 pub(super) enum Reader {
     Score,
-    Doc { base: i64 },
-    Numeric { column: Option<columns::Numeric>, key: Numeric, trouble: Trouble },
-    Ordinals { column: Option<Box<(columns::Ordinals, DictionaryReader)>>, key: Ordinals },
-    Distance { column: Option<columns::Numeric>, key: Arc<Distance> },
-    Script { runner: Box<Runner<Made>>, key: Scripted, trouble: Trouble, docs: Vec<u32> },
+    Doc {
+        base: i64,
+    },
+    Numeric {
+        column: Option<columns::Numeric>,
+        key: Numeric,
+        trouble: Trouble,
+    },
+    Ordinals {
+        column: Option<Box<(columns::Ordinals, DictionaryReader)>>,
+        /// The ranks that count, where not all do.
+        within: Option<Range<u32>>,
+        key: Ordinals,
+    },
+    Distance {
+        column: Option<columns::Numeric>,
+        key: Arc<Distance>,
+    },
+    Script {
+        runner: Box<Runner<Made>>,
+        key: Scripted,
+        trouble: Trouble,
+        docs: Vec<u32>,
+    },
 }
 
 /// What a script made of a document.
@@ -120,8 +141,10 @@ pub(super) fn reader(key: &Key, plan: &Plan, number: u32, target: u32) -> Reader
         }
         Source::Ordinals(key) => {
             let column = key.field.and_then(|field: FieldNo| segment.ordinals(field));
+            let within = column.zip(key.prefix.as_ref());
+            let within = within.map(|(column, prefix)| ranks_from(column, prefix));
             let column = column.map(|column| Box::new((column.clone(), column.terms())));
-            Reader::Ordinals { column, key: key.clone() }
+            Reader::Ordinals { column, within, key: key.clone() }
         }
     }
 }
@@ -182,11 +205,20 @@ pub(super) fn inside(
 /// The term that counts of a document, or of those inside.
 pub(super) fn rank(
     ranks: &columns::Ordinals,
-    key: &Ordinals,
+    (key, within): (&Ordinals, Option<&Range<u32>>),
     children: Option<&Children>,
     doc: u32,
 ) -> Option<base::Ord> {
-    let of = |doc| if key.greatest { ranks.last(doc) } else { ranks.first(doc) };
+    let of = |doc| match (within, key.greatest) {
+        (None, true) => ranks.last(doc),
+        (None, false) => ranks.first(doc),
+        (Some(within), is_greatest) => {
+            let mut all = Vec::new();
+            ranks.values(doc, &mut all);
+            let mut counts = all.into_iter().filter(|rank| within.contains(&rank.get()));
+            if is_greatest { counts.next_back() } else { counts.next() }
+        }
+    };
     match children {
         None => of(DocId(doc)),
         Some(children) if key.greatest => children.of(doc).filter_map(of).max(),
@@ -258,7 +290,7 @@ pub(super) fn first_bounds(
             let found = bounds(key.cast(zone.min), key.cast(zone.max));
             Some(if zone.doc_count < docs { widen(found, missing) } else { found })
         }
-        Reader::Ordinals { column: Some(column), key } => {
+        Reader::Ordinals { column: Some(column), within, key } => {
             let zone = column.0.zone(window);
             let missing = match key.missing {
                 MissingTerm::First => i64::MIN,
@@ -269,7 +301,9 @@ pub(super) fn first_bounds(
                 return Some((missing, missing));
             }
             let found = bounds(zone.min * 4 + 3, zone.max * 4 + 3);
-            Some(if zone.doc_count < docs { widen(found, missing) } else { found })
+            // Not each that has a term has one that counts.
+            let lacks = within.is_some() || zone.doc_count < docs;
+            Some(if lacks { widen(found, missing) } else { found })
         }
         Reader::Doc { base } => {
             let first = base + i64::from(window * WINDOW);

@@ -595,9 +595,10 @@ impl Sorter {
                 let value = value.map(sortable::from_f64);
                 directed(value.unwrap_or_else(|| key.missing(descending)), descending)
             }
-            Reader::Ordinals { column, key } => {
+            Reader::Ordinals { column, within, key } => {
                 let children = self.children[at].as_ref();
-                let rank = column.as_ref().and_then(|it| rank(&it.0, key, children, doc));
+                let counts = (key, within.as_ref());
+                let rank = column.as_ref().and_then(|it| rank(&it.0, counts, children, doc));
                 match rank {
                     Some(rank) => directed(known_number(rank), descending),
                     None => self.missing_term(at),
@@ -622,7 +623,7 @@ impl Sorter {
     /// The number of a term among those of the segment, read at once.
     fn rank_now(&self, at: usize, term: &[u8]) -> i64 {
         let descending = self.keys.keys[at].descending;
-        let Reader::Ordinals { column, key } = &self.readers[at] else {
+        let Reader::Ordinals { column, key, .. } = &self.readers[at] else {
             return directed(0, descending);
         };
         let number = match column.as_ref().map(|column| column.0.terms().lookup(term)) {

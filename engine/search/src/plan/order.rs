@@ -121,6 +121,8 @@ pub struct Ordinals {
     pub missing: MissingTerm,
     /// The field, where its terms are shown otherwise than they are kept.
     pub shown: Option<Arc<Field>>,
+    /// Only terms that begin so count: those of one key of a `flattened` field.
+    pub prefix: Option<Box<[u8]>>,
 }
 
 /// Where documents without a term stand.
@@ -241,7 +243,7 @@ fn collapse(asked: &request::Collapse, mapping: &Mapping) -> Result<Collapse> {
         return Err(Error::illegal(reason));
     };
     let has_terms = match &field.kind {
-        Type::Keyword(_) => true,
+        Type::Keyword(keyword) if !matches!(keyword.flavor, KeywordFlavor::OneKey(_)) => true,
         Type::Number(_) => false,
         _ => {
             return Err(Error::illegal(format!(
@@ -571,7 +573,9 @@ fn ordinals(field: Option<&Arc<Field>>, sort: &Sort, descending: bool) -> Result
         _ => true,
     });
     let shown = shown.cloned();
-    Ok(Source::Ordinals(Ordinals { field: field.map(|field| field.no), greatest, missing, shown }))
+    let prefix = field.and_then(|field| field.term_prefix()).map(Into::into);
+    let field = field.map(|field| field.no);
+    Ok(Source::Ordinals(Ordinals { field, greatest, missing, shown, prefix }))
 }
 
 /// The term that a value of the request means.

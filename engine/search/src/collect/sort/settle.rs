@@ -6,13 +6,14 @@ impl Sorter {
     /// Reads the terms of a hit of the segment at hand; false where it must wait.
     pub(super) fn settle(&mut self, entry: usize, turn: &mut Turn<'_>) -> segment::Result<bool> {
         for at in 0..self.readers.len() {
-            let Reader::Ordinals { column, key } = &mut self.readers[at] else { continue };
+            let Reader::Ordinals { column, within, key } = &mut self.readers[at] else { continue };
             let doc = DocId(self.heap[entry].doc);
             let Some((ranks, reader)) = column.as_deref_mut() else {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
             };
-            let rank = rank(ranks, key, self.children[at].as_ref(), doc.get());
+            let counts = (&*key, within.as_ref());
+            let rank = rank(ranks, counts, self.children[at].as_ref(), doc.get());
             let Some(rank) = rank else {
                 self.heap[entry].terms[at] = missing_value(&key.missing);
                 continue;
@@ -53,7 +54,9 @@ impl Sorter {
         turn: &mut Turn<'_>,
     ) -> segment::Result<Option<i64>> {
         let descending = self.keys.keys[at].descending;
-        let Reader::Ordinals { column, key } = &mut self.readers[at] else { return Ok(Some(0)) };
+        let Reader::Ordinals { column, key, .. } = &mut self.readers[at] else {
+            return Ok(Some(0));
+        };
         let Some(term) = term else {
             return Ok(Some(match key.missing {
                 MissingTerm::First => i64::MIN,
