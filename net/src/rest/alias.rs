@@ -235,7 +235,8 @@ fn action(item: &Node) -> std::result::Result<AliasRequest, (Option<Place>, Erro
     for inner in member.value.as_object().unwrap_or_default() {
         let at = inner.value.at;
         let key = inner.key.as_str();
-        if !names.contains(&key) && !(member.key == "add" && SAYS.contains(&key)) {
+        let is_known = names.contains(&key) || (member.key == "add" && SAYS.contains(&key));
+        if !is_known {
             return Err(wrap(at, unknown(&member.key, &inner.key, inner.key_at)));
         }
         kind_of(&member.key, &inner.key, &inner.value).map_err(|error| wrap(at, error))?;

@@ -167,9 +167,9 @@ fn an_object_takes_no_place_that_is_not_seen() {
         let body =
             json!({"query": {"geo_distance": {"distance": "1km", "g": {"lat": 5, "lon": 6}}}});
         let elastic = basic("elastic");
-        for place in 0..places.len() {
+        for (place, doc) in places.iter().enumerate() {
             client.authorize(Some(&elastic));
-            client.good("PUT", &format!("/u/_doc/{place}"), &json::to_string(&places[place])).await;
+            client.good("PUT", &format!("/u/_doc/{place}"), &json::to_string(doc)).await;
             client.authorize(Some(&basic("blind")));
             let path = format!("/u/_update/{place}?refresh=true");
             client.good("POST", &path, r#"{"doc":{"g":{"lat":5,"lon":6}}}"#).await;

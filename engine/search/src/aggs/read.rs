@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::DocId;
-use mapping::types::KeywordFlavor;
 use segment::columns::{Numeric, Ordinals, WINDOW, WindowWords};
 use segment::{Missing as Absent, Segment, columns};
 
