@@ -371,7 +371,7 @@ DOCUMENTS = [
     ("POST", "/a/_bulk", '{"index":{"_id":"1","foo":[]}}\n{}\n', 400, IAE, "Malformed action/metadata line [1], expected a simple value for field [foo] but found [START_ARRAY]"),
     ("GET", "/%3Ca-%7B2020-01-01%7C%7C%2Fd%7D%3E/_mapping", None, 400, PARSE, "failed to parse date field [2020-01-01] with format [uuuu.MM.dd]: [failed to parse date field [2020-01-01] with format [uuuu.MM.dd]]", (IAE, "failed to parse date field [2020-01-01] with format [uuuu.MM.dd]")),
     ("GET", "/%3Ca-%7B2020.01.01%7C%7C%2Fd%7D%3E/_mapping", None, 404, NOT_FOUND, "no such index [a-2020.01.01]"),
-    ("POST", "/_bulk", '{"index":"a"}\n{}\n', 400, IAE, "Malformed action/metadata line [1], expected START_OBJECT but found [VALUE_STRING]"),
+    ("POST", "/_bulk", '{"index":"a"}\n{}\n', 400, IAE, "Malformed action/metadata line [1], expected START_OBJECT or END_OBJECT but found [VALUE_STRING]"),
     ("POST", "/_bulk", '{"index":{"_index":"a"}}\n{}', 400, IAE, "The bulk request must be terminated by a newline [\\n]"),
     ("POST", "/_bulk", '{"index":{"_index":"a","_foo":1}}\n{}\n', 400, IAE, "Action/metadata line [1] contains an unknown parameter [_foo]"),
     ("POST", "/_bulk", '{"index":{"_index":"a","_type":"x"}}\n{}\n', 400, IAE, "Action/metadata line [1] contains an unknown parameter [_type]"),
