@@ -287,7 +287,9 @@ async def loris(place, key, count, seconds):
     while time.perf_counter() < end:
         for number in range(0, len(streams), 50):
             for writer in streams[number : number + 50]:
-                writer.write(b"x")
+                # The server ends a head that takes too long.
+                if not writer.is_closing():
+                    writer.write(b"x")
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.5)
     for writer in streams:

@@ -193,6 +193,7 @@ impl<E: Env> Inner<E> {
         let mut decided: Vec<DecidedOp> = Vec::new();
         let mut undo: Vec<Undo> = Vec::new();
         let mut updated = Updated::default();
+        let mut judged = Vec::new();
         let mut seen = 0;
         while frame.len_bytes() < PART_BYTES && seen < PART_OPS {
             let Some((at, op)) = ops.next() else { break };
@@ -216,6 +217,9 @@ impl<E: Env> Inner<E> {
                 Err(error) => {
                     job.is_stopped
                         .set(job.is_stopped.get() || matches!(error, WriteError::NeedsFields(_)));
+                    if matches!(error, WriteError::Conflict(_) | WriteError::Missing) {
+                        judged.push(at);
+                    }
                     job.answers.borrow_mut()[at] = Some(Err(error));
                 }
             }
@@ -229,7 +233,8 @@ impl<E: Env> Inner<E> {
                 commit
             }
             Err(error) => {
-                self.take_back(job, undo, &updated.noops, first, &error);
+                judged.append(&mut updated.noops);
+                self.take_back(job, undo, &judged, first, &error);
                 decided.clear();
                 Commit::Done
             }
@@ -305,7 +310,7 @@ impl<E: Env> Inner<E> {
         &self,
         job: &Job,
         undo: Vec<Undo>,
-        noops: &[usize],
+        judged: &[usize],
         first: u64,
         error: &consensus::Error,
     ) {
@@ -320,8 +325,8 @@ impl<E: Env> Inner<E> {
             state.decided.take_back(&id, before, applied);
             answers[at] = Some(Err(error.clone()));
         }
-        // What changed nothing may have looked at what is taken back.
-        noops.iter().for_each(|&at| answers[at] = Some(Err(error.clone())));
+        // What changed nothing, met another version or found no document may have looked at what is taken back.
+        judged.iter().for_each(|&at| answers[at] = Some(Err(error.clone())));
         drop((state, answers));
         self.counters.borrow_mut().refused += count as u64;
     }

@@ -307,6 +307,11 @@ fn full_disk_refuses_writes_keeps_what_was_written_and_goes_on_later() {
             assert!(at < 1000, "the log never needs more room");
         }
         assert!(matches!(refused, Some(WriteError::NoSpace { .. })), "{refused:?}");
+        // The second met the first, which is lost: that there is such a document was never true.
+        let both = [put("new", &"y".repeat(30_000)), put("new", "x").create()];
+        let answers = shard.write(batch(&both)).await;
+        let is_refused = |answer: &Result<_, _>| matches!(answer, Err(WriteError::NoSpace { .. }));
+        assert!(answers.iter().all(is_refused), "{answers:?}");
         assert_eq!(shard.failure(), None);
         assert!(shard.flush().await.is_err(), "no room for a segment");
         assert!(shard.get("a", Realtime::Yes).await.expect("usable").is_some());
