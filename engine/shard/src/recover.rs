@@ -359,6 +359,11 @@ async fn clear_unnamed<E: Env>(
     let mut is_any = false;
     for name in names.filter(|name| file::is_disposable(name)) {
         if named.binary_search_by(|other| other.as_str().cmp(name)).is_err() {
+            if !is_any {
+                // A process that was killed may have renamed this manifest and not have synced the folder: at a
+                // power cut the one before it would stand there again, which names other files.
+                env.disk().sync_dir(&setup.dir).await?;
+            }
             env.disk().remove(&setup.dir.join(name)).await?;
             is_any = true;
         }

@@ -108,9 +108,16 @@ impl Storage {
     pub(crate) fn create(&mut self, path: &Path, replace: bool) -> Result<FileId> {
         let (dir, name) = split(path)?;
         let id = FileId(self.stamp());
-        let folder = self.folder_mut(&dir)?;
-        if folder.volatile.contains_key(&name) && !replace {
-            return Err(error(ErrorKind::AlreadyExists, "create", path));
+        let known = self.folder_mut(&dir)?.volatile.get(&name).copied();
+        match known {
+            Some(_) if !replace => return Err(error(ErrorKind::AlreadyExists, "create", path)),
+            Some(Node::Folder) => return Err(error(ErrorKind::Io, "create over a folder", path)),
+            // As by `O_TRUNC`: the name stays that of the same file.
+            Some(Node::File(id)) => {
+                self.truncate(id);
+                return Ok(id);
+            }
+            None => {}
         }
         self.change(&dir, NameChange::Link(name, Node::File(id)))?;
         self.contents.insert(id, Content::default());
@@ -238,6 +245,13 @@ impl Storage {
     pub(crate) fn read(&self, id: FileId, offset: u64, len: usize) -> Option<Vec<u8>> {
         let offset = usize::try_from(offset).ok()?;
         self.contents.get(&id)?.volatile.read(offset, len)
+    }
+
+    /// Empties a file. What was safe of it is so until its length is synced.
+    fn truncate(&mut self, id: FileId) {
+        if let Some(content) = self.contents.get_mut(&id) {
+            content.volatile = Image::default();
+        }
     }
 
     /// Begins a write; the answer is its number.

@@ -423,8 +423,9 @@ impl<E: Env> Reader<E> {
             dirty.sync_data().await?;
         }
         // Also where nothing was zeroed: a process that died before its sync left batches that
-        // can be read, and that a power cut could still take.
-        self.files[0].file.sync_data().await
+        // can be read, and that a power cut could still take; so it could the name of a new file.
+        self.files[0].file.sync_data().await?;
+        self.env.disk().sync_dir(&self.config.dir).await
     }
 
     /// Bytes of the file being read, which has them.
