@@ -213,10 +213,10 @@ pub(super) fn rank(
         (None, true) => ranks.last(doc),
         (None, false) => ranks.first(doc),
         (Some(within), is_greatest) => {
-            let mut all = Vec::new();
-            ranks.values(doc, &mut all);
-            let mut counts = all.into_iter().filter(|rank| within.contains(&rank.get()));
-            if is_greatest { counts.next_back() } else { counts.next() }
+            // They rise.
+            let all = ranks.cursor().values(doc).filter_map(|rank| u32::try_from(rank).ok());
+            let mut counts = all.filter(|rank| within.contains(rank)).map(base::Ord);
+            if is_greatest { counts.last() } else { counts.next() }
         }
     };
     match children {

@@ -1,8 +1,7 @@
 //! How much work a step is given: what steps before it took tells how much fits into [`STEP`].
 //!
 //! The unit of work is a document looked at. What is done with one costs from a few nanoseconds to microseconds
-//! (a digest that grows beside a cold cache), so no number of them is a time: with a fixed one, one step in
-//! ten beside a flood of aggregations took more than a millisecond.
+//! (a digest that grows beside a cold cache), so no number of them is a time.
 
 use std::time::Duration;
 
