@@ -1,6 +1,6 @@
 //! One folder's names: those that are seen, those that are safe, and the changes between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::FileId;
 use crate::chance::Chance;
@@ -18,6 +18,17 @@ pub(crate) enum NameChange {
     Link(String, Node),
     Unlink(String),
     Rename(String, String),
+}
+
+impl NameChange {
+    /// The names whose entries it writes.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let (one, other) = match self {
+            NameChange::Link(name, _) | NameChange::Unlink(name) => (name, None),
+            NameChange::Rename(from, to) => (from, Some(to)),
+        };
+        std::iter::once(one).chain(other).map(String::as_str)
+    }
 }
 
 /// The names of a folder.
@@ -48,15 +59,19 @@ impl Folder {
         }
     }
 
-    /// The power goes: some unsynced changes are kept, either the first few (a journal) or any.
+    /// The power goes: some unsynced changes are kept, either the first few (a journal) or any of them, but of those
+    /// that touch one name only the first few: an entry is written over, never in another order.
     pub(crate) fn settle(&mut self, chance: &mut Chance) {
         let changes = std::mem::take(&mut self.unsynced);
         let journal = chance.percent(50);
         let first = chance.between(0, changes.len() as u64);
+        let mut lost: BTreeSet<&str> = BTreeSet::new();
         for (at, (_, change)) in changes.iter().enumerate() {
-            let kept = if journal { (at as u64) < first } else { chance.percent(50) };
-            if kept {
+            let drawn = if journal { (at as u64) < first } else { chance.percent(50) };
+            if drawn && !change.names().any(|name| lost.contains(name)) {
                 carry_out(&mut self.safe, change);
+            } else {
+                lost.extend(change.names());
             }
         }
         self.volatile = self.safe.clone();

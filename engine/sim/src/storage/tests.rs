@@ -105,6 +105,36 @@ fn a_rename_shows_the_old_file_or_the_new_one() {
     }
 }
 
+/// A name stands for what some prefix of its own changes left, whatever came of other names.
+#[test]
+fn changes_of_one_name_keep_their_order() {
+    let mut kept_alone = 0;
+    for seed in 0..300 {
+        let mut storage = with_folder();
+        storage.plant(&path("kept"), b"kept").expect("the folder stands");
+        let planted = storage.open(&path("kept")).expect("it stands");
+        let first = storage.create(&path("tmp"), false).expect("new");
+        storage.remove(&path("tmp")).expect("it stands");
+        let second = storage.create(&path("tmp"), false).expect("new");
+        storage.rename(&path("tmp"), &path("kept")).expect("both stand");
+        storage.create(&path("other"), false).expect("new");
+        storage.settle(&mut Chance::new(seed));
+        let (tmp, kept) =
+            (storage.open(&path("tmp")).ok(), storage.open(&path("kept")).expect("never lost"));
+        assert_ne!(kept, first, "the first file was gone before the rename, seed {seed}");
+        match tmp {
+            None => {}
+            Some(file) => {
+                assert!([first, second].contains(&file) && kept == planted, "seed {seed}")
+            }
+        }
+        if tmp.is_none() && kept != second && storage.open(&path("other")).is_ok() {
+            kept_alone += 1;
+        }
+    }
+    assert!(kept_alone > 0, "names were never kept without each other's changes");
+}
+
 #[test]
 fn a_full_disk_refuses_growth_and_takes_overwriting() {
     let mut storage = with_folder();
