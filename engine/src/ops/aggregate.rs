@@ -92,17 +92,23 @@ pub(super) fn take(
     found
 }
 
-/// Buckets that are put together on the executor; a bucket costs about 200 ns.
-const BUCKETS_HERE: usize = 1024;
+/// Work that is done on the executor, in buckets; one costs about 200 ns.
+const WORK_HERE: usize = 1024;
 
-/// Buckets of one partial, those inside of them counted.
-fn buckets_in(partial: &Partial) -> usize {
-    let inside = |bucket: &search::aggs::partial::Bucket| {
-        1 + bucket.subs.iter().map(buckets_in).sum::<usize>()
-    };
+/// Values of a digest, and bytes of a set or a histogram, whose joining and reading cost as much as a bucket.
+const VALUES_A_BUCKET: usize = 16;
+const BYTES_A_BUCKET: usize = 256;
+
+/// About how much work it is to put one partial together with another and to show it, in buckets.
+fn work_in(partial: &Partial) -> usize {
+    let inside =
+        |bucket: &search::aggs::partial::Bucket| 1 + bucket.subs.iter().map(work_in).sum::<usize>();
     match partial {
         Partial::Single(bucket) => inside(bucket),
         Partial::Buckets(buckets) => buckets.list.iter().map(inside).sum(),
+        Partial::Digest(digest, _) => 1 + digest.held() / VALUES_A_BUCKET,
+        Partial::Distinct(distinct) => 1 + distinct.bytes() / BYTES_A_BUCKET,
+        Partial::Hdr(hdr, _) => 1 + hdr.bytes() / BYTES_A_BUCKET,
         _ => 1,
     }
 }
@@ -136,7 +142,7 @@ impl<E: Env> Core<E> {
         }
         let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
         let most = usize::try_from(most).unwrap_or(0);
-        let size: usize = found.iter().flat_map(|(_, partials)| partials).map(buckets_in).sum();
+        let work: usize = found.iter().flat_map(|(_, partials)| partials).map(work_in).sum();
         let mut shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)> = Vec::new();
         for (at, partials) in found {
             match shards.last_mut() {
@@ -149,11 +155,10 @@ impl<E: Env> Core<E> {
             }
         }
         let scripted = search::aggs::pipeline::runs_scripts(&request.aggs);
-        if size <= BUCKETS_HERE && !scripted {
+        if work <= WORK_HERE && !scripted {
             let mut reducer = Reducer::new(&request.aggs);
             for (at, plan, slices) in shards {
                 reducer.shard(at, &plan, slices).map_err(in_reduction)?;
-                // A bucket may hold a digest of thousands of values.
                 self.env.spawn().yield_if_needed().await;
             }
             return reducer.finish(most).map_err(in_reduction);

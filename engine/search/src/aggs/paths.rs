@@ -261,13 +261,13 @@ pub fn metric(kind: &Kind, partial: &Partial, key: Option<&str>) -> Option<f64> 
         },
         (_, Partial::Distinct(distinct)) => distinct.count() as f64,
         (Kind::Metric(which, _), Partial::Digest(digest, _)) => {
-            let mut digest = digest.clone();
+            let digest = digest.settled();
             match which {
                 Metric::Percentiles { .. } => digest.quantile(key?.parse::<f64>().ok()? / 100.0),
                 Metric::PercentileRanks { .. } => digest.rank(key?.parse().ok()?) * 100.0,
                 Metric::MedianAbsoluteDeviation { .. } => digest.median_absolute_deviation(),
                 _ => {
-                    let all = super::shape::boxplot(&mut digest);
+                    let all = super::shape::boxplot(&digest);
                     let names = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
                     all[names.iter().position(|name| Some(*name) == key)?]
                 }

@@ -5,6 +5,7 @@
 //! As Elasticsearch since 8.9, values are kept whole up to 20 times the compression, and a
 //! percentile between two of them is interpolated.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Values kept whole, for each unit of compression.
@@ -141,6 +142,21 @@ impl Digest {
         self.values.len() + self.centroids.len()
     }
 
+    /// Whether it is ready to be asked.
+    fn is_settled(&self) -> bool {
+        self.sorted && (self.centroids.is_empty() || self.values.is_empty())
+    }
+
+    /// Itself, ready to be asked; a copy only where it is not. Who asks several times asks this once.
+    pub fn settled(&self) -> Cow<'_, Self> {
+        if self.is_settled() {
+            return Cow::Borrowed(self);
+        }
+        let mut copy = self.clone();
+        copy.settle();
+        Cow::Owned(copy)
+    }
+
     /// Makes it ready to be asked.
     pub fn settle(&mut self) {
         if !self.centroids.is_empty() && !self.values.is_empty() {
@@ -153,29 +169,29 @@ impl Digest {
     }
 
     /// The value below which a share of `q` (0 to 1) lies; NaN without values.
-    pub fn quantile(&mut self, q: f64) -> f64 {
-        self.settle();
-        if self.count == 0.0 {
+    pub fn quantile(&self, q: f64) -> f64 {
+        let digest = self.settled();
+        if digest.count == 0.0 {
             return f64::NAN;
         }
-        if self.centroids.is_empty() {
-            return interpolated(&self.values, q);
+        if digest.centroids.is_empty() {
+            return interpolated(&digest.values, q);
         }
-        let index = q * self.count;
-        let list = &self.centroids;
+        let index = q * digest.count;
+        let list = &digest.centroids;
         if index < 1.0 {
-            return self.min;
+            return digest.min;
         }
-        if index > self.count - 1.0 {
-            return self.max;
+        if index > digest.count - 1.0 {
+            return digest.max;
         }
         let (first, last) = (list[0], list[list.len() - 1]);
         if first.1 > 1.0 && index < first.1 / 2.0 {
-            return self.min + (index - 1.0) / (first.1 / 2.0 - 1.0) * (first.0 - self.min);
+            return digest.min + (index - 1.0) / (first.1 / 2.0 - 1.0) * (first.0 - digest.min);
         }
-        if last.1 > 1.0 && self.count - index <= last.1 / 2.0 {
-            return self.max
-                - (self.count - index - 1.0) / (last.1 / 2.0 - 1.0) * (self.max - last.0);
+        if last.1 > 1.0 && digest.count - index <= last.1 / 2.0 {
+            return digest.max
+                - (digest.count - index - 1.0) / (last.1 / 2.0 - 1.0) * (digest.max - last.0);
         }
         let mut so_far = first.1 / 2.0;
         for pair in list.windows(2) {
@@ -196,39 +212,39 @@ impl Digest {
             }
             so_far += step;
         }
-        let z1 = index - self.count - last.1 / 2.0;
+        let z1 = index - digest.count - last.1 / 2.0;
         let z2 = last.1 / 2.0 - z1;
-        (last.0 * z1 + self.max * z2) / (z1 + z2)
+        (last.0 * z1 + digest.max * z2) / (z1 + z2)
     }
 
     /// The share of values at or below `x`; NaN without values.
-    pub fn rank(&mut self, x: f64) -> f64 {
-        self.settle();
-        if self.count == 0.0 {
+    pub fn rank(&self, x: f64) -> f64 {
+        let digest = self.settled();
+        if digest.count == 0.0 {
             return f64::NAN;
         }
-        if self.centroids.is_empty() {
-            return rank_of(&self.values, x);
+        if digest.centroids.is_empty() {
+            return rank_of(&digest.values, x);
         }
-        if x < self.min {
+        if x < digest.min {
             return 0.0;
         }
-        if x > self.max {
+        if x > digest.max {
             return 1.0;
         }
-        let list = &self.centroids;
+        let list = &digest.centroids;
         let (first, last) = (list[0], list[list.len() - 1]);
         if x < first.0 {
-            if first.0 == self.min {
+            if first.0 == digest.min {
                 return 0.0;
             }
-            return (x - self.min) / (first.0 - self.min) * (first.1 / 2.0) / self.count;
+            return (x - digest.min) / (first.0 - digest.min) * (first.1 / 2.0) / digest.count;
         }
         if x > last.0 {
-            if last.0 == self.max {
+            if last.0 == digest.max {
                 return 1.0;
             }
-            return 1.0 - (self.max - x) / (self.max - last.0) * (last.1 / 2.0) / self.count;
+            return 1.0 - (digest.max - x) / (digest.max - last.0) * (last.1 / 2.0) / digest.count;
         }
         let mut so_far = first.1 / 2.0;
         for pair in list.windows(2) {
@@ -236,25 +252,26 @@ impl Digest {
             let step = (left.1 + right.1) / 2.0;
             if x < right.0 {
                 let share = if right.0 > left.0 { (x - left.0) / (right.0 - left.0) } else { 0.5 };
-                return (so_far + share * step) / self.count;
+                return (so_far + share * step) / digest.count;
             }
             so_far += step;
         }
-        (so_far / self.count).min(1.0)
+        (so_far / digest.count).min(1.0)
     }
 
     /// Median of the distances from the median; NaN without values.
-    pub fn median_absolute_deviation(&mut self) -> f64 {
-        let median = self.quantile(0.5);
+    pub fn median_absolute_deviation(&self) -> f64 {
+        let digest = self.settled();
+        let median = digest.quantile(0.5);
         if median.is_nan() {
             return median;
         }
-        let mut distances = Digest::new(self.compression);
-        let weighted: Vec<(f64, f64)> = match self.centroids.is_empty() {
-            true => self.values.iter().map(|value| (*value, 1.0)).collect(),
-            false => self.centroids.clone(),
+        let mut distances = Digest::new(digest.compression);
+        let weighted: Vec<(f64, f64)> = match digest.centroids.is_empty() {
+            true => digest.values.iter().map(|value| (*value, 1.0)).collect(),
+            false => digest.centroids.clone(),
         };
-        if self.centroids.is_empty() {
+        if digest.centroids.is_empty() {
             for (value, _) in weighted {
                 distances.add((value - median).abs());
             }
@@ -262,7 +279,7 @@ impl Digest {
             let mut list: Vec<(f64, f64)> =
                 weighted.into_iter().map(|(mean, w)| ((mean - median).abs(), w)).collect();
             list.sort_by(|a, b| a.0.total_cmp(&b.0));
-            distances.count = self.count;
+            distances.count = digest.count;
             distances.min = list.first().map_or(f64::NAN, |first| first.0);
             distances.max = list.last().map_or(f64::NAN, |last| last.0);
             distances.centroids = list;
@@ -271,11 +288,11 @@ impl Digest {
     }
 
     /// Weighted values as they are kept, sorted.
-    pub fn weighted(&mut self) -> Vec<(f64, f64)> {
-        self.settle();
-        match self.centroids.is_empty() {
-            true => self.values.iter().map(|value| (*value, 1.0)).collect(),
-            false => self.centroids.clone(),
+    pub fn weighted(&self) -> Vec<(f64, f64)> {
+        let digest = self.settled();
+        match digest.centroids.is_empty() {
+            true => digest.values.iter().map(|value| (*value, 1.0)).collect(),
+            false => digest.centroids.clone(),
         }
     }
 }
@@ -438,7 +455,7 @@ mod tests {
 
     #[test]
     fn few_values_are_interpolated() {
-        let mut digest = digest(&[120.0, 1.5, 60.0]);
+        let digest = digest(&[120.0, 1.5, 60.0]);
         assert_eq!(digest.quantile(0.25), 30.75);
         assert_eq!(digest.quantile(0.5), 60.0);
         assert!((digest.quantile(0.99) - 118.8).abs() < 1e-12);

@@ -43,7 +43,7 @@ pub fn of_metric(metric: &Metric, partial: &Partial, out: &mut Fields) -> &'stat
         (Metric::Percentiles { percents: wanted, keyed, method }, partial) => {
             let (values, format) = match partial {
                 Partial::Digest(digest, format) => {
-                    let mut digest = digest.clone();
+                    let digest = digest.settled();
                     let values = wanted.iter().map(|q| (*q, digest.quantile(*q / 100.0)));
                     (values.collect::<Vec<_>>(), format)
                 }
@@ -61,7 +61,7 @@ pub fn of_metric(metric: &Metric, partial: &Partial, out: &mut Fields) -> &'stat
         (Metric::PercentileRanks { values: wanted, keyed, method }, partial) => {
             let (values, format) = match partial {
                 Partial::Digest(digest, format) => {
-                    let mut digest = digest.clone();
+                    let digest = digest.settled();
                     let values = wanted.iter().map(|x| (*x, digest.rank(*x) * 100.0));
                     (values.collect::<Vec<_>>(), format)
                 }
@@ -77,10 +77,10 @@ pub fn of_metric(metric: &Metric, partial: &Partial, out: &mut Fields) -> &'stat
             };
         }
         (Metric::MedianAbsoluteDeviation { .. }, Partial::Digest(digest, format)) => {
-            shown("value", digest.clone().median_absolute_deviation(), format, out);
+            shown("value", digest.median_absolute_deviation(), format, out);
         }
         (Metric::Boxplot { .. }, Partial::Digest(digest, format)) => {
-            let values = boxplot(&mut digest.clone());
+            let values = boxplot(digest);
             let names = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
             for (name, value) in names.into_iter().zip(values) {
                 out.push((plain(name), Out::Double(value)));
@@ -225,7 +225,8 @@ pub fn percents(values: &[(f64, f64)], keyed: bool, format: &Format) -> Out {
 }
 
 /// Ends, quartiles and whiskers.
-pub fn boxplot(digest: &mut Digest) -> [f64; 7] {
+pub fn boxplot(digest: &Digest) -> [f64; 7] {
+    let digest = digest.settled();
     let quartiles = [0.25, 0.5, 0.75].map(|q| digest.quantile(q));
     let range = quartiles[2] - quartiles[0];
     let (low, high) = (quartiles[0] - 1.5 * range, quartiles[2] + 1.5 * range);
