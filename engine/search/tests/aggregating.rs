@@ -142,6 +142,56 @@ fn terms_with_numbers_below_agree_with_a_plain_reading() {
     }
 }
 
+/// Where nothing is deleted and all documents are asked for, the dictionary knows the counts.
+#[test]
+fn terms_of_whole_segments_agree_with_a_plain_reading() {
+    for mut corpus in corpora() {
+        for doc in corpus.docs.iter_mut().step_by(2).flatten() {
+            doc.deleted = false;
+        }
+        let docs = found(&corpus, None);
+        let mut plain: BTreeMap<&str, u64> = BTreeMap::new();
+        for tag in docs.iter().flat_map(|doc| tags(doc)) {
+            *plain.entry(tag).or_default() += 1;
+        }
+        let body = r#"{"size":0,"track_total_hits":true,"aggs":{
+            "all":{"terms":{"field":"tags","size":100,"order":{"_key":"asc"}}},
+            "some":{"terms":{"field":"tags","size":100,"order":{"_key":"asc"},"exclude":"[a-m].*"}},
+            "column":{"terms":{"field":"stag","size":100,"order":{"_key":"asc"}}},
+            "rare":{"rare_terms":{"field":"tags","max_doc_count":100}}}}"#;
+        let alone = r#"{"size":0,"track_total_hits":true,"aggs":{
+            "all":{"terms":{"field":"tags","size":100,"order":{"_key":"asc"}}},
+            "some":{"terms":{"field":"tags","size":100,"order":{"_key":"asc"},"exclude":"[a-m].*"}},
+            "rare":{"rare_terms":{"field":"tags","max_doc_count":100}}}}"#;
+        for (missing_once, how) in ways() {
+            for body in [body, alone] {
+                let answer = answer(&corpus, body, missing_once, &how);
+                let shown = |path: &str| -> BTreeMap<String, u64> {
+                    let buckets = at(&answer, path).as_array().expect("buckets").iter();
+                    let pair = |bucket| {
+                        let key = at(bucket, "key").as_str().expect("a word").to_owned();
+                        (key, at(bucket, "doc_count").as_u64().expect("a count"))
+                    };
+                    buckets.map(pair).collect()
+                };
+                let want = |keep: &dyn Fn(&str, u64) -> bool| -> BTreeMap<String, u64> {
+                    let kept = plain.iter().filter(|(tag, count)| keep(tag, **count));
+                    kept.map(|(tag, count)| ((*tag).to_owned(), *count)).collect()
+                };
+                assert_eq!(shown("all/buckets"), want(&|_, _| true));
+                assert_eq!(shown("some/buckets"), want(&|tag, _| tag > "n"));
+                assert_eq!(shown("rare/buckets"), want(&|_, count| count <= 100));
+            }
+        }
+        let request = parse_search(alone.as_bytes(), &[]).expect("a good request");
+        let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+        let shared = Arc::new(Shared::default());
+        let slices = plan.cut(3).into_iter();
+        let count: u64 = slices.map(|parts| slice(&plan, parts, &shared, 5000).count).sum();
+        assert_eq!(count, docs.len() as u64);
+    }
+}
+
 #[test]
 fn numbers_of_columns_agree_with_a_plain_reading() {
     let body = |least| {

@@ -7,6 +7,7 @@ use segment::Segment;
 use super::auto;
 use super::bound::{BoundAgg, What};
 use super::bucket::address::{ByAddress, Nets};
+use super::bucket::census::Census;
 use super::bucket::choose::{ByChance, Diversity, Everything, Lacking, Matching, Nobody};
 use super::bucket::family::{Above, Below};
 use super::bucket::filters::ByFilter;
@@ -128,7 +129,9 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             }
             if source.form.is_bytes() {
                 let (terms, words) = place.terms(source);
-                return keyed(ByTerm::new(terms, words, choice, *zero), shape, subs());
+                let keys = ByTerm::new(terms, words, choice, *zero)
+                    .with_census(Census::of(source, place.segment()));
+                return keyed(keys, shape, subs());
             }
             let windows = place.segment().doc_count().div_ceil(segment::columns::WINDOW);
             let all = zero.then_some(windows);

@@ -190,6 +190,22 @@ pub trait Collector: Send {
     /// Takes documents.
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>);
 
+    /// Whether it can tell what all documents of the segment would make of it without taking them:
+    /// each of them alive, counting for one, and none inside of another.
+    fn knows_all(&self) -> bool {
+        false
+    }
+
+    /// In place of taking all documents: goes on until the turn is over or blocks are missing; true
+    /// when it is as if all were taken. Asked only where [`Collector::knows_all`].
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    fn take_all(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        let _ = (turn, account);
+        Ok(true)
+    }
+
     /// All documents of the segment are in: names what [`Collector::finish`] will read.
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         let _ = (turn, account);
@@ -230,6 +246,25 @@ impl Group {
         for one in &mut self.0 {
             one.collect(batch, around);
         }
+    }
+
+    /// There is one at least, and each can tell without documents.
+    pub fn knows_all(&self) -> bool {
+        !self.is_empty() && self.0.iter().all(|one| one.knows_all())
+    }
+
+    /// All are as if all documents were taken; false where the turn is over before.
+    pub fn take_all(
+        &mut self,
+        turn: &mut Turn<'_>,
+        account: &mut Account,
+    ) -> segment::Result<bool> {
+        for one in &mut self.0 {
+            if !one.take_all(turn, account)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// All name what they need to finish.

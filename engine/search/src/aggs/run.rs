@@ -56,6 +56,8 @@ struct Here {
     /// Scripts that make values, and what they made of the next batch.
     scripts: Scripts,
     board: Option<Arc<Board>>,
+    /// No document is looked at: collectors know what all of them would make.
+    whole: bool,
     /// No more documents.
     ended: bool,
     /// What the segment had, as far as it is not joined with what others had.
@@ -212,18 +214,27 @@ impl Run {
             },
             Some(node) => Reader::Filter(iterators::any_filter(node, context)),
         };
+        let multitudes = Multitudes::of(segment);
+        let whole = matches!(root, Some(Node::All { .. }))
+            && !scored
+            && plan.bound.terminate_after == 0
+            && plan.view.segments[number].live_count() == segment.doc_count()
+            && segment.parents().is_none()
+            && multitudes.is_plain()
+            && group.knows_all();
         let scripts = plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.scripts);
         let scripts = Scripts::new(scripts, plan, number);
         Here {
             reader,
             pos: part.docs.start,
             group,
-            multitudes: Multitudes::of(segment),
+            multitudes,
             docs: Vec::new(),
             at: 0,
             ready: false,
             scripts,
             board: None,
+            whole,
             ended: self.terminated && !self.global,
             found: None,
             joining: None,
@@ -261,6 +272,16 @@ impl Run {
     ) -> segment::Result<bool> {
         if here.at < here.docs.len() {
             self.collect(here, turn);
+            return Ok(false);
+        }
+        if here.whole && !here.ended {
+            // Of a segment that is cut into parts the first tells all.
+            if part.docs.start > 0 || here.group.take_all(turn, &mut self.account)? {
+                here.ended = true;
+                if !self.global {
+                    self.count += part.docs.len() as u64;
+                }
+            }
             return Ok(false);
         }
         if !here.ended {

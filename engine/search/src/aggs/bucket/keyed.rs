@@ -35,6 +35,17 @@ pub trait Keys: Send {
     /// Gives the keys of documents, which rise, each with its document's place in `docs`.
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], give: F);
 
+    /// How many documents have each key is known without looking at them.
+    fn knows_counts(&self) -> bool {
+        false
+    }
+
+    /// Puts how many documents have each key beside it; true when all are there.
+    fn count_all(&mut self, counts: &mut [u32], turn: &mut Turn<'_>) -> segment::Result<bool> {
+        let _ = (counts, turn);
+        Ok(true)
+    }
+
     /// Bytes that keys take here, beside those of their buckets.
     fn bytes(&self) -> usize {
         0
@@ -183,10 +194,7 @@ impl<K: Keys> Collector for Keyed<K> {
                 count(batch.owner(at), key, multitudes.count(batch.docs[at]));
             });
         } else if batch.owners.is_empty() && (1..=PLAIN_MAX).contains(&span) {
-            if self.plain.is_empty() {
-                around.account.grow(span * size_of::<u32>());
-                self.plain.resize(span, 0);
-            }
+            make_room(&mut self.plain, span, around.account);
             let plain = self.plain.as_mut_slice();
             self.keys.each(batch.docs, |_, key| match plain.get_mut(key as usize) {
                 Some(count) => *count += 1,
@@ -206,6 +214,16 @@ impl<K: Keys> Collector for Keyed<K> {
         let keys = self.keys.bytes();
         around.account.grow(keys.saturating_sub(self.keys_bytes));
         self.keys_bytes = self.keys_bytes.max(keys);
+    }
+
+    fn knows_all(&self) -> bool {
+        let is_plain = self.subs.is_empty() && !self.shape.totals;
+        is_plain && (1..=PLAIN_MAX).contains(&self.keys.span()) && self.keys.knows_counts()
+    }
+
+    fn take_all(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
+        make_room(&mut self.plain, self.keys.span(), account);
+        self.keys.count_all(&mut self.plain, turn)
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
@@ -264,6 +282,14 @@ impl<K: Keys> Collector for Keyed<K> {
             self.keys.cut(&mut buckets.list);
         }
         Ok(lists.into_iter().map(|buckets| Partial::Buckets(Box::new(buckets))).collect())
+    }
+}
+
+/// Makes room to count `span` keys plainly, where there is none.
+fn make_room(plain: &mut Vec<u32>, span: usize, account: &mut Account) {
+    if plain.is_empty() {
+        account.grow(span * size_of::<u32>());
+        plain.resize(span, 0);
     }
 }
 

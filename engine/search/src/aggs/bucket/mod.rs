@@ -6,6 +6,7 @@
 //! | `slots`    | numbers of buckets by owner and key                        |
 //! | `single`   | aggregations with one bucket; `choose`: which documents    |
 //! | `terms`    | keys that are values                                       |
+//! | `census`   | documents of terms by the dictionary                       |
 //! | `number`   | widths, times, ranges, cells                               |
 //! | `span`     | buckets that spans touch                                   |
 //! | `address`  | ranges and networks of addresses                           |
@@ -16,6 +17,7 @@
 //! | `family`   | objects below documents and documents above objects        |
 
 pub mod address;
+pub mod census;
 pub mod choose;
 pub mod family;
 pub mod filters;

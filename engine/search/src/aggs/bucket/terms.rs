@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::census::Census;
 use super::keyed::Keys;
 use crate::aggs::choice::Choice;
 use crate::aggs::partial::Key;
@@ -17,12 +18,21 @@ pub struct ByTerm {
     choice: Option<Arc<Choice>>,
     /// Also terms without documents.
     all: bool,
+    /// Counts the documents of each without looking at them.
+    census: Option<Census>,
 }
 
 impl ByTerm {
     /// The terms that `choice` allows.
     pub fn new(terms: Terms, words: Words, choice: Option<Arc<Choice>>, all: bool) -> Self {
-        Self { terms, words, choice, all }
+        Self { terms, words, choice, all, census: None }
+    }
+
+    /// Where all documents count, they are counted by it.
+    #[must_use]
+    pub fn with_census(mut self, census: Option<Census>) -> Self {
+        self.census = census;
+        self
     }
 }
 
@@ -38,6 +48,14 @@ impl Keys for ByTerm {
     #[inline]
     fn each<F: FnMut(usize, i64)>(&mut self, docs: &[u32], mut give: F) {
         self.terms.each(docs, |at, ord| give(at, i64::from(ord)));
+    }
+
+    fn knows_counts(&self) -> bool {
+        self.census.is_some()
+    }
+
+    fn count_all(&mut self, counts: &mut [u32], turn: &mut Turn<'_>) -> segment::Result<bool> {
+        self.census.as_mut().map_or(Ok(true), |census| census.step(counts, turn))
     }
 
     fn leave(&mut self, keys: &[(u32, i64)], turn: &mut Turn<'_>) -> segment::Result<bool> {
