@@ -192,6 +192,41 @@ fn terms_of_whole_segments_agree_with_a_plain_reading() {
     }
 }
 
+/// Where one segment is all of a shard, it makes only the buckets that the shard sends.
+#[test]
+fn the_most_frequent_terms_agree_with_a_plain_reading() {
+    for corpus in corpora() {
+        for least in [None, Some(120)] {
+            let mut plain: BTreeMap<&str, u64> = BTreeMap::new();
+            for tag in found(&corpus, least).iter().flat_map(|doc| tags(doc)) {
+                *plain.entry(tag).or_default() += 1;
+            }
+            let total: u64 = plain.values().sum();
+            let mut want: Vec<(&str, u64)> = plain.into_iter().collect();
+            want.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+            want.truncate(2);
+            let others = total - want.iter().map(|(_, count)| count).sum::<u64>();
+            for sizes in [r#""size":2"#, r#""size":2,"shard_size":2"#] {
+                let body = format!(
+                    r#"{{"size":0,{},"aggs":{{"t":{{"terms":{{"field":"tags",{sizes}}}}}}}}}"#,
+                    query(least)
+                );
+                for (missing_once, how) in ways() {
+                    let answer = answer(&corpus, &body, missing_once, &how);
+                    let buckets = at(&answer, "t/buckets").as_array().expect("buckets").iter();
+                    let shown: Vec<(&str, u64)> = buckets
+                        .map(|it| (at(it, "key").as_str().expect("a word"), at(it, "doc_count")))
+                        .map(|(key, count)| (key, count.as_u64().expect("a count")))
+                        .collect();
+                    assert_eq!(shown, want, "{body}");
+                    assert_eq!(at(&answer, "t/sum_other_doc_count").as_u64(), Some(others));
+                    assert_eq!(at(&answer, "t/doc_count_error_upper_bound").as_u64(), Some(0));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn numbers_of_columns_agree_with_a_plain_reading() {
     let body = |least| {

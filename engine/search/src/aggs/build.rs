@@ -22,6 +22,7 @@ use super::bucket::span::{BySpan, Grid};
 use super::bucket::terms::{ByNumber, ByTerm, Part};
 use super::bucket::text::ByWord;
 use super::collect::{AnyCollector, Group};
+use super::cut;
 use super::empty;
 use super::hits::{Best, Metrics};
 use super::measure::{
@@ -46,6 +47,8 @@ pub struct Place {
     pub plan: Arc<Plan>,
     /// Number of the segment in the view.
     pub number: usize,
+    /// It holds all documents of its shard, and one slice reads them.
+    pub alone: bool,
 }
 
 /// Collectors for aggregations side by side.
@@ -129,9 +132,11 @@ pub fn collector(agg: &BoundAgg, place: &Place) -> AnyCollector {
             }
             if source.form.is_bytes() {
                 let (terms, words) = place.terms(source);
+                let free = choice.is_none() && source.missing.is_none() && !*zero;
                 let keys = ByTerm::new(terms, words, choice, *zero)
                     .with_census(Census::of(source, place.segment()));
-                return keyed(keys, shape, subs());
+                let most = cut::most_of_shard(&agg.spec).filter(|_| place.alone && free);
+                return Box::new(Keyed::new(keys, shape, subs()).with_most(most));
             }
             let windows = place.segment().doc_count().div_ceil(segment::columns::WINDOW);
             let all = zero.then_some(windows);

@@ -34,6 +34,15 @@ fn by_key(order: &BucketOrder) -> bool {
     matches!(order.first(), Some((OrderBy::Key, _)))
 }
 
+/// Buckets that a shard of one segment sends at most, where those of most documents come first, and among
+/// equals those of the least key; `None` where that is not the order, or something is aggregated below.
+pub fn most_of_shard(agg: &Agg) -> Option<usize> {
+    let Kind::Terms(terms) = &agg.kind else { return None };
+    let order = [(OrderBy::Count, Order::Descending), (OrderBy::Key, Order::Ascending)];
+    let is_plain = terms.order == order && agg.subs.aggs.is_empty() && agg.subs.pipes.is_empty();
+    is_plain.then(|| shard_size(terms.size, terms.shard_size, false))
+}
+
 /// Cuts what one shard found to what it would send.
 pub fn shard(agg: &Agg, partial: &mut Partial) {
     match partial {

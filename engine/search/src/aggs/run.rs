@@ -192,7 +192,10 @@ impl Run {
     fn begin(&mut self, part: &Part) -> Here {
         let plan = &self.plan;
         let number = part.segment as usize;
-        let place = Place { plan: Arc::clone(plan), number };
+        let segments = &plan.view.segments;
+        let others = segments.iter().filter(|one| one.segment.doc_count() > 0).count() > 1;
+        let alone = !others && part.docs == (0..segments[number].segment.doc_count());
+        let place = Place { plan: Arc::clone(plan), number, alone };
         let aggs = plan.bound.aggs.as_ref().map_or(&[][..], |aggs| &aggs.aggs);
         let chosen: Vec<BoundAgg> =
             self.places().into_iter().map(|place| aggs[place].clone()).collect();

@@ -3,6 +3,7 @@
 //! A [`Keys`] says which keys each document has; here they become bucket numbers, are counted, and
 //! the documents go on to the aggregations below.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -128,6 +129,8 @@ pub struct Keyed<K> {
     buckets: Vec<u32>,
     /// Documents of each owner, where they are counted apart.
     totals: Vec<u64>,
+    /// Buckets of the only owner that are of use: those of most documents, then of the least keys.
+    most: Option<usize>,
 }
 
 impl<K: Keys> Keyed<K> {
@@ -145,7 +148,25 @@ impl<K: Keys> Keyed<K> {
             docs: Vec::new(),
             buckets: Vec::new(),
             totals: Vec::new(),
+            most: None,
         }
+    }
+
+    /// No more than so many buckets of the only owner, those of most documents, are of use.
+    #[must_use]
+    pub fn with_most(mut self, most: Option<usize>) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// Leaves the buckets that are of use: the documents of the others.
+    fn leave_most(&self, order: &mut Vec<u32>) -> u64 {
+        let count = |bucket: u32| self.counts[bucket as usize];
+        let Some(most) = self.most.filter(|most| *most < order.len()) else { return 0 };
+        order.select_nth_unstable_by_key(most, |bucket| {
+            (Reverse(count(*bucket)), self.slots.buckets[*bucket as usize].1)
+        });
+        order.drain(most..).map(count).sum()
     }
 }
 
@@ -235,6 +256,7 @@ impl<K: Keys> Collector for Keyed<K> {
     fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
         let mut subs = self.subs.finish(self.slots.len(), account)?;
         let mut order: Vec<u32> = (0..self.slots.len() as u32).collect();
+        let others = if owners == 1 { self.leave_most(&mut order) } else { 0 };
         // By key first, so that words are read in their order, each once for all owners.
         order.sort_unstable_by_key(|bucket| {
             let (owner, key) = self.slots.buckets[*bucket as usize];
@@ -246,20 +268,21 @@ impl<K: Keys> Collector for Keyed<K> {
         }
         // Each list as long as it will be: most owners of a deep tree have one bucket.
         let mut lens = vec![0usize; owners];
-        for (owner, _) in &self.slots.buckets {
-            lens[*owner as usize] += 1;
+        for bucket in &order {
+            lens[self.slots.buckets[*bucket as usize].0 as usize] += 1;
         }
         let subs_bytes = size_of::<Vec<Partial>>() + self.shape.empty.len() * size_of::<Partial>();
         // Its key, and what is below, are allocations of their own.
         let size = size_of::<Bucket>() + subs_bytes + 2 * ALLOCATION_BYTES;
         let list_bytes = size_of::<Buckets>() + 2 * ALLOCATION_BYTES;
-        account.grow(self.slots.len() * size + owners * list_bytes);
+        account.grow(order.len() * size + owners * list_bytes);
         if account.fault().is_some() {
             // Nothing of it will be told.
             return Ok(lists.into_iter().map(|it| Partial::Buckets(Box::new(it))).collect());
         }
         for (list, len) in lists.iter_mut().zip(lens) {
             list.list.reserve_exact(len);
+            list.other = others;
         }
         let mut current: Option<(i64, Option<Key>)> = None;
         for bucket in order {
