@@ -2,6 +2,8 @@
 //! the endpoints decide. `net` dresses it.
 
 pub mod details;
+pub mod part;
+pub mod reach;
 pub mod scope;
 
 /// A text is not what it should be; whoever sent it is not told which part.

@@ -654,6 +654,18 @@ mod tests {
     ];
 
     #[test]
+    fn what_a_scope_gives_of_each_route_is_told_to_owners() {
+        use authz::oauth::part;
+        for route in ROUTES.iter().filter(|route| route.is_of_indices()) {
+            let (path, action) = (route.path, route.privilege);
+            assert!(
+                part::is_told(action) || part::HELPERS.contains(&action),
+                "{path}: {action} is in no part"
+            );
+        }
+    }
+
+    #[test]
     fn each_route_asks_for_an_action_that_a_named_privilege_grants() {
         use authz::privilege::{Kind as Of, granting};
         for route in ROUTES {

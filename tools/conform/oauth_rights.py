@@ -163,7 +163,7 @@ def an_entry_that_is_held_in_part_says_what_it_may_become(server):
     told = " ".join(page.text.split())
     # It is granted whole, and works as far as its owner's rights go, whenever that is.
     assert "Read, add, change and delete documents in orders-*" in told, told
-    most = re.search("so does this, up to: Do everything with orders-[*]: \\d+ indices today, and any that match later; Do everything with bills-1, of which you have none today[.]", told)
+    most = "so does this, up to: Do everything with orders-*, any that match; Do everything with bills-1." in told
     assert most, told
     done = visitor.submit(page, "/consent", detail="0", decision="allow")
     expect(exchange(server, made, secret(query(done.headers["Location"])["code"])), 200)

@@ -24,6 +24,15 @@ use json::fields::FieldRule;
 
 use crate::record::role::{Descriptor, IndexGrant, Role};
 
+/// What `cluster:monitor` gives, and what each is in words.
+pub const MONITOR: [(&str, &str); 5] = [
+    ("cluster:monitor/health", "health"),
+    ("cluster:monitor/stats", "statistics"),
+    ("cluster:monitor/main", "name and version"),
+    ("cluster:monitor/task", "running work"),
+    ("cluster:monitor/xpack/license", "license"),
+];
+
 /// Scopes in one list.
 const ENTRIES_MAX: usize = 50;
 
@@ -217,14 +226,7 @@ pub fn role(scopes: &[Scope]) -> Role {
                 // Node information stays the operator's, and mappings are asked of the indices.
                 role.cluster = Actions::of(
                     crate::privilege::Kind::Cluster,
-                    &[
-                        "cluster:monitor/health",
-                        "cluster:monitor/main",
-                        "cluster:monitor/stats",
-                        "cluster:monitor/task",
-                        "cluster:monitor/xpack/license",
-                    ]
-                    .map(str::to_owned),
+                    &MONITOR.map(|(action, _)| action.to_owned()),
                 );
             }
             Scope::Own | Scope::Offline => {}

@@ -164,9 +164,7 @@ fn permissions(consent: &Consent<'_>) -> Markup {
             @if consent.scopes.is_empty() && consent.details.is_empty() {
                 p { "nothing beyond knowing that you are here." }
             }
-            @if !consent.beyond.is_empty() {
-                p.hint { "It also asked for what you do not hold yourself, and will not get it: " (consent.beyond.join("; ")) "." }
-            }
+            (beyond(&consent.beyond))
         }
         @if !strong.is_empty() {
             fieldset {
@@ -178,6 +176,15 @@ fn permissions(consent: &Consent<'_>) -> Markup {
         }
         @if consent.swallows {
             div.note.warn { "One of the permissions above covers the same indices without a filter: while it is ticked, the filter keeps nothing back." }
+        }
+    }
+}
+
+/// What is asked and not to be had, where there is any.
+pub(super) fn beyond(sentences: &[String]) -> Markup {
+    html! {
+        @if !sentences.is_empty() {
+            p.hint { "It also asked for what you do not hold yourself, and will not get it: " (sentences.join("; ")) "." }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use maud::html;
 
+use super::consent::beyond;
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
 use super::words::{Weight, Words};
 
@@ -45,6 +46,8 @@ pub struct Confirm<'a> {
     pub reviewed: bool,
     /// What is asked.
     pub scopes: Vec<(String, Words)>,
+    /// Sentences of what is asked and not to be had: the owner holds nothing of it.
+    pub beyond: Vec<String>,
     /// The code is good until then, in milliseconds.
     pub end: u64,
 }
@@ -72,6 +75,8 @@ pub fn confirm(confirm: &Confirm<'_>) -> String {
                             p.hint { (words.effect) }
                         }
                     }
+                    @if confirm.scopes.is_empty() { p { "nothing that you hold yourself." } }
+                    (beyond(&confirm.beyond))
                 }
                 (until("Please decide before", confirm.end))
                 div.buttons {
@@ -116,4 +121,27 @@ pub fn done(person: &Person<'_>, done: Done) -> String {
         }
     };
     page(title, Some(person), Tab::None, Width::Narrow, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_its_person_does_not_hold_is_offered_to_no_device() {
+        let page = confirm(&Confirm {
+            person: Person { name: "ann", csrf: "out", reviews: false },
+            csrf: "c",
+            code: "WDJB-MJHT",
+            app: "Player",
+            logo: None,
+            reviewed: true,
+            scopes: Vec::new(),
+            beyond: vec!["Read documents in bills-*, any that match".into()],
+            end: 600_000,
+        });
+        assert!(page.contains("nothing that you hold yourself."), "{page}");
+        assert!(page.contains("will not get it: Read documents in bills-*"), "{page}");
+        assert!(!page.contains("type=\"checkbox\""), "{page}");
+    }
 }

@@ -1,5 +1,9 @@
 //! Scopes in plain words: what would really be possible.
 
+use crate::oauth::part::{Held, Object};
+use crate::oauth::reach::{Remains, Today};
+use crate::oauth::scope::Scope;
+
 /// How much a permission lets happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
@@ -22,9 +26,9 @@ pub struct Words {
     pub weight: Weight,
 }
 
-/// A scope in words; `indices_today` tells how many of the reader's indices a pattern matches now.
+/// A scope in words; `indices_today` tells how many indices a pattern matches now.
 pub fn of(scope: &str, indices_today: impl Fn(&str) -> usize) -> Words {
-    said(scope, |pattern| Some(indices_today(pattern)))
+    said(scope, |pattern| Some(Today { whole: indices_today(pattern), part: 0 }))
 }
 
 /// A scope as one sentence, for somebody who may not know which indices there are.
@@ -32,7 +36,7 @@ pub fn anywhere(scope: &str) -> String {
     said(scope, |_| None).sentence
 }
 
-fn said(scope: &str, indices_today: impl Fn(&str) -> Option<usize>) -> Words {
+fn said(scope: &str, today: impl Fn(&str) -> Option<Today>) -> Words {
     let words = |sentence: String, effect: String, weight| Words { sentence, effect, weight };
     let plain = |sentence: &str, effect: &str, weight| {
         words(sentence.to_owned(), effect.to_owned(), weight)
@@ -57,67 +61,34 @@ fn said(scope: &str, indices_today: impl Fn(&str) -> Option<usize>) -> Words {
             _ => words(scope.to_owned(), String::new(), Weight::Changes),
         };
     };
-    let place = place(pattern, indices_today(pattern));
-    let (verb, effect, weight) = match action {
-        "read" => ("Read documents in", "Search and read; nothing can be changed.", Weight::Reads),
+    let today = today(pattern);
+    let at = |verb: &str| format!("{verb} {}", place(pattern, today));
+    let (sentence, effect, weight) = match action {
+        "read" => {
+            (at("Read documents in"), "Search and read; nothing can be changed.", Weight::Reads)
+        }
         "create" => (
-            "Add documents to",
+            at("Add documents to"),
             "New documents only; existing ones can be neither read, changed nor deleted.",
             Weight::Changes,
         ),
         "write" => (
-            "Add, change and delete documents in",
+            at("Add, change and delete documents in"),
             "Existing documents can be overwritten and deleted.",
             Weight::Changes,
         ),
         "manage" => (
-            "Create, change and delete the indices",
+            format!("Create, change and delete {}", indices(pattern, today)),
             "An index can be deleted with everything in it; documents cannot be read.",
             Weight::Changes,
         ),
         _ => (
-            "Do everything with",
+            at("Do everything with"),
             "Read, change and delete documents, and delete the indices themselves.",
             Weight::Changes,
         ),
     };
-    words(format!("{verb} {place}"), effect.to_owned(), weight)
-}
-
-/// A part of what a scope on indices may give.
-struct Part {
-    verb: &'static str,
-    /// Else the indices themselves.
-    on_documents: bool,
-    /// An action of the store that goes with it.
-    probe: &'static str,
-}
-
-const fn part(verb: &'static str, on_documents: bool, probe: &'static str) -> Part {
-    Part { verb, on_documents, probe }
-}
-
-/// What scopes give, as people tell it apart: reading, adding, changing and deleting documents; making,
-/// changing and deleting indices.
-const PARTS: [Part; 7] = [
-    part("read", true, "indices:data/read/search"),
-    part("add", true, "indices:data/write/index"),
-    part("change", true, "indices:data/write/update"),
-    part("delete", true, "indices:data/write/delete"),
-    part("create", false, "indices:admin/create"),
-    part("change", false, "indices:admin/settings/update"),
-    part("delete", false, "indices:admin/delete"),
-];
-
-/// Those of an action.
-fn parts(action: &str) -> &'static [Part] {
-    match action {
-        "read" => &PARTS[..1],
-        "create" => &PARTS[1..2],
-        "write" => &PARTS[1..4],
-        "manage" => &PARTS[4..],
-        _ => &PARTS,
-    }
+    words(sentence, effect.to_owned(), weight)
 }
 
 /// The effect of what is held in part begins so.
@@ -130,38 +101,79 @@ impl Words {
     }
 }
 
-/// As [`of`], told to somebody who may hold only a part of it: `holds` says whether an action is held on
-/// any index of the scope.
-pub fn held(
-    scope: &str,
-    indices_today: impl Fn(&str) -> usize,
-    holds: impl Fn(&str) -> bool,
-) -> Words {
-    let whole = of(scope, &indices_today);
-    let Some((pattern, action)) = index_scope(scope) else { return whole };
-    let asked = parts(action);
-    let kept: Vec<&Part> = asked.iter().filter(|part| holds(part.probe)).collect();
-    if kept.is_empty() || kept.len() == asked.len() {
-        return whole;
+/// A scope in words, told to somebody who may hold only a part of it: what remains of it, and on how many
+/// indices today.
+pub fn held(scope: &str, remains: &Remains, today: Today) -> Words {
+    let part = |sentence: String, weight| Words {
+        sentence,
+        effect: format!("{MORE}{}.", anywhere(scope)),
+        weight,
+    };
+    let whole = said(scope, |_| Some(today));
+    match (remains, Scope::parse(scope)) {
+        (Remains::Indices(held), Some(Scope::Index { pattern, action })) => {
+            let told = held.told();
+            if told.is_empty() || told == Held::of_scope(action).told() {
+                return whole;
+            }
+            part(sentence(&told, &pattern, today), weight(&told))
+        }
+        (Remains::Cluster(seen), Some(Scope::Monitor))
+            if !["health", "statistics"].iter().all(|it| seen.contains(it)) =>
+        {
+            part(format!("See the {} of the store", list(seen, "and")), Weight::Slight)
+        }
+        _ => whole,
     }
-    let verbs = |on_documents: bool| -> Vec<&str> {
-        kept.iter().filter(|it| it.on_documents == on_documents).map(|it| it.verb).collect()
+}
+
+/// What is told of a part of a scope: what is alike in one clause, the place in the first.
+fn sentence(told: &[(&'static str, Object)], pattern: &str, today: Today) -> String {
+    let mut clauses: Vec<(Vec<&str>, Vec<&str>, Object)> = Vec::new();
+    for &(verb, object) in told {
+        let (kind, thing) = match object {
+            Object::Of(thing) => (Object::Of(""), Some(thing)),
+            other => (other, None),
+        };
+        let known = clauses
+            .iter_mut()
+            .find(|(verbs, _, known)| *known == kind && (thing.is_none() || verbs.contains(&verb)));
+        match known {
+            Some((_, things, _)) if thing.is_some() => things.extend(thing),
+            Some((verbs, ..)) => verbs.push(verb),
+            None => clauses.push((vec![verb], thing.into_iter().collect(), kind)),
+        }
+    }
+    let today = Some(today);
+    let clauses = clauses.iter().enumerate().map(|(at, (verbs, things, kind))| {
+        let (verbs, things) = (list(verbs, "and"), list(things, "and"));
+        match (kind, at) {
+            (Object::Documents, 0) if verbs == "add" => {
+                format!("add documents to {}", place(pattern, today))
+            }
+            (Object::Documents, 0) => format!("{verbs} documents in {}", place(pattern, today)),
+            (Object::Documents, _) => format!("{verbs} documents"),
+            (Object::Single, 0) => {
+                format!("{verbs} single documents by their ids in {}", place(pattern, today))
+            }
+            (Object::Single, _) => format!("{verbs} single documents by their ids"),
+            (Object::Indices, 0) => format!("{verbs} {}", indices(pattern, today)),
+            (Object::Indices, _) => format!("{verbs} the indices themselves"),
+            (Object::Of(_), 0) => format!("{verbs} the {things} of {}", indices(pattern, today)),
+            (Object::Of(_), _) => format!("{verbs} the {things} of the indices"),
+        }
+    });
+    capital(&clauses.collect::<Vec<_>>().join("; "))
+}
+
+/// How much of it all happens.
+fn weight(told: &[(&'static str, Object)]) -> Weight {
+    let of = |&(verb, object): &(&str, Object)| match (verb, object) {
+        ("see", _) => Weight::Slight,
+        ("search" | "read", Object::Documents | Object::Single) => Weight::Reads,
+        _ => Weight::Changes,
     };
-    let (documents, indices) = (verbs(true), verbs(false));
-    let place = place(pattern, Some(indices_today(pattern)));
-    let sentence = match (documents.as_slice(), indices.as_slice()) {
-        ([], indices) => format!("{} the indices {place}", capital(&list(indices, "and"))),
-        (["add"], []) => format!("Add documents to {place}"),
-        (documents, []) => format!("{} documents in {place}", capital(&list(documents, "and"))),
-        (documents, indices) => format!(
-            "{} documents in {place}; {} the indices themselves",
-            capital(&list(documents, "and")),
-            list(indices, "and")
-        ),
-    };
-    let weight =
-        if documents == ["read"] && indices.is_empty() { Weight::Reads } else { Weight::Changes };
-    Words { sentence, effect: format!("{MORE}{}.", whole.sentence), weight }
+    told.iter().map(of).max().unwrap_or(Weight::Slight)
 }
 
 /// Words in a row: `a, b and c`.
@@ -194,8 +206,17 @@ pub fn index_scope(scope: &str) -> Option<(&str, &str)> {
     scope.strip_prefix("index:")?.rsplit_once(':')
 }
 
+/// The indices of a pattern, as what something is done to.
+fn indices(pattern: &str, today: Option<Today>) -> String {
+    match pattern {
+        "*" => place(pattern, today),
+        pattern if pattern.contains('*') => format!("the indices {}", place(pattern, today)),
+        pattern => format!("the index {}", place(pattern, today)),
+    }
+}
+
 /// Where; of how many indices that is today, where it may be told.
-fn place(pattern: &str, today: Option<usize>) -> String {
+fn place(pattern: &str, today: Option<Today>) -> String {
     let Some(today) = today else {
         return match pattern {
             "*" => "every index".to_owned(),
@@ -203,24 +224,29 @@ fn place(pattern: &str, today: Option<usize>) -> String {
             pattern => pattern.to_owned(),
         };
     };
-    let indices = match today {
+    let counted = match today.whole {
         0 => "no index today".to_owned(),
         1 => "1 index today".to_owned(),
         count => format!("{count} indices today"),
     };
-    match (pattern, today) {
-        ("*", _) => format!("every index: {indices}, and any that come later"),
-        (pattern, _) if pattern.contains('*') => {
-            format!("{pattern}: {indices}, and any that match later")
+    let counted = match today.part {
+        0 => counted,
+        part => format!("{counted}, a part of it in {part} more"),
+    };
+    match pattern {
+        "*" => format!("every index: {counted}, and any that come later"),
+        pattern if pattern.contains('*') => {
+            format!("{pattern}: {counted}, and any that match later")
         }
-        (pattern, 0) => format!("{pattern}, of which you have none today"),
-        (pattern, _) => pattern.to_owned(),
+        pattern if today == Today::default() => format!("{pattern}, of which you have none today"),
+        pattern => pattern.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privilege::{Actions, Kind};
 
     #[test]
     fn a_scope_says_what_it_does_and_where() {
@@ -248,46 +274,113 @@ mod tests {
     }
 
     #[test]
+    fn indices_are_managed_in_words_that_read_well() {
+        let manage = "Create, change and delete";
+        for (pattern, expected) in [
+            ("*", "every index: 2 indices today, and any that come later"),
+            ("a-*", "the indices a-*: 2 indices today, and any that match later"),
+            ("a", "the index a"),
+        ] {
+            let scope = format!("index:{pattern}:manage");
+            assert_eq!(of(&scope, |_| 2).sentence, format!("{manage} {expected}"));
+        }
+        assert_eq!(anywhere("index:*:manage"), format!("{manage} every index"));
+    }
+
+    fn told(scope: &str, privileges: &[&str], today: Today) -> Words {
+        let Some(Scope::Index { action, .. }) = Scope::parse(scope) else { panic!("{scope}") };
+        let privileges: Vec<String> = privileges.iter().map(|&name| name.to_owned()).collect();
+        let owner = Held::of(&Actions::of(Kind::Index, &privileges));
+        held(scope, &Remains::Indices(owner.and(Held::of_scope(action))), today)
+    }
+
+    /// Who may see the fields of an index alone was told that documents are read.
+    #[test]
     fn who_holds_a_part_is_told_of_that_part() {
-        let told = |scope: &str, actions: &[&str]| {
-            let words = held(scope, |_| 2, |probe| actions.contains(&probe));
-            (words.sentence, words.weight)
-        };
-        let today = "orders-*: 2 indices today, and any that match later";
-        let (read, write) = ("indices:data/read/search", "indices:data/write/index");
-        for (scope, actions, expected, weight) in [
+        let two = Today { whole: 2, part: 0 };
+        let at = "a-*: 2 indices today, and any that match later";
+        for (action, privileges, expected, weight) in [
+            ("all", &["read"][..], "Read documents in AT", Weight::Reads),
             (
-                "index:orders-*:all",
-                &[read][..],
-                format!("Read documents in {today}"),
+                "all",
+                &["read", "index", "create_index"],
+                "Read, add and change documents in AT; create the indices themselves",
+                Weight::Changes,
+            ),
+            ("write", &["create_doc"], "Add documents to AT", Weight::Changes),
+            ("write", &["create"], "Add and overwrite documents in AT", Weight::Changes),
+            (
+                "manage",
+                &["create_index", "delete_index"],
+                "Create and delete the indices AT",
+                Weight::Changes,
+            ),
+            ("manage", &["delete_index"], "Delete the indices AT", Weight::Changes),
+            ("manage", &["maintenance"], "Maintain the indices AT", Weight::Changes),
+            (
+                "manage",
+                &["monitor"],
+                "See the settings and statistics of the indices AT",
+                Weight::Slight,
+            ),
+            (
+                "manage",
+                &[
+                    "maintenance",
+                    "monitor",
+                    "indices:admin/settings/update",
+                    "indices:admin/aliases",
+                ],
+                "Change the settings and aliases of the indices AT; maintain the indices themselves; \
+                 see the aliases, settings and statistics of the indices",
+                Weight::Changes,
+            ),
+            (
+                "read",
+                &["view_index_metadata"],
+                "See the names, aliases, fields and settings of the indices AT",
+                Weight::Slight,
+            ),
+            (
+                "read",
+                &["indices:data/read/get"],
+                "Read single documents by their ids in AT",
                 Weight::Reads,
             ),
-            (
-                "index:orders-*:all",
-                &[read, write, "indices:data/write/update", "indices:admin/create"],
-                format!("Read, add and change documents in {today}; create the indices themselves"),
-                Weight::Changes,
-            ),
-            (
-                "index:orders-*:write",
-                &[write],
-                format!("Add documents to {today}"),
-                Weight::Changes,
-            ),
-            (
-                "index:orders-*:manage",
-                &["indices:admin/create", "indices:admin/settings/update"],
-                format!("Create and change the indices {today}"),
-                Weight::Changes,
-            ),
+            ("read", &["indices:data/read/search"], "Search documents in AT", Weight::Reads),
         ] {
-            assert_eq!(told(scope, actions), (expected, weight), "{scope} {actions:?}");
+            let words = told(&format!("index:a-*:{action}"), privileges, two);
+            assert_eq!(words.sentence, expected.replace("AT", at), "{action} {privileges:?}");
+            assert_eq!(words.weight, weight, "{action} {privileges:?}");
+            assert!(words.is_part(), "{action} {privileges:?}");
         }
-        let part = held("index:orders-*:all", |_| 2, |probe| probe == read);
+        let part = told("index:a-*:all", &["read"], two);
         let grows =
-            format!("When your rights change, so does this, up to: Do everything with {today}.");
-        assert!(part.is_part() && part.effect.ends_with(&grows), "{}", part.effect);
-        let whole = held("index:orders-*:all", |_| 2, |_| true);
-        assert_eq!(whole, of("index:orders-*:all", |_| 2));
+            "When your rights change, so does this, up to: Do everything with a-*, any that match.";
+        assert!(part.effect.ends_with(grows), "{}", part.effect);
+        for (action, privilege) in
+            [("all", "all"), ("manage", "manage"), ("write", "write"), ("read", "read")]
+        {
+            let scope = format!("index:a-*:{action}");
+            assert_eq!(told(&scope, &[privilege], two), of(&scope, |_| 2));
+        }
+    }
+
+    #[test]
+    fn indices_on_which_less_is_held_count_apart() {
+        let words = told("index:*:read", &["read"], Today { whole: 1, part: 2 });
+        let expected = "Read documents in every index: 1 index today, a part of it in 2 more, and any \
+                        that come later";
+        assert_eq!(words.sentence, expected);
+    }
+
+    #[test]
+    fn who_sees_a_part_of_how_the_store_does_is_told_which() {
+        let told = |seen: &[&'static str]| {
+            held("cluster:monitor", &Remains::Cluster(seen.to_vec()), Today::default())
+        };
+        assert_eq!(told(&["statistics"]).sentence, "See the statistics of the store");
+        assert!(told(&["statistics"]).is_part());
+        assert_eq!(told(&["health", "statistics"]).sentence, "See how the store is doing");
     }
 }

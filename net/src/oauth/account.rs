@@ -14,7 +14,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::limit::host;
 use super::visit::{SignedIn, Visit};
-use super::{consent, login};
+use super::{authorize, consent, login};
 use crate::reply::Reply;
 
 fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
@@ -74,16 +74,27 @@ fn without_grant<E: Env>(
 /// `GET /account/apps`.
 pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
-    let today = |pattern: &str| visit.indices_today(Some(&signed_in.user), pattern);
+    let reach = authorize::reach_of(&state, &signed_in.user);
+    let today = |scope: &String| {
+        let words = consent::told(visit, &reach, scope);
+        match words.is_part() {
+            true => format!(
+                "{} (as your rights grow, up to: {})",
+                words.sentence,
+                words::anywhere(scope)
+            ),
+            false => words.sentence,
+        }
+    };
     let granted = grants(visit, &signed_in.user.name);
     let mut rows: Vec<Row> = granted
         .iter()
         .filter_map(|grant| {
             let client_id = grant.client.as_deref()?;
             let client = state.client(client_id)?;
-            let scopes = grant.scopes.iter().map(|scope| words::of(scope, today).sentence);
+            let scopes = grant.scopes.iter().map(today);
             let details = grant.details.iter().enumerate().map(|(at, entry)| {
-                let detail = consent::detail(visit, &signed_in.user, at, entry);
+                let detail = consent::detail(visit, &reach, at, entry);
                 let mut told = detail.sentence;
                 if let Some(Condition::Words(words) | Condition::Text(words)) = detail.condition {
                     told.push_str(&format!(", only where {words}"));
@@ -114,7 +125,7 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         rows.push(Row {
             app: client.profile.name.clone(),
             logo: consent::logo(client, &client_id),
-            permissions: scopes.iter().map(|scope| words::of(scope, today).sentence).collect(),
+            permissions: scopes.iter().map(today).collect(),
             given: Given::Consent(client_id),
             created: None,
             last_used: None,

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use authz::oauth::scope::{self, Scope};
+use authz::oauth::reach::Reach;
+use authz::oauth::scope;
 use authz::record::client::Client;
 use authz::record::grant::{Code, Consent, Pending};
-use authz::record::role::Role;
 use authz::record::user::User;
 use authz::token::text::Kind;
 use authz::{Command, Principal};
@@ -395,6 +395,11 @@ pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending, why: Denial) 
     }
 }
 
+/// How far what an owner holds today reaches.
+pub fn reach_of(state: &authz::State, user: &Arc<User>) -> Reach {
+    Reach::new(Principal::user_of(Arc::clone(user), state).roles(state).into())
+}
+
 /// Scopes and details of which the owner holds at least a part today.
 pub fn within_reach(
     state: &authz::State,
@@ -402,7 +407,7 @@ pub fn within_reach(
     scopes: Vec<String>,
     details: Vec<Value>,
 ) -> (Vec<String>, Vec<Value>) {
-    let reach = Reach::of(state, user);
+    let reach = reach_of(state, user);
     let asked_count = scopes.len() + details.len();
     let mut scopes: Vec<String> = scopes.into_iter().filter(|text| reach.holds_any(text)).collect();
     let details: Vec<Value> =
@@ -414,58 +419,3 @@ pub fn within_reach(
     }
     (scopes, details)
 }
-
-/// What an owner can give today.
-pub struct Reach {
-    roles: Vec<Arc<Role>>,
-}
-
-impl Reach {
-    /// Of an owner.
-    pub fn of(state: &authz::State, user: &Arc<User>) -> Self {
-        Self { roles: Principal::user_of(Arc::clone(user), state).roles(state) }
-    }
-
-    /// Is an action held on any index of a pattern?
-    pub fn holds(&self, pattern: &str, action: &str) -> bool {
-        self.roles.iter().flat_map(|role| &role.indices).any(|grant| {
-            grant.names.iter().any(|name| name.overlaps(pattern)) && grant.actions.hold(action)
-        })
-    }
-
-    /// Is anything of a scope held?
-    pub fn holds_any(&self, scope: &str) -> bool {
-        Scope::parse(scope).is_some_and(|scope| self.reaches(&scope))
-    }
-
-    /// Is anything of an entry of `authorization_details` held?
-    pub fn holds_any_of(&self, entry: &Value) -> bool {
-        authz::oauth::details::scopes(entry).iter().any(|scope| self.reaches(scope))
-    }
-
-    fn reaches(&self, scope: &Scope) -> bool {
-        match scope {
-            Scope::Index { pattern, action } => PROBES
-                .iter()
-                .any(|probe| action.actions().hold(probe) && self.holds(pattern, probe)),
-            Scope::Monitor => MONITOR_PROBES
-                .iter()
-                .any(|probe| self.roles.iter().any(|role| role.cluster.hold(probe))),
-            Scope::Own | Scope::Offline => true,
-        }
-    }
-}
-
-/// What `cluster:monitor` allows, for example.
-const MONITOR_PROBES: &[&str] =
-    &["cluster:monitor/main", "cluster:monitor/health", "cluster:monitor/stats"];
-
-/// One action for each thing that a scope may allow.
-const PROBES: &[&str] = &[
-    "indices:data/read/search",
-    "indices:data/read/get",
-    "indices:data/write/index",
-    "indices:data/write/delete",
-    "indices:admin/create",
-    "indices:admin/get",
-];

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use authz::oauth::reach::{Reach, Remains, Today};
 use authz::oauth::{details, scope};
 use authz::pages::consent::{self, Condition, Consent, Detail};
 use authz::pages::words::{self, Weight};
 use authz::record::client::Client;
 use authz::record::grant::Pending;
-use authz::record::user::User;
 use env::Env;
 use json::Value;
 
-use super::authorize::{Denial, Reach};
+use super::authorize::{Denial, reach_of};
 use super::form::Form;
 use super::login::pending;
 use super::visit::{SignedIn, Visit};
@@ -54,12 +54,12 @@ fn show<E: Env>(
         ("privacy", &profile.policy_uri),
         ("terms", &profile.tos_uri),
     ];
-    let reach = Reach::of(&state, &signed_in.user);
+    let reach = reach_of(&state, &signed_in.user);
     let (scopes, beyond): (Vec<String>, Vec<String>) =
         pending.scopes.iter().cloned().partition(|scope| reach.holds_any(scope));
     let entries = || pending.details.iter().enumerate();
     let details = entries().filter(|(_, entry)| reach.holds_any_of(entry));
-    let details = details.map(|(at, entry)| detail(visit, &signed_in.user, at, entry)).collect();
+    let details = details.map(|(at, entry)| detail(visit, &reach, at, entry)).collect();
     // What indices there are is nobody's business who holds nothing of them.
     let beyond_details = entries()
         .filter(|(_, entry)| !reach.holds_any_of(entry))
@@ -80,7 +80,7 @@ fn show<E: Env>(
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
         insecure: redirect::is_insecure(&pending.redirect),
-        scopes: in_words(visit, Some(&signed_in.user), &scopes),
+        scopes: in_words(visit, &reach, &scopes),
         details,
         beyond,
         swallows: swallows(pending),
@@ -100,43 +100,36 @@ pub fn logo(client: &Arc<Client>, client_id: &str) -> Option<String> {
     client.profile.logo.as_ref().map(|_| format!("/logo/{client_id}"))
 }
 
-/// Scopes with what they mean today to this person, or to all.
+/// Scopes with what they mean today to an owner who reaches so far.
 pub fn in_words<E: Env>(
     visit: &Visit<'_, E>,
-    user: Option<&Arc<User>>,
+    reach: &Reach,
     scopes: &[String],
 ) -> Vec<(String, words::Words)> {
-    let reach = user.map(|user| Reach::of(&visit.state(), user));
-    let told = |scope: &String| (scope.clone(), told(visit, user.zip(reach.as_ref()), scope));
-    scopes.iter().map(told).collect()
+    scopes.iter().map(|scope| (scope.clone(), told(visit, reach, scope))).collect()
 }
 
-/// A scope with what it means today to this person, of what they can give, or to all.
-fn told<E: Env>(
-    visit: &Visit<'_, E>,
-    owner: Option<(&Arc<User>, &Reach)>,
-    scope: &str,
-) -> words::Words {
-    let today = |pattern: &str| visit.indices_today(owner.map(|(user, _)| user), pattern);
-    match (owner, words::index_scope(scope)) {
-        (Some((_, reach)), Some((pattern, _))) => {
-            words::held(scope, today, |action| reach.holds(pattern, action))
+/// A scope with what it means today to an owner who reaches so far: what remains of it, or all of it where
+/// that is nothing.
+pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, scope: &str) -> words::Words {
+    match reach.remains(scope) {
+        Some(remains @ Remains::Indices(_)) => {
+            words::held(scope, &remains, visit.held_today(reach, scope))
         }
-        _ => words::of(scope, today),
+        Some(remains) => words::held(scope, &remains, Today::default()),
+        None => words::of(scope, |_| 0),
     }
 }
 
-/// An entry of details, the one at this place, with what it means today to this person.
-pub fn detail<E: Env>(visit: &Visit<'_, E>, user: &Arc<User>, at: usize, entry: &Value) -> Detail {
-    let reach = Reach::of(&visit.state(), user);
+/// An entry of details, the one at this place, with what it means today to an owner who reaches so far.
+pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Value) -> Detail {
     let scopes = || details::scopes(entry).into_iter().map(|scope| scope.to_string());
     let (mut held, mut later) = (Vec::new(), Vec::new());
     for scope in scopes() {
-        let words = reach.holds_any(&scope).then(|| told(visit, Some((user, &reach)), &scope));
+        let words = reach.holds_any(&scope).then(|| told(visit, reach, &scope));
         // What is not held today is granted all the same, and works as soon as it is.
         if words.as_ref().is_none_or(words::Words::is_part) {
-            let today = |pattern: &str| visit.indices_today(Some(user), pattern);
-            later.push(words::of(&scope, today).sentence);
+            later.push(words::anywhere(&scope));
         }
         held.extend(words);
     }

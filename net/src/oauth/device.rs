@@ -5,6 +5,7 @@ use std::time::Duration;
 use authz::Command;
 use authz::oauth::scope;
 use authz::pages::device::{self, Confirm, Done};
+use authz::pages::words;
 use authz::record::grant::{Device, DeviceState};
 use env::Env;
 
@@ -74,9 +75,15 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     // As with a code: what the owner cannot give falls away, and nothing left is a refusal.
     let (given, _) = authorize::within_reach(&state, &signed_in.user, ticked, Vec::new());
     let allowed = is_ticked && !given.is_empty();
+    let can_give = || {
+        let asked = waiting.scopes.clone();
+        !authorize::within_reach(&state, &signed_in.user, asked, Vec::new()).0.is_empty()
+    };
     let done = match (allowed, is_ticked) {
         (true, _) => Done::Allowed,
         (false, true) => Done::Nothing,
+        // There was nothing to tick.
+        (false, false) if decision && !can_give() => Done::Nothing,
         (false, false) => Done::Refused,
     };
     let command = Command::DecideDevice {
@@ -106,6 +113,9 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
     };
     let csrf = token(visit, signed_in);
     let code = shown(&device.user_code);
+    let reach = authorize::reach_of(&state, &signed_in.user);
+    let (scopes, beyond): (Vec<String>, Vec<String>) =
+        device.scopes.iter().cloned().partition(|scope| reach.holds_any(scope));
     let page = device::confirm(&Confirm {
         person: signed_in.person(),
         csrf: &csrf,
@@ -113,7 +123,8 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
         app: &client.profile.name,
         logo: consent::logo(client, &device.client),
         reviewed: !client.unreviewed,
-        scopes: consent::in_words(visit, Some(&signed_in.user), &device.scopes),
+        scopes: consent::in_words(visit, &reach, &scopes),
+        beyond: beyond.iter().map(|scope| words::anywhere(scope)).collect(),
         end: device.end,
     });
     visit.page(200, page)

@@ -1,12 +1,13 @@
 //! `/admin/apps`: reviewers approve or reject applications, and changes of them.
 
 use authz::pages::review::{self, Callback, Entry, Fact};
+use authz::pages::words;
 use authz::record::client::{Client, Profile, Status};
 use authz::{Command, Principal};
 use env::Env;
 
 use super::visit::{SignedIn, Visit};
-use super::{account_of, apps, consent, profile, redirect};
+use super::{account_of, apps, profile, redirect};
 use crate::reply::Reply;
 
 /// Characters of a note.
@@ -62,7 +63,11 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         confidential: now.confidential,
         pkce: now.require_pkce,
         callbacks: callbacks.collect(),
-        scopes: consent::in_words(visit, None, &now.scopes),
+        scopes: now
+            .scopes
+            .iter()
+            .map(|scope| (scope.clone(), words::of(scope, |it| visit.indices_today(it))))
+            .collect(),
         reason: now.scope_reason.clone(),
         facts: facts(before, now),
         alike: alike.map(|(_, name)| (*name).to_owned()).collect(),

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authz::form::Hash;
+use authz::oauth::reach::{Reach, Today};
 use authz::pages::layout::{self, Person};
 use authz::pages::problem;
 use authz::record::client::Client;
 use authz::record::session::Session;
 use authz::record::user::User;
 use authz::token::Keys;
-use authz::{Command, Error, Outcome, Principal, State};
+use authz::{Command, Error, Outcome, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Core;
@@ -216,15 +217,17 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
-    /// How many indices a pattern matches now; for an owner, of those of which `user` was granted something:
-    /// an application may ask for any name, and its page must not tell which of the others are there. A
-    /// reviewer, who is nobody's owner, hears of all.
-    pub fn indices_today(&self, user: Option<&Arc<User>>, pattern: &str) -> usize {
-        let owner = user.map(|user| Principal::user_of(Arc::clone(user), &self.state()));
+    /// How many indices a pattern matches now: for a reviewer, who is nobody's owner, and hears of all.
+    pub fn indices_today(&self, pattern: &str) -> usize {
         let state = self.core.state();
         let names = state.indices.keys().filter(|name| !name.starts_with('.'));
-        let names = names.filter(|name| authz::privilege::fits(pattern, name));
-        names.filter(|name| owner.as_ref().is_none_or(|owner| owner.gate().touches(name))).count()
+        names.filter(|name| authz::privilege::fits(pattern, name)).count()
+    }
+
+    /// On how many indices a scope is held now by an owner who reaches so far.
+    pub fn held_today(&self, reach: &Reach, scope: &str) -> Today {
+        let state = self.core.state();
+        reach.today(scope, state.indices.keys().map(|name| &**name))
     }
 
     /// The body as a form.

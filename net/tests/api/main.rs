@@ -5,6 +5,7 @@ mod admin;
 mod aliases;
 mod around;
 mod cat;
+mod consented;
 mod conventions;
 mod counted;
 mod dated;

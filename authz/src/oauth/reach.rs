@@ -1,0 +1,198 @@
+//! What an owner can give today: what remains of a scope where the owner holds less than it.
+
+use std::sync::Arc;
+
+use json::Value;
+
+use super::details;
+use super::part::Held;
+use super::scope::{self, Scope};
+use crate::privilege::fits;
+use crate::record::role::{IndexGrant, Role};
+
+/// How far an owner's roles reach.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    roles: Arc<[Arc<Role>]>,
+    /// What each of their grants on indices holds, in their order.
+    held: Vec<Held>,
+}
+
+/// What remains of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remains {
+    /// On indices.
+    Indices(Held),
+    /// Of the cluster: what of it is seen, in words.
+    Cluster(Vec<&'static str>),
+    /// It is everybody's.
+    Whole,
+}
+
+/// On how many indices a scope is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Today {
+    /// All that remains of it anywhere.
+    pub whole: usize,
+    /// Less than that.
+    pub part: usize,
+}
+
+impl Remains {
+    /// Is it nothing?
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Indices(held) => held.is_empty(),
+            Self::Cluster(held) => held.is_empty(),
+            Self::Whole => false,
+        }
+    }
+}
+
+impl Reach {
+    /// Of these roles.
+    pub fn new(roles: Arc<[Arc<Role>]>) -> Self {
+        let held = roles.iter().flat_map(|role| &role.indices);
+        let held = held.map(|grant| Held::of(&grant.actions)).collect();
+        Self { roles, held }
+    }
+
+    /// What remains of a scope; nothing of what is none.
+    pub fn remains(&self, scope: &str) -> Option<Remains> {
+        Scope::parse(scope).map(|scope| self.of(&scope)).filter(|remains| !remains.is_empty())
+    }
+
+    /// Is anything of a scope held?
+    pub fn holds_any(&self, scope: &str) -> bool {
+        self.remains(scope).is_some()
+    }
+
+    /// Is anything of an entry of `authorization_details` held?
+    pub fn holds_any_of(&self, entry: &Value) -> bool {
+        details::scopes(entry).iter().any(|scope| !self.of(scope).is_empty())
+    }
+
+    /// On how many of these indices a scope is held today: an application may ask for any name, and what it
+    /// is told must not tell which of those there are that its owner was not granted.
+    pub fn today<'n>(&self, scope: &str, indices: impl Iterator<Item = &'n str>) -> Today {
+        let mut today = Today::default();
+        let Some(Scope::Index { pattern, action }) = Scope::parse(scope) else { return today };
+        let asked = Held::of_scope(action);
+        let Remains::Indices(most) = self.of(&Scope::Index { pattern: pattern.clone(), action })
+        else {
+            return today;
+        };
+        let most = most.told();
+        // Few sets of rights, many indices.
+        let mut known: Vec<(Held, bool)> = Vec::new();
+        for index in indices.filter(|name| !name.starts_with('.') && fits(&pattern, name)) {
+            let grants = self.grants().filter(|(_, grant)| grant.names_index(index));
+            let held = grants.fold(Held::default(), |all, (held, _)| all.or(held)).and(asked);
+            if held.is_empty() {
+                continue;
+            }
+            let is_whole = match known.iter().find(|(known, _)| *known == held) {
+                Some((_, is_whole)) => *is_whole,
+                None => {
+                    let is_whole = held.told() == most;
+                    known.push((held, is_whole));
+                    is_whole
+                }
+            };
+            if is_whole { today.whole += 1 } else { today.part += 1 }
+        }
+        today
+    }
+
+    fn grants(&self) -> impl Iterator<Item = (Held, &IndexGrant)> {
+        self.held.iter().copied().zip(self.roles.iter().flat_map(|role| &role.indices))
+    }
+
+    fn of(&self, scope: &Scope) -> Remains {
+        match scope {
+            Scope::Index { pattern, action } => {
+                let asked = Held::of_scope(*action);
+                let mut remains = Held::default();
+                for (held, grant) in self.grants() {
+                    let held = held.and(asked);
+                    // Patterns are compared last: that takes the longest.
+                    if remains.or(held) != remains
+                        && grant.names.iter().any(|name| name.overlaps(pattern))
+                    {
+                        remains = remains.or(held);
+                    }
+                }
+                Remains::Indices(remains)
+            }
+            Scope::Monitor => {
+                let is_held = |action: &str| self.roles.iter().any(|it| it.cluster.hold(action));
+                let held = scope::MONITOR.iter().filter(|(action, _)| is_held(action));
+                Remains::Cluster(held.map(|(_, word)| *word).collect())
+            }
+            Scope::Own | Scope::Offline => Remains::Whole,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::Object;
+    use super::*;
+    use crate::record::role::{Descriptor, IndexEntry};
+
+    fn reach(cluster: &[&str], entries: &[(&str, &str)]) -> Reach {
+        let indices =
+            entries.iter().map(|(names, privilege)| IndexEntry::plain(&[names], &[privilege]));
+        let cluster = cluster.iter().map(|&name| name.to_owned()).collect();
+        let descriptor =
+            Descriptor { cluster, indices: indices.collect(), ..Descriptor::default() };
+        Reach::new(Arc::from([Arc::new(Role::new("r", descriptor))]))
+    }
+
+    const NAMES: [&str; 5] = ["a-1", "a-2", "b-1", "c-1", ".tasks"];
+
+    #[test]
+    fn indices_count_where_the_scope_remains() {
+        let reach =
+            reach(&[], &[("a-*", "read"), ("*-1", "view_index_metadata"), ("c-*", "write")]);
+        let today = |scope: &str| {
+            let today = reach.today(scope, NAMES.into_iter());
+            (today.whole, today.part)
+        };
+        // Two are read; of two others the fields are seen.
+        assert_eq!(today("index:*:read"), (2, 2));
+        assert_eq!(today("index:a-*:read"), (2, 0));
+        assert_eq!(today("index:b-*:read"), (1, 0));
+        assert_eq!(today("index:*:write"), (1, 0));
+        assert_eq!(today("index:c-1:write"), (1, 0));
+        assert_eq!(today("index:a-*:write"), (0, 0));
+        assert_eq!(today("index:d-*:read"), (0, 0));
+        assert!(reach.holds_any("index:d-1:read"), "the names of `*-1` may come");
+        assert!(!reach.holds_any("index:d-2:read") && !reach.holds_any("nothing"));
+    }
+
+    #[test]
+    fn parts_of_several_roles_come_together_where_names_may_meet() {
+        let reach = reach(&[], &[("a-*", "create_index"), ("b-*", "delete_index")]);
+        let told = |scope: &str| match reach.remains(scope) {
+            Some(Remains::Indices(held)) => held.told(),
+            other => panic!("{other:?}"),
+        };
+        let (create, delete) = (("create", Object::Indices), ("delete", Object::Indices));
+        assert_eq!(told("index:*:manage"), [create, delete]);
+        assert_eq!(told("index:b-1:manage"), [delete]);
+        assert_eq!(reach.remains("index:c*:manage"), None);
+        assert_eq!(reach.remains("index:*:read"), None);
+    }
+
+    #[test]
+    fn the_clusters_state_may_be_seen_in_part() {
+        let seen = |privilege: &str| reach(&[privilege], &[]).remains("cluster:monitor");
+        assert_eq!(seen("monitor_stats"), Some(Remains::Cluster(vec!["statistics"])));
+        assert_eq!(seen("manage_security"), None);
+        assert_eq!(seen("none"), None);
+        let all = scope::MONITOR.iter().map(|(_, word)| *word).collect();
+        assert_eq!(seen("monitor"), Some(Remains::Cluster(all)));
+        assert_eq!(reach(&[], &[]).remains("self"), Some(Remains::Whole));
+    }
+}

@@ -1,0 +1,270 @@
+//! What the pages promise is what a token then gets.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::client::Response;
+use json::json;
+
+use crate::place::{Client, ISSUER, at, value, with_oauth};
+
+const CALLBACK: &str = "https://app.example/cb";
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// Somebody's browser: it keeps cookies, and posts forms from our own pages.
+#[derive(Default)]
+struct Browser {
+    cookies: Vec<(String, String)>,
+}
+
+impl Browser {
+    async fn ask(&mut self, client: &mut Client, target: &str, form: &[(&str, &str)]) -> Response {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies = cookies.join("; ");
+        let body: Vec<String> =
+            form.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let mut fields = vec![("Cookie", cookies.as_str()), ("Origin", ISSUER)];
+        let method = if form.is_empty() { "GET" } else { "POST" };
+        if !form.is_empty() {
+            fields.push(("Content-Type", "application/x-www-form-urlencoded"));
+        }
+        client.authorize(None);
+        let answer = client.call_with(method, target, &fields, body.join("&").as_bytes()).await;
+        for (name, value) in &answer.fields {
+            if name.eq_ignore_ascii_case("set-cookie") {
+                let (name, value) =
+                    value.split(';').next().and_then(|it| it.split_once('=')).expect("a cookie");
+                self.cookies.retain(|(known, _)| known != name);
+                self.cookies.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        answer
+    }
+
+    /// Signs in for a request, and comes to the page that asks.
+    async fn consent(
+        &mut self,
+        client: &mut Client,
+        user: &str,
+        id: &str,
+        scope: &str,
+    ) -> (String, Response) {
+        let target =
+            format!("/authorize?response_type=code&client_id={id}&scope={}", escaped(scope));
+        let led = self.ask(client, &target, &[]).await;
+        let request = location(&led).rsplit_once("request=").expect("a request").1.to_owned();
+        let page = self.ask(client, &location(&led), &[]).await;
+        let form = [
+            ("csrf_token", hidden(&page)),
+            ("request", request.clone()),
+            ("username", user.into()),
+            ("password", format!("{user}-knows-this")),
+        ];
+        let form: Vec<(&str, &str)> =
+            form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let led = self.ask(client, "/login", &form).await;
+        assert_eq!(led.status, 303, "{}", led.text());
+        let page = self.ask(client, &format!("/consent?request={request}"), &[]).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        (request, page)
+    }
+}
+
+fn location(answer: &Response) -> String {
+    let found = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    found.unwrap_or_else(|| panic!("not led on: {} {}", answer.status, answer.text())).1.clone()
+}
+
+fn hidden(page: &Response) -> String {
+    let text = page.text();
+    let after = text.split("name=\"csrf_token\" value=\"").nth(1).expect("a token");
+    // The form of the page itself comes after that of the bar.
+    let after = text.rsplit("name=\"csrf_token\" value=\"").next().unwrap_or(after);
+    after.split('"').next().expect("an end").to_owned()
+}
+
+/// The text of a page, without its tags.
+fn words(page: &Response) -> String {
+    let text = page.text();
+    let mut plain = String::new();
+    let mut is_tag = false;
+    for c in text.chars() {
+        match c {
+            '<' => (is_tag, plain) = (true, plain + " "),
+            '>' => is_tag = false,
+            c if !is_tag => plain.push(c),
+            _ => {}
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A client, and owners by the privileges of their roles: index patterns, each with its privilege.
+async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (String, String) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    for index in ["a-1", "a-2", "b-1"] {
+        client.good("PUT", &format!("/{index}/_doc/1?refresh=true"), r#"{"n":1}"#).await;
+    }
+    for (name, entries) in owners {
+        let entries: Vec<json::Value> = entries
+            .iter()
+            .map(|(names, privilege)| json!({"names": [*names], "privileges": [*privilege]}))
+            .collect();
+        let role = json::to_string(&json!({"indices": entries}));
+        client.good("PUT", &format!("/_security/role/{name}"), &role).await;
+        let user = json!({"password": (format!("{name}-knows-this")), "roles": [*name]});
+        client.good("PUT", &format!("/_security/user/{name}"), &json::to_string(&user)).await;
+    }
+    let body = format!(
+        r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:all cluster:monitor"}}"#
+    );
+    let made = client.good("POST", "/_oauth/client", &body).await;
+    let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+    (text("client_id"), text("client_secret"))
+}
+
+/// What the page says and will not give, and what the token that comes of it may do.
+async fn promised(
+    client: &mut Client,
+    app: &(String, String),
+    user: &str,
+    scope: &str,
+) -> (String, Option<String>) {
+    let mut browser = Browser::default();
+    let (request, page) = browser.consent(client, user, &app.0, scope).await;
+    let told = words(&page);
+    let told = told.split_once("It asks to ").expect("what it asks").1;
+    let told = told.split("It keeps this access").next().unwrap_or_default().trim().to_owned();
+    let form = [
+        ("csrf_token", hidden(&page)),
+        ("request", request),
+        ("scope", scope.to_owned()),
+        ("decision", "allow".to_owned()),
+    ];
+    let form: Vec<(&str, &str)> =
+        form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let led = location(&browser.ask(client, "/consent", &form).await);
+    let Some((_, code)) = led.split_once("code=") else {
+        assert!(led.contains("error=access_denied"), "{led}");
+        return (told, None);
+    };
+    let code = code.split('&').next().unwrap_or_default();
+    let body = format!(
+        "grant_type=authorization_code&code={code}&client_id={}&client_secret={}",
+        app.0, app.1
+    );
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let answer = client.call_with("POST", "/token", &form, body.as_bytes()).await;
+    let token = at(&value(&answer), &["access_token"]).as_str().expect("a token").to_owned();
+    (told, Some(format!("Bearer {token}")))
+}
+
+async fn statuses(client: &mut Client, token: &str, calls: &[(&str, &str, u16)]) {
+    client.authorize(Some(token));
+    for (method, target, expected) in calls {
+        let answer = client.call(method, target, "").await;
+        assert_eq!(answer.status, *expected, "{method} {target}: {}", answer.text());
+    }
+}
+
+/// Whoever held any action of a scope was told of all of it, and the token then got 403.
+#[test]
+fn the_page_promises_what_the_token_gets() {
+    with_oauth(|mut client| async move {
+        let app = stage(
+            &mut client,
+            &[
+                ("sees", &[("a-*", "view_index_metadata")]),
+                ("gets", &[("a-*", "indices:data/read/get")]),
+                ("removes", &[("b-*", "delete_index")]),
+                ("keeps", &[("a-*", "maintenance")]),
+                ("watches", &[("a-*", "monitor")]),
+                ("nobody", &[("a-*", "write")]),
+            ],
+        )
+        .await;
+        let two = "a-*: 2 indices today, and any that match later";
+        let (told, token) = promised(&mut client, &app, "sees", "index:a-*:read").await;
+        let expected = format!(
+            "See the names, aliases, fields and settings of the indices {two} It asked for more"
+        );
+        assert!(told.starts_with(&expected), "{told}");
+        let token = token.expect("something remains");
+        statuses(
+            &mut client,
+            &token,
+            &[("GET", "/a-1/_search", 403), ("GET", "/a-1/_mapping", 200)],
+        )
+        .await;
+
+        let (told, token) = promised(&mut client, &app, "gets", "index:a-*:read").await;
+        assert!(
+            told.starts_with(&format!("Read single documents by their ids in {two}")),
+            "{told}"
+        );
+        let token = token.expect("something remains");
+        statuses(&mut client, &token, &[("GET", "/a-1/_search", 403), ("GET", "/a-1/_doc/1", 200)])
+            .await;
+
+        let (told, token) = promised(&mut client, &app, "keeps", "index:*:manage").await;
+        assert!(
+            told.contains("Maintain every index: 2 indices today, and any that come later"),
+            "{told}"
+        );
+        let token = token.expect("something remains");
+        statuses(&mut client, &token, &[("POST", "/a-1/_refresh", 200), ("DELETE", "/a-1", 403)])
+            .await;
+
+        let (told, token) = promised(&mut client, &app, "watches", "index:*:manage").await;
+        assert!(told.starts_with("See the settings and statistics of every index: 2"), "{told}");
+        let token = token.expect("something remains");
+        statuses(
+            &mut client,
+            &token,
+            &[("GET", "/a-1/_stats", 200), ("POST", "/a-1/_refresh", 403)],
+        )
+        .await;
+
+        let (told, token) = promised(&mut client, &app, "nobody", "index:a-*:read").await;
+        assert!(told.contains("will not get it: Read documents in a-*, any that match."), "{told}");
+        assert_eq!(token, None);
+
+        let (told, token) = promised(&mut client, &app, "removes", "index:*:manage").await;
+        assert!(told.contains("Delete every index: 1 index today"), "{told}");
+        let token = token.expect("something remains");
+        statuses(&mut client, &token, &[("PUT", "/b-2", 403), ("DELETE", "/b-1", 200)]).await;
+    });
+}
+
+/// Each index on which anything was held counted for every scope.
+#[test]
+fn indices_are_counted_where_the_scope_remains() {
+    with_oauth(|mut client| async move {
+        let roles = [("a-*", "read"), ("b-*", "write"), ("*-1", "monitor")];
+        let app = stage(&mut client, &[("ann", &roles)]).await;
+        for (scope, expected) in [
+            (
+                "index:*:read",
+                "Read documents in every index: 2 indices today, a part of it in 1 more, and any that come later",
+            ),
+            (
+                "index:*:write",
+                "Add, change and delete documents in every index: 1 index today, and any that come later",
+            ),
+            (
+                "index:*:manage",
+                "See the names, fields, settings and statistics of every index: 1 index today, a part of it in 2 more, and any that come later",
+            ),
+        ] {
+            let (told, _) = promised(&mut client, &app, "ann", scope).await;
+            assert!(told.contains(expected), "{scope}: {told}");
+        }
+    });
+}
