@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use authz::oauth::details::INDEX_ACCESS;
+use authz::pages::apps::{Fields, Refused};
 use authz::record::client::{ApplicationType, Client, Profile, Status};
 use authz::record::grant::{Grant, GrantKind};
 use authz::{Command, Principal};
@@ -13,7 +14,8 @@ use http::Method;
 use json::{Value, Writer};
 
 use super::form::Form;
-use super::token::GRANT_TYPES;
+use super::profile::Callbacks;
+use super::token::{CLIENT_CREDENTIALS, GRANT_TYPES};
 use super::visit::{MANAGE, Visit};
 use super::{account_of, apps, profile, register, review};
 use crate::admit::{self, Caller};
@@ -265,7 +267,7 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
             Some(_) => Err(bad(field, "must be a list of texts")),
         }
     };
-    let application_type = text("application_type")?.unwrap_or("web");
+    let mut application_type = text("application_type")?.unwrap_or("web");
     let auth_method = match text("token_endpoint_auth_method")? {
         None => "client_secret_basic",
         Some(method @ ("client_secret_basic" | "client_secret_post" | "none")) => method,
@@ -285,10 +287,21 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
     {
         return Err(bad("response_types", "must be [code] where the code grant is used"));
     }
-    let fields = authz::pages::apps::Fields {
+    let redirect_uris = texts("redirect_uris")?.unwrap_or_default();
+    let grants_itself = grant_types.iter().flatten().any(|kind| kind == CLIENT_CREDENTIALS);
+    if grants_itself && auth_method == "none" {
+        return Err(bad(
+            "grant_types",
+            "has client_credentials, which need a client that keeps a secret",
+        ));
+    }
+    if grants_itself && !grants_code && redirect_uris.is_empty() {
+        application_type = ApplicationType::Service.as_str();
+    }
+    let fields = Fields {
         application_type: application_type.to_owned(),
         client_name: text("client_name")?.unwrap_or_default().to_owned(),
-        redirect_uris: texts("redirect_uris")?.unwrap_or_default().join("\n"),
+        redirect_uris: redirect_uris.join("\n"),
         client_uri: text("client_uri")?.unwrap_or_default().to_owned(),
         description: text("description")?.unwrap_or_default().to_owned(),
         policy_uri: text("policy_uri")?.unwrap_or_default().to_owned(),
@@ -300,7 +313,10 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
         require_pkce: truth("require_pkce")?,
     };
     let insecure = truth("allow_insecure_redirect")?;
-    let checked = check(visit, &fields, grants_code, insecure)?;
+    let callbacks = if grants_code { Callbacks::Wanted } else { Callbacks::Unused };
+    let checked = check(visit, &fields, callbacks, insecure)?;
+    let web_origins = texts("web_origins")?.unwrap_or_default();
+    profile::check_origins(&web_origins).map_err(refused)?;
     let grant_types = match grant_types {
         None => apps::grant_types(&checked),
         Some(kinds) if kinds.iter().all(|kind| GRANT_TYPES.contains(&kind.as_str())) => kinds,
@@ -339,7 +355,7 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
         default_scope,
         allow_insecure_redirect: insecure,
         require_par: truth("require_pushed_authorization_requests")?,
-        web_origins: texts("web_origins")?.unwrap_or_default(),
+        web_origins,
         details_types,
         service_account,
         ..Client::new(apps::reference(visit), checked, visit.now())
@@ -350,25 +366,27 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
 /// reviewer would set is set by whoever calls.
 fn check<E: Env>(
     visit: &Visit<'_, E>,
-    fields: &authz::pages::apps::Fields,
-    grants_code: bool,
+    fields: &Fields,
+    callbacks: Callbacks,
     insecure: bool,
 ) -> Result<Profile> {
-    let mut fields = fields.clone();
-    let without = fields.redirect_uris.is_empty() && !grants_code;
-    if without {
-        // Checked as a service, which has none.
-        fields.application_type = ApplicationType::Service.as_str().to_owned();
-    }
-    let checked = profile::check(&fields, None, &visit.settings.origin()).map_err(|refused| {
-        Error::illegal_argument(format!("[{}] {}", refused.field, refused.why))
-    })?;
+    let origin = visit.settings.origin();
+    let checked = profile::check(fields, None, &origin, callbacks).map_err(refused)?;
     if !insecure && checked.redirect_uris.iter().any(|uri| super::redirect::is_insecure(uri)) {
         return Err(Error::illegal_argument(
             "[redirect_uris] plain HTTP needs [allow_insecure_redirect]",
         ));
     }
     Ok(checked)
+}
+
+fn refused(refused: Refused) -> Error {
+    // What the form calls so is told here by the way the client says who it is.
+    let field = match refused.field {
+        "confidential" => "token_endpoint_auth_method",
+        field => field,
+    };
+    Error::illegal_argument(format!("[{field}] {}", refused.why))
 }
 
 fn write(writer: &mut Writer<'_>, client: &Client) {

@@ -13,7 +13,8 @@ use env::{Env, Random, Spawn};
 
 use super::form::Form;
 use super::multipart::{self, Parts};
-use super::token::DEVICE;
+use super::profile::Callbacks;
+use super::token::{CLIENT_CREDENTIALS, DEVICE};
 use super::visit::{SignedIn, Visit};
 use super::{consent, profile};
 use crate::reply::Reply;
@@ -94,7 +95,7 @@ async fn read<E: Env>(
         return Err(profile::refused("confidential", "choose one of the two"));
     }
     let fields = profile::fields(&parts.form);
-    profile::check(&fields, logo, &visit.settings.origin())
+    profile::check(&fields, logo, &visit.settings.origin(), Callbacks::Wanted)
 }
 
 /// `POST /apps/new`.
@@ -138,7 +139,7 @@ pub fn auth_method(profile: &Profile) -> &'static str {
 /// What a reviewed client of this kind may do.
 pub fn grant_types(profile: &Profile) -> Vec<String> {
     let kinds: &[&str] = match profile.application_type {
-        ApplicationType::Service => &["client_credentials"],
+        ApplicationType::Service => &[CLIENT_CREDENTIALS],
         ApplicationType::Native => &["authorization_code", "refresh_token", DEVICE],
         _ => &["authorization_code", "refresh_token"],
     };

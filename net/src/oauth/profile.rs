@@ -22,6 +22,9 @@ const TEXT_BYTES_MAX: usize = 4000;
 /// Callback addresses of one client.
 const REDIRECTS_MAX: usize = 20;
 
+/// Origins of one client.
+const ORIGINS_MAX: usize = 20;
+
 /// Bytes of a logo.
 const LOGO_BYTES_MAX: usize = 256 << 10;
 
@@ -71,16 +74,36 @@ pub fn shown(profile: &Profile) -> Fields {
     }
 }
 
+/// Whether an application must name where answers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callbacks {
+    /// Unless it acts for itself.
+    Wanted,
+    /// It uses no grant that leads anybody back.
+    Unused,
+}
+
 /// Checks the fields of the form.
 ///
 /// # Errors
 /// The field that is refused, and why.
-pub fn check(fields: &Fields, logo: Option<Logo>, own_origin: &str) -> Result<Profile, Refused> {
+pub fn check(
+    fields: &Fields,
+    logo: Option<Logo>,
+    own_origin: &str,
+    callbacks: Callbacks,
+) -> Result<Profile, Refused> {
     let application_type = ApplicationType::of(&fields.application_type)
         .ok_or_else(|| refused("application_type", "choose one of the four kinds"))?;
     let confidential = !fields.public;
     if application_type == ApplicationType::Browser && confidential {
         return Err(refused("confidential", "a program in a browser cannot keep a secret"));
+    }
+    if application_type == ApplicationType::Service && !confidential {
+        return Err(refused(
+            "confidential",
+            "a service acts for itself, and shows by a secret who it is",
+        ));
     }
     let optional = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
     let redirect_uris: Vec<String> = fields
@@ -91,7 +114,8 @@ pub fn check(fields: &Fields, logo: Option<Logo>, own_origin: &str) -> Result<Pr
         .map(str::to_owned)
         .collect();
     check_redirects(&redirect_uris, application_type, confidential, own_origin)?;
-    if redirect_uris.is_empty() && application_type != ApplicationType::Service {
+    let needs_none = application_type == ApplicationType::Service || callbacks == Callbacks::Unused;
+    if redirect_uris.is_empty() && !needs_none {
         return Err(refused("redirect_uris", "at least one callback address is needed"));
     }
     for (field, text) in
@@ -141,6 +165,22 @@ pub fn check_redirects(
     Ok(())
 }
 
+/// Checks origins whose scripts may read answers.
+///
+/// # Errors
+/// The field, and why.
+pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
+    if origins.len() > ORIGINS_MAX {
+        return Err(refused("web_origins", "there are more than 20"));
+    }
+    match origins.iter().find(|origin| !redirect::is_origin(origin)) {
+        None => Ok(()),
+        Some(_) => {
+            Err(refused("web_origins", "an origin is written as https://host or https://host:port"))
+        }
+    }
+}
+
 /// A name: 1 to 64 characters after NFC that are what they look like.
 pub fn name(text: &str) -> Result<String, &'static str> {
     let name: String = text.trim().nfc().collect();
@@ -169,8 +209,7 @@ fn page(field: &'static str, text: &str) -> Result<Option<String>, Refused> {
     if text.is_empty() {
         return Ok(None);
     }
-    let is_page = redirect::split(text).is_some_and(|parts| parts.scheme == "https");
-    if is_page {
+    if redirect::is_page(text) {
         Ok(Some(text.to_owned()))
     } else {
         Err(refused(field, "an https address is needed"))
@@ -330,7 +369,8 @@ mod tests {
 
     #[test]
     fn a_good_form_becomes_a_profile() {
-        let profile = check(&good(), None, "https://store.example").expect("good");
+        let profile =
+            check(&good(), None, "https://store.example", Callbacks::Wanted).expect("good");
         assert_eq!(profile.name, "Chart");
         assert_eq!(profile.redirect_uris, ["https://app.example/cb", "https://app.example/two"]);
         assert_eq!(profile.contacts, ["a@b.example", "c@d.example"]);
@@ -343,7 +383,9 @@ mod tests {
         let bad = |change: fn(&mut Fields)| {
             let mut fields = good();
             change(&mut fields);
-            check(&fields, None, "https://store.example").expect_err("refused").field
+            check(&fields, None, "https://store.example", Callbacks::Wanted)
+                .expect_err("refused")
+                .field
         };
         assert_eq!(bad(|f| f.application_type = "tv".into()), "application_type");
         assert_eq!(bad(|f| f.client_name = "a\u{202e}b".into()), "client_name");
@@ -398,7 +440,8 @@ mod tests {
 
     #[test]
     fn changes_that_owners_rely_on_are_reviewed() {
-        let before = check(&good(), None, "https://store.example").expect("good");
+        let before =
+            check(&good(), None, "https://store.example", Callbacks::Wanted).expect("good");
         let change = |change: fn(&mut Profile)| {
             let mut after = before.clone();
             change(&mut after);

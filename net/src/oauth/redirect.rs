@@ -107,6 +107,19 @@ fn is_dots(segment: &str) -> bool {
     plain == "." || plain == ".."
 }
 
+/// Would a browser take a host for an IPv4 address that is written in another way than as four decimal
+/// numbers? The URL standard's host parser does so wherever the last label is a number, be it decimal,
+/// octal or hexadecimal: `2130706433`, `0x7f.1` and `0177.0.0.1` all lead to this computer.
+fn is_odd_number(host: &str) -> bool {
+    let labels = host.strip_suffix('.').unwrap_or(host);
+    let last = labels.rsplit('.').next().unwrap_or_default();
+    let is_decimal = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    let is_hexadecimal = last
+        .strip_prefix("0x")
+        .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    (is_decimal || is_hexadecimal) && host.parse::<std::net::Ipv4Addr>().is_err()
+}
+
 /// Why a URI may not be registered; `None` where it may.
 pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
     let Some(parts) = split(uri) else {
@@ -124,12 +137,30 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
     if uri[..origin_end] == *rules.own_origin {
         return Some("it leads to this server");
     }
+    if is_odd_number(parts.host) {
+        return Some("its host is an IPv4 address that is not written as four decimal numbers");
+    }
     match parts.scheme {
         "https" => None,
         "http" if is_loopback(parts.host) || rules.plain_http => None,
         "http" => Some("plain HTTP is only for loopback addresses"),
         _ => Some("its scheme is not allowed"),
     }
+}
+
+/// Is this the address of a page: https, and nothing odd about it?
+pub fn is_page(text: &str) -> bool {
+    split(text).is_some_and(|parts| parts.scheme == "https" && !is_odd_number(parts.host))
+}
+
+/// Is this an origin, as browsers send it: `https://host` or `https://host:port`, or the same with `http`?
+pub fn is_origin(text: &str) -> bool {
+    split(text).is_some_and(|parts| {
+        matches!(parts.scheme, "https" | "http")
+            && !parts.host.is_empty()
+            && parts.rest.is_empty()
+            && !is_odd_number(parts.host)
+    })
 }
 
 /// Plain HTTP to another machine.
@@ -199,6 +230,10 @@ mod tests {
             "http://localhost/cb",
             "https://xn--bcher-kva.example/cb",
             "https://store.example/cb",
+            "https://192.0.2.7/cb",
+            "https://0x7f.example/cb",
+            "https://1.example/cb",
+            "https://app.0xy/cb",
         ] {
             assert_eq!(refusal(good, RULES), None, "{good}");
         }
@@ -244,11 +279,58 @@ mod tests {
             "https://bücher.example/",
             "https://[::g]/",
             "com.example.app:cb",
+            // Numbers that a browser reads as 127.0.0.1, and others.
+            "https://2130706433/cb",
+            "https://0x7f000001/cb",
+            "https://0x7f.0.0.1/cb",
+            "https://0177.0.0.1/cb",
+            "https://017700000001/cb",
+            "https://127.1/cb",
+            "https://127.0.0.1./cb",
+            "https://0x/cb",
+            "https://app.0x1f/cb",
+            "https://app.example.1/cb",
+            "https://256.0.0.1/cb",
+            "https://1.2.3.4.5/cb",
         ] {
             assert!(refusal(bad, native).is_some(), "{bad}");
         }
         assert!(refusal("http://app.example/cb", RULES).is_some());
         assert!(refusal(&format!("https://a.example/{}", "x".repeat(2048)), RULES).is_some());
+    }
+
+    #[test]
+    fn origins_and_pages_are_what_browsers_write() {
+        for good in [
+            "https://app.example",
+            "https://app.example:8443",
+            "http://localhost:3000",
+            "https://[::1]",
+        ] {
+            assert!(is_origin(good), "{good}");
+        }
+        for bad in [
+            "",
+            "*",
+            "null",
+            "javascript:1",
+            "https://app.example/",
+            "https://app.example/path",
+            "https://app.example?x",
+            "https://*.example",
+            "https://App.example",
+            "https://me@app.example",
+            "https://app.example:",
+            "https://2130706433",
+            "app.example",
+            "com.example.app:",
+            "ftp://app.example",
+            "https://a.example https://b.example",
+        ] {
+            assert!(!is_origin(bad), "{bad}");
+        }
+        assert!(is_page("https://app.example/about") && !is_page("http://app.example/about"));
+        assert!(!is_page("https://2130706433/about"));
     }
 
     #[test]

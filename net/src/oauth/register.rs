@@ -15,7 +15,7 @@ use json::{Value, Writer};
 use super::fail::{Fail, answer};
 use super::limit::{Of, host};
 use super::settings::Registration;
-use super::token::{DEVICE, GRANT_TYPES};
+use super::token::{CLIENT_CREDENTIALS, DEVICE, GRANT_TYPES};
 use super::visit::Visit;
 use super::{apps, profile};
 use crate::reply::Reply;
@@ -131,7 +131,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
         texts("grant_types", GRANTS)?.unwrap_or_else(|| vec!["authorization_code".to_owned()]);
     let offered = |kind: &String| {
         GRANT_TYPES.contains(&kind.as_str())
-            && kind != "client_credentials"
+            && kind != CLIENT_CREDENTIALS
             && (kind != DEVICE || visit.settings.device)
     };
     if grant_types.is_empty() || !grant_types.iter().all(offered) {
@@ -169,8 +169,7 @@ fn of_json<E: Env>(visit: &Visit<'_, E>, value: &Value, is_open: bool) -> Result
     }
     let page = |name: &'static str| -> Result<Option<String>, Fail> {
         let Some(text) = text(name)? else { return Ok(None) };
-        let is_page = super::redirect::split(text).is_some_and(|parts| parts.scheme == "https");
-        if is_page {
+        if super::redirect::is_page(text) {
             Ok(Some(text.to_owned()))
         } else {
             Err(metadata("An https address is needed"))

@@ -29,9 +29,12 @@ use crate::reply::Reply;
 /// The device grant's name.
 pub const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
+/// The grant of a client that acts for itself.
+pub const CLIENT_CREDENTIALS: &str = "client_credentials";
+
 /// Grant types there are.
 pub const GRANT_TYPES: &[&str] =
-    &["authorization_code", "refresh_token", "client_credentials", DEVICE];
+    &["authorization_code", "refresh_token", CLIENT_CREDENTIALS, DEVICE];
 
 /// Answers a request.
 pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
@@ -140,7 +143,7 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
     let outcome = match kind {
         "authorization_code" => code(visit, &form, &client).await?,
         "refresh_token" => return refresh(visit, &form, &client).await,
-        "client_credentials" => own(visit, &form, &client).await?,
+        CLIENT_CREDENTIALS => own(visit, &form, &client).await?,
         _ => device(visit, &form, &client).await?,
     };
     let Outcome::Granted(grant, serial) = outcome else { return Err(Fail::grant()) };

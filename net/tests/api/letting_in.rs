@@ -235,3 +235,60 @@ fn strangers_lead_nobody_away() {
         assert!(location.contains(&ISSUER.replace("://", "%3A%2F%2F")), "{location}");
     });
 }
+
+/// What no browser would send, or would take for another place, was kept; and clients without a secret that
+/// act for themselves.
+#[test]
+fn a_client_that_could_not_work_is_not_made() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let with = |more: &str| {
+            format!(r#"{{"client_name":"App","redirect_uris":["https://app.example/cb"]{more}}}"#)
+        };
+        let mut wrong = Vec::new();
+        for (body, field) in [
+            (with(r#","web_origins":["*"]"#), "web_origins"),
+            (with(r#","web_origins":["null"]"#), "web_origins"),
+            (with(r#","web_origins":["javascript:1"]"#), "web_origins"),
+            (with(r#","web_origins":["https://app.example/path"]"#), "web_origins"),
+            (with(r#","web_origins":["https://2130706433"]"#), "web_origins"),
+            (
+                r#"{"client_name":"A","redirect_uris":["https://2130706433/cb"]}"#.to_owned(),
+                "redirect_uris",
+            ),
+            (
+                r#"{"client_name":"A","redirect_uris":["https://0x7f.1/cb"]}"#.to_owned(),
+                "redirect_uris",
+            ),
+            (
+                r#"{"client_name":"A","application_type":"service","token_endpoint_auth_method":"none"}"#
+                    .to_owned(),
+                "token_endpoint_auth_method",
+            ),
+            (
+                r#"{"client_name":"A","grant_types":["client_credentials"],"token_endpoint_auth_method":"none"}"#
+                    .to_owned(),
+                "grant_types",
+            ),
+            (
+                with(r#","grant_types":["authorization_code","client_credentials"],"token_endpoint_auth_method":"none""#),
+                "grant_types",
+            ),
+        ] {
+            let answer = client.call("POST", "/_oauth/client", &body).await;
+            let text = answer.text();
+            if answer.status != 400 || !text.contains(&format!("\"reason\":\"[{field}] ")) {
+                wrong.push(format!("{body}: {} {text}", answer.status));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        let origins =
+            with(r#","web_origins":["https://app.example:8443","http://localhost:3000"]"#);
+        client.good("POST", "/_oauth/client", &origins).await;
+        // A device has no callback, and needs no secret; its kind is what was said.
+        let device = r#"{"client_name":"TV","application_type":"native","token_endpoint_auth_method":"none",
+            "grant_types":["urn:ietf:params:oauth:grant-type:device_code"]}"#;
+        let made = client.good("POST", "/_oauth/client", device).await;
+        assert_eq!(at(&made, &["application_type"]).as_str(), Some("native"));
+    });
+}
