@@ -117,8 +117,8 @@ def an_update_stays_within_its_filter(server):
     done = expect(send("/orders-within/_update/0?_source=true", {"doc": {"total": 7}}), 200)
     assert done["result"] == "updated" and done["get"]["_source"] == {"customer": "acme", "total": 7, "note": "private"}, done
     assert expect(send("/orders-within/_update/0", {"doc": {"total": 7}}), 200)["result"] == "noop"
-    # Neither a hidden document is changed, nor a seen one out of sight.
-    expect(send("/orders-within/_update/1", {"doc": {"total": 8}}), 403)
+    # Neither a hidden document is changed, which looks absent, nor a seen one out of sight.
+    expect(send("/orders-within/_update/1", {"doc": {"total": 8}}), 404)
     expect(send("/orders-within/_update/0", {"doc": {"customer": "other"}}), 403)
     expect(send("/orders-within/_update/9", {"doc": {"total": 8}}), 404)
     expect(send("/orders-within/_update/9", {"doc": {"total": 8}, "upsert": {"customer": "other"}}), 403)
@@ -131,7 +131,7 @@ def an_update_stays_within_its_filter(server):
     expect(send("/orders-within/_doc/0?version=99&version_type=external", {"customer": "acme"}), 403)
     lines = '{"update":{"_index":"orders-within","_id":"0"}}\n{"doc":{"total":5}}\n{"update":{"_index":"orders-within","_id":"1"}}\n{"doc":{"total":5}}\n'
     items = [item["update"]["status"] for item in expect(send("/_bulk", lines), 200)["items"]]
-    assert items == [200, 403], items
+    assert items == [200, 404], items
     whole = expect(server.request("GET", "/orders-within/_doc/1"), 200)["_source"]
     assert whole == {"customer": "other", "total": 1, "note": "private"}, whole
     # Who does not see a field leaves it as it is, and writes no document that would get it.

@@ -1,7 +1,9 @@
 //! Callers who may see only some documents or fields of an index (decision D7).
 //!
 //! Always true
-//! 1. A hidden document looks absent, whoever asks for it by its id; a hidden field is unknown.
+//! 1. A hidden document looks absent, whoever asks for it by its id, or has it updated, or changed on a
+//!    condition; a hidden field is unknown. Only what would be put or deleted where nothing stands is refused,
+//!    for nothing may be put in its place.
 //! 2. A limited caller writes only documents that pass its filter before and after, and touches no
 //!    hidden field: a whole document has none, before and after, and an update names none, leaves those
 //!    of the document as they are, and never makes a document of another kind of it, of which more is
@@ -181,8 +183,19 @@ impl<E: Env> Core<E> {
             }
             return Ok(());
         };
+        let Some(kind) = kind else {
+            // What is asked of a document that is not seen fails as of one that is not there.
+            return Err(match (item.action, item.if_seq_no.zip(item.if_primary_term)) {
+                (WriteAction::Index | WriteAction::Delete, Some((seq_no, term))) => {
+                    let required = (base::SeqNo(seq_no), base::PrimaryTerm(term));
+                    let conflict = shard::Conflict::SeqNo { required, current: None };
+                    failure::of_write(index, number, &id, shard::WriteError::Conflict(conflict))
+                }
+                _ => hidden(&index.name),
+            });
+        };
         let source = json::parse(&found.source).unwrap_or_default();
-        if !kind.is_some_and(|kind| shows_all(kind, &source)) {
+        if !shows_all(kind, &source) {
             return Err(hidden(&index.name));
         }
         match item.action {
@@ -207,7 +220,9 @@ impl<E: Env> Core<E> {
             return Err(no_update());
         }
         let (number, found) = self.standing(index, routing, &id, judged.write).await?;
-        let Some((found, before)) = found else {
+        let is_hidden = matches!(found, Some((_, None)));
+        let Some((found, before)) = found.and_then(|(found, kind)| Some((found, kind?))) else {
+            // Hidden or absent, it is told alike, as far as nothing is put.
             let upsert = if update.doc_as_upsert { &update.doc } else { &update.upsert };
             let Some(upsert) = upsert else {
                 let missing = shard::WriteError::Missing;
@@ -224,9 +239,11 @@ impl<E: Env> Core<E> {
                 None => false,
             };
             update.only_absent = true;
-            return if is_seen { Ok(()) } else { without_sight(item) };
+            if !is_seen {
+                without_sight(item)?;
+            }
+            return if is_hidden { Err(hidden(&index.name)) } else { Ok(()) };
         };
-        let Some(before) = before else { return Err(hidden(&index.name)) };
         let old = json::parse(&found.source).unwrap_or_default();
         let mut new = old.clone();
         if let Some(change) = &update.doc {

@@ -99,3 +99,49 @@ fn documents_that_may_be_seen_are_read_whole() {
         }
     });
 }
+
+/// An update of a hidden document was refused, of an absent one it found nothing: that told which there are.
+#[test]
+fn hidden_documents_are_changed_no_more_than_absent_ones() {
+    with_security(|mut client| async move {
+        stage(&mut client).await;
+        let before = client.good("GET", "/x/_doc/hidden", "").await;
+        let seq_no = at(&before, &["_seq_no"]).as_u64().expect("a place");
+        let right = format!("if_seq_no={seq_no}&if_primary_term=1");
+        client.authorize(Some(&basic("docs", "docs-know-this")));
+        let own = r#"{"customer":"acme"}"#;
+        for (method, path, body) in [
+            ("POST", "/x/_update/ID", r#"{"doc":{"t":"new"}}"#),
+            ("POST", "/x/_update/ID?_source=true", r#"{"doc":{"customer":"acme"}}"#),
+            ("POST", "/x/_update/ID?RIGHT", r#"{"doc":{"t":"new"}}"#),
+            ("POST", "/x/_update/ID?if_seq_no=77&if_primary_term=1", r#"{"doc":{"t":"new"}}"#),
+            ("POST", "/x/_update/ID", r#"{"script":"ctx._source.t='x'"}"#),
+            ("POST", "/x/_update/ID", r#"{"doc":{},"upsert":{"customer":"other"}}"#),
+            ("POST", "/x/_update/ID", r#"{"doc":{},"upsert":{"customer":{"a":1}}}"#),
+            ("DELETE", "/x/_doc/ID?RIGHT", ""),
+            ("DELETE", "/x/_doc/ID?if_seq_no=77&if_primary_term=1", ""),
+            ("PUT", "/x/_doc/ID?RIGHT", own),
+            ("PUT", "/x/_doc/ID?if_seq_no=77&if_primary_term=1", own),
+            (
+                "POST",
+                "/x/_bulk?filter_path=errors,items",
+                "{\"update\":{\"_id\":\"ID\"}}\n{\"doc\":{\"t\":\"new\"}}\n\
+                 {\"delete\":{\"_id\":\"ID\",\"if_seq_no\":77,\"if_primary_term\":1}}\n",
+            ),
+        ] {
+            let mut answers = Vec::new();
+            for id in ["hidden", "nosuch"] {
+                let path = path.replace("ID", id).replace("RIGHT", &right);
+                let found = client.call(method, &path, &body.replace("ID", id)).await;
+                let text = String::from_utf8_lossy(&found.body).replace(id, "ID");
+                answers.push((found.status, text));
+            }
+            assert_eq!(answers[0], answers[1], "{method} {path} {body}");
+            assert!(answers[0].0 >= 400 || path.contains("_bulk"), "{method} {path} {body}");
+        }
+        client.authorize(Some(&basic("elastic", "secret")));
+        assert_eq!(client.good("GET", "/x/_doc/hidden", "").await, before);
+        let nothing = client.call("GET", "/x/_doc/nosuch", "").await;
+        assert_eq!(nothing.status, 404);
+    });
+}
