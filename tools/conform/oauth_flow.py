@@ -42,6 +42,8 @@ def the_flow_as_it_was_first_described(server):
     page = developer.get(app)
     client_id = code_element(page, "client_id")
     assert len(client_id) == 32 and code_element(page, "client_secret") is None
+    noted = [line for line in audited(server) if line["event"] == "client_approved" and line.get("application") == reference]
+    assert [(line["outcome"], line["client"], line["user"]) for line in noted] == [("ok", client_id, "elastic")], noted
     page = developer.submit(page, app, action="show_secret")
     key = secret(code_element(page, "client_secret"))
     assert key.startswith("core_cs_"), page.text

@@ -143,9 +143,21 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         _ => return visit.foreign_form(),
     };
     let is_yes = form.text("decision") == "approve";
-    let facts = [("user", signed_in.user.name.as_str()), ("application", &client.reference)];
-    visit.note(if is_yes { "client_approved" } else { "client_rejected" }, "ok", &facts);
-    match visit.ask(Command::PutClient { client: changed, version: client.version }).await {
+    let id = changed.client_id.clone().unwrap_or_default();
+    let decided = visit.ask(Command::PutClient { client: changed, version: client.version }).await;
+    // Nothing is noted as done that was not.
+    let (outcome, reason) = match &decided {
+        Ok(_) => ("ok", String::new()),
+        Err(error) => ("failed", error.to_string()),
+    };
+    let facts = [
+        ("reason", reason.as_str()),
+        ("user", signed_in.user.name.as_str()),
+        ("client", &id),
+        ("application", &client.reference),
+    ];
+    visit.note(if is_yes { "client_approved" } else { "client_rejected" }, outcome, &facts);
+    match decided {
         // Somebody else decided at the same moment: the queue shows what is left.
         Ok(_) | Err(authz::Error::Changed) => visit.see_other("/admin/apps"),
         Err(_) => visit.down(),
