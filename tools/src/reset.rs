@@ -191,14 +191,17 @@ fn change_running(folder: &Folder, options: &ResetPassword, password: &Secret) -
     if answer.status == 200 {
         return Ok(());
     }
-    let reason = json::parse(&answer.body).ok();
-    let reason = reason.as_ref().and_then(|body| body.at(&["error", "reason"])?.as_str());
-    Err(failed(format!(
-        "the node at {} answered {}: {}",
-        node.url,
-        answer.status,
-        reason.unwrap_or("it gave no reason")
-    )))
+    let body = json::parse(&answer.body).unwrap_or_default();
+    Err(failed(format!("the node at {} answered {}: {}", node.url, answer.status, reason(&body))))
+}
+
+/// Why a node refused, by the body of its answer.
+fn reason(body: &Value) -> &str {
+    let told = body.at(&["error", "reason"]).and_then(Value::as_str);
+    told.unwrap_or(match body.get("found") {
+        Some(Value::Bool(false)) => "there is none of this name",
+        _ => "it gave no reason",
+    })
 }
 
 /// A name in a path.
@@ -336,13 +339,8 @@ impl Node {
         if answer.status < 300 {
             return Ok(value);
         }
-        let reason = value.at(&["error", "reason"]).and_then(Value::as_str);
-        Err(failed(format!(
-            "the node at {} answered {}: {}",
-            self.url,
-            answer.status,
-            reason.unwrap_or("it gave no reason")
-        )))
+        let (url, status) = (&self.url, answer.status);
+        Err(failed(format!("the node at {url} answered {status}: {}", reason(&value))))
     }
 
     fn ask(
@@ -403,6 +401,17 @@ fn exchange(mut stream: impl Read + Write, request: &[u8]) -> std::io::Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_is_told_in_the_nodes_words_or_by_what_it_found() {
+        let told = |body: &str| reason(&json::parse(body.as_bytes()).expect("JSON")).to_owned();
+        assert_eq!(
+            told(r#"{"error":{"reason":"no such account"},"status":404}"#),
+            "no such account"
+        );
+        assert_eq!(told(r#"{"found":false}"#), "there is none of this name");
+        assert_eq!(told("{}"), "it gave no reason");
+    }
 
     fn folder(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("corelode-{name}-{}", std::process::id()));
