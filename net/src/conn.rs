@@ -23,7 +23,8 @@
 //! 2. Safe requests may run beside each other; any other runs alone, after all before it.
 //! 3. Nothing is read while answers are owed, so what a connection holds is bounded by one buffer,
 //!    one body, and [`Limits::running_max`] requests with their answers; where answers are large,
-//!    by fewer ([`Row::room`]).
+//!    by fewer ([`Row::room`]). What a stranger holds is bounded more tightly, and none of it is beyond its
+//!    place in memory without being counted ([`Connection::hold`]).
 //! 4. A request is in flight once its head is complete: a stop lets it finish, its body included.
 //! 5. A message that is framed badly, ends early, or does not come in time, ends the connection. A request that is refused for its caller
 //!    or for want of room is answered before its body is read, which is then thrown away.
@@ -33,6 +34,7 @@
 mod door;
 mod incoming;
 mod input;
+mod room;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -43,6 +45,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use env::budget::Taken;
 use env::{Clock, Env, Spawn, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Fault, Method, Version};
@@ -50,10 +53,11 @@ use http::{Fault, Method, Version};
 pub use door::{CONNECTION_BYTES, Door, Entered, Memory, Refusal, Service};
 use incoming::{Incoming, Skipping};
 use input::Input;
+pub use room::Room;
 use row::{Manner, Row};
 use waits::{Standing, Wait};
 
-use crate::limits::{BUFFER_BYTES_MIN, WRITE_BYTES};
+use crate::limits::{BUFFER_BYTES_MIN, STRANGER_WRITE_BYTES, WRITE_BYTES};
 use crate::reply::Reply;
 use crate::request::{Judged, Left, Request};
 
@@ -94,6 +98,9 @@ pub async fn serve<T: Stream, E: Env, S: Service>(stream: T, place: Entered<E, S
 /// after that.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
+const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
+
 /// When a timer fires, and what ends then.
 type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
 
@@ -108,6 +115,8 @@ enum Need {
     Answers,
     /// To know who sends the body that is to come.
     Judgement,
+    /// Memory for what came of a body.
+    Memory,
     /// Nothing: the message is refused.
     Refuse(Refusal),
     /// Nothing: the last request has begun.
@@ -171,6 +180,10 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                 self.write_out().await?;
                 self.judge().await;
             }
+            Need::Memory => {
+                self.write_out().await?;
+                self.pay().await;
+            }
             Need::Refuse(refusal) => {
                 let reply = self.door.service.refuse(refusal);
                 self.append(reply, Manner { close: true, ..Manner::default() }).await?;
@@ -214,7 +227,8 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             if let Some(refusal) = self.refused {
                 return Need::Refuse(refusal);
             }
-            if self.row.len() >= self.row.room(self.door.limits.running_max) {
+            let write_bytes = self.write_bytes();
+            if self.row.len() >= self.row.room(self.door.limits.running_max, write_bytes) {
                 return Need::Answers;
             }
             let request = match self.held.take() {
@@ -223,6 +237,9 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
                     Ok(Some(request)) => request,
                     Ok(None) if self.incoming.as_ref().is_some_and(|it| it.is_to_judge) => {
                         return Need::Judgement;
+                    }
+                    Ok(None) if self.incoming.as_ref().is_some_and(|it| it.lacking > 0) => {
+                        return Need::Memory;
                     }
                     Ok(None) => return Need::Bytes,
                     Err(refusal) => {
@@ -300,6 +317,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             let close = reply.close;
             if reply.is_of_known {
                 self.is_used = true;
+                self.input.trust();
                 self.used = self.door.env.clock().monotonic();
             }
             self.append(reply, manner).await?;
@@ -316,13 +334,20 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     async fn append(&mut self, reply: Reply, manner: Manner) -> Result<(), Gone> {
         reply.write_head(&mut self.out, manner.close || reply.close, manner.keep_alive);
         if !manner.bare {
-            if reply.body.len() > WRITE_BYTES {
+            if reply.body.len() > self.write_bytes() {
                 self.write_out().await?;
-                return self.write(&reply.body).await;
+                let counted = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
+                let uncounted = reply.body.capacity().saturating_sub(counted);
+                return self.write(&reply.body, uncounted).await;
             }
             self.out.extend_from_slice(&reply.body);
         }
-        if self.out.len() > WRITE_BYTES { self.write_out().await } else { Ok(()) }
+        if self.out.len() > self.write_bytes() { self.write_out().await } else { Ok(()) }
+    }
+
+    /// Answers are gathered up to this, and written in such pieces.
+    fn write_bytes(&self) -> usize {
+        if self.is_used { WRITE_BYTES } else { STRANGER_WRITE_BYTES }
     }
 
     async fn write_out(&mut self) -> Result<(), Gone> {
@@ -330,7 +355,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             return Ok(());
         }
         let mut out = std::mem::take(&mut self.out);
-        let written = self.write(&out).await;
+        let written = self.write(&out, out.capacity()).await;
         out.clear();
         // A large answer was the exception: what each connection keeps is many times that.
         if out.capacity() <= BUFFER_BYTES_MIN {
@@ -339,13 +364,31 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         written
     }
 
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
-        for piece in bytes.chunks(WRITE_BYTES) {
+    /// Counts what the connection holds while it writes, beyond what its place accounts for. A stranger for
+    /// which there is none of that ends; an answer that somebody waits for who is known goes out.
+    async fn hold(&self, bytes: usize) -> Result<Option<Taken>, Gone> {
+        // A piece lies there once more where it is encrypted.
+        let held = bytes + 2 * bytes.min(self.write_bytes()) + self.input.held();
+        let Some(more @ 1..) = held.checked_sub(HELD_BYTES_MIN) else { return Ok(None) };
+        if !self.is_used {
+            let taken = self.door.room.lease().take(more);
+            return taken.map(Some).ok_or(Gone);
+        }
+        Ok(self.door.room.take(more).await)
+    }
+
+    /// Writes `bytes`, of whose memory so much is counted nowhere yet.
+    async fn write(&mut self, bytes: &[u8], uncounted: usize) -> Result<(), Gone> {
+        let _held = self.hold(uncounted).await?;
+        for piece in bytes.chunks(self.write_bytes()) {
             let deadline = self.door.env.clock().monotonic() + self.door.limits.write;
             // Who does not take its answer keeps its place no better than who does not ask.
             let wait = match self.wait() {
                 Wait { standing: Standing::Served, since } => {
                     Wait { standing: Standing::Busy, since }
+                }
+                Wait { standing: Standing::Stranger, since } => {
+                    Wait { standing: Standing::Deaf, since }
                 }
                 wait => wait,
             };

@@ -43,6 +43,9 @@ pub const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Answers are gathered up to this before they are written, and written in such pieces.
 pub const WRITE_BYTES: usize = 256 * 1024;
 
+/// The same of a connection nobody is known on: many of them may hold as much and never read.
+pub const STRANGER_WRITE_BYTES: usize = 8 * 1024;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

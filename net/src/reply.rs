@@ -59,6 +59,11 @@ impl Reply {
         self
     }
 
+    /// About what it takes: its body, and its fields.
+    pub fn bytes(&self) -> usize {
+        self.body.len() + self.fields.iter().map(|(_, value)| value.len()).sum::<usize>()
+    }
+
     /// With a warning: something is deprecated. Clients show it to people, so it needs a cause.
     #[must_use]
     pub fn warn(self, sentence: &str) -> Self {

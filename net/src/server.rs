@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use engine::meter::FAMILIES;
 use engine::{Core, Error, Result};
-use env::budget::{Holder, Lease};
+use env::budget::Holder;
 use env::turns::{Crowded, Lane, WAIT_MAX};
 use env::{Bytes, Clock, Env, Stream};
 use http::{Fault, Method, Target};
@@ -23,7 +23,7 @@ use self::body::encoding_of;
 use crate::admit::{self, Caller, Security};
 use crate::audit;
 use crate::call::Call;
-use crate::conn::{self, Door, Memory, Refusal, Service};
+use crate::conn::{self, Door, Memory, Refusal, Room, Service};
 use crate::fail::{self, Trace};
 use crate::format::Encoding;
 use crate::lanes::Lanes;
@@ -74,6 +74,7 @@ impl<E: Env> Server<E> {
     /// A server before an engine core. Without `security` everything is allowed.
     pub fn new(core: Rc<Core<E>>, security: Option<Security<E>>, options: Options) -> Rc<Self> {
         let (env, lease) = (core.env().clone(), core.shared().budget.lease().of(Holder::Requests));
+        let room = Room::new(env.clone(), lease, warn_of_memory(&core));
         let router = Router::new(ROUTES);
         let shared = core.shared();
         let parts = LANE_PART * usize::from(shared.config.cores);
@@ -92,9 +93,9 @@ impl<E: Env> Server<E> {
             touched,
             strangers,
             lanes,
-            lease: lease.clone(),
+            room: Rc::clone(&room),
         };
-        let door = Door::new(limits, (env, turns), lease, Front(Rc::new(inner)));
+        let door = Door::new(limits, (env, turns), room, Front(Rc::new(inner)));
         Rc::new(Self { door, warned: Cell::default() })
     }
 
@@ -164,6 +165,23 @@ impl<E: Env> Server<E> {
     }
 }
 
+/// Says that memory lacks for connections or what they ask, once in a while.
+fn warn_of_memory<E: Env>(core: &Rc<Core<E>>) -> Box<dyn Fn(usize)> {
+    let (core, warned) = (Rc::clone(core), Cell::<Option<Duration>>::default());
+    Box::new(move |open| {
+        let now = core.env().clock().monotonic();
+        if warned.get().is_some_and(|warned| now.saturating_sub(warned) < WARN_EVERY) {
+            return;
+        }
+        warned.set(Some(now));
+        (core.shared().config.warn)(&format!(
+            "`indices.memory` is used up while {open} connections are open on a core: those end that have \
+             not shown who they are and keep the server waiting, first who takes no answer; where none does, \
+             new ones are closed; more memory, or clients that share connections, help"
+        ));
+    })
+}
+
 /// Answers requests.
 struct Front<E: Env>(Rc<Inner<E>>);
 
@@ -175,7 +193,7 @@ struct Inner<E: Env> {
     touched: Touched,
     strangers: audit::Strangers,
     lanes: Lanes,
-    lease: Lease,
+    room: Rc<Room<E>>,
 }
 
 impl<E: Env> Service for Front<E> {
@@ -318,7 +336,7 @@ impl<E: Env> Inner<E> {
             reply = reply.field("X-Opaque-Id", id.to_owned());
         }
         self.pack(&head, &mut reply).await;
-        if let Err(error) = self.room_to_send(&mut reply, look.family, head.method()) {
+        if let Err(error) = self.room_to_send(&mut reply, look.family, head.method()).await {
             reply = fail::reply(&error, look.trace);
         }
         reply.is_of_known = look.is_known;

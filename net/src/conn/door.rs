@@ -9,12 +9,13 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use base::hash::Map;
-use env::budget::{Lease, Taken};
+use env::budget::Taken;
 use env::turns::{Lane, Turns};
 use env::{Clock, Env, Spawn};
 use http::{Fault, Head};
 
-use super::waits::{Standing, Wait, Waits};
+use super::room::{PRESSED_PART, ROUND, ROUNDS_MAX, Room};
+use super::waits::{Standing, Wait};
 use crate::limits::Limits;
 use crate::reply::Reply;
 use crate::request::{Judged, Request};
@@ -47,6 +48,15 @@ pub enum Refusal {
     },
 }
 
+/// Why there is no memory for a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// Its lane has its part already.
+    Share,
+    /// There is none, unless somebody gives way.
+    Memory,
+}
+
 /// The door of one core.
 pub struct Door<E: Env, S> {
     /// The outside.
@@ -57,15 +67,12 @@ pub struct Door<E: Env, S> {
     pub(crate) service: S,
     /// Whose turn it is.
     pub(crate) turns: Turns<E>,
-    /// Memory of bodies.
-    lease: Lease,
+    /// Memory, and who gives way.
+    pub(crate) room: Rc<Room<E>>,
     /// What the bodies of each lane take.
     shares: RefCell<Map<Lane, Rc<Cell<usize>>>>,
     stopping: Cell<bool>,
     next: Cell<u64>,
-    open: Cell<usize>,
-    /// Connections that wait for their clients, to be woken by a stop, or to give their place to another.
-    waits: Waits,
     /// How often in a row no room was made for others.
     in_vain: Cell<usize>,
     /// Who waits for the last connection to end.
@@ -74,18 +81,21 @@ pub struct Door<E: Env, S> {
 
 impl<E: Env, S: Service> Door<E, S> {
     /// A door before `service`.
-    pub fn new(limits: Limits, (env, turns): (E, Turns<E>), lease: Lease, service: S) -> Rc<Self> {
+    pub fn new(
+        limits: Limits,
+        (env, turns): (E, Turns<E>),
+        room: Rc<Room<E>>,
+        service: S,
+    ) -> Rc<Self> {
         Rc::new(Self {
             env,
             limits,
             service,
             turns,
-            lease,
+            room,
             shares: RefCell::default(),
             stopping: Cell::new(false),
             next: Cell::new(0),
-            open: Cell::new(0),
-            waits: Waits::default(),
             in_vain: Cell::new(0),
             closed: RefCell::default(),
         })
@@ -98,20 +108,20 @@ impl<E: Env, S: Service> Door<E, S> {
 
     /// Connections that are open.
     pub fn open_count(&self) -> usize {
-        self.open.get()
+        self.room.open.get()
     }
 
     /// From now on no request begins but those whose heads are complete; connections end when
     /// theirs are answered.
     pub fn stop(&self) {
         self.stopping.set(true);
-        self.waits.wake_all();
+        self.room.waits.wake_all();
     }
 
     /// Ends when no connection is open. The time for it is the caller's.
     pub async fn closed(&self) {
         poll_fn(|context| {
-            if self.open.get() == 0 {
+            if self.room.open.get() == 0 {
                 return Poll::Ready(());
             }
             *self.closed.borrow_mut() = Some(context.waker().clone());
@@ -126,7 +136,7 @@ impl<E: Env, S: Service> Door<E, S> {
 
     /// Is a connection to end because another needs its place?
     pub(crate) fn is_dismissed(&self, number: u64) -> bool {
-        self.waits.is_dismissed(number)
+        self.room.waits.is_dismissed(number)
     }
 
     /// What `coming` gives, bytes of a client mostly; none where the connection is to end meanwhile:
@@ -139,11 +149,11 @@ impl<E: Env, S: Service> Door<E, S> {
     ) -> Option<T> {
         poll_fn(|context| {
             if let Poll::Ready(come) = coming.as_mut().poll(context) {
-                self.waits.has_come(number);
+                self.room.waits.has_come(number);
                 return Poll::Ready(Some(come));
             }
             let is_over = ends_on_stop && self.is_stopping();
-            match self.waits.poll(number, wait, context) || is_over {
+            match self.room.waits.poll(number, wait, context) || is_over {
                 true => Poll::Ready(None),
                 false => Poll::Pending,
             }
@@ -154,43 +164,52 @@ impl<E: Env, S: Service> Door<E, S> {
     /// Memory for a body. One lane may hold a bounded part of all, and no large bodies more while
     /// memory is scarce: what it has in already needs memory, too, and to refuse now is cheaper than
     /// after a wait. Its only request may have more.
-    pub(crate) fn take(&self, lane: Lane, bytes: usize) -> Option<Memory> {
+    pub(crate) fn take(&self, lane: Lane, bytes: usize) -> Result<Memory, Lack> {
         let mut shares = self.shares.borrow_mut();
         if shares.len() > SHARES_MAX {
             shares.retain(|_, share| share.get() > 0);
         }
         let share = Rc::clone(shares.entry(lane).or_default());
         drop(shares);
-        let bytes_max = self.limits.lane_bytes_max;
+        let (bytes_max, lease) = (self.limits.lane_bytes_max, self.room.lease());
         let is_much = share.get().saturating_add(bytes) > bytes_max
-            || (bytes > SCARCE_BYTES_MAX && self.lease.is_below(SPARE_PART));
+            || (bytes > SCARCE_BYTES_MAX && lease.is_below(SPARE_PART));
         if share.get() > 0 && is_much {
-            return None;
+            return Err(Lack::Share);
         }
-        let taken = self.lease.take(bytes)?;
+        let taken = lease.take(bytes).ok_or(Lack::Memory)?;
         share.set(share.get() + bytes);
-        Some(Memory { taken, more: Vec::new(), share, bytes_max })
+        Ok(Memory { taken, more: Vec::new(), share, bytes_max })
+    }
+
+    /// As [`Door::take`], for a caller that is let in: waits for strangers to give way.
+    pub(crate) async fn take_patiently(&self, lane: Lane, bytes: usize) -> Option<Memory> {
+        let taken = self.room.patiently(bytes, || match self.take(lane, bytes) {
+            Err(Lack::Memory) => None,
+            told => Some(told.ok()),
+        });
+        taken.await.flatten()
     }
 
     /// One more has no place but another's.
     pub fn is_full(&self) -> bool {
-        self.open.get() >= self.limits.connections_max
+        self.room.open.get() >= self.limits.connections_max
     }
 
     /// Ends some of the connections that wait for their clients, but those that leave already.
     pub fn make_room(&self) {
-        let at_once = 1 + self.open.get() / PRESSED_PART;
-        if self.waits.leaving_count() >= at_once {
+        let at_once = 1 + self.room.open.get() / PRESSED_PART;
+        if self.room.waits.leaving_count() >= at_once {
             return;
         }
         let now = self.env.clock().monotonic();
         let is_urgent = self.in_vain.get() >= PRESSED_MAX;
-        let found = self.waits.dismiss(self.open.get(), at_once, (now, is_urgent));
+        let found = self.room.waits.dismiss(self.room.open.get(), at_once, (now, is_urgent));
         self.in_vain.set(if found { 0 } else { self.in_vain.get() + 1 });
     }
 
-    /// Counts a connection in; none where there are as many as may be, and none of them waits for its
-    /// client.
+    /// Counts a connection in; none where there are as many as may be, or as memory allows, and none of them
+    /// waits for its client.
     ///
     /// Where it needs another's place, all others have their turn before: of many that come at once, those
     /// counted in find that they wait, those dismissed leave, and answers that are small are written.
@@ -215,17 +234,22 @@ impl<E: Env, S: Service> Door<E, S> {
         let places = self.limits.connections_max;
         // Looking for them takes as long for one as for many.
         let at_once = 1 + places / AT_ONCE_PART;
-        if let Some(surplus) = self.open.get().checked_sub(places)
+        if let Some(surplus) = self.room.open.get().checked_sub(places)
             && (surplus >= LEAVING_MAX
-                || (self.waits.leaving_count() <= surplus
-                    && !self.waits.dismiss(self.open.get(), at_once, (now, is_urgent))))
+                || (self.room.waits.leaving_count() <= surplus
+                    && !self.room.waits.dismiss(self.room.open.get(), at_once, (now, is_urgent))))
         {
             return None;
         }
-        let memory = self.lease.take(CONNECTION_BYTES)?;
+        let Some(memory) = self.room.lease().take(CONNECTION_BYTES) else {
+            if !self.room.press(CONNECTION_BYTES) {
+                self.room.tell();
+            }
+            return None;
+        };
         let number = self.next.get();
         self.next.set(number + 1);
-        self.open.set(self.open.get() + 1);
+        self.room.open.set(self.room.open.get() + 1);
         Some(Entered { door: Rc::clone(self), number, came: now, _memory: memory })
     }
 }
@@ -234,16 +258,11 @@ impl<E: Env, S: Service> Door<E, S> {
 pub const CONNECTION_BYTES: usize = 48 << 10;
 
 /// One in so many places is made free at a time for who comes, and more where the acceptor asks, which
-/// speaks for many.
+/// speaks for many ([`PRESSED_PART`]).
 const AT_ONCE_PART: usize = 256;
-const PRESSED_PART: usize = 64;
 
 /// So often in a row the acceptor asks in vain, before anybody's place will do.
 const PRESSED_MAX: usize = 200;
-
-/// One that comes waits so often for a place, and so long each time; then anybody's place will do.
-const ROUNDS_MAX: usize = 50;
-const ROUND: Duration = Duration::from_millis(1);
 
 /// Connections that were dismissed for others and are still on their way out, at most.
 const LEAVING_MAX: usize = 64;
@@ -281,12 +300,16 @@ impl Memory {
         self.more.push(taken);
     }
 
+    /// Its lane may hold so many bytes more.
+    pub fn may_grow(&self, bytes: usize) -> bool {
+        let others = self.share.get() - self.bytes();
+        others == 0 || self.share.get().saturating_add(bytes) <= self.bytes_max
+    }
+
     /// Takes `bytes` more, or changes nothing: false.
     #[must_use]
     pub fn grow(&mut self, bytes: usize) -> bool {
-        let others = self.share.get() - self.bytes();
-        let fits = others == 0 || self.share.get().saturating_add(bytes) <= self.bytes_max;
-        let grown = fits && self.taken.grow(bytes);
+        let grown = self.may_grow(bytes) && self.taken.grow(bytes);
         if grown {
             self.share.set(self.share.get() + bytes);
         }
@@ -333,9 +356,9 @@ impl<E: Env, S: Service> Entered<E, S> {
 impl<E: Env, S> Drop for Entered<E, S> {
     fn drop(&mut self) {
         let door = &self.door;
-        door.waits.remove(self.number);
-        door.open.set(door.open.get() - 1);
-        if door.open.get() == 0
+        door.room.waits.remove(self.number);
+        door.room.open.set(door.room.open.get() - 1);
+        if door.room.open.get() == 0
             && let Some(waker) = door.closed.borrow_mut().take()
         {
             waker.wake();

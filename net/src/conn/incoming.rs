@@ -13,6 +13,7 @@ use env::{Bytes, Clock, Env, Stream};
 use http::head::{Finder, leading_blank_lines};
 use http::{Body, Fault, Framing, Head};
 
+use super::door::Lack;
 use super::{Connection, Memory, Refusal, Service};
 use crate::limits::JUDGED_BYTES_MIN;
 use crate::request::{Judged, Request};
@@ -32,6 +33,8 @@ pub(super) struct Incoming {
     pub(super) judged: Option<Judged>,
     /// Nothing of the body is read before the caller is known.
     pub(super) is_to_judge: bool,
+    /// So many bytes of memory are to be had before more of the body is read.
+    pub(super) lacking: usize,
 }
 
 /// The body of a request that was refused, on its way to nowhere.
@@ -51,14 +54,17 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
             self.incoming = self.next_head()?;
         }
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
-        if incoming.is_to_judge {
+        if incoming.is_to_judge || incoming.lacking > 0 {
             return Ok(None);
         }
         let is_refused = incoming.judged.as_ref().is_some_and(Judged::is_refusal);
         if !incoming.body.is_done() && !is_refused {
             let taken = incoming.body.feed(self.input.bytes())?;
             self.input.consume(taken);
-            incoming.pay()?;
+            incoming.pay();
+            if incoming.lacking > 0 {
+                return Ok(None);
+            }
         }
         if !incoming.body.is_done() && !is_refused {
             return Ok(None);
@@ -122,23 +128,29 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let judged = self.door.turns.admits(lane).err().map(Judged::Crowded);
         let is_large = announced(head.framing()) > JUDGED_BYTES_MIN;
         let is_to_judge = judged.is_none() && is_large;
-        let mut incoming =
-            Incoming { head, body, memory: None, began, ask, lane, judged, is_to_judge };
-        if incoming.judged.is_none() && !is_to_judge {
-            self.make_room(&mut incoming);
-        }
-        Ok(Some(incoming))
-    }
-
-    /// Memory for the body that was announced, or a refusal.
-    fn make_room(&self, incoming: &mut Incoming) {
+        let mut incoming = Incoming {
+            head,
+            body,
+            memory: None,
+            began,
+            ask,
+            lane,
+            judged,
+            is_to_judge,
+            lacking: 0,
+        };
         let bytes = announced(incoming.head.framing());
-        if bytes > 0 {
-            incoming.memory = self.door.take(incoming.lane, bytes);
-            if incoming.memory.is_none() {
-                incoming.judged = Some(Judged::NoMemory { wanted_bytes: bytes });
+        if incoming.judged.is_none() && !is_to_judge && bytes > 0 {
+            match self.door.take(lane, bytes) {
+                Ok(memory) => incoming.memory = Some(memory),
+                Err(Lack::Share) => {
+                    incoming.judged = Some(Judged::NoMemory { wanted_bytes: bytes });
+                }
+                // For who is let in, strangers give way; for a stranger nobody does.
+                Err(Lack::Memory) => incoming.is_to_judge = true,
             }
         }
+        Ok(Some(incoming))
     }
 
     /// Asks who sends the body that is to come; all requests before it are answered.
@@ -149,25 +161,48 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         incoming.is_to_judge = false;
         if !incoming.judged.as_ref().is_some_and(Judged::is_refusal) {
             incoming.lane = self.door.service.lane(&incoming.head, &self.peer);
-            self.make_room(&mut incoming);
+            let bytes = announced(incoming.head.framing());
+            if bytes > 0 {
+                incoming.memory = self.door.take_patiently(incoming.lane, bytes).await;
+                if incoming.memory.is_none() {
+                    incoming.judged = Some(Judged::NoMemory { wanted_bytes: bytes });
+                }
+            }
         }
         self.incoming = Some(incoming);
+    }
+
+    /// Takes the memory that a body lacks which has come without being announced, or refuses it.
+    pub(super) async fn pay(&mut self) {
+        let Some(incoming) = &mut self.incoming else { return };
+        let wanted = std::mem::take(&mut incoming.lacking);
+        let Some(memory) = &mut incoming.memory else { return };
+        let have = memory.bytes();
+        let paid = memory.may_grow(wanted)
+            && self
+                .door
+                .room
+                .patiently(wanted, || memory.grow(wanted).then_some(()))
+                .await
+                .is_some();
+        if !paid {
+            self.refused = Some(Refusal::Memory { wanted_bytes: have + wanted });
+        }
     }
 }
 
 impl Incoming {
-    /// Takes memory for what has come without being announced.
-    fn pay(&mut self) -> Result<(), Refusal> {
-        let Some(memory) = &mut self.memory else { return Ok(()) };
+    /// Takes memory for what has come without being announced, or notes that it lacks.
+    fn pay(&mut self) {
+        let Some(memory) = &mut self.memory else { return };
         let have = memory.bytes();
         if self.body.len() <= have {
-            return Ok(());
+            return;
         }
         let wanted = self.body.len() - have + CHUNKED_STEP_BYTES;
-        if memory.grow(wanted) {
-            return Ok(());
+        if !memory.grow(wanted) {
+            self.lacking = wanted;
         }
-        Err(Refusal::Memory { wanted_bytes: have + wanted })
     }
 }
 

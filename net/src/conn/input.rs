@@ -10,12 +10,25 @@ pub(crate) struct Input {
     end: usize,
     /// Reads in a row that would have fitted into half of the buffer.
     small_reads: u32,
+    /// Where reads fill it, it grows up to this; one that nobody is known on only for what cannot be used yet.
+    ahead_bytes_max: usize,
 }
 
 impl Input {
     /// An empty buffer of the smallest size.
     pub(crate) fn new() -> Self {
-        Self { bytes: vec![0; BUFFER_BYTES_MIN], start: 0, end: 0, small_reads: 0 }
+        let ahead_bytes_max = 2 * BUFFER_BYTES_MIN;
+        Self { bytes: vec![0; BUFFER_BYTES_MIN], start: 0, end: 0, small_reads: 0, ahead_bytes_max }
+    }
+
+    /// It is known who sends: much may be read at once.
+    pub(crate) fn trust(&mut self) {
+        self.ahead_bytes_max = BUFFER_BYTES_MAX;
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.len()
     }
 
     /// What was read and not used.
@@ -59,7 +72,7 @@ impl Input {
         let room = self.bytes.len() - self.end;
         assert!(count <= room);
         self.end += count;
-        if count == room && self.bytes.len() < BUFFER_BYTES_MAX {
+        if count == room && self.bytes.len() < self.ahead_bytes_max {
             let grown = (self.bytes.len() * 2).min(BUFFER_BYTES_MAX);
             self.bytes.resize(grown, 0);
         }

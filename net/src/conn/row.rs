@@ -9,7 +9,6 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use crate::limits::WRITE_BYTES;
 use crate::reply::Reply;
 
 /// How an answer is to be written, known from its request.
@@ -38,6 +37,8 @@ pub(crate) struct Row {
     waker: RefCell<Option<Waker>>,
     /// The largest answer of late, in bytes: it halves with each that is smaller.
     largest: Cell<usize>,
+    /// What the answers hold that are there.
+    ready_bytes: Cell<usize>,
 }
 
 impl Row {
@@ -50,13 +51,18 @@ impl Row {
     }
 
     /// How many requests may stand in the row: at most `max`, and where answers are large so many as
-    /// give about one piece to write together, so that who does not read makes little wait.
-    pub(crate) fn room(&self, max: usize) -> usize {
-        (4 * WRITE_BYTES / self.largest.get().max(1)).clamp(1, max)
+    /// give about one piece of `write_bytes` together, so that who does not read makes little wait. None
+    /// more where so much is there already.
+    pub(crate) fn room(&self, max: usize, write_bytes: usize) -> usize {
+        if self.ready_bytes.get() >= write_bytes {
+            return 0;
+        }
+        (4 * write_bytes / self.largest.get().max(1)).clamp(1, max)
     }
 
     fn note(&self, reply: &Reply) {
-        self.largest.set(reply.body.len().max(self.largest.get() / 2));
+        self.ready_bytes.set(self.ready_bytes.get() + reply.bytes());
+        self.largest.set(reply.bytes().max(self.largest.get() / 2));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -83,11 +89,11 @@ impl Row {
 
     /// Puts an answer at its place.
     pub(crate) fn finish(&self, number: u64, reply: Reply) {
-        self.note(&reply);
         let at = usize::try_from(number - self.first.get()).expect("the row is short");
         let mut places = self.places.borrow_mut();
         let Some(place) = places.get_mut(at) else { return };
         debug_assert!(place.reply.is_none());
+        self.note(&reply);
         place.reply = Some(reply);
         if at == 0
             && let Some(waker) = self.waker.borrow_mut().take()
@@ -102,6 +108,7 @@ impl Row {
         let reply = places.front_mut()?.reply.take()?;
         let place = places.pop_front()?;
         self.first.set(self.first.get() + 1);
+        self.ready_bytes.set(self.ready_bytes.get() - reply.bytes());
         Some((reply, place.manner))
     }
 

@@ -1,6 +1,6 @@
 //! Connections over simulated streams: bytes arrive late and cut anywhere.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use env::budget::Budget;
 use env::turns::Lane;
@@ -48,7 +48,10 @@ impl Service for Echo {
             if target == "/large" {
                 return Reply::text(200, vec![b'x'; 3_000_000]);
             }
-            let body = format!("{method} {target} {}", request.body.len());
+            let mut body = format!("{method} {target} {}", request.body.len());
+            if target == "/anybody/large" {
+                body.push_str(&"x".repeat(8_000));
+            }
             let is_of_known = !target.starts_with("/anybody");
             Reply { is_of_known, ..Reply::text(200, body) }
         })
@@ -79,6 +82,9 @@ struct Place {
     sim: Sim,
     door: Rc<Door<SimEnv, Echo>>,
     seen: Rc<RefCell<Vec<String>>>,
+    budget: Budget,
+    /// How often memory lacked.
+    told: Rc<Cell<usize>>,
 }
 
 fn place(seed: u64) -> Place {
@@ -90,9 +96,11 @@ fn with(seed: u64, limits: Limits, memory: usize) -> Place {
     let seen = Rc::<RefCell<Vec<String>>>::default();
     let service = Echo { env: sim.env(), seen: Rc::clone(&seen) };
     let turns = env::turns::Turns::new(sim.env(), 1_000);
-    let lease = Budget::new(memory).lease();
-    let door = Door::new(limits, (sim.env(), turns), lease, service);
-    Place { sim, door, seen }
+    let (budget, told) = (Budget::new(memory), Rc::<Cell<usize>>::default());
+    let tell = Rc::clone(&told);
+    let room = Room::new(sim.env(), budget.lease(), Box::new(move |_| tell.set(tell.get() + 1)));
+    let door = Door::new(limits, (sim.env(), turns), room, service);
+    Place { sim, door, seen, budget, told }
 }
 
 impl Place {
@@ -432,6 +440,65 @@ fn who_does_not_take_its_answers_gives_its_place_to_another() {
         used.write_all(&get("/y")).await.expect("open");
         assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200, "it was served");
     });
+}
+
+#[test]
+fn where_memory_lacks_those_end_that_take_no_answer() {
+    // The story: strangers asked and asked and read nothing. There were places left, but no memory: newcomers were
+    // closed at once, and bodies of clients that were served refused, until nobody came in any more.
+    let place = with(9, Limits::default(), 4 << 20);
+    let mut used = place.connect();
+    place.sim.run(async {
+        used.write_all(&get("/u")).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+    });
+    let mut crowd = Vec::new();
+    for _ in 0..100 {
+        let mut one = place.connect();
+        place.sim.run(async {
+            one.write_all(&get("/anybody/large").repeat(20)).await.ok();
+            place.sim.env().clock().sleep(Duration::from_millis(10)).await;
+        });
+        crowd.push(one);
+    }
+    assert!(place.budget.leased_bytes() <= 4 << 20);
+    assert!(place.told.get() > 0, "somebody says that memory lacks");
+    place.sim.run(async {
+        for round in 0..10 {
+            let (mut client, far) = place.sim.stream_pair();
+            let entered = place.door.enter().await.expect("one of the crowd makes room");
+            place.sim.env().spawn().spawn(serve(far, entered));
+            client.write_all(&get("/x")).await.expect("open");
+            let (found, _) = answers(&mut client, &[Method::Get]).await;
+            assert_eq!(found[0].status, 200, "round {round}");
+        }
+        for bytes in [60_000, 1_000_000] {
+            let body = request("POST", "/a", &[("Authorization", "right")], &vec![b'x'; bytes]);
+            used.write_all(&body).await.expect("it is not one of them");
+            let (found, _) = answers(&mut used, &[Method::Post]).await;
+            assert_eq!(found[0].status, 200, "{bytes}");
+        }
+        let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        chunked.extend(b"200000\r\n");
+        chunked.resize(chunked.len() + 0x20_0000, b'x');
+        chunked.extend(b"\r\n0\r\n\r\n");
+        used.write_all(&chunked).await.expect("open");
+        assert_eq!(answers(&mut used, &[Method::Post]).await.0[0].status, 200);
+    });
+}
+
+#[test]
+fn a_stranger_that_does_not_read_makes_little_wait() {
+    let place = with(7, Limits::default(), 4 << 20);
+    let mut one = place.connect();
+    place.sim.run(async {
+        one.write_all(&get("/anybody/large").repeat(60)).await.ok();
+        place.sim.env().clock().sleep(Duration::from_millis(500)).await;
+    });
+    let begun = place.seen.borrow().iter().filter(|line| line.starts_with("begin")).count();
+    // What the other side's buffers take, and one piece.
+    assert!(begun < 40, "{begun} of 60 have begun");
+    assert!(place.budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>() < 100 << 10);
 }
 
 #[test]

@@ -7,8 +7,8 @@
 //! Always true
 //! 1. Of one standing, who waits for longest ends first. Bytes that come or go do not make it shorter, only an
 //!    answer does, and not to a stranger: many who ask and ask would never have waited.
-//! 2. Strangers end first, unless they are few ([`STRANGERS_PART`]): whoever comes is one for a moment, and
-//!    whoever is served often keeps the connection.
+//! 2. Strangers that take no answer end before all others. Other strangers end next, unless they are few
+//!    ([`STRANGERS_PART`]): whoever comes is one for a moment, and whoever is served often keeps the connection.
 //! 3. What runs does not wait.
 
 use std::cell::{Cell, RefCell};
@@ -20,6 +20,8 @@ use base::hash::Map;
 /// Who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
+    /// A stranger that asked and does not take its answer.
+    Deaf,
     /// It has had no answer yet, or none but those that anybody gets.
     Stranger,
     /// It has had an answer, after it had shown who it is.
@@ -127,22 +129,40 @@ impl Waits {
             (_, 1..) => Standing::Served,
             _ => Standing::Busy,
         };
-        let of = |standing| -> Vec<(Duration, u64)> {
-            let is_one = |known: &Waiting| {
-                known.is_waiting
-                    && !known.is_dismissed
-                    && known.wait.standing == standing
-                    && (standing != Standing::Stranger || now >= known.wait.since + GRACE)
-            };
-            let one = all.iter().filter(|(_, known)| is_one(known));
-            one.map(|(number, known)| (known.wait.since, *number)).collect()
-        };
-        let mut waiting = of(first);
+        let mut waiting = waiting_of(&all, Standing::Deaf, (now, GRACE));
+        if waiting.is_empty() {
+            waiting = waiting_of(&all, first, (now, GRACE));
+        }
         for other in [Standing::Served, Standing::Stranger, Standing::Busy] {
             if waiting.is_empty() && is_urgent {
-                waiting = of(other);
+                waiting = waiting_of(&all, other, (now, GRACE));
             }
         }
+        self.end(&mut all, waiting, at_once)
+    }
+
+    /// Ends so many strangers, those first that take no answer, and others only after so long a grace; false
+    /// where none waits.
+    pub(crate) fn dismiss_strangers(
+        &self,
+        at_once: usize,
+        (now, grace): (Duration, Duration),
+    ) -> bool {
+        let mut all = self.all.borrow_mut();
+        let mut waiting = waiting_of(&all, Standing::Deaf, (now, GRACE));
+        if waiting.is_empty() {
+            waiting = waiting_of(&all, Standing::Stranger, (now, grace));
+        }
+        self.end(&mut all, waiting, at_once)
+    }
+
+    /// Ends so many of these, the oldest first; false where there are none.
+    fn end(
+        &self,
+        all: &mut Map<u64, Waiting>,
+        mut waiting: Vec<(Duration, u64)>,
+        at_once: usize,
+    ) -> bool {
         if waiting.is_empty() {
             return false;
         }
@@ -156,6 +176,23 @@ impl Waits {
         self.leaving.set(self.leaving.get() + ending);
         true
     }
+}
+
+/// Those of one standing that wait and are not dismissed, with their times; a stranger only after its grace.
+fn waiting_of(
+    all: &Map<u64, Waiting>,
+    standing: Standing,
+    (now, grace): (Duration, Duration),
+) -> Vec<(Duration, u64)> {
+    let is_strange = matches!(standing, Standing::Deaf | Standing::Stranger);
+    let is_one = |known: &Waiting| {
+        known.is_waiting
+            && !known.is_dismissed
+            && known.wait.standing == standing
+            && (!is_strange || now >= known.wait.since + grace)
+    };
+    let one = all.iter().filter(|(_, known)| is_one(known));
+    one.map(|(number, known)| (known.wait.since, *number)).collect()
 }
 
 #[cfg(test)]
@@ -191,7 +228,7 @@ mod tests {
 
     #[test]
     fn strangers_end_before_others_unless_they_are_few() {
-        use Standing::{Busy, Served, Stranger};
+        use Standing::{Busy, Deaf, Served, Stranger};
         let all =
             [(1, Served, 5), (2, Stranger, 7), (3, Served, 3), (4, Stranger, 6), (5, Busy, 1)];
         // Two of five are many, one of four is not.
@@ -200,11 +237,34 @@ mod tests {
         let waits = waiting(&all);
         assert_eq!(ending(&waits, 40), [4, 2]);
         assert!(waits.dismiss(43, 1, (LATER.0, true)) && waits.is_dismissed(3));
+        // Who takes no answer ends first, be it the only one, and came it last.
+        let mixed =
+            [(1, Served, 0), (2, Stranger, 2), (3, Served, 1), (4, Deaf, 8), (5, Served, 1)];
+        assert_eq!(ending(&waiting(&mixed), 0)[..2], [4, 1]);
         // Who has just come is spared.
         let soon = Duration::from_secs(7) + GRACE / 2;
         assert!(!waiting(&all[1..2]).dismiss(1, 1, (soon, true)));
         assert_eq!(ending(&waiting(&[(5, Busy, 1)]), 0), [5]);
         assert!(!waiting(&[]).dismiss(8, 1, (LATER.0, true)));
+    }
+
+    #[test]
+    fn for_memory_strangers_alone_end_and_have_their_grace() {
+        use Standing::{Busy, Deaf, Served, Stranger};
+        let all = [(1, Served, 1), (2, Stranger, 9), (3, Deaf, 10), (4, Busy, 1), (5, Deaf, 11)];
+        let waits = waiting(&all);
+        let when = |now| (Duration::from_secs(now), Duration::from_secs(4));
+        let ended = |waits: &Waits| -> Vec<u64> {
+            all.iter().map(|(number, ..)| *number).filter(|it| waits.is_dismissed(*it)).collect()
+        };
+        assert!(waits.dismiss_strangers(1, when(12)));
+        assert_eq!(ended(&waits), [3]);
+        assert!(waits.dismiss_strangers(8, when(12)));
+        assert_eq!(ended(&waits), [3, 5]);
+        assert!(!waits.dismiss_strangers(8, when(12)), "it may still say who it is");
+        assert!(waits.dismiss_strangers(8, when(13)));
+        assert_eq!(ended(&waits), [2, 3, 5]);
+        assert!(!waits.dismiss_strangers(8, when(99)), "nobody who was served");
     }
 
     #[test]

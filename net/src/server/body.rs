@@ -74,11 +74,10 @@ impl<E: Env> Inner<E> {
         {
             return Ok(Bytes::from(plain));
         }
-        let lease = self.lease.clone();
-        let work = move || unpack(coding, &body, most, &lease);
-        let unpacked = self.core.env().spawn().work_short(work).await;
-        let unpacked = unpacked
-            .map_err(|error| Error::rejected(format!("no worker for the body: {error}")))?;
+        let mut unpacked = self.unpack_on_worker(coding, &body, most).await?;
+        if unpacked.is_none() && self.room.gives_way(body.len()).await {
+            unpacked = self.unpack_on_worker(coding, &body, most).await?;
+        }
         let (decoded, taken) = unpacked.ok_or_else(|| self.no_memory(most))?;
         if let Some(memory) = memory {
             memory.adopt(taken);
@@ -99,6 +98,19 @@ impl<E: Env> Inner<E> {
             ),
         })?;
         Ok(Bytes::from(plain))
+    }
+
+    /// See [`unpack`].
+    async fn unpack_on_worker(
+        &self,
+        coding: Coding,
+        body: &Bytes,
+        bytes_max: usize,
+    ) -> Result<Option<Unpacked>> {
+        let (body, lease) = (body.clone(), self.room.lease().clone());
+        let work = move || unpack(coding, &body, bytes_max, &lease);
+        let unpacked = self.core.env().spawn().work_short(work).await;
+        unpacked.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))
     }
 
     /// A body of another encoding as JSON: a large one on a worker.
@@ -124,7 +136,7 @@ impl<E: Env> Inner<E> {
                 format!("the body is no {}: {malformed}", encoding.name()),
             )
         })?;
-        self.grow(memory, json.len())?;
+        self.grow(memory, json.len()).await?;
         Ok(Bytes::from(json))
     }
 
@@ -148,12 +160,12 @@ impl<E: Env> Inner<E> {
             values += part.iter().filter(begins).count();
             self.core.env().spawn().yield_if_needed().await;
         }
-        self.grow(memory, body.len().saturating_add(values.saturating_mul(value_bytes)))
+        self.grow(memory, body.len().saturating_add(values.saturating_mul(value_bytes))).await
     }
 
     /// Memory for a large answer until the client has taken it. Where something was written, that
     /// is told in any case.
-    pub(super) fn room_to_send(
+    pub(super) async fn room_to_send(
         &self,
         reply: &mut Reply,
         family: usize,
@@ -165,7 +177,7 @@ impl<E: Env> Inner<E> {
         }
         let reads = matches!(FAMILIES[family], "get" | "search" | "scroll" | "cat")
             || matches!(method, Method::Get | Method::Head);
-        match self.lease.take(bytes) {
+        match self.room.take(bytes).await {
             Some(taken) => reply.memory = Some(Arc::new(taken)),
             None if reads => return Err(self.no_memory(bytes)),
             None => {}
@@ -173,14 +185,17 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    fn grow(&self, memory: &mut Option<Memory>, bytes: usize) -> Result<()> {
-        let grown = memory.as_mut().is_none_or(|memory| memory.grow(bytes));
-        if grown { Ok(()) } else { Err(self.no_memory(bytes)) }
+    async fn grow(&self, memory: &mut Option<Memory>, bytes: usize) -> Result<()> {
+        let Some(memory) = memory else { return Ok(()) };
+        let may_grow = memory.may_grow(bytes);
+        let grow = || memory.grow(bytes).then_some(());
+        let grown = if may_grow { self.room.patiently(bytes, grow).await } else { None };
+        grown.ok_or_else(|| self.no_memory(bytes))
     }
 
     /// 429: there is no memory for a body or an answer now.
     pub(super) fn no_memory(&self, wanted_bytes: usize) -> Error {
-        Error::no_memory("http_request", wanted_bytes, self.lease.total_bytes())
+        Error::no_memory("http_request", wanted_bytes, self.room.lease().total_bytes())
     }
 
     /// Filters and lays out what is JSON.
@@ -228,13 +243,11 @@ impl<E: Env> Inner<E> {
     }
 }
 
+/// A body without its coding, and the memory that it takes.
+type Unpacked = (std::result::Result<Vec<u8>, Fault>, Taken);
+
 /// Undoes a coding, with the memory that it takes; none where there is too little of it.
-fn unpack(
-    coding: Coding,
-    body: &[u8],
-    bytes_max: usize,
-    lease: &Lease,
-) -> Option<(std::result::Result<Vec<u8>, Fault>, Taken)> {
+fn unpack(coding: Coding, body: &[u8], bytes_max: usize, lease: &Lease) -> Option<Unpacked> {
     let mut taken = lease.take(0)?;
     let mut is_refused = false;
     let mut room = |bytes: usize| {
