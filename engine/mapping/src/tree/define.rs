@@ -87,6 +87,17 @@ fn properties(value: &Value, parent: Place<'_>, settings: &Settings) -> Result<C
     };
     let mut children: BTreeMap<Arc<str>, Child> = BTreeMap::new();
     for (name, definition) in definitions.iter() {
+        let definition = match definition {
+            Value::Object(definition) => definition,
+            // Elasticsearch takes no notice of these: PHP writes an empty map so.
+            Value::Array(items) if items.is_empty() => continue,
+            // The class that Elasticsearch names is that of the field's name.
+            _ => {
+                return Err(Error::mapper_parsing(format!(
+                    "Expected map for property [fields] on field [{name}] but got a class java.lang.String"
+                )));
+            }
+        };
         let (first, child) = property(name, definition, parent, settings)?;
         let child = match children.remove(&first) {
             None => child,
@@ -106,7 +117,7 @@ pub(super) fn not_a_map() -> Error {
 /// Reads one definition; answers the first part of its name and what lies there.
 fn property(
     name: &str,
-    definition: &Value,
+    definition: &Json,
     parent: Place<'_>,
     settings: &Settings,
 ) -> Result<(Arc<str>, Child)> {
@@ -132,12 +143,6 @@ fn property(
         let object = Object { path: path.into(), children, ..Object::default() };
         return Ok((first.into(), Child::Object(Arc::new(object))));
     }
-    let Value::Object(definition) = definition else {
-        return Err(Error::mapper_parsing(format!(
-            "Expected map for property [fields] on field [{first}] but got a class {}",
-            java_class(definition)
-        )));
-    };
     let child = child(first, definition, path, parent, settings)?;
     Ok((first.into(), child))
 }
@@ -486,23 +491,5 @@ pub(crate) fn java_text(value: &Value) -> String {
                 object.iter().map(|(key, value)| format!("{key}={}", java_text(value))).collect();
             format!("{{{}}}", members.join(", "))
         }
-    }
-}
-
-/// Java's class of a parsed value.
-fn java_class(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "java.lang.String",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::Number(number) if number.is_integer() => {
-            if number.as_i64().is_some_and(|value| i32::try_from(value).is_ok()) {
-                "java.lang.Integer"
-            } else {
-                "java.lang.Long"
-            }
-        }
-        Value::Number(_) => "java.lang.Double",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Null | Value::Object(_) => "java.util.LinkedHashMap",
     }
 }

@@ -52,6 +52,8 @@ fn mappings_are_shown_as_elasticsearch_shows_them() {
     assert_eq!(json::to_string(&again.to_json()), want);
     assert_eq!(json::to_string(&mapping(json!({})).to_json()), "{}");
     assert_eq!(json::to_string(&mapping(json!({"properties": []})).to_json()), "{}");
+    let empty = mapping(json!({"properties": {"a": [], "b": {"type": "long"}}}));
+    assert_eq!(json::to_string(&empty.to_json()), r#"{"properties":{"b":{"type":"long"}}}"#);
 }
 
 #[test]
@@ -71,6 +73,16 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
             json!({"properties": {"a": "text"}}),
             ErrorKind::MapperParsing,
             "Expected map for property [fields] on field [a] but got a class java.lang.String",
+        ),
+        (
+            json!({"properties": {"a": null}}),
+            ErrorKind::MapperParsing,
+            "Expected map for property [fields] on field [a] but got a class java.lang.String",
+        ),
+        (
+            json!({"properties": {"a.b": [1]}}),
+            ErrorKind::MapperParsing,
+            "Expected map for property [fields] on field [a.b] but got a class java.lang.String",
         ),
         (
             json!({"properties": {"o": {"properties": {"a": {"type": "text", "foo": 1}}}}}),

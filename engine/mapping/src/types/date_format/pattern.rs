@@ -4,8 +4,8 @@
 //! Always true: a number that is followed at once by numbers of fixed width knows how many digits
 //! they need (`reserve`), so that `yyyyMMdd` reads as people mean it.
 //!
-//! Not here: padding (`p`), localized forms (`B`, `v`), week of month (`W`), which are refused as
-//! letters that nobody knows.
+//! Not here: what depends on a locale's data (`B`, `v`, `W`), counts that no calendar has (`F`, `g`), and
+//! padding (`p`), which are refused with their names.
 
 use super::localized::Localized;
 
@@ -348,6 +348,9 @@ fn letter(c: char, count: usize, out: &mut Vec<Element>) -> Result<(), String> {
             Element::Offset(form, zero)
         }
         'z' if width <= 4 => Element::ZoneId,
+        'B' | 'F' | 'W' | 'g' | 'p' | 'v' => {
+            return Err(format!("Pattern letter is not supported: {c}"));
+        }
         _ => return Err(format!("Unknown pattern letter: {c}")),
     };
     out.push(element);

@@ -248,6 +248,11 @@ fn faults_are_told_in_elasticsearchs_words() {
     let refused = |pattern| DateFormat::parse_pattern(pattern).expect_err("refused").reason;
     assert_eq!(refused("foo"), "Invalid format: [foo]: Unknown pattern letter: f");
     assert_eq!(
+        refused("yyyy-MM W"),
+        "Invalid format: [yyyy-MM W]: Pattern letter is not supported: W"
+    );
+    assert_eq!(refused("ppH"), "Invalid format: [ppH]: Pattern letter is not supported: p");
+    assert_eq!(
         refused("yyyy-MM-dd'T"),
         "Invalid format: [yyyy-MM-dd'T]: Pattern ends with an incomplete string literal: yyyy-MM-dd'T"
     );
