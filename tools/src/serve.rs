@@ -164,13 +164,18 @@ fn check_machine(cores: usize) -> Result<u64> {
     let open_files = raise_limit(Limit::OpenFiles).map_err(|error| failed(&error))?;
     let needed = files_of_node(cores) + FILES_SHARED_MIN;
     if open_files < needed {
-        return Err(failed(&format_args!(
-            "{open_files} files may be open (RLIMIT_NOFILE), {needed} are needed for {cores} cores; run \
-             `ulimit -n {needed}` first, set LimitNOFILE={needed} in the systemd unit, or give fewer cores \
-             (`--cores`)"
-        )));
+        return Err(failed(&too_few_files(open_files, needed, cores)));
     }
     Ok(open_files)
+}
+
+fn too_few_files(open_files: u64, needed: u64, cores: usize) -> String {
+    let (word, fewer) =
+        if cores == 1 { ("core", "") } else { ("cores", ", or give fewer cores (`--cores`)") };
+    format!(
+        "{open_files} files may be open (RLIMIT_NOFILE), {needed} are needed for {cores} {word}; run \
+         `ulimit -n {needed}` first, or set LimitNOFILE={needed} in the systemd unit{fewer}"
+    )
 }
 
 /// The password that `elastic` gets at the first start, where it is preset.
@@ -439,5 +444,19 @@ impl Node {
         }
         let ended = self.running.join().map_err(|error| Failure::new(Code::Failed, error.message));
         saved.and(ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_files_are_told_with_what_helps() {
+        let one = too_few_files(100, 152, 1);
+        assert!(one.contains("152 are needed for 1 core;"), "{one}");
+        assert!(!one.contains("--cores"), "there are no fewer: {one}");
+        let four = too_few_files(100, 500, 4);
+        assert!(four.contains("for 4 cores;") && four.contains("--cores"), "{four}");
     }
 }

@@ -34,15 +34,18 @@ const NAMES: &[&str] = &[
     "xpack.security.transport.ssl.key",
 ];
 
-/// Refuses an unknown name, with the nearest known one.
+/// Refuses an unknown name, with the nearest known one where one is near.
 pub fn check_name(given: &Given) -> Result<()> {
     if is_known(&given.name) {
         return Ok(());
     }
-    let nearest = nearest(&given.name);
+    let meant = match nearest(&given.name) {
+        Some(name) => format!(", did you mean [{name}]?"),
+        None => String::new(),
+    };
     Err(Failure::new(
         Code::Setting,
-        format!("{}: unknown setting [{}], did you mean [{nearest}]?", given.place, given.name),
+        format!("{}: unknown setting [{}]{meant}", given.place, given.name),
     ))
 }
 
@@ -87,9 +90,11 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// The known name that needs the fewest changes to become `name`.
-pub fn nearest(name: &str) -> &'static str {
-    names().min_by_key(|known| distance(known, name)).expect("there are settings")
+/// The known name that needs the fewest changes to become `name`; none where all need as many as for half of
+/// its letters, or more.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let known = names().map(|known| (distance(known, name), known)).min_by_key(|it| it.0);
+    known.filter(|(changes, known)| changes * 2 < known.len().max(name.len())).map(|it| it.1)
 }
 
 /// Levenshtein distance, in bytes: names are ASCII, and for others any answer will do.
@@ -137,10 +142,10 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_what_was_meant() {
-        assert_eq!(nearest("http.prot"), "http.port");
-        assert_eq!(nearest("xpack.security.enable"), "xpack.security.enabled");
-        assert_eq!(nearest("path.date"), "path.data");
-        assert_eq!(nearest("cluster_name"), "cluster.name");
+        assert_eq!(nearest("http.prot"), Some("http.port"));
+        assert_eq!(nearest("xpack.security.enable"), Some("xpack.security.enabled"));
+        assert_eq!(nearest("path.date"), Some("path.data"));
+        assert_eq!(nearest("cluster_name"), Some("cluster.name"));
     }
 
     #[test]

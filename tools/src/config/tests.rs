@@ -77,6 +77,14 @@ fn an_unknown_name_offers_the_nearest() {
 }
 
 #[test]
+fn an_unknown_name_that_is_like_none_offers_none() {
+    for name in ["foo.bar", "x", "", "index.number_of_replicas_per_shard_group"] {
+        let failure = Sources::default().add(vec![Given::option(name, "1")]).expect_err("unknown");
+        assert!(failure.sentence.ends_with(&format!("unknown setting [{name}]")), "{failure}");
+    }
+}
+
+#[test]
 fn wrong_values_say_what_would_be_right() {
     for (name, value, word) in [
         ("http.port", "web", "9200-9300"),
