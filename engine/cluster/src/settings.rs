@@ -13,7 +13,7 @@ use json::{Object, Value};
 use mapping::similarity::{self, Similarity};
 
 use crate::error::{Error, Result};
-use crate::settings_table::{Kind, find};
+use crate::settings_table::{Kind, Type, find};
 
 mod check;
 mod read;
@@ -189,17 +189,27 @@ impl IndexSettings {
         self.flat.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// What counts where nothing is set: nested, of every setting that has a default and is not
-    /// set here.
-    pub fn defaults_to_nested(&self) -> Value {
+    /// What counts where nothing is set: nested, of every setting that is not set here, on a node
+    /// of so many `processors`. Lists are lists, and empty where nothing counts.
+    pub fn defaults_to_nested(&self, processors: u32) -> Value {
+        // Elasticsearch reckons the defaults without what is set: a limit that is derived from
+        // another setting is that of the other's default.
+        let merge_threads = (processors / 2).clamp(1, 4);
         let mut root = Object::new();
-        for known in TABLE {
-            if known.kind != Kind::Private
-                && !known.default.is_empty()
-                && !self.flat.contains_key(known.name)
-            {
-                place(&mut root, known.name, &Value::from(known.default));
-            }
+        for known in TABLE.iter().filter(|known| !self.flat.contains_key(known.name)) {
+            let value = match known.name {
+                "index.merge.scheduler.max_thread_count" => merge_threads.to_string().into(),
+                "index.merge.scheduler.max_merge_count" => (merge_threads + 5).to_string().into(),
+                "index.number_of_routing_shards" => "1".into(),
+                // What the server alone sets is there, or says nothing.
+                _ if known.kind == Kind::Private && known.default.is_empty() => continue,
+                _ if known.ty == Type::List => {
+                    let all = known.default.split(',').filter(|one| !one.is_empty());
+                    Value::Array(all.map(Value::from).collect())
+                }
+                _ => known.default.into(),
+            };
+            place(&mut root, known.name, &value);
         }
         Value::Object(root)
     }
@@ -344,6 +354,9 @@ impl IndexSettings {
                 .text("index.mapping.source.mode")
                 .and_then(mapping::SourceMode::of_name)
                 .unwrap_or_default(),
+            keep_arrays: self
+                .text("index.mapping.synthetic_source_keep")
+                .is_some_and(|what| what.eq_ignore_ascii_case("arrays")),
             sort: sort::read(self)?,
             similarities: self.similarities()?,
         }))

@@ -58,6 +58,10 @@ pub enum Type {
     Expand,
     /// How many copies must be there: a number, or `all`.
     Copies,
+    /// `true`, `false`, a share of one, or a size with unit.
+    Compound,
+    /// Nothing: whoever sets it is told so.
+    Gone,
 }
 
 /// One setting.
@@ -73,6 +77,7 @@ pub struct Known {
     pub default: &'static str,
 }
 
+const ANY_INT: Type = Type::Int(i32::MIN as i64, i32::MAX as i64);
 const INT: Type = Type::Int(0, i32::MAX as i64);
 
 /// Copies of a shard. Each shows in tables and states even where it has no place, so there is a bound
@@ -93,6 +98,7 @@ use Kind::{Dynamic, Final, Private, Static};
 
 /// All of them, sorted by name.
 pub const TABLE: &[Known] = &[
+    known("index.allocation.existing_shards_allocator", Private, Type::Text, "gateway_allocator"),
     known("index.allocation.max_retries", Dynamic, INT, "5"),
     known("index.analyze.max_token_count", Dynamic, POSITIVE, "10000"),
     known("index.auto_expand_replicas", Dynamic, Type::Expand, "false"),
@@ -103,10 +109,13 @@ pub const TABLE: &[Known] = &[
     known("index.blocks.write", Dynamic, Type::Bool, "false"),
     known("index.bloom_filter_for_id_field.enabled", Dynamic, Type::Bool, "true"),
     known("index.codec", Static, Type::Word(&["default", "best_compression"]), "default"),
+    known("index.compound_format", Dynamic, Type::Compound, "1gb"),
     known("index.creation_date", Private, Type::Text, ""),
+    known("index.data_path", Final, Type::Gone, ""),
     known("index.default_pipeline", Dynamic, Type::Text, "_none"),
     known("index.fielddata.cache", Final, Type::Word(&["node", "none"]), "node"),
     known("index.final_pipeline", Dynamic, Type::Text, "_none"),
+    known("index.format", Final, ANY_INT, "0"),
     known("index.gc_deletes", Dynamic, TIME_OR_NEVER, "60s"),
     known("index.hidden", Dynamic, Type::Bool, "false"),
     known("index.highlight.max_analyzed_offset", Dynamic, POSITIVE, "1000000"),
@@ -144,6 +153,12 @@ pub const TABLE: &[Known] = &[
         Type::Word(&["disabled", "stored", "synthetic"]),
         "stored",
     ),
+    known(
+        "index.mapping.synthetic_source_keep",
+        Static,
+        Type::AnyCase(&["none", "arrays"]),
+        "none",
+    ),
     known("index.mapping.total_fields.ignore_dynamic_beyond_limit", Dynamic, Type::Bool, "false"),
     known("index.mapping.total_fields.limit", Dynamic, INT, "1000"),
     known("index.max_adjacency_matrix_filters", Dynamic, Type::Int(2, i32::MAX as i64), "100"),
@@ -164,7 +179,14 @@ pub const TABLE: &[Known] = &[
     known("index.merge.policy.floor_segment", Dynamic, Type::Bytes, "2mb"),
     known("index.merge.policy.max_merge_at_once", Dynamic, Type::Int(2, i32::MAX as i64), "10"),
     known("index.merge.policy.max_merged_segment", Dynamic, Type::Bytes, "5gb"),
+    known("index.merge.policy.merge_factor", Dynamic, Type::Int(2, i32::MAX as i64), "32"),
     known("index.merge.policy.segments_per_tier", Dynamic, Type::FloatIn(2.0, f64::MAX), "10.0"),
+    known(
+        "index.merge.policy.type",
+        Dynamic,
+        Type::AnyCase(&["unset", "tiered", "time_based"]),
+        "UNSET",
+    ),
     known("index.merge.scheduler.auto_throttle", Dynamic, Type::Bool, "true"),
     known("index.merge.scheduler.max_merge_count", Dynamic, POSITIVE, ""),
     known("index.merge.scheduler.max_thread_count", Dynamic, POSITIVE, ""),
@@ -172,6 +194,7 @@ pub const TABLE: &[Known] = &[
     known("index.number_of_replicas", Dynamic, REPLICAS, "1"),
     known("index.number_of_routing_shards", Final, Type::Int(1, 1024 * 1024), ""),
     known("index.number_of_shards", Final, Type::Int(1, 1024), "1"),
+    known("index.percolator.map_unmapped_fields_as_text", Static, Type::Bool, "false"),
     known("index.priority", Dynamic, INT, "1"),
     known("index.provided_name", Private, Type::Text, ""),
     known("index.queries.cache.enabled", Static, Type::Bool, "true"),
@@ -226,10 +249,11 @@ pub const TABLE: &[Known] = &[
     known("index.sort.missing", Final, Type::List, ""),
     known("index.sort.mode", Final, Type::List, ""),
     known("index.sort.order", Final, Type::List, ""),
+    known("index.store.fs.fs_lock", Static, Type::Word(&["native", "simple"]), "native"),
     known("index.store.preload", Static, Type::List, ""),
     known("index.store.stats_refresh_interval", Static, TIME, "10s"),
     known("index.store.type", Static, Type::Word(&["fs", "hybridfs", "mmapfs", "niofs"]), ""),
-    known("index.translog.durability", Dynamic, Type::AnyCase(&["request", "async"]), "request"),
+    known("index.translog.durability", Dynamic, Type::AnyCase(&["request", "async"]), "REQUEST"),
     known("index.translog.flush_threshold_size", Dynamic, LOG_BYTES, "128mb"),
     known("index.translog.generation_threshold_size", Dynamic, LOG_BYTES, "64mb"),
     known("index.translog.retention.age", Dynamic, TIME_OR_NEVER, "-1"),

@@ -52,6 +52,115 @@ fn wrong_values_are_named_in_elasticsearchs_words() {
     );
 }
 
+/// Tools copy settings of other clusters; these were refused there as unknown.
+#[test]
+fn settings_that_change_nothing_are_taken_and_judged() {
+    for good in [
+        r#"{"format":7,"compound_format":"TRUE","percolator.map_unmapped_fields_as_text":true}"#,
+        r#"{"compound_format":"1gb","mapping.synthetic_source_keep":"arrays"}"#,
+        r#"{"compound_format":0.25,"merge.policy":{"type":"time_based","merge_factor":2}}"#,
+        r#"{"merge.policy.type":"UNSET","store.fs.fs_lock":"simple","data_path":null}"#,
+    ] {
+        parse(good).expect(good);
+    }
+    for (wrong, reason) in [
+        (r#"{"format":"x"}"#, "Failed to parse value [x] for setting [index.format]"),
+        (
+            r#"{"compound_format":"many"}"#,
+            "index.compound_format must be a boolean, a non-negative byte size or a ratio in the \
+             interval [0..1] but was: [many]",
+        ),
+        (
+            r#"{"compound_format":2}"#,
+            "index.compound_format must be a boolean, a non-negative byte size or a ratio in the \
+             interval [0..1] but was: [2.0]",
+        ),
+        (
+            r#"{"compound_format":"NaN"}"#,
+            "index.compound_format must be a boolean, a non-negative byte size or a ratio in the \
+             interval [0..1] but was: [NaN]",
+        ),
+        (
+            r#"{"percolator.map_unmapped_fields_as_text":"yes"}"#,
+            "Failed to parse value [yes] as only [true] or [false] are allowed.",
+        ),
+        (
+            r#"{"mapping.synthetic_source_keep":"all"}"#,
+            "index.mapping.synthetic_source_keep can't be set to [all]",
+        ),
+        (
+            r#"{"merge.policy.type":"log"}"#,
+            "No enum constant org.elasticsearch.index.MergePolicyConfig.Type.LOG",
+        ),
+        (
+            r#"{"merge.policy.merge_factor":1}"#,
+            "Failed to parse value [1] for setting [index.merge.policy.merge_factor] must be >= 2",
+        ),
+        (
+            r#"{"store.fs.fs_lock":"none"}"#,
+            "unrecognized [index.store.fs.fs_lock] \"none\": must be native or simple",
+        ),
+    ] {
+        assert_eq!(refusal(wrong), reason);
+    }
+    for (wrong, problem) in [
+        (
+            r#"{"data_path":"/mnt"}"#,
+            "per-index custom data path using setting [index.data_path] is no longer supported on \
+             new indices",
+        ),
+        (
+            r#"{"allocation.existing_shards_allocator":"gateway_allocator"}"#,
+            "private index setting [index.allocation.existing_shards_allocator] can not be set \
+             explicitly",
+        ),
+    ] {
+        let refused = parse(wrong).expect_err(wrong);
+        assert_eq!(refused, Error::Invalid { problems: vec![problem.to_owned()] });
+    }
+}
+
+/// Defaults that are reckoned, that are lists, or that only the server sets were not shown.
+#[test]
+fn all_defaults_are_shown() {
+    let settings = parse(r#"{"number_of_shards":3,"sort.field":"k"}"#).expect("reads");
+    let shown = settings.defaults_to_nested(6);
+    let index = shown.get("index").expect("an object");
+    let at = |path: &str| {
+        let found = path.split('.').try_fold(index, |object, name| object.get(name));
+        json::to_string(found.unwrap_or(&Value::Null))
+    };
+    for (path, want) in [
+        ("merge.scheduler.max_thread_count", r#""3""#),
+        ("merge.scheduler.max_merge_count", r#""8""#),
+        ("number_of_routing_shards", r#""1""#),
+        ("sort.field", "null"),
+        ("sort.order", "[]"),
+        ("sort.mode", "[]"),
+        ("sort.missing", "[]"),
+        ("query.default_field", r#"["*"]"#),
+        ("search.throttled", r#""false""#),
+        ("verified_before_close", r#""false""#),
+        ("allocation.existing_shards_allocator", r#""gateway_allocator""#),
+        ("store.type", r#""""#),
+        ("store.preload", "[]"),
+        ("data_path", r#""""#),
+        ("lifecycle.name", r#""""#),
+        ("translog.durability", r#""REQUEST""#),
+        ("number_of_shards", "null"),
+        ("uuid", "null"),
+        ("resize", "null"),
+    ] {
+        assert_eq!(at(path), want, "{path}");
+    }
+    // One thread at least, four at most.
+    for (processors, threads) in [(1, r#""1""#), (64, r#""4""#)] {
+        let shown = settings.defaults_to_nested(processors);
+        let text = json::to_string(&shown);
+        assert!(text.contains(&format!(r#""max_thread_count":{threads}"#)), "{text}");
+    }
+}
+
 #[test]
 fn the_default_of_routing_shards_is_elasticsearchs() {
     for (shards, routing) in [(1, 1024), (2, 1024), (3, 768), (5, 640), (7, 896), (33, 528 * 2)] {

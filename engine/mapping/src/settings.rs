@@ -64,6 +64,8 @@ pub struct Settings {
     pub no_coerce: bool,
     /// `index.mapping.source.mode`: how documents are kept where the mapping does not say.
     pub source_mode: SourceMode,
+    /// `index.mapping.synthetic_source_keep: arrays`: a synthetic source has arrays as they came.
+    pub keep_arrays: bool,
     /// `index.sort`: the keys of the order in which documents are kept, the first decides; none where
     /// it is that of their arrival.
     pub sort: Vec<SortSpec>,

@@ -68,7 +68,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 writer.key("settings");
                 settings_view(writer, &info.settings, flat, call.human, &[]);
                 if defaults {
-                    write_defaults(writer, info, flat, &[]);
+                    write_defaults(call, writer, info, flat, &[]);
                 }
             }
             if let Some(stream) = &info.stream {

@@ -33,7 +33,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             writer.key(&info.name).begin_object().key("settings");
             write(writer, &chosen, flat);
             if defaults {
-                write_defaults(writer, info, flat, &names);
+                write_defaults(call, writer, info, flat, &names);
             }
             writer.end_object();
         }
@@ -124,13 +124,15 @@ pub(super) async fn block<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// What counts where nothing is set, as `defaults`.
-pub(super) fn write_defaults(
+pub(super) fn write_defaults<E: Env>(
+    call: &Call<'_, E>,
     writer: &mut Writer<'_>,
     info: &IndexInfo,
     flat: bool,
     names: &[&str],
 ) {
-    let list = chosen(&info.index.settings.defaults_to_nested(), false, names);
+    let processors = u32::from(call.core.shared().config.cores);
+    let list = chosen(&info.index.settings.defaults_to_nested(processors), false, names);
     writer.key("defaults");
     write(writer, &list, flat);
 }

@@ -47,6 +47,14 @@ pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::R
     let Some(known) = find(name) else {
         return Err(Refusal::Wrong(unknown(name)));
     };
+    if known.ty == Type::Gone && change == Change::Create && !value.is_null() {
+        return Err(Refusal::Wrong(Error::Invalid {
+            problems: vec![format!(
+                "per-index custom data path using setting [{name}] is no longer supported on new \
+                 indices"
+            )],
+        }));
+    }
     match (known.kind, change) {
         (Kind::Private, Change::Create) => {
             return Err(Refusal::Wrong(Error::Invalid {
@@ -131,6 +139,20 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
                 "No enum constant org.elasticsearch.index.translog.Translog.Durability.{}",
                 text.to_uppercase()
             ),
+            "index.merge.policy.type" => format!(
+                "No enum constant org.elasticsearch.index.MergePolicyConfig.Type.{}",
+                text.to_uppercase()
+            ),
+            "index.mapping.synthetic_source_keep" if text.eq_ignore_ascii_case("all") => {
+                format!("{name} can't be set to [all]")
+            }
+            "index.mapping.synthetic_source_keep" => format!(
+                "No enum constant org.elasticsearch.index.mapper.Mapper.SourceKeepMode.{}",
+                text.to_uppercase()
+            ),
+            "index.store.fs.fs_lock" => {
+                format!("unrecognized [{name}] \"{text}\": must be native or simple")
+            }
             "index.shard.check_on_startup" => format!(
                 "unknown value for [index.shard.check_on_startup] must be one of [true, false, \
                  checksum] but was: {text}"
@@ -160,7 +182,8 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
             })
         }
         Type::FloatIn(min, max) => values::float_in(name, text, min, max),
-        Type::Bool | Type::Copies | Type::Text | Type::List => Ok(()),
+        Type::Compound => values::compound(name, text),
+        Type::Gone | Type::Bool | Type::Copies | Type::Text | Type::List => Ok(()),
     }
 }
 

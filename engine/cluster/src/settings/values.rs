@@ -49,6 +49,31 @@ pub(super) fn float_in(name: &str, text: &str, min: f64, max: f64) -> Result<()>
     Err(Error::argument(format!("Failed to parse value [{text}] for setting [{name}] {bound}")))
 }
 
+/// `true`, `false`, a share of one, or a size.
+pub(super) fn compound(name: &str, text: &str) -> Result<()> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
+        return Ok(());
+    }
+    let number = text.parse::<f64>();
+    let fits = match number {
+        Ok(share) => (0.0..=1.0).contains(&share),
+        // -1 is a size elsewhere: none.
+        Err(_) => matches!(units::bytes(name, text), Ok(Some(_))),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        reason: format!(
+            "{name} must be a boolean, a non-negative byte size or a ratio in the interval [0..1] \
+             but was: [{}]",
+            number.as_ref().map_or_else(|_| text.to_owned(), |share| format!("{share:?}"))
+        ),
+        number: number.is_err().then(|| text.to_owned()),
+    })
+}
+
 /// A level of log4j; other names are those of no level.
 pub(super) fn level(text: &str) -> Result<()> {
     const KNOWN: [&str; 8] = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"];

@@ -3,7 +3,8 @@
 //! Elasticsearch keeps no text then and makes one of the columns. The same text is made here when the
 //! document is written: names in order, objects of arrays joined, the values of a field sorted, words
 //! each once, numbers and dates as their columns have them. What no column has (texts, values that
-//! are too long or do not fit, what the mapping does not look at) stays as it came.
+//! are too long or do not fit, what the mapping does not look at) stays as it came; so do arrays of
+//! values and of objects where the index keeps them (`index.mapping.synthetic_source_keep`).
 
 use std::collections::BTreeMap;
 
@@ -61,6 +62,9 @@ impl<'a> Parts<'a> {
         };
         let (first, rest) = split.map_or((key, None), |(first, rest)| (first, Some(rest)));
         let child = object.and_then(|object| object.children.get(first));
+        if self.keeps(mapping, child, first, rest, value) {
+            return;
+        }
         match (child, rest) {
             (Some(Child::Field(field)), None) => {
                 let part = self.by_name.entry(first.to_owned());
@@ -80,6 +84,46 @@ impl<'a> Parts<'a> {
                 }
             }
         }
+    }
+
+    /// Keeps an array as it came where the index does so, and what joins one that is kept: is the
+    /// value taken?
+    fn keeps(
+        &mut self,
+        mapping: &Mapping,
+        child: Option<&Child>,
+        first: &str,
+        rest: Option<&str>,
+        value: &'a Value,
+    ) -> bool {
+        if !mapping.settings().keep_arrays {
+            return false;
+        }
+        let is_array = match (child, rest) {
+            (Some(Child::Field(field)), None) => {
+                matches!(value, Value::Array(items) if !is_point(field, items))
+            }
+            // Nested documents keep their order without it.
+            (Some(Child::Object(inner)), None) => {
+                inner.nested.is_none() && matches!(value, Value::Array(_))
+            }
+            _ => false,
+        };
+        match (self.by_name.get_mut(first), rest) {
+            (Some(Part::Plain(values)), None) => values.push(value),
+            // A part of an object whose array is kept stands beside it, under its whole name.
+            (Some(Part::Plain(_)), Some(rest)) => {
+                let part = self.by_name.entry(format!("{first}.{rest}"));
+                if let Part::Plain(values) = part.or_insert_with(|| Part::Plain(Vec::new())) {
+                    values.push(value);
+                }
+            }
+            (None, None) if is_array => {
+                self.by_name.insert(first.to_owned(), Part::Plain(vec![value]));
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// A value of a known object.
@@ -151,9 +195,7 @@ fn gather<'a>(field: &Field, value: &'a Value, values: &mut Vec<&'a Value>) {
     match value {
         Value::Null => {}
         Value::Array(items) => {
-            let is_point = matches!(field.kind, Kind::GeoPoint(_))
-                && matches!(items.first(), Some(Value::Number(_)));
-            if is_point {
+            if is_point(field, items) {
                 values.push(value);
             } else {
                 items.iter().for_each(|item| gather(field, item, values));
@@ -161,6 +203,11 @@ fn gather<'a>(field: &Field, value: &'a Value, values: &mut Vec<&'a Value>) {
         }
         one => values.push(one),
     }
+}
+
+/// Is the array one point, as longitude and latitude?
+fn is_point(field: &Field, items: &[Value]) -> bool {
+    matches!(field.kind, Kind::GeoPoint(_)) && matches!(items.first(), Some(Value::Number(_)))
 }
 
 fn one_or_all(mut values: Vec<Value>) -> Option<Value> {
@@ -296,5 +343,31 @@ mod tests {
         ] {
             assert_eq!(synthetic(mappings.clone(), document), want, "{document}");
         }
+    }
+
+    #[test]
+    fn arrays_stay_as_they_came_where_the_index_keeps_them() {
+        let mappings = json!({"dynamic": false, "properties": {
+            "k": {"type": "keyword"}, "n": {"type": "long"}, "at": {"type": "geo_point"},
+            "o": {"properties": {"x": {"type": "long"}, "y": {"type": "keyword"}}},
+            "m": {"type": "nested", "properties": {"z": {"type": "long"}}},
+        }});
+        let settings = crate::Settings { keep_arrays: true, ..crate::Settings::default() };
+        let mapping = Mapping::parse(&mappings, Arc::new(settings)).expect("a mapping");
+        for (document, want) in [
+            (r#"{"n":["5",3,3],"k":["b","a","b"]}"#, r#"{"k":["b","a","b"],"n":["5",3,3]}"#),
+            (r#"{"n":"5","k":[]}"#, r#"{"k":[],"n":5}"#),
+            (r#"{"o":[{"y":"b","x":2},{"x":1}]}"#, r#"{"o":[{"y":"b","x":2},{"x":1}]}"#),
+            (r#"{"o":[{"x":2}],"o.x":1}"#, r#"{"o":[{"x":2}],"o.x":1}"#),
+            (r#"{"o.x":1,"o":[{"x":2},{"x":0}]}"#, r#"{"o":{"x":[0,1,2]}}"#),
+            (r#"{"o":{"x":[2,1]},"o.x":0}"#, r#"{"o":{"x":[[2,1],0]}}"#),
+            (r#"{"m":[{"z":[2,1]}]}"#, r#"{"m":[{"z":[2,1]}]}"#),
+        ] {
+            let value = json::parse(document.as_bytes()).expect("JSON");
+            assert_eq!(json::to_string(&source(&mapping, &value)), want, "{document}");
+        }
+        let point = json::parse(br#"{"at":[10.0,20.0]}"#).expect("JSON");
+        let told = source(&mapping, &point);
+        assert!(told.get("at").is_some_and(|at| at.get("lat").is_some()), "{told:?}");
     }
 }
