@@ -110,7 +110,35 @@ fn lines_tell_what_was_done_and_nothing_else() {
         assert_eq!(told.len(), 1, "once, though it waited for a field: {told:?}");
         let (_, _, line) = &told[0];
         let source = line.get("elasticsearch.slowlog.source").and_then(Value::as_str);
-        assert_eq!(source, Some(json::to_string(&part).as_str()), "the part that it brings");
+        assert_eq!(source, Some(r#"{"a":1,"z":7}"#), "what the document became");
+        assert!(line.get("elasticsearch.slowlog.routing").is_none(), "{line:?}");
+
+        // The part is there already: nothing is indexed.
+        let mut update = write(WriteAction::Update, "1");
+        update.update = Some(Box::new(Update { doc: Some(part), ..Update::default() }));
+        core.write(&Everything, update, Refresh::Now).await.expect("nothing is wrong with it");
+        settle().await;
+        assert_eq!(kept.take().len(), 0, "nothing was indexed");
+
+        let routed = WriteItem { routing: Some("r".to_owned()), ..write(WriteAction::Index, "9") };
+        core.write(&Everything, routed, Refresh::Now).await.expect("nothing is wrong with it");
+        settle().await;
+        let told = kept.take();
+        let word = |key: &str| told[0].2.get(key).and_then(Value::as_str);
+        assert_eq!(word("elasticsearch.slowlog.id"), Some("9"));
+        assert_eq!(word("elasticsearch.slowlog.routing"), Some("r"));
+
+        let grouped = |body: &str| format!(r#"{{"stats":["one","two"],{body}}}"#);
+        let mut stats = None;
+        for _ in 0..30 {
+            let search = call(&grouped(r#""size":0"#));
+            core.search(&Everything, &search).await.expect("nothing is wrong with it");
+            settle().await;
+            let told = kept.take();
+            let line = told.first().map(|(_, _, line)| line);
+            stats = stats.or_else(|| line?.get("elasticsearch.slowlog.stats").cloned());
+        }
+        assert_eq!(stats.as_ref().and_then(Value::as_str), Some(r#"["one", "two"]"#));
         let count = |told: &[(String, String, Value)], set: &str| {
             told.iter().filter(|line| line.0 == set).count()
         };

@@ -218,9 +218,11 @@ impl<E: Env> Core<E> {
             debug_assert_eq!(answers.len(), members.len(), "one answer an operation");
             let took = self.env.clock().monotonic().saturating_sub(begun);
             // What waits for fields, or is refused, is not written: its line comes once it is.
-            let indexed: Vec<usize> = std::iter::zip(&members, &answers)
-                .filter(|(at, done)| done.is_ok() && items[**at].action != WriteAction::Delete)
-                .map(|(at, _)| *at)
+            let indexed: Vec<(usize, &shard::Written)> = std::iter::zip(&members, &answers)
+                .filter_map(|(at, done)| Some((*at, done.as_ref().ok()?)))
+                .filter(|(_, done)| {
+                    matches!(done.outcome, shard::Outcome::Created | shard::Outcome::Updated)
+                })
                 .collect();
             if !indexed.is_empty() {
                 self.tell_slow(Phase::Index, (&group.index, group.number), took, || Told {
@@ -593,28 +595,31 @@ pub(crate) fn routing_missing(index: &str, id: &str) -> Error {
     .with("index", index)
 }
 
-/// What the slow log tells of a batch: its size, and its first document.
-fn told(group: &Group, members: &[usize], items: &[WriteItem], aims: &[Option<Aim>]) -> Told {
+/// What the slow log tells of a batch: its size, and its first document. Of an update that is what
+/// the document became.
+fn told(
+    group: &Group,
+    written: &[(usize, &shard::Written)],
+    items: &[WriteItem],
+    aims: &[Option<Aim>],
+) -> Told {
     let settings = &group.index.settings;
     let most = match settings.text("index.indexing.slowlog.source").unwrap_or("1000") {
         "true" => usize::MAX,
         "false" => 0,
         text => text.parse().unwrap_or(1_000),
     };
-    let first = members.first().map(|at| (&items[*at], &aims[*at]));
-    // Of an update the part that it brings: what the document became is the shard's alone.
-    let update = first.and_then(|(item, _)| item.update.as_ref());
-    let part = update.and_then(|update| update.doc.as_ref().or(update.upsert.as_ref()));
-    let mut source = match (part, first) {
-        (Some(part), _) if most > 0 => json::to_vec(part),
-        (None, Some((item, _))) => item.source[..item.source.len().min(most)].to_vec(),
-        _ => Vec::new(),
-    };
-    source.truncate(most);
+    let first = written.first();
+    let source = first.map_or(&[][..], |(at, done)| {
+        let source = done.source.as_ref().unwrap_or(&items[*at].source);
+        &source[..source.len().min(most)]
+    });
+    let aim = first.and_then(|(at, _)| aims[*at].as_ref());
     Told {
-        source,
-        id: first.and_then(|(_, aim)| aim.as_ref()).map(|aim| aim.id.clone()),
-        docs: members.len(),
+        source: source.to_vec(),
+        id: aim.map(|aim| aim.id.clone()),
+        routing: aim.and_then(|aim| aim.routing.clone()),
+        docs: written.len(),
         ..Told::default()
     }
 }

@@ -113,15 +113,16 @@ pub struct Update {
 }
 
 impl Update {
-    /// As the shard takes it.
-    pub(crate) fn operation(&self, script: Option<Arc<Scripted>>) -> shard::Update {
+    /// As the shard takes it. The answer brings the document's text where the caller asks for it, or
+    /// where it is `told` of.
+    pub(crate) fn operation(&self, script: Option<Arc<Scripted>>, told: bool) -> shard::Update {
         let upsert = if self.doc_as_upsert { &self.doc } else { &self.upsert };
         shard::Update {
             change: self.doc.clone().unwrap_or_else(Value::object),
             upsert: upsert.as_ref().map(|value| Bytes::from(json::to_vec(value))),
             only_absent: self.only_absent,
             detect_noop: !self.writes_noop,
-            wants_source: self.source.is_some(),
+            wants_source: told || self.source.is_some(),
             script,
             seen: self.sight,
         }

@@ -19,6 +19,7 @@ use shard::{Check, Kind, Operation, Scripted, WriteBatch};
 
 use super::document::{Update, VersionType, WriteAction, WriteItem, Written};
 use super::failure;
+use super::slow::Phase;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::index::block::{self, Level};
@@ -159,6 +160,9 @@ impl<E: Env> Core<E> {
         let aside = self.parse_aside(items, aims, group, sketch).await;
         let (mut arena, mut read) = aside.unwrap_or_else(|| (Arena::new(), Map::default()));
         let mut parser = self.parser.take();
+        // The slow log tells what an updated document became, which its shard alone knows.
+        let told = self.shared.config.info.slow_log.is_some()
+            && Phase::Index.is_watched(&group.index.settings);
         let mut ops = Vec::with_capacity(group.members.len());
         let mut members = Vec::with_capacity(group.members.len());
         for &at in &group.members {
@@ -167,7 +171,7 @@ impl<E: Env> Core<E> {
                 Ok(Kind::Delete)
             } else if let Some(update) = &item.update {
                 match self.scripted(update, group) {
-                    Ok(script) => Ok(Kind::Update(Box::new(update.operation(script)))),
+                    Ok(script) => Ok(Kind::Update(Box::new(update.operation(script, told)))),
                     Err(error) => {
                         results[at] = Some(Err(failure::of_update_script(error)));
                         continue;

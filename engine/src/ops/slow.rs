@@ -85,6 +85,11 @@ impl Phase {
         }
     }
 
+    /// Is any time of it too long?
+    pub(crate) fn is_watched(self, settings: &IndexSettings) -> bool {
+        self.thresholds().iter().any(|name| settings.time(name).flatten().is_some())
+    }
+
     /// The level at which `took` is too long.
     pub(crate) fn level(self, settings: &IndexSettings, took: Duration) -> Option<&'static str> {
         let over = |name: &str| {
@@ -107,8 +112,12 @@ pub(crate) struct Told {
     pub(crate) total_shards: u32,
     /// A search that counted terms in all shards first.
     pub(crate) dfs: bool,
+    /// Groups that the search names for statistics.
+    pub(crate) groups: Vec<String>,
     /// Id of the first document, of a write.
     pub(crate) id: Option<String>,
+    /// Its routing value.
+    pub(crate) routing: Option<String>,
     /// Documents of the batch.
     pub(crate) docs: usize,
     /// Who asked.
@@ -264,6 +273,7 @@ impl<E: Env> Core<E> {
                 total_shards: asked_count as u32,
                 // One shard alone knows all counts.
                 dfs: asked.request.dfs && asked_count > 1,
+                groups: asked.request.groups.clone(),
                 origin: asked.gate.origin().clone(),
                 ..Told::default()
             });
@@ -355,13 +365,17 @@ impl<E: Env> Core<E> {
             let kind = if told.dfs { "DFS_QUERY_THEN_FETCH" } else { "QUERY_THEN_FETCH" };
             writer
                 .field_str("elasticsearch.slowlog.search_type", kind)
-                .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards));
+                .field_u64("elasticsearch.slowlog.total_shards", u64::from(told.total_shards))
+                .field_str("elasticsearch.slowlog.stats", &list(&told.groups));
         }
         if let Some(hits) = told.total_hits {
             writer.field_str("elasticsearch.slowlog.total_hits", &format!("{hits} hits"));
         }
         if let Some(id) = &told.id {
             writer.field_str("elasticsearch.slowlog.id", id);
+        }
+        if let Some(routing) = &told.routing {
+            writer.field_str("elasticsearch.slowlog.routing", routing);
         }
         let source = String::from_utf8_lossy(&told.source);
         writer.field_str("elasticsearch.slowlog.source", &source);
@@ -377,6 +391,12 @@ impl<E: Env> Core<E> {
         writer.end_object();
         String::from_utf8_lossy(&line).into_owned()
     }
+}
+
+/// Words as Elasticsearch puts a list into a line: `["a", "b"]`, as one text.
+fn list(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    format!("[{}]", words.join(", "))
 }
 
 #[cfg(test)]
