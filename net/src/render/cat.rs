@@ -86,6 +86,8 @@ pub enum Cell {
     Text(String),
     /// A count.
     Count(u64),
+    /// A number of a sequence, -1 before the first.
+    Number(i64),
     /// A size, printed with its unit.
     Bytes(u64),
     /// A time in nanoseconds, printed with its unit.
@@ -349,8 +351,11 @@ impl<R: Row> Table<R> {
 
 /// Empty first, numbers by value, words by letters.
 fn compare(a: &Cell, b: &Cell) -> Ordering {
-    use Cell::{Bytes, Count, Empty, Nanos, Text};
+    use Cell::{Bytes, Count, Empty, Nanos, Number, Text};
     match (a, b) {
+        (Number(a), Number(b)) => a.cmp(b),
+        (Number(a), Count(b) | Bytes(b) | Nanos(b)) => i128::from(*a).cmp(&i128::from(*b)),
+        (Count(a) | Bytes(a) | Nanos(a), Number(b)) => i128::from(*a).cmp(&i128::from(*b)),
         (Count(a) | Bytes(a) | Nanos(a), Count(b) | Bytes(b) | Nanos(b)) => a.cmp(b),
         (Text(a), Text(b)) => match (a.parse::<f64>(), b.parse::<f64>()) {
             (Ok(a), Ok(b)) => a.total_cmp(&b),
@@ -369,6 +374,7 @@ fn print(cell: Cell, wish: &Wish) -> Option<String> {
         Cell::Empty => None,
         Cell::Text(text) => Some(text),
         Cell::Count(count) => Some(count.to_string()),
+        Cell::Number(number) => Some(number.to_string()),
         Cell::Bytes(count) => {
             let unit = wish.bytes.as_deref().and_then(|unit| units::bytes_in(count, unit));
             Some(unit.map_or_else(|| units::bytes(count), |whole| whole.to_string()))

@@ -154,6 +154,24 @@ fn a_commit_says_what_it_belongs_to() {
     });
 }
 
+/// Numbers before the first were blank in the table.
+#[test]
+fn an_empty_shard_has_numbers_before_the_first() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        client.good("PUT", "/b", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        client.good("PUT", "/b/_doc/1", "{}").await;
+        let table = "/_cat/shards?h=index,seq_no.*&s=sqm:desc";
+        let answer = client.call("GET", table, "").await;
+        assert_eq!(String::from_utf8_lossy(&answer.body), "b  0  0  0\na -1 -1 -1\n");
+        let stats = client.good("GET", "/a/_stats?level=shards", "").await;
+        let copies = at(&stats, &["indices", "a", "shards", "0"]).as_array().expect("a list");
+        for name in ["max_seq_no", "local_checkpoint", "global_checkpoint"] {
+            assert_eq!(at(&copies[0], &["seq_no", name]).as_i64(), Some(-1), "{name}");
+        }
+    });
+}
+
 #[test]
 fn a_new_shard_recovered_nothing_of_nothing() {
     with_node(|mut client| async move {

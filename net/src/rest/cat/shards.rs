@@ -95,6 +95,11 @@ fn details(line: &Line) -> Cell {
     }
 }
 
+/// A sequence number; -1 before the first.
+fn seq_no(number: Option<u64>) -> Cell {
+    Cell::Number(number.map_or(-1, |number| i64::try_from(number).unwrap_or(i64::MAX)))
+}
+
 fn shard_table() -> Vec<Column<Line>> {
     #[rustfmt::skip]
     let mut table: Vec<Column<Line>> = vec![
@@ -118,9 +123,9 @@ fn shard_table() -> Vec<Column<Line>> {
     table.extend(columns(For::Shards));
     #[rustfmt::skip]
     table.extend([
-        hidden(right("seq_no.max", &["sqm", "maxSeqNo"], "max sequence number", |l: &Line| l.count(|c| Cell::option(c.seq_no_max)))),
-        hidden(right("seq_no.local_checkpoint", &["sql", "localCheckpoint"], "local checkpoint", |l| l.count(|c| Cell::option(c.seq_no_applied)))),
-        hidden(right("seq_no.global_checkpoint", &["sqg", "globalCheckpoint"], "global checkpoint", |l| l.count(|c| Cell::option(c.seq_no_applied)))),
+        hidden(right("seq_no.max", &["sqm", "maxSeqNo"], "max sequence number", |l: &Line| l.count(|c| seq_no(c.seq_no_max)))),
+        hidden(right("seq_no.local_checkpoint", &["sql", "localCheckpoint"], "local checkpoint", |l| l.count(|c| seq_no(c.seq_no_applied)))),
+        hidden(right("seq_no.global_checkpoint", &["sqg", "globalCheckpoint"], "global checkpoint", |l| l.count(|c| seq_no(c.seq_no_applied)))),
         hidden(right("warmer.current", &["wc", "warmerCurrent"], "current warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total", &["wto", "warmerTotal"], "total warmer ops", |l| l.count(|_| 0u64.into()))),
         hidden(right("warmer.total_time", &["wtt", "warmerTotalTime"], "time spent in warmers", |l| l.count(|_| Cell::Nanos(0)))),

@@ -62,6 +62,7 @@ pub(in crate::rest) async fn plugins<E: Env>(call: &Call<'_, E>) -> Result<Reply
         left("component", &["c"], "component", |_| Cell::Empty),
         left("version", &["v"], "component version", |_| Cell::Empty),
         hidden(left("description", &["d"], "plugin details", |_| Cell::Empty)),
+        hidden(left("type", &["t"], "plugin type", |_| Cell::Empty)),
     ];
     empty(call, "cluster:monitor/nodes/info", columns).await
 }
