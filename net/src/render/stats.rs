@@ -13,12 +13,22 @@ use super::units;
 pub struct Figures<'w, 'b> {
     writer: &'w mut Writer<'b>,
     human: bool,
+    /// A name that is put together of parts: there are some seventy in the sections of one shard.
+    name: String,
 }
 
 impl<'w, 'b> Figures<'w, 'b> {
     /// Into `writer`.
     pub fn new(writer: &'w mut Writer<'b>, human: bool) -> Self {
-        Self { writer, human }
+        Self { writer, human, name: String::new() }
+    }
+
+    /// A figure whose name has an end of its own.
+    fn named(&mut self, parts: [&str; 2], figure: u64) -> &mut Self {
+        self.name.clear();
+        parts.iter().for_each(|part| self.name.push_str(part));
+        self.writer.field_u64(&self.name, figure);
+        self
     }
 
     /// Begins an object at `key`.
@@ -62,8 +72,7 @@ impl<'w, 'b> Figures<'w, 'b> {
         if self.human {
             self.writer.field_str(key, &units::bytes(bytes));
         }
-        self.writer.field_u64(&format!("{key}_in_bytes"), bytes);
-        self
+        self.named([key, "_in_bytes"], bytes)
     }
 
     /// A share.
@@ -77,8 +86,7 @@ impl<'w, 'b> Figures<'w, 'b> {
         if self.human {
             self.writer.field_str(key, &units::bytes(bytes));
         }
-        self.writer.field_u64(&format!("{key}_bytes"), bytes);
-        self
+        self.named([key, "_bytes"], bytes)
     }
 
     /// A time: `key_in_millis`, its twin `key`.
@@ -86,15 +94,17 @@ impl<'w, 'b> Figures<'w, 'b> {
         if self.human {
             self.writer.field_str(key, &units::millis(ms));
         }
-        self.writer.field_u64(&format!("{key}_in_millis"), ms);
-        self
+        self.named([key, "_in_millis"], ms)
     }
 
     /// Total, time and what is under way: `name_total`, `name_time_in_millis`, `name_current`.
     fn usage(&mut self, name: &str, usage: Usage) -> &mut Self {
-        self.count(&format!("{name}_total"), usage.count)
-            .millis(&format!("{name}_time"), usage.time_us / 1_000)
-            .count(&format!("{name}_current"), usage.current)
+        let ms = usage.time_us / 1_000;
+        self.named([name, "_total"], usage.count);
+        if self.human {
+            self.writer.field_str(&format!("{name}_time"), &units::millis(ms));
+        }
+        self.named([name, "_time_in_millis"], ms).named([name, "_current"], usage.current)
     }
 
     /// What writes.

@@ -1,5 +1,7 @@
 //! `_stats`, `_segments`, `_recovery`, `_shard_stores`: what was counted of indices.
 
+use std::borrow::Cow;
+
 use base::ShardId;
 use engine::index::block::{self, Level};
 use engine::node::{Config, Entry, Failure};
@@ -10,7 +12,7 @@ use engine::ops::stats::{
     Closed, Counts, IndexStats, Origin, RecoveryRow, ShardStats, Standing, Stats,
 };
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use json::Writer;
 
 use crate::call::Call;
@@ -42,42 +44,64 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if !wanted.fields.groups.is_empty() {
         call.core.fill_groups(&mut rows).await;
     }
-    let config = &call.core.shared().config;
+    let shared = std::sync::Arc::clone(call.core.shared());
+    let count: usize = rows.iter().map(|row| row.shards.len()).sum();
+    let work = move || body(&rows, &level, &wanted, &shared.config);
+    if count <= SHARDS_HERE_MAX {
+        return Ok(Reply::json(200, work()));
+    }
+    let done = call.core.env().spawn().work_short(work).await;
+    let done = done.map_err(|error| Error::rejected(format!("no worker for the figures: {error}")));
+    Ok(Reply::json(200, done?))
+}
+
+/// Figures of more shards are written by a worker: each takes some 10 µs.
+const SHARDS_HERE_MAX: usize = 20;
+
+/// What the sections of a shard take, printed twice.
+const SECTIONS_BYTES: usize = 8 << 10;
+
+/// The whole answer.
+fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec<u8> {
     let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
     let total: u64 = rows.iter().map(copies).sum();
     let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
-    Ok(call.json(200, |writer| {
-        writer.begin_object();
-        shards(writer, total, started);
-        writer.key("_all");
-        writer.begin_object();
-        twice(writer, &Stats::sum(&sums), &wanted);
-        writer.end_object();
-        if level != "cluster" {
-            writer.key("indices").begin_object();
-            for (row, sum) in rows.iter().zip(&sums) {
-                writer.key(&row.index.name).begin_object();
-                writer
-                    .field_str("uuid", &row.index.uuid_text())
-                    .field_str("health", row.health.as_str())
-                    .field_str("status", if row.index.open { "open" } else { "close" });
-                twice(writer, sum, &wanted);
-                if level == "shards" {
-                    writer.key("shards").begin_object();
-                    let has_place = |it: &&ShardStats| !matches!(it.standing, Standing::Failed(_));
-                    for shard in row.shards.iter().filter(has_place) {
-                        writer.key(&shard.number.to_string()).begin_array();
-                        one_shard(writer, row, shard, &wanted, config);
-                        writer.end_array();
-                    }
-                    writer.end_object();
+    let mut out = Vec::with_capacity(SECTIONS_BYTES * (1 + rows.len()));
+    let writer = &mut Writer::new(&mut out);
+    writer.begin_object();
+    shards(writer, total, started);
+    writer.key("_all");
+    writer.begin_object();
+    twice(writer, &wanted.text(&Stats::sum(&sums)));
+    writer.end_object();
+    if level != "cluster" {
+        writer.key("indices").begin_object();
+        for (row, sum) in rows.iter().zip(&sums) {
+            writer.key(&row.index.name).begin_object();
+            writer
+                .field_str("uuid", &row.index.uuid_text())
+                .field_str("health", row.health.as_str())
+                .field_str("status", if row.index.open { "open" } else { "close" });
+            let text = wanted.text(sum);
+            twice(writer, &text);
+            if level == "shards" {
+                // Figures of an index with one shard are that shard's.
+                let alone = (row.shards.len() == 1).then_some(&*text);
+                writer.key("shards").begin_object();
+                let has_place = |it: &&ShardStats| !matches!(it.standing, Standing::Failed(_));
+                for shard in row.shards.iter().filter(has_place) {
+                    writer.key(&shard.number.to_string()).begin_array();
+                    one_shard(writer, row, shard, (wanted, alone), config);
+                    writer.end_array();
                 }
                 writer.end_object();
             }
             writer.end_object();
         }
         writer.end_object();
-    }))
+    }
+    writer.end_object();
+    out
 }
 
 /// Copies that are configured.
@@ -114,8 +138,14 @@ struct Wish {
 }
 
 impl Wish {
-    fn write(&self, writer: &mut Writer<'_>, stats: &Stats) {
-        sections_with(writer, stats, self.sections, self.human, &self.fields);
+    /// The figures as an object.
+    fn text(&self, stats: &Stats) -> Vec<u8> {
+        let mut out = Vec::with_capacity(SECTIONS_BYTES / 2);
+        let mut writer = Writer::new(&mut out);
+        writer.begin_object();
+        sections_with(&mut writer, stats, self.sections, self.human, &self.fields);
+        writer.end_object();
+        out
     }
 }
 
@@ -135,26 +165,27 @@ fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
 }
 
 /// The same figures as `primaries` and as `total`: a node alone holds primaries only.
-fn twice(writer: &mut Writer<'_>, stats: &Stats, wanted: &Wish) {
-    for key in ["primaries", "total"] {
-        writer.key(key).begin_object();
-        wanted.write(writer, stats);
-        writer.end_object();
-    }
+fn twice(writer: &mut Writer<'_>, figures: &[u8]) {
+    writer.key("primaries").raw(figures).key("total").raw(figures);
 }
 
+/// One shard, whose figures may be written already.
 fn one_shard(
     writer: &mut Writer<'_>,
     row: &IndexStats,
     shard: &ShardStats,
-    wanted: &Wish,
+    (wanted, known): (&Wish, Option<&[u8]>),
     config: &Config,
 ) {
     writer.begin_object().key("routing").begin_object();
     writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
     writer.field_str("node", &config.info.id).key("relocating_node").null().end_object();
     if let Standing::Started(stats) = &shard.standing {
-        wanted.write(writer, stats);
+        let own = known.map_or_else(|| wanted.text(stats).into(), Cow::Borrowed);
+        // Its members stand among those of the shard.
+        if let Some(members) = own.get(1..own.len() - 1).filter(|members| !members.is_empty()) {
+            writer.raw(members);
+        }
         let counts = &stats.shard;
         // What was flushed is named by the shard and by how often that was done.
         let id =

@@ -172,6 +172,42 @@ fn an_empty_shard_has_numbers_before_the_first() {
     });
 }
 
+/// Sections of an index are written once and shown wherever they are the same.
+#[test]
+fn figures_of_a_shard_alone_are_its_index_figures() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":1}}"#).await;
+        client.good("PUT", "/b", r#"{"settings":{"number_of_shards":25}}"#).await;
+        for id in 0..9 {
+            client.good("PUT", &format!("/a/_doc/{id}?refresh=true"), "{}").await;
+            client.good("PUT", &format!("/b/_doc/{id}?refresh=true"), "{}").await;
+        }
+        for metric in ["", "/docs,shard_stats,indexing"] {
+            let stats = client.good("GET", &format!("/_stats{metric}?level=shards"), "").await;
+            for (name, shards) in [("a", 1), ("b", 25)] {
+                let index = at(&stats, &["indices", name]);
+                assert_eq!(at(index, &["primaries"]), at(index, &["total"]));
+                let all = at(index, &["shards"]).as_object().expect("shards");
+                assert_eq!(all.len(), shards);
+                let docs = |it: &Value| at(it, &["docs", "count"]).as_u64().expect("a count");
+                let each = all.values().map(|copies| docs(&copies.as_array().expect("a list")[0]));
+                assert_eq!(each.sum::<u64>(), 9);
+                assert_eq!(docs(at(index, &["total"])), 9);
+            }
+            let index = at(&stats, &["indices", "a"]);
+            let shard = &at(index, &["shards", "0"]).as_array().expect("a list")[0];
+            for (section, figures) in at(index, &["total"]).as_object().expect("sections").iter() {
+                assert_eq!(at(shard, &[section]), figures, "{section}");
+            }
+            assert!(shard.get("routing").is_some() && shard.get("commit").is_some());
+        }
+        // No section is none: what a shard is stays.
+        let stats = client.good("GET", "/a/_stats/mappings?level=shards", "").await;
+        let shard = &at(&stats, &["indices", "a", "shards", "0"]).as_array().expect("a list")[0];
+        assert!(shard.get("routing").is_some() && shard.get("seq_no").is_some(), "{shard:?}");
+    });
+}
+
 #[test]
 fn a_new_shard_recovered_nothing_of_nothing() {
     with_node(|mut client| async move {
