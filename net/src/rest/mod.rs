@@ -152,7 +152,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::Health => cluster::health(call).await,
         Api::ClusterState => cluster_state::state(call).await,
         Api::ClusterStats => cluster_stats::stats(call).await,
-        Api::ClusterInfo => monitor::cluster_info(call),
+        Api::ClusterInfo => monitor::cluster_info(call).await,
         Api::GetClusterSettings => cluster_settings::get(call),
         Api::PutClusterSettings => cluster_settings::put(call).await,
         Api::PendingTasks => allocation::pending_tasks(call),

@@ -5,9 +5,9 @@ use env::Env;
 use json::Writer;
 
 use super::info::license_uid;
+use super::nodes::stats;
 use crate::call::Call;
 use crate::params::flag;
-use crate::render::stats::Figures;
 use crate::reply::Reply;
 
 /// Features of Elasticsearch, by name: is it there, and is it on?
@@ -141,7 +141,7 @@ pub(super) fn get_features<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET /_info/{target}`: parts of the nodes' statistics, summed up over all nodes.
-pub(super) fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:monitor/nodes/info")?;
     const TARGETS: [&str; 4] = ["http", "ingest", "script", "thread_pool"];
     let asked = call.segment("target");
@@ -157,25 +157,24 @@ pub(super) fn cluster_info<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let wants = |target: &str| all || asked.split(',').any(|part| part == target);
     let info = &call.core.shared().config.info;
-    let sums = call.core.shared().meters.sums();
+    // Asked of the machine and of all shards only where they are told.
+    let pools = match wants("thread_pool") {
+        true => super::nodes::pools(call, &call.core.machine().await).await,
+        false => Vec::new(),
+    };
     Ok(call.json(200, |writer| {
         writer.begin_object().field_str("cluster_name", &info.cluster_name);
-        let mut out = Figures::new(writer, call.human);
         if wants("http") {
-            out.begin("http").count("current_open", sums.connections_open);
-            out.count("total_opened", sums.connections_opened).end();
+            stats::http(call, writer);
         }
         if wants("ingest") {
-            out.begin("ingest").begin("total").count("count", 0).millis("time", 0);
-            out.count("current", 0).count("failed", 0).end().begin("pipelines").end().end();
+            stats::ingest(call, writer);
         }
         if wants("script") {
-            out.begin("script");
-            super::nodes::stats::scripts(&mut out, sums.scripts);
-            out.end();
+            stats::script(call, writer);
         }
         if wants("thread_pool") {
-            out.begin("thread_pool").end();
+            stats::thread_pools(writer, &pools);
         }
         writer.end_object();
     }))

@@ -208,6 +208,29 @@ fn figures_of_a_shard_alone_are_its_index_figures() {
     });
 }
 
+/// Threads were told as nothing.
+#[test]
+fn information_of_the_cluster_is_what_its_nodes_count() {
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1", "{}").await;
+        let told = client.good("GET", "/_info/_all", "").await;
+        let stats = client.good("GET", "/_nodes/stats/thread_pool,http,script,ingest", "").await;
+        let nodes = at(&stats, &["nodes"]).as_object().expect("nodes");
+        let node = nodes.values().next().expect("one");
+        for part in ["thread_pool", "http", "script", "ingest"] {
+            let names = |it: &Value| -> Vec<String> {
+                let part = it.get(part).and_then(Value::as_object).expect(part);
+                part.iter().map(|(name, _)| name.to_owned()).collect()
+            };
+            assert_eq!(names(&told), names(node), "{part}");
+        }
+        assert_eq!(at(&told, &["thread_pool", "write", "completed"]).as_u64(), Some(1));
+        let alone = client.good("GET", "/_info/thread_pool", "").await;
+        assert!(at(&alone, &["thread_pool", "search", "threads"]).as_u64() > Some(0));
+        assert!(alone.get("http").is_none());
+    });
+}
+
 #[test]
 fn a_new_shard_recovered_nothing_of_nothing() {
     with_node(|mut client| async move {

@@ -7,7 +7,7 @@ use engine::ops::observe::NodeInfo;
 use engine::ops::stats::{Closed, IndexStats, Stats};
 use engine::{Error, Everything, Result};
 use env::Env;
-use env::machine::{Cgroup, Sample, Volume};
+use env::machine::{Cgroup, Pool, Sample, Volume};
 use json::Writer;
 
 use super::{all_alone, frame, host, is_chosen, pools_of, unknown_metric};
@@ -146,22 +146,7 @@ fn section<E: Env>(
         "os" => os(writer, sample, now_ms, call.human),
         "process" => process(writer, sample, now_ms, call.human),
         "jvm" => jvm(call, writer, info, sample),
-        "thread_pool" => {
-            writer.key("thread_pool").begin_object();
-            for pool in pools_of(call, sample, counts) {
-                writer
-                    .key(pool.name)
-                    .begin_object()
-                    .field_u64("threads", pool.threads)
-                    .field_u64("queue", pool.waiting)
-                    .field_u64("active", pool.active)
-                    .field_u64("rejected", pool.rejected)
-                    .field_u64("largest", pool.threads)
-                    .field_u64("completed", pool.completed)
-                    .end_object();
-            }
-            writer.end_object();
-        }
+        "thread_pool" => thread_pools(writer, &pools_of(call, sample, counts)),
         "fs" => fs(call, writer, sample, now_ms),
         "transport" => {
             let mut out = Figures::new(writer, call.human);
@@ -169,34 +154,11 @@ fn section<E: Env>(
             out.count("rx_count", 0).bytes("rx_size", 0).count("tx_count", 0).bytes("tx_size", 0);
             out.end();
         }
-        "http" => {
-            let sums = call.core.shared().meters.sums();
-            writer
-                .key("http")
-                .begin_object()
-                .field_u64("current_open", sums.connections_open)
-                .field_u64("total_opened", sums.connections_opened)
-                .key("clients")
-                .begin_array()
-                .end_array()
-                .key("routes")
-                .begin_object()
-                .end_object()
-                .end_object();
-        }
+        "http" => http(call, writer),
         "breaker" => breakers(call, writer),
-        "script" => {
-            let mut out = Figures::new(writer, call.human);
-            out.begin("script");
-            scripts(&mut out, call.core.shared().meters.sums().scripts);
-            out.end();
-        }
+        "script" => script(call, writer),
         "discovery" => discovery(call, writer),
-        "ingest" => {
-            let mut out = Figures::new(writer, call.human);
-            out.begin("ingest").begin("total").count("count", 0).millis("time", 0);
-            out.count("current", 0).count("failed", 0).end().begin("pipelines").end().end();
-        }
+        "ingest" => ingest(call, writer),
         "script_cache" => {
             let mut out = Figures::new(writer, call.human);
             out.begin("script_cache").begin("sum");
@@ -211,6 +173,56 @@ fn section<E: Env>(
             writer.key(metric).begin_object().end_object();
         }
     }
+}
+
+/// What threads do, pool by pool.
+pub(in crate::rest) fn thread_pools(writer: &mut Writer<'_>, pools: &[Pool]) {
+    writer.key("thread_pool").begin_object();
+    for pool in pools {
+        writer
+            .key(pool.name)
+            .begin_object()
+            .field_u64("threads", pool.threads)
+            .field_u64("queue", pool.waiting)
+            .field_u64("active", pool.active)
+            .field_u64("rejected", pool.rejected)
+            .field_u64("largest", pool.threads)
+            .field_u64("completed", pool.completed)
+            .end_object();
+    }
+    writer.end_object();
+}
+
+/// Connections.
+pub(in crate::rest) fn http<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let sums = call.core.shared().meters.sums();
+    writer
+        .key("http")
+        .begin_object()
+        .field_u64("current_open", sums.connections_open)
+        .field_u64("total_opened", sums.connections_opened)
+        .key("clients")
+        .begin_array()
+        .end_array()
+        .key("routes")
+        .begin_object()
+        .end_object()
+        .end_object();
+}
+
+/// How often scripts were made ready.
+pub(in crate::rest) fn script<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let mut out = Figures::new(writer, call.human);
+    out.begin("script");
+    scripts(&mut out, call.core.shared().meters.sums().scripts);
+    out.end();
+}
+
+/// Pipelines: there are none.
+pub(in crate::rest) fn ingest<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
+    let mut out = Figures::new(writer, call.human);
+    out.begin("ingest").begin("total").count("count", 0).millis("time", 0);
+    out.count("current", 0).count("failed", 0).end().begin("pipelines").end().end();
 }
 
 /// The same of each index, or of each shard.
