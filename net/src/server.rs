@@ -266,7 +266,13 @@ impl Look {
         if params.flag("error_trace", false)? {
             self.trace = Trace::Yes;
         }
-        self.filter = params.list("filter_path");
+        let filter = params.list("filter_path");
+        let mut excluded =
+            filter.iter().filter_map(|path| path.trim().strip_prefix('-')).peekable();
+        if excluded.peek().is_some() && excluded.all(|path| path.trim().is_empty()) {
+            return Err(Error::illegal_argument("filters cannot be null or empty"));
+        }
+        self.filter = filter;
         self.wanted = media::wanted(head.text("accept"), head.text("content-type"))?;
         match params.text("format") {
             None => {}

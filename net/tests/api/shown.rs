@@ -231,6 +231,22 @@ fn information_of_the_cluster_is_what_its_nodes_count() {
     });
 }
 
+/// An exclusion of nothing was no filter at all.
+#[test]
+fn a_filter_that_excludes_nothing_is_refused() {
+    with_node(|mut client| async move {
+        for filter in ["-", "name,-", "-,-%20"] {
+            let target = format!("/?filter_path={filter}");
+            let (status, told) = body(&mut client, "GET", &target, "").await;
+            assert_eq!(status, 400, "{filter}");
+            let reason = at(&told, &["error", "reason"]).as_str();
+            assert_eq!(reason, Some("filters cannot be null or empty"), "{filter}");
+        }
+        let told = client.good("GET", "/?filter_path=-,-tagline,-version", "").await;
+        assert!(told.get("name").is_some() && told.get("tagline").is_none());
+    });
+}
+
 #[test]
 fn a_new_shard_recovered_nothing_of_nothing() {
     with_node(|mut client| async move {
