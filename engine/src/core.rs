@@ -348,9 +348,7 @@ impl<E: Env> Core<E> {
         let reserved_names = self.shared.config.reserved_names;
         if !reserved_names.is_empty() {
             let is_reserved = |name: &&str| reserved_names.contains(name);
-            if let Some(name) = command.names().into_iter().find(is_reserved) {
-                return Err(reserved(name));
-            }
+            command.names().into_iter().try_for_each(|name| self.check_reserved(name))?;
             if let Some(name) = command.aliases().into_iter().find(is_reserved) {
                 return Err(reserved_alias(name));
             }
@@ -364,6 +362,14 @@ impl<E: Env> Core<E> {
             return Err(Error::rejected("the queue of cluster state changes is full"));
         }
         answer.await.unwrap_or_else(|| Err(Error::internal("the node is stopping")))
+    }
+
+    /// Is a name free for an index, or is it the authorization server's?
+    pub(crate) fn check_reserved(&self, name: &str) -> Result<()> {
+        match self.shared.config.reserved_names.contains(&name) {
+            true => Err(reserved(name)),
+            false => Ok(()),
+        }
     }
 
     /// As [`Core::change`], on the keeper.

@@ -17,7 +17,7 @@ mod streams;
 mod templates;
 
 pub use admit::{admit, admit_index};
-pub use create::{check_soft_deletes, compose};
+pub use create::{check_new_name, check_soft_deletes, compose};
 
 /// The version of Elasticsearch whose language is spoken, as `index.version.created` has it.
 pub const INDEX_VERSION: &str = "8536000";

@@ -153,15 +153,9 @@ impl<E: Env> Core<E> {
                 (provided, name)
             }
         };
-        if let Some(index) = state.index(&new_name) {
-            return Err(Error::new(
-                400,
-                "resource_already_exists_exception",
-                format!("index [{new_name}/{}] already exists", index.uuid_text()),
-            )
-            .with("index_uuid", index.uuid_text())
-            .with("index", new_name));
-        }
+        // Before the conditions, so that one that is only tried hears of it, too.
+        cluster::check_new_name(&state, &new_name).map_err(failure::of_cluster)?;
+        self.check_reserved(&new_name)?;
         self.refuse_repeated(&request.target, &target, &new_name)?;
         let conditions = self.judged(&old, &request.conditions).await?;
         let most = conditions.iter().any(|(one, holds)| !one.least && *holds);

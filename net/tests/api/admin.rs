@@ -272,6 +272,33 @@ fn a_rollover_hands_the_writes_over() {
 }
 
 #[test]
+fn a_rollover_that_is_tried_is_refused_as_a_real_one() {
+    // Once a dry one took names that no index may have.
+    with_node(|mut client| async move {
+        client.good("PUT", "/l-1", r#"{"aliases":{"l":{},"other":{}}}"#).await;
+        client.good("PUT", "/there", "").await;
+        let none = r#"{"conditions":{"max_docs":100}}"#;
+        for (name, kind) in [
+            ("Upper", "invalid_index_name_exception"),
+            ("a%23b", "invalid_index_name_exception"),
+            ("_begin", "invalid_index_name_exception"),
+            ("other", "invalid_index_name_exception"),
+            ("there", "resource_already_exists_exception"),
+        ] {
+            let real = client.bad("POST", &format!("/l/_rollover/{name}"), "").await;
+            assert!(real.starts_with(&format!("400 {kind}: ")), "{real}");
+            let dry = client.bad("POST", &format!("/l/_rollover/{name}?dry_run"), "").await;
+            assert_eq!(dry, real);
+            let waits = client.bad("POST", &format!("/l/_rollover/{name}"), none).await;
+            assert_eq!(waits, real, "the conditions come after");
+        }
+        client.good("PUT", "/there/_alias/l", "").await;
+        let real = client.bad("POST", "/l/_rollover/next", "").await;
+        assert_eq!(client.bad("POST", "/l/_rollover/next?dry_run", "").await, real);
+    });
+}
+
+#[test]
 fn an_alias_of_a_template_is_not_rolled_over_to_two_indices() {
     with_node(|mut client| async move {
         client.good("PUT", "/l-1", r#"{"aliases":{"l":{}}}"#).await;

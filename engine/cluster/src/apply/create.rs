@@ -94,9 +94,11 @@ pub fn check_soft_deletes(value: Option<&Value>) -> Result<()> {
     ))
 }
 
-/// The state with the index in it.
-pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
-    let name = new.name.as_str();
+/// May a new index have this name?
+///
+/// # Errors
+/// It is no name of an index, or somebody has it.
+pub fn check_new_name(state: &State, name: &str) -> Result<()> {
     name::check_index(name)?;
     if let Some(index) = state.index(name) {
         return Err(Error::Exists { name: name.to_owned(), uuid: index.uuid_text() });
@@ -111,6 +113,13 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
     if let Some(why) = taken {
         return Err(Error::IndexName { name: name.to_owned(), why: why.to_owned() });
     }
+    Ok(())
+}
+
+/// The state with the index in it.
+pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
+    let name = new.name.as_str();
+    check_new_name(state, name)?;
     let new = composed(state, new.clone())?;
     let mut settings = IndexSettings::parse(&new.settings)?;
     check_room(state, &settings)?;
