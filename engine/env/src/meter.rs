@@ -60,14 +60,16 @@ impl Timed {
 pub struct Span {
     /// Times begun.
     pub begun: Counter,
-    /// Those that ended.
+    /// Those that ended well.
     pub ended: Timed,
+    /// Those that failed, or were given up.
+    pub failed: Counter,
 }
 
 impl Span {
     /// Under way now, as far as this core has heard.
     pub fn current(&self) -> u64 {
-        self.begun.get().saturating_sub(self.ended.count.get())
+        self.begun.get().saturating_sub(self.ended.count.get()).saturating_sub(self.failed.get())
     }
 }
 

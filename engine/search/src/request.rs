@@ -83,6 +83,8 @@ pub struct SearchRequest {
     pub scrolls: bool,
     /// Suggestions, in order.
     pub suggest: Vec<crate::suggest::Suggestion>,
+    /// Nothing but suggestions is asked for: no documents are looked for.
+    pub suggest_only: bool,
     /// What to mark in the text of hits.
     pub highlight: Option<crate::highlight::Highlight>,
     /// One hit for each value of a field.
@@ -142,6 +144,7 @@ impl Default for SearchRequest {
             resume: None,
             scrolls: false,
             suggest: Vec::new(),
+            suggest_only: false,
             highlight: None,
             collapse: None,
             rescore: Vec::new(),

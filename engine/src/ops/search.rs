@@ -260,7 +260,9 @@ impl<E: Env> Core<E> {
         let _scripts = request.scripted.then(|| self.room("scripts", scripts)).transpose()?;
         let mut targets = self.targets_of(gate, action, held, request).await?;
         let skipped = pass_over(request, &mut targets);
-        let watched = self.watch(shards_of(&targets).map(Target::shard), Phase::Query);
+        // What suggests alone counts as that, where it does so.
+        let watched = shards_of(&targets).map(Target::shard).filter(|_| !request.suggest_only);
+        let mut watched = self.watch(watched, Phase::Query);
         let mut shards = Shards { total: held.len() as u32, skipped, ..Shards::default() };
         let mut plans = Vec::with_capacity(targets.len());
         let mut second = Vec::new();
@@ -365,7 +367,11 @@ impl<E: Env> Core<E> {
         let found = aggregate::take(&mut partials, &mut targets, &mut shards);
         partials.retain(|(at, _)| matches!(targets[*at as usize].state, State::Planned(..)));
         shards.successful = shards.total - shards.failed;
+        for target in targets.iter().filter(|target| matches!(target.state, State::Failed(_))) {
+            watched.fail(target.shard());
+        }
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
+            watched.done();
             return Err(self.all_failed(&shards.failures));
         }
         partials.sort_by_key(|(target, _)| *target);
@@ -376,9 +382,9 @@ impl<E: Env> Core<E> {
                 self.env.spawn().yield_if_needed().await;
             }
         }
+        watched.done();
         let merged = search::phase::merge(request, partials);
         let aggs = self.reduce(request, found, &targets).await?;
-        drop(watched);
         let reduce_phases = request.reduce_phases(targets.len() as u32);
         Ok(Run { targets, shards, reduce_phases, merged, aggs, profile, memory, ranks })
     }

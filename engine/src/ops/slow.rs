@@ -196,10 +196,11 @@ pub(crate) fn search_source(call: &SearchCall) -> Vec<u8> {
     json::to_string(&Value::Object(body)).into_bytes()
 }
 
-/// Counts the phase of a search at each of its shards: begun, and ended when this is dropped.
+/// Counts the phase of a search at each of its shards: begun, and ended when it is done. What is dropped
+/// before has failed: it is under way no more, and Elasticsearch does not count it among those that were.
 pub(crate) struct Watched<E: Env> {
     env: E,
-    readers: Vec<shard::Reader>,
+    readers: Vec<(ShardId, shard::Reader)>,
     span: SpanOf,
     begun: Duration,
 }
@@ -207,11 +208,31 @@ pub(crate) struct Watched<E: Env> {
 /// Which of a shard's spans is counted.
 type SpanOf = fn(&shard::Uses) -> &env::meter::Span;
 
+impl<E: Env> Watched<E> {
+    /// The phase went well at all shards that did not fail.
+    pub(crate) fn done(mut self) {
+        let took = self.env.clock().monotonic().saturating_sub(self.begun);
+        for (_, reader) in self.readers.drain(..) {
+            (self.span)(reader.uses()).ended.add(took);
+        }
+    }
+
+    /// A shard failed.
+    pub(crate) fn fail(&mut self, failed: ShardId) {
+        let span = self.span;
+        self.readers.retain(|(shard, reader)| {
+            if *shard == failed {
+                span(reader.uses()).failed.add(1);
+            }
+            *shard != failed
+        });
+    }
+}
+
 impl<E: Env> Drop for Watched<E> {
     fn drop(&mut self) {
-        let took = self.env.clock().monotonic().saturating_sub(self.begun);
-        for reader in &self.readers {
-            (self.span)(reader.uses()).ended.add(took);
+        for (_, reader) in &self.readers {
+            (self.span)(reader.uses()).failed.add(1);
         }
     }
 }
@@ -231,7 +252,9 @@ impl<E: Env> Core<E> {
         let hits = run.merged.total.map(|total| total.value);
         let shards = run.asked();
         self.tell_slow_search(asked, Phase::Query, (&shards, shards.len()), took, hits);
-        self.count_groups(&shards, &asked.request.groups, Phase::Query, took);
+        if !asked.request.suggest_only {
+            self.count_groups(&shards, &asked.request.groups, Phase::Query, took);
+        }
         Ok(run)
     }
 
@@ -300,14 +323,14 @@ impl<E: Env> Core<E> {
         span: SpanOf,
     ) -> Watched<E> {
         let directory = self.directory();
-        let readers: Vec<shard::Reader> = shards
+        let readers: Vec<(ShardId, shard::Reader)> = shards
             .into_iter()
             .filter_map(|shard| match directory.shards.get(&shard) {
-                Some(Entry::Open(reader)) => Some(reader.clone()),
+                Some(Entry::Open(reader)) => Some((shard, reader.clone())),
                 _ => None,
             })
             .collect();
-        for reader in &readers {
+        for (_, reader) in &readers {
             span(reader.uses()).begun.add(1);
         }
         Watched { env: self.env.clone(), readers, span, begun: self.env.clock().monotonic() }

@@ -100,3 +100,54 @@ fn counts_of_the_node_outlive_the_indices() {
         assert_eq!(own, Some(15), "an index counts for itself");
     });
 }
+
+/// Counts of an index: queries, suggestions, gets, those that found something, those that did not.
+async fn of_index(client: &mut Client) -> [u64; 5] {
+    let stats = client.good("GET", "/a/_stats/search,get", "").await;
+    let told = at(&stats, &["_all", "primaries"]);
+    assert_eq!(count(told, &["search", "query_current"]), 0);
+    [
+        count(told, &["search", "query_total"]),
+        count(told, &["search", "suggest_total"]),
+        count(told, &["get", "total"]),
+        count(told, &["get", "exists_total"]),
+        count(told, &["get", "missing_total"]),
+    ]
+}
+
+#[test]
+fn what_only_suggests_is_no_query() {
+    // Once it counted as a query, too.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"captain","n":1}"#).await;
+        let suggest = r#""suggest":{"s":{"text":"captian","term":{"field":"t"}}}"#;
+        client.good("POST", "/a/_search", &format!("{{{suggest}}}")).await;
+        assert_eq!(of_index(&mut client).await[..2], [0, 1]);
+        let both = format!(r#"{{"query":{{"match_all":{{}}}},{suggest}}}"#);
+        client.good("POST", "/a/_search", &both).await;
+        assert_eq!(of_index(&mut client).await[..2], [1, 1]);
+    });
+}
+
+#[test]
+fn a_search_that_is_refused_counts_as_none() {
+    // Once it counted as a query that had ended.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"captain","n":1}"#).await;
+        client.good("POST", "/a/_search", "").await;
+        for refused in [
+            r#"{"query":{"range":{"n":{"gte":"x"}}}}"#,
+            r#"{"sort":"t"}"#,
+            r#"{"aggs":{"a":{"terms":{"field":"t"}}}}"#,
+            r#"{"query":{"script":{"script":"doc['none'].value > 1"}}}"#,
+        ] {
+            let told = client.bad("POST", "/a/_search", refused).await;
+            assert!(told.starts_with("400 "), "{told}");
+            assert_eq!(of_index(&mut client).await[0], 1, "{refused}");
+        }
+        client.good("POST", "/a/_search", "").await;
+        assert_eq!(of_index(&mut client).await[0], 2);
+    });
+}

@@ -18,6 +18,7 @@ pub fn search(root: &Node) -> Read<SearchRequest> {
     }
     // Suggestions alone look for no documents.
     if !request.suggest.is_empty() && request.query.is_none() && suggest_only(root) {
+        request.suggest_only = true;
         request.query = Some(crate::ast::Query::new(crate::ast::Node::MatchNone));
     }
     Ok(request)

@@ -86,11 +86,15 @@ impl<E: Env> Core<E> {
             self.fetch_tops(aggs, &targets, &mut shards, &mut memory).await?;
         }
         drop(ranks);
-        drop(watched);
-        let watched = (!request.suggest.is_empty())
+        watched.done();
+        // Beside a query it is a part of that, and not counted by itself.
+        let watched = request
+            .suggest_only
             .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
         let suggest = self.suggested(request, &targets, &mut shards).await?;
-        drop(watched);
+        if let Some(watched) = watched {
+            watched.done();
+        }
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             return Err(self.all_failed(&shards.failures));
         }
