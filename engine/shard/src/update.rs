@@ -9,7 +9,7 @@
 //! Always true: what is logged is the whole document. A replay knows no updates.
 
 use base::{PrimaryTerm, SeqNo};
-use env::{Bytes, Env};
+use env::{Bytes, Clock, Env};
 use json::Value;
 use mapping::Mapping;
 use mapping::document::{Arena, Mode, Parsed, Parser};
@@ -43,7 +43,13 @@ impl<E: Env> Inner<E> {
         let Operation { id, routing, kind: Kind::Update(update), check } = op else {
             unreachable!("only updates come here");
         };
+        let started = self.env.clock().monotonic();
         let (standing, text) = self.current(&id)?;
+        // As Elasticsearch, whose updates begin with a get.
+        self.count(started, |counters| &mut counters.get);
+        if text.is_none() {
+            self.count(started, |counters| &mut counters.get_missing);
+        }
         let wants_source = update.wants_source;
         let mut unseen = None;
         let (change, routing) = match (standing, text) {

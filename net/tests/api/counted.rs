@@ -151,3 +151,20 @@ fn a_search_that_is_refused_counts_as_none() {
         assert_eq!(of_index(&mut client).await[0], 2);
     });
 }
+
+#[test]
+fn an_update_counts_the_document_that_it_reads() {
+    // Once `get` knew of documents only that were asked for.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"n":1}"#).await;
+        assert_eq!(of_index(&mut client).await[2..], [0, 0, 0]);
+        client.good("POST", "/a/_update/1", r#"{"doc":{"n":2}}"#).await;
+        assert_eq!(of_index(&mut client).await[2..], [1, 1, 0]);
+        client.good("POST", "/a/_update/2", r#"{"doc":{"n":2},"doc_as_upsert":true}"#).await;
+        assert_eq!(of_index(&mut client).await[2..], [2, 1, 1]);
+        client.bad("POST", "/a/_update/3", r#"{"doc":{"n":2}}"#).await;
+        assert_eq!(of_index(&mut client).await[2..], [3, 1, 2]);
+        client.good("GET", "/a/_doc/1", "").await;
+        assert_eq!(of_index(&mut client).await[2..], [4, 2, 2]);
+    });
+}
