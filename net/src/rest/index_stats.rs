@@ -20,6 +20,7 @@ use crate::params;
 use crate::render::stats::{FieldWish, Figures, SECTIONS, Sections, sections_with};
 use crate::render::units;
 use crate::reply::Reply;
+use crate::rest::cluster_state::allocation_id;
 
 /// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -443,7 +444,7 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
                 writer.key(&number.to_string()).begin_object().key("stores").begin_array();
                 writer.begin_object().key(&info.id);
                 node(writer, info);
-                let id = cluster::state::uuid_text(commit_id(index.uuid, number, 0));
+                let id = allocation_id(index, number);
                 writer.field_str("allocation_id", &id).field_str("allocation", "primary");
                 if let Some(Entry::Failed(Failure { why, .. })) = entry {
                     writer.key("store_exception").begin_object();

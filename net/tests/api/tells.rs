@@ -113,3 +113,22 @@ fn what_is_explained_and_searched_tells_its_place() {
         assert_eq!(freq.as_u64(), Some(2));
     });
 }
+
+#[test]
+fn a_copy_is_named_alike_everywhere() {
+    // Once `_shard_stores` had ids of its own for all shards but the first.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+        let stores = client.good("GET", "/a/_shard_stores?status=all", "").await;
+        let state = client.good("GET", "/_cluster/state/metadata,routing_table/a", "").await;
+        for number in ["0", "1", "2"] {
+            let stores = at(&stores, &["indices", "a", "shards", number, "stores"]);
+            let store = at(&stores.as_array().expect("a list")[0], &["allocation_id"]);
+            let sync = at(&state, &["metadata", "indices", "a", "in_sync_allocations", number]);
+            assert_eq!(sync.as_array(), Some(std::slice::from_ref(store)), "{number}");
+            let copies = at(&state, &["routing_table", "indices", "a", "shards", number]);
+            let copy = &copies.as_array().expect("a list")[0];
+            assert_eq!(at(copy, &["allocation_id", "id"]), store, "{number}");
+        }
+    });
+}
