@@ -186,7 +186,8 @@ fn indices<E: Env>(
     writer.key("versions").begin_array();
     if !rows.is_empty() {
         let bytes = sums.stats.shard.store_bytes;
-        writer.begin_object().field_str("version", "8.536.0");
+        // All indices are of the one version that there is.
+        writer.begin_object().field_str("version", super::info::VERSION);
         writer.field_u64("index_count", rows.len() as u64);
         writer.field_u64("primary_shard_count", sums.primaries);
         if call.human {

@@ -132,3 +132,14 @@ fn a_copy_is_named_alike_everywhere() {
         }
     });
 }
+
+#[test]
+fn versions_of_indices_are_releases() {
+    // Once the number of the index version was told as if it were one: 8.536.0.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let stats = client.good("GET", "/_cluster/stats", "").await;
+        let versions = at(&stats, &["indices", "versions"]).as_array().expect("a list");
+        assert_eq!(at(&versions[0], &["version"]).as_str(), Some("8.19.0"));
+    });
+}
