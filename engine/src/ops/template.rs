@@ -253,7 +253,10 @@ impl<E: Env> Core<E> {
         };
         let overlapping = templates.overlapping(&tried, &template.patterns);
         let composed = templates.compose(template);
-        Ok(Simulated { template: self.shown("", composed)?, overlapping })
+        // An index of such a name is what Elasticsearch makes of it.
+        let uuid = cluster::state::uuid_text(self.uuid()).to_ascii_lowercase();
+        let index = format!("simulate_template_index_{uuid}");
+        Ok(Simulated { template: self.shown(&index, composed)?, overlapping })
     }
 
     /// The filters of its aliases must be queries that the index which it makes can answer. What else is

@@ -214,3 +214,25 @@ fn an_alias_is_no_pattern_of_its_template() {
             .await;
     });
 }
+
+#[test]
+fn a_simulated_template_names_an_index_that_might_be() {
+    // Once `{index}` was taken away from the names of its aliases.
+    with_node(|mut client| async move {
+        let body = r#"{"index_patterns":["i*"],"template":{"aliases":{"of-{index}":{}}}}"#;
+        client.good("PUT", "/_index_template/t", body).await;
+        let tried = body.replace("i*", "j*");
+        for (target, body) in
+            [("/_index_template/_simulate/t", ""), ("/_index_template/_simulate", &*tried)]
+        {
+            let told = client.good("POST", target, body).await;
+            let aliases = at(&told, &["template", "aliases"]).as_object().expect("aliases");
+            let name = aliases.iter().next().map(|(name, _)| name.to_owned()).expect("an alias");
+            let uuid = name.strip_prefix("of-simulate_template_index_").expect("an index");
+            assert_eq!(uuid.len(), 22, "{name}");
+            assert_eq!(uuid, uuid.to_lowercase());
+        }
+        let told = client.good("POST", "/_index_template/_simulate_index/i1", "").await;
+        assert!(at(&told, &["template", "aliases"]).get("of-i1").is_some());
+    });
+}
