@@ -8,7 +8,9 @@ use mapping::{Delta, Mapping};
 
 use crate::command::Command;
 use crate::error::{Error, Result};
+use crate::graveyard::buried;
 use crate::state::{Index, Rollover, State, uuid_text};
+use crate::vacancy::resized;
 
 mod admit;
 mod aliases;
@@ -39,17 +41,19 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
         let (state, answers) = add_fields(state, deltas);
         return (state, Outcome::Fields(answers));
     }
-    match changed(state, command) {
+    match changed(state, command, None) {
         Ok(state) => (state, Outcome::Done),
         Err(error) => (state.clone(), Outcome::Refused(error)),
     }
 }
 
-fn changed(state: &State, command: &Command) -> Result<State> {
+/// The state after `command`, which is done at `at_ms`, where that is known.
+fn changed(state: &State, command: &Command, at_ms: Option<i64>) -> Result<State> {
     match command {
+        Command::At { now_ms, command } => changed(state, command, Some(*now_ms)),
         Command::Bootstrap { uuid, created_ms } => Ok(bootstrap(state, *uuid, *created_ms)),
         Command::CreateIndex(new) => create::create(state, new),
-        Command::DeleteIndices { uuids } => delete(state, uuids),
+        Command::DeleteIndices { uuids } => delete(state, uuids, at_ms),
         Command::PutMapping { uuids, mappings } => put_mapping(state, uuids, mappings),
         Command::AddFields { deltas } => {
             let (state, answers) = add_fields(state, deltas);
@@ -57,14 +61,14 @@ fn changed(state: &State, command: &Command) -> Result<State> {
             Ok(state)
         }
         Command::PutSettings { uuids, settings, preserve } => {
-            put_settings(state, uuids, settings, *preserve)
+            put_settings(state, uuids, settings, *preserve, at_ms)
         }
-        Command::SetOpen { uuids, open } => set_open(state, uuids, *open),
+        Command::SetOpen { uuids, open } => set_open(state, uuids, *open, at_ms),
         Command::EndCopy { uuid } => end_copy(state, *uuid),
         Command::NoteRollover { uuid, target, rollover } => {
             note_rollover(state, *uuid, target, rollover)
         }
-        Command::UpdateAliases { actions } => aliases::update(state, actions),
+        Command::UpdateAliases { actions } => aliases::update(state, actions, at_ms),
         Command::PutIndexTemplate { name, template, create } => {
             templates::put_index(state, name, template, *create)
         }
@@ -76,7 +80,7 @@ fn changed(state: &State, command: &Command) -> Result<State> {
         }
         Command::DeleteTemplates { kind, names } => templates::delete(state, *kind, names),
         Command::PutDataStream { stream, create } => streams::put(state, stream, *create),
-        Command::DeleteDataStreams { names } => Ok(streams::delete(state, names)),
+        Command::DeleteDataStreams { names } => Ok(streams::delete(state, names, at_ms)),
         Command::PutScript { id, script } => {
             let mut scripts = (*state.scripts).clone();
             scripts.insert(Arc::from(id.as_str()), Arc::new(script.clone()));
@@ -102,9 +106,9 @@ fn changed(state: &State, command: &Command) -> Result<State> {
                 ..state.clone()
             })
         }
-        Command::Batch(commands) => {
-            commands.iter().try_fold(state.clone(), |state, command| changed(&state, command))
-        }
+        Command::Batch(commands) => commands
+            .iter()
+            .try_fold(state.clone(), |state, command| changed(&state, command, at_ms)),
     }
 }
 
@@ -117,13 +121,14 @@ fn bootstrap(state: &State, uuid: [u8; 16], created_ms: Option<i64>) -> State {
     State { uuid, created_ms, version: state.version + 1, ..state.clone() }
 }
 
-fn delete(state: &State, uuids: &[[u8; 16]]) -> Result<State> {
+fn delete(state: &State, uuids: &[[u8; 16]], at_ms: Option<i64>) -> Result<State> {
     let mut indices = (*state.indices).clone();
     indices.retain(|_, index| !uuids.contains(&index.uuid));
     if indices.len() == state.indices.len() {
         return Ok(state.clone());
     }
-    let after = state.with_indices(indices, true);
+    let tombstones = buried(&state.tombstones, &state.indices, &indices, at_ms);
+    let after = State { tombstones, ..state.with_indices(indices, true) };
     streams::without_missing(after)
 }
 
@@ -193,6 +198,7 @@ fn put_settings(
     uuids: &[[u8; 16]],
     settings: &Value,
     preserve: bool,
+    at_ms: Option<i64>,
 ) -> Result<State> {
     let mut changed = Vec::new();
     for index in all(state, uuids)? {
@@ -203,8 +209,11 @@ fn put_settings(
         }
         let for_mapping = settings.for_mapping()?;
         let mapping = Mapping::from_state_json(&index.mapping.to_state_json(), for_mapping)?;
+        let settings = create::with_defaults(settings);
+        let (before, after) = (index.settings.replica_count(), settings.replica_count());
         changed.push(Index {
-            settings: Arc::new(create::with_defaults(settings)),
+            added: resized(&index.added, before, after, at_ms),
+            settings: Arc::new(settings),
             mapping: Arc::new(mapping),
             settings_version: index.settings_version + 1,
             ..(**index).clone()
@@ -221,7 +230,7 @@ fn put_cluster_settings(state: &State, persistent: &Value, transient: &Value) ->
     Ok(State { settings: Arc::new(settings), version: state.version + 1, ..state.clone() })
 }
 
-fn set_open(state: &State, uuids: &[[u8; 16]], open: bool) -> Result<State> {
+fn set_open(state: &State, uuids: &[[u8; 16]], open: bool, at_ms: Option<i64>) -> Result<State> {
     let changed = all(state, uuids)?
         .into_iter()
         .filter(|index| index.open != open)
@@ -229,7 +238,9 @@ fn set_open(state: &State, uuids: &[[u8; 16]], open: bool) -> Result<State> {
             let mut settings = (*index.settings).clone();
             // As Elasticsearch marks what it closed in order.
             settings.set_verified_before_close(!open);
-            Index { open, settings: Arc::new(settings), ..(**index).clone() }
+            // All copies are made anew.
+            let (turned_ms, added) = (at_ms, Arc::default());
+            Index { open, settings: Arc::new(settings), turned_ms, added, ..(**index).clone() }
         })
         .collect();
     Ok(replace(state, changed, false))

@@ -37,6 +37,7 @@ pub(crate) const TABLE: &[Known] = &[
     cluster("cluster.blocks.read_only", Bool, "false"),
     cluster("cluster.blocks.read_only_allow_delete", Bool, "false"),
     cluster("cluster.indices.close.enable", Bool, "true"),
+    node("cluster.indices.tombstones.size", INT, "500"),
     cluster("cluster.info.update.interval", TimeFrom("10s"), "30s"),
     cluster("cluster.info.update.timeout", TIME, "15s"),
     node("cluster.initial_master_nodes", List, ""),

@@ -6,22 +6,20 @@
 //!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use base::planted::{Fault, planted};
 use consensus::Decode;
 use json::{Object, Value};
-use mapping::{Delta, Mapping};
+use mapping::Delta;
 
 use crate::alias::{Alias, AliasAction};
 use crate::apply::{Outcome, apply};
-use crate::cluster_settings::ClusterSettings;
 use crate::command::{Command, NewIndex, TemplateKind};
-use crate::data_stream::DataStream;
-use crate::settings::IndexSettings;
-use crate::state::{Index, Rollover, State, uuid_from_text, uuid_text};
-use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate, Templates};
+use crate::state::{Rollover, State, uuid_from_text, uuid_text};
+use crate::template::{ComponentTemplate, IndexTemplate, LegacyTemplate};
+
+mod whole;
+
+use whole::{read_state, read_stream, state_json};
 
 /// The version of both forms that is written.
 pub const FORMAT: u32 = 2;
@@ -215,6 +213,9 @@ fn command_json(command: &Command) -> Value {
             let list = commands.iter().map(command_json).collect();
             ("batch", object([("commands", Value::Array(list))]))
         }
+        Command::At { now_ms, command } => {
+            ("at", object([("now_ms", (*now_ms).into()), ("command", command_json(command))]))
+        }
     };
     object([(name, body)])
 }
@@ -256,15 +257,17 @@ fn read_new(body: &Value) -> Result<NewIndex> {
     })
 }
 
+/// Milliseconds since 1970.
+fn time(value: &Value, key: &str) -> Result<i64> {
+    part(value, key)?.as_i64().ok_or_else(|| damaged(format!("[{key}] is no time")))
+}
+
 fn rollover_json(rollover: &Rollover) -> Value {
     object([("met", rollover.met.clone()), ("time_ms", rollover.time_ms.into())])
 }
 
 fn read_rollover(value: &Value) -> Result<Rollover> {
-    Ok(Rollover {
-        met: part(value, "met")?.clone(),
-        time_ms: part(value, "time_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
-    })
+    Ok(Rollover { met: part(value, "met")?.clone(), time_ms: time(value, "time_ms")? })
 }
 
 fn action_json(action: &AliasAction) -> Value {
@@ -393,157 +396,13 @@ fn read_command(value: &Value) -> Result<Command> {
             create: flag(body, "create")?,
         },
         "delete_data_streams" => Command::DeleteDataStreams { names: names(body)? },
+        "at" => Command::At {
+            now_ms: time(body, "now_ms")?,
+            command: Box::new(read_command(part(body, "command")?)?),
+        },
         "batch" => {
             Command::Batch(list(body, "commands")?.iter().map(read_command).collect::<Result<_>>()?)
         }
         other => return Err(damaged(format!("unknown command [{other}]"))),
-    })
-}
-
-fn state_json(state: &State) -> Value {
-    let indices = state
-        .indices
-        .values()
-        .map(|index| {
-            let mut fields = Object::new();
-            fields.insert("name", &*index.name);
-            fields.insert("uuid", index.uuid_text());
-            fields.insert("settings", index.settings.to_flat());
-            fields.insert("mapping", index.mapping.to_state_json());
-            fields.insert("aliases", index.aliases_json());
-            fields.insert("open", index.open);
-            fields.insert("created_ms", index.created_ms);
-            fields.insert("settings_version", index.settings_version);
-            fields.insert("aliases_version", index.aliases_version);
-            fields.insert("copying", index.copying);
-            if let Some(count) = index.settings.routing_shards_kept() {
-                fields.insert("routing_shards", count);
-            }
-            if !index.rollovers.is_empty() {
-                let rollovers = index.rollovers.iter();
-                let rollovers = rollovers.map(|(name, one)| (name.to_string(), rollover_json(one)));
-                fields.insert("rollovers", Value::Object(rollovers.collect()));
-            }
-            Value::Object(fields)
-        })
-        .collect();
-    let templates = &state.templates;
-    let streams = state.data_streams.values().map(|stream| stream.to_json()).collect();
-    let mut whole = object([
-        ("version", state.version.into()),
-        ("uuid", uuid_text(state.uuid).into()),
-        ("indices", Value::Array(indices)),
-        ("index_templates", map_json(&templates.index, IndexTemplate::to_json)),
-        ("component_templates", map_json(&templates.component, ComponentTemplate::to_json)),
-        ("legacy_templates", map_json(&templates.legacy, LegacyTemplate::to_json)),
-        ("data_streams", Value::Array(streams)),
-        ("settings", state.settings.to_json()),
-        ("voting_exclusions", pairs_json(&state.voting_exclusions)),
-    ]);
-    insert_created(&mut whole, state.created_ms);
-    if let (false, Value::Object(members)) = (state.scripts.is_empty(), &mut whole) {
-        let scripts = state.scripts.iter().map(|(id, script)| (id.to_string(), (**script).clone()));
-        members.insert("scripts", Value::Object(scripts.collect()));
-    }
-    whole
-}
-
-fn map_json<T>(map: &BTreeMap<Arc<str>, Arc<T>>, show: fn(&T) -> Value) -> Value {
-    Value::Object(map.iter().map(|(name, one)| (name.to_string(), show(one))).collect())
-}
-
-fn read_map<T>(
-    value: &Value,
-    key: &str,
-    parse: fn(&Value) -> crate::error::Result<T>,
-) -> Result<BTreeMap<Arc<str>, Arc<T>>> {
-    part(value, key)?
-        .as_object()
-        .ok_or_else(|| damaged(format!("[{key}] is no object")))?
-        .iter()
-        .map(|(name, body)| Ok((Arc::from(name), Arc::new(read(parse(body))?))))
-        .collect()
-}
-
-fn read_stream(value: &Value) -> Result<DataStream> {
-    DataStream::from_json(value).ok_or_else(|| damaged("a damaged data stream"))
-}
-
-fn read_state(value: &Value) -> Result<State> {
-    let mut indices = BTreeMap::new();
-    for item in part(value, "indices")?.as_array().ok_or_else(|| damaged("no indices"))? {
-        let index = decode_index(item)?;
-        if indices.insert(Arc::clone(&index.name), Arc::new(index)).is_some() {
-            return Err(damaged("one name, two indices"));
-        }
-    }
-    let mut data_streams = BTreeMap::new();
-    for item in list(value, "data_streams")? {
-        let stream = read_stream(item)?;
-        data_streams.insert(Arc::clone(&stream.name), Arc::new(stream));
-    }
-    let mut scripts = BTreeMap::new();
-    // States from before scripts have none.
-    if let Some(stored) = value.get("scripts").and_then(Value::as_object) {
-        for (id, script) in stored.iter() {
-            scripts.insert(Arc::from(id), Arc::new(script.clone()));
-        }
-    }
-    let empty = State {
-        uuid: uuid(value, "uuid")?,
-        templates: Arc::new(Templates {
-            index: read_map(value, "index_templates", IndexTemplate::parse)?,
-            component: read_map(value, "component_templates", ComponentTemplate::parse)?,
-            legacy: read_map(value, "legacy_templates", LegacyTemplate::parse)?,
-        }),
-        data_streams: Arc::new(data_streams),
-        scripts: Arc::new(scripts),
-        settings: Arc::new(ClusterSettings::from_json(part(value, "settings")?)),
-        created_ms: created(value)?,
-        voting_exclusions: pairs(value, "voting_exclusions")?.into(),
-        ..State::default()
-    };
-    let mut state = empty.with_indices(indices, true);
-    state.version =
-        part(value, "version")?.as_u64().ok_or_else(|| damaged("[version] is no number"))?;
-    Ok(state)
-}
-
-fn decode_index(item: &Value) -> Result<Index> {
-    let number = |key: &str| {
-        part(item, key)?.as_u64().ok_or_else(|| damaged(format!("[{key}] is no number")))
-    };
-    let mut settings = IndexSettings::from_flat(part(item, "settings")?);
-    if item.get("routing_shards").is_some() {
-        settings.keep_routing_shards(u32::try_from(number("routing_shards")?).ok());
-    }
-    let for_mapping = settings.for_mapping().map_err(|error| damaged(error.to_string()))?;
-    let mapping = Mapping::from_state_json(part(item, "mapping")?, for_mapping)
-        .map_err(|error| damaged(error.to_string()))?;
-    let mut aliases = BTreeMap::new();
-    for (name, body) in
-        part(item, "aliases")?.as_object().ok_or_else(|| damaged("no aliases"))?.iter()
-    {
-        aliases.insert(Arc::from(name), Alias::from_json(body));
-    }
-    let mut rollovers = BTreeMap::new();
-    // Those from before have none.
-    if let Some(kept) = item.get("rollovers").and_then(Value::as_object) {
-        for (target, body) in kept.iter() {
-            rollovers.insert(Arc::from(target), read_rollover(body)?);
-        }
-    }
-    Ok(Index {
-        name: Arc::from(text(item, "name")?),
-        uuid: uuid(item, "uuid")?,
-        settings: Arc::new(settings),
-        mapping: Arc::new(mapping),
-        aliases: Arc::new(aliases),
-        open: flag(item, "open")?,
-        created_ms: part(item, "created_ms")?.as_i64().ok_or_else(|| damaged("no time"))?,
-        settings_version: number("settings_version")?,
-        aliases_version: number("aliases_version")?,
-        copying: flag(item, "copying")?,
-        rollovers: Arc::new(rollovers),
     })
 }

@@ -145,6 +145,13 @@ pub enum Command {
     },
     /// Several changes, all or none.
     Batch(Vec<Command>),
+    /// A change that leaves its moment behind, for those who ask since when something is so.
+    At {
+        /// Now, milliseconds since 1970.
+        now_ms: i64,
+        /// The change.
+        command: Box<Command>,
+    },
 }
 
 /// An index to be made.
@@ -191,9 +198,34 @@ impl NewIndex {
 }
 
 impl Command {
+    /// The command with its moment, where it leaves one behind: it deletes, closes or opens indices, or
+    /// changes how many replicas they have.
+    #[must_use]
+    pub fn at(self, now_ms: i64) -> Self {
+        if !self.leaves_a_moment() {
+            return self;
+        }
+        Self::At { now_ms, command: Box::new(self) }
+    }
+
+    fn leaves_a_moment(&self) -> bool {
+        match self {
+            Self::DeleteIndices { .. }
+            | Self::DeleteDataStreams { .. }
+            | Self::SetOpen { .. }
+            | Self::PutSettings { .. } => true,
+            Self::UpdateAliases { actions } => {
+                actions.iter().any(|action| matches!(action, AliasAction::RemoveIndex { .. }))
+            }
+            Self::Batch(commands) => commands.iter().any(Self::leaves_a_moment),
+            _ => false,
+        }
+    }
+
     /// The indices that it makes.
     pub fn new_indices(&self) -> Vec<&NewIndex> {
         match self {
+            Self::At { command, .. } => command.new_indices(),
             Self::CreateIndex(new) => vec![new],
             Self::Batch(commands) => commands.iter().flat_map(Self::new_indices).collect(),
             _ => Vec::new(),
@@ -208,6 +240,7 @@ impl Command {
             part.aliases.iter().flat_map(|aliases| aliases.keys().map(String::as_str))
         }
         match self {
+            Self::At { command, .. } => command.aliases(),
             Self::CreateIndex(new) => {
                 let aliases = new.aliases.as_object();
                 aliases
@@ -236,6 +269,7 @@ impl Command {
     /// The names, aliases aside, that it gives to indices and data streams.
     pub fn names(&self) -> Vec<&str> {
         match self {
+            Self::At { command, .. } => command.names(),
             Self::CreateIndex(new) => vec![&new.name],
             Self::PutDataStream { stream, .. } => vec![&stream.name],
             Self::Batch(commands) => commands.iter().flat_map(Self::names).collect(),

@@ -9,8 +9,10 @@ use mapping::Mapping;
 pub use crate::alias::Alias;
 use crate::cluster_settings::ClusterSettings;
 use crate::data_stream::DataStream;
+use crate::graveyard::Tombstone;
 use crate::settings::IndexSettings;
 use crate::template::Templates;
+use crate::vacancy::Added;
 
 /// Everything that all cores must agree on. Cloning copies pointers.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +38,8 @@ pub struct State {
     pub settings: Arc<ClusterSettings>,
     /// Nodes that shall have no vote, by id and name (`_absent_` for what is not known).
     pub voting_exclusions: Arc<[(String, String)]>,
+    /// The last indices that were deleted, oldest first.
+    pub tombstones: Arc<[Tombstone]>,
 }
 
 /// Names of the indices behind each alias, sorted.
@@ -66,6 +70,10 @@ pub struct Index {
     pub copying: bool,
     /// What took its writes away, by alias or data stream.
     pub rollovers: Arc<BTreeMap<Arc<str>, Rollover>>,
+    /// Closed or opened last, milliseconds since 1970; none where it never was, or before that was kept.
+    pub turned_ms: Option<i64>,
+    /// Replicas that came to be wanted since it was made, closed or opened, oldest first.
+    pub added: Arc<[Added]>,
 }
 
 /// A rollover that an index has behind it.

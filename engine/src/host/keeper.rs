@@ -179,6 +179,7 @@ impl<E: Env> Keeper<E> {
             }
         }
         let before = self.value.state();
+        let command = command.at(self.env.clock().unix_ms());
         let outcome = self.value.propose(command).await;
         if planted(Fault::NameBeforeShards) {
             let state = self.value.state();

@@ -93,6 +93,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }
+        Command::At { command, .. } => admit(state, command),
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }

@@ -10,7 +10,7 @@ use crate::name;
 use crate::state::{Index, State, uuid_text};
 
 /// The state after all actions.
-pub(super) fn update(before: &State, actions: &[AliasAction]) -> Result<State> {
+pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>) -> Result<State> {
     let gone: Vec<[u8; 16]> = actions
         .iter()
         .filter_map(|action| match action {
@@ -19,7 +19,7 @@ pub(super) fn update(before: &State, actions: &[AliasAction]) -> Result<State> {
         })
         .collect();
     // First, so that an alias may take the name of an index that goes.
-    let state = super::delete(before, &gone)?;
+    let state = super::delete(before, &gone, at_ms)?;
     let mut lists: BTreeMap<[u8; 16], BTreeMap<Arc<str>, Alias>> = BTreeMap::new();
     let mut touched: BTreeSet<&str> = BTreeSet::new();
     for action in actions {

@@ -22,6 +22,9 @@ use crate::template::Templates;
 pub fn compose(state: &State, command: Command) -> Result<Command> {
     Ok(match command {
         Command::CreateIndex(new) => Command::CreateIndex(composed(state, new)?),
+        Command::At { now_ms, command } => {
+            Command::At { now_ms, command: Box::new(compose(state, *command)?) }
+        }
         Command::Batch(commands) => {
             let commands = commands
                 .into_iter()
@@ -161,6 +164,8 @@ pub(super) fn create(state: &State, new: &NewIndex) -> Result<State> {
         aliases_version: 1,
         copying: new.source.is_some(),
         rollovers: Arc::default(),
+        turned_ms: None,
+        added: Arc::default(),
     });
     aliases::check(&after, touched.iter().map(String::as_str))?;
     Ok(after)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::data_stream::DataStream;
 use crate::error::{Error, Result};
+use crate::graveyard::buried;
 use crate::name;
 use crate::state::State;
 
@@ -52,7 +53,7 @@ pub(super) fn put(state: &State, stream: &DataStream, create: bool) -> Result<St
 }
 
 /// Takes data streams away, with their indices.
-pub(super) fn delete(state: &State, names: &[String]) -> State {
+pub(super) fn delete(state: &State, names: &[String], at_ms: Option<i64>) -> State {
     let mut streams = (*state.data_streams).clone();
     let mut gone = Vec::new();
     for name in names {
@@ -65,8 +66,9 @@ pub(super) fn delete(state: &State, names: &[String]) -> State {
     }
     let mut indices = (*state.indices).clone();
     indices.retain(|name, _| !gone.contains(name));
+    let tombstones = buried(&state.tombstones, &state.indices, &indices, at_ms);
     let after = state.with_indices(indices, true);
-    State { data_streams: Arc::new(streams), ..after }
+    State { data_streams: Arc::new(streams), tombstones, ..after }
 }
 
 /// The state with the streams short of indices that are gone; the one that takes writes must stay.
