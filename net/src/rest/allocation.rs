@@ -11,6 +11,7 @@ use env::machine::Volume;
 use json::{Value, Writer};
 
 use super::cluster_state::allocation_id;
+use super::cluster_state::unassigned::{self, Lack};
 use super::nodes::{attributes, write_roles};
 use crate::call::Call;
 use crate::fail;
@@ -309,17 +310,13 @@ fn explain_started<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>) {
 
 fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked: &Asked) {
     let info = &call.core.shared().config.info;
-    let reason = if asked.primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" };
     let directory = call.core.directory();
     let failed = directory.failure(&asked.index, asked.number).filter(|_| asked.primary);
-    writer
-        .key("unassigned_info")
-        .begin_object()
-        .field_str("reason", reason)
-        .field_str("at", &units::date(failed.map_or(asked.index.created_ms, |it| it.at_ms)));
-    if let Some(failure) = failed {
-        writer.field_str("details", &failure.why);
-    }
+    let mut replicas = unassigned::replicas(call, &asked.index);
+    let lack = replicas.next().filter(|_| !asked.primary);
+    let lack = lack.unwrap_or_else(|| Lack::primary(call, &asked.index, failed));
+    writer.key("unassigned_info").begin_object();
+    lack.write(writer, |_| {});
     writer
         .field_str("last_allocation_status", "no_attempt")
         .end_object()

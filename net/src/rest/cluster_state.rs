@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::ShardId;
 use cluster::{Index, State};
 use engine::Result;
-use engine::node::{Directory, Entry, Failure};
+use engine::node::{Directory, Entry};
 use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer};
@@ -14,10 +14,12 @@ use json::{Value, Writer};
 use super::nodes::{attributes, write_roles};
 use crate::call::Call;
 use crate::params::time_ms;
-use crate::render::units;
 use crate::reply::Reply;
 
 mod customs;
+pub(in crate::rest) mod unassigned;
+
+use unassigned::Lack;
 
 /// What may be asked for.
 const METRICS: [&str; 8] = [
@@ -373,8 +375,8 @@ fn copies<E: Env>(
         primary(call, writer, index, number);
     }
     if which != Which::Assigned {
-        for _ in 0..index.settings.replica_count() {
-            unassigned(writer, index, number, Lack::Replica);
+        for lack in unassigned::replicas(call, index) {
+            unassigned::write(writer, index, number, lack);
         }
     }
 }
@@ -389,7 +391,7 @@ pub(super) fn primary<E: Env>(
     let directory = call.core.directory();
     let Some(state) = standing(&directory, index, number) else {
         let failure = directory.failure(index, number);
-        return unassigned(writer, index, number, Lack::Primary(failure));
+        return unassigned::write(writer, index, number, Lack::primary(call, index, failure));
     };
     writer
         .begin_object()
@@ -403,52 +405,6 @@ pub(super) fn primary<E: Env>(
         .key("allocation_id")
         .begin_object()
         .field_str("id", &allocation_id(index, number))
-        .end_object()
-        .key("relocation_failure_info")
-        .begin_object()
-        .field_u64("failed_attempts", 0)
-        .end_object()
-        .end_object();
-}
-
-/// A copy that has no place.
-#[derive(Clone, Copy)]
-enum Lack<'a> {
-    /// The primary, and why.
-    Primary(Option<&'a Failure>),
-    /// A replica: there is no other node for it.
-    Replica,
-}
-
-fn unassigned(writer: &mut Writer<'_>, index: &Index, number: u32, lack: Lack<'_>) {
-    let (primary, source, reason, failure) = match lack {
-        Lack::Primary(failure) => (true, "EXISTING_STORE", "ALLOCATION_FAILED", failure),
-        Lack::Replica => (false, "PEER", "INDEX_CREATED", None),
-    };
-    writer
-        .begin_object()
-        .field_str("state", "UNASSIGNED")
-        .field_bool("primary", primary)
-        .key("node")
-        .null()
-        .key("relocating_node")
-        .null()
-        .field_u64("shard", u64::from(number))
-        .field_str("index", &index.name)
-        .key("recovery_source")
-        .begin_object()
-        .field_str("type", source)
-        .end_object()
-        .key("unassigned_info")
-        .begin_object()
-        .field_str("reason", reason)
-        .field_str("at", &units::date(failure.map_or(index.created_ms, |it| it.at_ms)))
-        .field_bool("delayed", false);
-    if let Some(failure) = failure {
-        writer.field_str("details", &failure.why);
-    }
-    writer
-        .field_str("allocation_status", "no_attempt")
         .end_object()
         .key("relocation_failure_info")
         .begin_object()

@@ -24,6 +24,7 @@ mod scripts;
 mod searches;
 mod security;
 mod shown;
+mod since;
 mod streams;
 mod tells;
 mod templates;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use engine::ops::observe::NodeInfo;
 use engine::{Config, Core, start_all};
-use env::{Env, Spawn, Stream};
+use env::{Clock, Env, Spawn, Stream};
 use http::Method;
 use http::client::{Response, request};
 use json::Value;
@@ -105,7 +105,7 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
         cluster_uuid: "BBBBBBBBBBBBBBBBBBBBBB".into(),
         http_address: "127.0.0.1:9200".into(),
         transport_address: "127.0.0.1:9300".into(),
-        started_ms: 1_000,
+        started_ms: env.clock().unix_ms(),
         build_hash: "abc".into(),
         build_date: "2026-11-20T00:00:00Z".into(),
         attributes: vec![("rack".into(), "r1".into())],

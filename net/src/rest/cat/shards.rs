@@ -1,6 +1,6 @@
 //! `_cat` tables of shards: shards, segments, recovery.
 
-use cluster::Index;
+use cluster::{Index, Vacancy};
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::stats::{Closed, Counts, RecoveryRow, Segment, SegmentRows, Standing, Stats};
@@ -13,12 +13,15 @@ use crate::call::Call;
 use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
 use crate::render::units;
 use crate::reply::Reply;
+use crate::rest::cluster_state::unassigned::vacancies;
 
 /// One copy of a shard; `standing` is `None` for a replica, which has no place.
 struct Line {
     index: std::sync::Arc<Index>,
     number: u32,
     standing: Option<Standing>,
+    /// Of a replica: why it has none.
+    vacancy: Option<Vacancy>,
     node: NodeWords,
     data: String,
     now_ms: i64,
@@ -68,13 +71,13 @@ impl Line {
 }
 
 fn reason(line: &Line) -> &'static str {
-    if line.standing.is_some() { "ALLOCATION_FAILED" } else { "INDEX_CREATED" }
+    line.vacancy.map_or("ALLOCATION_FAILED", |vacancy| vacancy.reason.as_str())
 }
 
-/// Since when a copy has no place: a shard since it failed; a replica never had one.
+/// Since when a copy has no place: a primary since it failed.
 fn unassigned_since(line: &Line) -> Option<i64> {
     match &line.standing {
-        None => Some(line.index.created_ms),
+        None => line.vacancy.map(|vacancy| vacancy.at_ms),
         Some(Standing::Failed(failure)) => Some(failure.at_ms),
         Some(_) => None,
     }
@@ -152,19 +155,20 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let now_ms = call.now_ms();
     let mut rows = Vec::new();
     for one in indices {
-        let replicas = one.index.settings.replica_count();
+        let vacancies: Vec<Vacancy> = vacancies(call, &one.index).collect();
         let folder = data.join("indices").join(one.index.uuid_text());
         for shard in one.shards {
-            let line = |standing| Line {
+            let line = |standing, vacancy| Line {
                 index: std::sync::Arc::clone(&one.index),
                 number: shard.number,
                 standing,
+                vacancy,
                 node: node.clone(),
                 data: folder.join(shard.number.to_string()).display().to_string(),
                 now_ms,
             };
-            rows.push(line(Some(shard.standing)));
-            rows.extend((0..replicas).map(|_| line(None)));
+            rows.push(line(Some(shard.standing), None));
+            rows.extend(vacancies.iter().map(|vacancy| line(None, Some(*vacancy))));
         }
     }
     answer(call, Table { columns, rows }, wish).await
