@@ -280,8 +280,8 @@ async fn metadata<E: Env>(
         index_metadata(call, writer, index, wish.flat);
         call.core.env().spawn().yield_if_needed().await;
     }
-    writer.end_object().key("index-graveyard").begin_object();
-    writer.key("tombstones").begin_array().end_array().end_object();
+    writer.end_object();
+    customs::graveyard(writer, state, call.human);
     if !wish.narrowed {
         customs::templates(writer, state, wish.flat);
         customs::data_streams(call, writer, state);

@@ -81,3 +81,53 @@ fn replicas_tell_why_they_have_no_place_and_since_when() {
         is(&told[2], "REPLICA_ADDED", &raised);
     });
 }
+
+/// Names, ids and moments of the graveyard.
+async fn graveyard(client: &mut Client, target: &str) -> Vec<Value> {
+    let state = client.good("GET", target, "").await;
+    let tombstones = at(&state, &["metadata", "index-graveyard", "tombstones"]);
+    tombstones.as_array().expect("a list").to_vec()
+}
+
+#[test]
+fn the_graveyard_holds_what_was_deleted() {
+    // Once it was always empty.
+    let machine = Machine::new(32);
+    let env = machine.sim.env();
+    let mut before = Vec::new();
+    machine.story(async |mut client: Client| {
+        let mut uuids = Vec::new();
+        for index in ["a", "b"] {
+            client.good("PUT", &format!("/{index}"), "").await;
+            let got = client.good("GET", &format!("/{index}/_settings"), "").await;
+            let uuid = at(&got, &[index, "settings", "index", "uuid"]).as_str().map(str::to_owned);
+            uuids.push(uuid.expect("an id"));
+        }
+        client.good("DELETE", "/b", "").await;
+        let remove = r#"{"actions":[{"remove_index":{"index":"a"}}]}"#;
+        client.good("POST", "/_aliases", remove).await;
+        client
+            .good("PUT", "/_index_template/t", r#"{"index_patterns":["s"],"data_stream":{}}"#)
+            .await;
+        client.good("PUT", "/_data_stream/s", "").await;
+        client.good("DELETE", "/_data_stream/s", "").await;
+        let now = env.clock().unix_ms();
+        before = graveyard(&mut client, "/_cluster/state/metadata").await;
+        let name = |at_: usize| at(&before[at_], &["index", "index_name"]).as_str();
+        assert_eq!((name(0), name(1), before.len()), (Some("b"), Some("a"), 3));
+        assert!(name(2).is_some_and(|name| name.starts_with(".ds-s-")), "{:?}", before[2]);
+        for (one, uuid) in before.iter().zip(uuids.iter().rev()) {
+            assert_eq!(at(one, &["index", "index_uuid"]).as_str(), Some(&**uuid));
+            let deleted = at(one, &["delete_date_in_millis"]).as_i64().expect("a time");
+            assert!((now - 60_000..=now).contains(&deleted), "{deleted} {now}");
+            assert!(one.get("delete_date").is_none());
+        }
+        let human = graveyard(&mut client, "/_cluster/state/metadata?human").await;
+        let deleted = at(&before[0], &["delete_date_in_millis"]).as_i64().expect("a time");
+        let date = base::calendar::iso(deleted);
+        assert_eq!(at(&human[0], &["delete_date"]).as_str(), Some(&*date));
+    });
+    machine.story(async |mut client: Client| {
+        assert_eq!(graveyard(&mut client, "/_cluster/state/metadata").await, before);
+    });
+}

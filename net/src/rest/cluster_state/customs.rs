@@ -10,6 +10,7 @@ use json::{Object, Value, Writer};
 
 use super::Wish;
 use crate::call::Call;
+use crate::render::units;
 use crate::rest::template::shown;
 
 /// `templates`: those of the old kind. Their mappings lie under a type.
@@ -28,6 +29,25 @@ pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wi
         writer.field(name, &body);
     }
     writer.end_object();
+}
+
+/// `index-graveyard`: the last indices that were deleted, whichever are asked about.
+pub(super) fn graveyard(writer: &mut Writer<'_>, state: &State, human: bool) {
+    writer.key("index-graveyard").begin_object().key("tombstones").begin_array();
+    for tombstone in state.tombstones.iter() {
+        writer
+            .begin_object()
+            .key("index")
+            .begin_object()
+            .field_str("index_name", &tombstone.name)
+            .field_str("index_uuid", &cluster::state::uuid_text(tombstone.uuid))
+            .end_object();
+        if human {
+            writer.field_str("delete_date", &units::date(tombstone.deleted_ms));
+        }
+        writer.key("delete_date_in_millis").i64(tombstone.deleted_ms).end_object();
+    }
+    writer.end_array().end_object();
 }
 
 /// `component_template` and `index_template`.
