@@ -1,23 +1,31 @@
-"""Connections that keep the server waiting: `python3 tools/conform/silent.py`.
+"""Connections that keep the server waiting: `python3 tools/conform/silent.py [--last]`.
 
 A node with 64 MiB has places for some hundred connections, and one with 1,000 descriptors for some more. Somebody
 opens two thousand that send nothing, or half a head, or the beginning of a body without a password, or that were
 served once and stay, or ask what anybody may, or do not take their answers, and renews them; meanwhile clients with a password connect, one after the other, and each
 must be served.
 So must one that asked before and kept its connection.
+
+Last, fifteen hundred ask over TLS, again and again, and read nothing, of a node with 256 MiB: there it is memory that
+lacks. Newcomers must be served, bulks of one that was served before as well, the process must stay within its setting
+but for its program, and its log must say what happens. `--last` runs this story alone.
 """
 
 import base64
 import http.client
+import json
+import os
 import resource
 import socket
 import ssl
 import sys
+import threading
 import time
 
 from server import PASSWORD, Server
 
 SILENT, ROUNDS, EACH = 2_000, 3, 15
+DEAF, MEMORY_MIB, FILLING, LONG = 1_500, 256, 120, 20
 HEADERS = {"Authorization": "Basic " + base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()}
 # What whoever keeps the server waiting sends, and nothing after it.
 NOTHING = b""
@@ -27,6 +35,8 @@ MUCH_OF_A_BODY = HALF_A_BODY.replace(b"200", b"90000")
 ANYBODYS = b"OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n"
 # Each answer, a refusal, is as long; nobody reads them.
 UNREAD = (b"GET /_search HTTP/1.1\r\nHost: h\r\nX-Opaque-Id: " + b"A" * 15_000 + b"\r\n\r\n") * 100
+# Answers larger than all buffers between here and there.
+UNREAD_FOR_LONG = UNREAD.replace(b"/_search", b"/nope") * 3
 BLANK = b"GET /_cluster/health HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
@@ -93,6 +103,107 @@ def story(says, tls=True, **how):
         return served, refused, still
 
 
+def deaf(server, held, stop):
+    """Asks again and again over TLS and reads nothing; comes back where it was sent away."""
+    host, port = server.url.split("//", 1)[1].rsplit(":", 1)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    while not stop.is_set():
+        if len(held) >= DEAF:
+            time.sleep(0.001)
+            one, rest = held.pop(0)
+            rest = asked(one, rest or BLANK)
+            if rest is None:
+                one.close()
+            else:
+                held.append((one, rest))
+            continue
+        try:
+            one = socket.socket()
+            one.settimeout(5)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            one.connect((host, int(port)))
+            one = context.wrap_socket(one)
+            one.setblocking(False)
+            held.append((one, asked(one, UNREAD_FOR_LONG)))
+        except OSError:
+            time.sleep(0.001)
+
+
+def asked(one, rest):
+    """Sends as much as goes; what is left, None where the other side has ended it."""
+    try:
+        while rest:
+            rest = rest[one.send(rest[:16_384]):]
+    except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+        return rest
+    except OSError:
+        return None
+    return rest
+
+
+def kib(server, name):
+    with open(f"/proc/{server.process.pid}/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name + ":"))
+
+
+def processor(server):
+    """Seconds that the process has worked."""
+    with open(f"/proc/{server.process.pid}/stat") as line:
+        words = line.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def bulk(wire):
+    line = json.dumps({"text": "x" * 500})
+    body = f'{{"index":{{}}}}\n{line}\n' * 200
+    wire.request("POST", "/kept/_bulk", body, {**HEADERS, "Content-Type": "application/x-ndjson"})
+    answer = wire.getresponse()
+    return answer.status == 200 and not json.loads(answer.read())["errors"]
+
+
+def unread_for_long(cores=1):
+    with Server(cores=cores, args=["--memory", f"{MEMORY_MIB}mb"]) as server:
+        kept = connection(server)
+        good = bulk(kept)
+        held, stop = [], threading.Event()
+        crowd = threading.Thread(target=deaf, args=(server, held, stop))
+        crowd.start()
+        served = refused = passed = 0
+        # Whoever comes while all of them are answered waits for a core, not for memory.
+        end, busy = time.monotonic() + FILLING, True
+        while (len(held) < DEAF or busy) and time.monotonic() < end:
+            before = processor(server)
+            time.sleep(1)
+            busy = processor(server) - before > 0.2
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
+            wire = connection(server)
+            try:
+                served += status(wire) == 200
+            except (OSError, http.client.HTTPException):
+                refused += 1
+            wire.close()
+            try:
+                good &= bulk(kept)
+                passed += 1
+            except (OSError, http.client.HTTPException):
+                good = False
+                kept = connection(server)
+            time.sleep(0.05)
+        stop.set()
+        crowd.join()
+        most = (kib(server, "VmHWM") - kib(server, "RssFile")) >> 10
+        is_told = "new ones take the places" in server.tail(200) or "is used up while" in server.tail(200)
+        good = good and refused == 0 and served > 0 and most <= MEMORY_MIB and is_told
+        print(
+            f"{'ok' if good else 'FAILED'} answers that nobody takes, TLS, {MEMORY_MIB} MiB: {len(held)} came, {served} served, "
+            f"{refused} refused, {passed} bulks, {most} MiB at most, {'told' if is_told else 'not told'}",
+            flush=True,
+        )
+        return good
+
+
 def main():
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < SILENT + 100:
@@ -112,6 +223,8 @@ def main():
         ("answers that nobody takes, plain", UNREAD, {"tls": False}),
         ("answers that nobody takes, plain, few descriptors", UNREAD, {"tls": False, "files": 300}),
     ]
+    if sys.argv[1:] == ["--last"]:
+        stories = []
     failed = 0
     for name, says, how in stories:
         served, refused, still = story(says, **how)
@@ -119,7 +232,8 @@ def main():
         good = refused == 0 and served == ROUNDS * EACH and (still == 200 or says is BLANK)
         failed += not good
         print(f"{'ok' if good else 'FAILED'} {name}: {served} served, {refused} refused, the one that was kept: {still}", flush=True)
-    print(f"{len(stories) - failed} passed, {failed} failed")
+    failed += not unread_for_long()
+    print(f"{len(stories) + 1 - failed} passed, {failed} failed")
     return int(failed > 0)
 
 
