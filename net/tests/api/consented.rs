@@ -1,110 +1,11 @@
 //! What the pages promise is what a token then gets.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use http::client::Response;
 use json::json;
 
-use crate::place::{Client, ISSUER, at, value, with_oauth};
+use crate::browser::{Browser, basic, hidden, location, words};
+use crate::place::{Client, at, value, with_oauth};
 
 const CALLBACK: &str = "https://app.example/cb";
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-}
-
-fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
-/// Somebody's browser: it keeps cookies, and posts forms from our own pages.
-#[derive(Default)]
-struct Browser {
-    cookies: Vec<(String, String)>,
-}
-
-impl Browser {
-    async fn ask(&mut self, client: &mut Client, target: &str, form: &[(&str, &str)]) -> Response {
-        let cookies: Vec<String> =
-            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let cookies = cookies.join("; ");
-        let body: Vec<String> =
-            form.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
-        let mut fields = vec![("Cookie", cookies.as_str()), ("Origin", ISSUER)];
-        let method = if form.is_empty() { "GET" } else { "POST" };
-        if !form.is_empty() {
-            fields.push(("Content-Type", "application/x-www-form-urlencoded"));
-        }
-        client.authorize(None);
-        let answer = client.call_with(method, target, &fields, body.join("&").as_bytes()).await;
-        for (name, value) in &answer.fields {
-            if name.eq_ignore_ascii_case("set-cookie") {
-                let (name, value) =
-                    value.split(';').next().and_then(|it| it.split_once('=')).expect("a cookie");
-                self.cookies.retain(|(known, _)| known != name);
-                self.cookies.push((name.to_owned(), value.to_owned()));
-            }
-        }
-        answer
-    }
-
-    /// Signs in for a request, and comes to the page that asks.
-    async fn consent(
-        &mut self,
-        client: &mut Client,
-        user: &str,
-        id: &str,
-        scope: &str,
-    ) -> (String, Response) {
-        let target =
-            format!("/authorize?response_type=code&client_id={id}&scope={}", escaped(scope));
-        let led = self.ask(client, &target, &[]).await;
-        let request = location(&led).rsplit_once("request=").expect("a request").1.to_owned();
-        let page = self.ask(client, &location(&led), &[]).await;
-        let form = [
-            ("csrf_token", hidden(&page)),
-            ("request", request.clone()),
-            ("username", user.into()),
-            ("password", format!("{user}-knows-this")),
-        ];
-        let form: Vec<(&str, &str)> =
-            form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let led = self.ask(client, "/login", &form).await;
-        assert_eq!(led.status, 303, "{}", led.text());
-        let page = self.ask(client, &format!("/consent?request={request}"), &[]).await;
-        assert_eq!(page.status, 200, "{}", page.text());
-        (request, page)
-    }
-}
-
-fn location(answer: &Response) -> String {
-    let found = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    found.unwrap_or_else(|| panic!("not led on: {} {}", answer.status, answer.text())).1.clone()
-}
-
-fn hidden(page: &Response) -> String {
-    let text = page.text();
-    let after = text.split("name=\"csrf_token\" value=\"").nth(1).expect("a token");
-    // The form of the page itself comes after that of the bar.
-    let after = text.rsplit("name=\"csrf_token\" value=\"").next().unwrap_or(after);
-    after.split('"').next().expect("an end").to_owned()
-}
-
-/// The text of a page, without its tags.
-fn words(page: &Response) -> String {
-    let text = page.text();
-    let mut plain = String::new();
-    let mut is_tag = false;
-    for c in text.chars() {
-        match c {
-            '<' => (is_tag, plain) = (true, plain + " "),
-            '>' => is_tag = false,
-            c if !is_tag => plain.push(c),
-            _ => {}
-        }
-    }
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// A client, and owners by the privileges of their roles: index patterns, each with its privilege.
 async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (String, String) {

@@ -4,6 +4,7 @@ mod absent;
 mod admin;
 mod aliases;
 mod around;
+mod browser;
 mod cat;
 mod consented;
 mod conventions;

@@ -1,0 +1,150 @@
+//! Somebody's browser: it keeps cookies, follows nothing by itself, and posts forms from our own pages.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::client::Response;
+
+use crate::place::{Client, ISSUER};
+
+/// Credentials of a user.
+pub fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// Text as part of a form or query.
+pub fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// A browser with its cookies.
+#[derive(Default)]
+pub struct Browser {
+    cookies: Vec<(String, String)>,
+}
+
+impl Browser {
+    /// Loads a page, or posts a form to it.
+    pub async fn ask(
+        &mut self,
+        client: &mut Client,
+        target: &str,
+        form: &[(&str, &str)],
+    ) -> Response {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies = cookies.join("; ");
+        let body: Vec<String> =
+            form.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let mut fields = vec![("Cookie", cookies.as_str()), ("Origin", ISSUER)];
+        let method = if form.is_empty() { "GET" } else { "POST" };
+        if !form.is_empty() {
+            fields.push(("Content-Type", "application/x-www-form-urlencoded"));
+        }
+        client.authorize(None);
+        let answer = client.call_with(method, target, &fields, body.join("&").as_bytes()).await;
+        for (name, value) in &answer.fields {
+            if name.eq_ignore_ascii_case("set-cookie") {
+                let (name, value) =
+                    value.split(';').next().and_then(|it| it.split_once('=')).expect("a cookie");
+                self.cookies.retain(|(known, _)| known != name);
+                self.cookies.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        answer
+    }
+
+    /// Signs in, as `name` whose password is `name-knows-this`; answers where that leads.
+    pub async fn sign_in(&mut self, client: &mut Client, user: &str, target: &str) -> Response {
+        let page = self.ask(client, target, &[]).await;
+        let mut form = fields(&page, "/login");
+        form.push(("username".into(), user.into()));
+        form.push(("password".into(), format!("{user}-knows-this")));
+        self.post(client, "/login", &form).await
+    }
+
+    /// Posts a form as it stands on a page.
+    pub async fn post(
+        &mut self,
+        client: &mut Client,
+        target: &str,
+        form: &[(String, String)],
+    ) -> Response {
+        let form: Vec<(&str, &str)> =
+            form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.ask(client, target, &form).await
+    }
+
+    /// Signs in for a request, and comes to the page that asks.
+    pub async fn consent(
+        &mut self,
+        client: &mut Client,
+        user: &str,
+        id: &str,
+        scope: &str,
+    ) -> (String, Response) {
+        let target =
+            format!("/authorize?response_type=code&client_id={id}&scope={}", escaped(scope));
+        self.consent_to(client, user, &target).await
+    }
+
+    /// The same for any request.
+    pub async fn consent_to(
+        &mut self,
+        client: &mut Client,
+        user: &str,
+        target: &str,
+    ) -> (String, Response) {
+        let led = self.ask(client, target, &[]).await;
+        let request = location(&led).rsplit_once("request=").expect("a request").1.to_owned();
+        let led = self.sign_in(client, user, &location(&led)).await;
+        assert_eq!(led.status, 303, "{}", led.text());
+        let page = self.ask(client, &format!("/consent?request={request}"), &[]).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        (request, page)
+    }
+}
+
+/// Where an answer leads.
+pub fn location(answer: &Response) -> String {
+    let found = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    found.unwrap_or_else(|| panic!("not led on: {} {}", answer.status, answer.text())).1.clone()
+}
+
+/// The token of a page's own form.
+pub fn hidden(page: &Response) -> String {
+    let text = page.text();
+    let after = text.split("name=\"csrf_token\" value=\"").nth(1).expect("a token");
+    // The form of the page itself comes after that of the bar.
+    let after = text.rsplit("name=\"csrf_token\" value=\"").next().unwrap_or(after);
+    after.split('"').next().expect("an end").to_owned()
+}
+
+/// The text of a page, without its tags.
+pub fn words(page: &Response) -> String {
+    let text = page.text();
+    let mut plain = String::new();
+    let mut is_tag = false;
+    for c in text.chars() {
+        match c {
+            '<' => (is_tag, plain) = (true, plain + " "),
+            '>' => is_tag = false,
+            c if !is_tag => plain.push(c),
+            _ => {}
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Fields of a page's form that leads to `action` and that a browser sends without being asked.
+pub fn fields(page: &Response, action: &str) -> Vec<(String, String)> {
+    let text = page.text();
+    let form = text.split("<form ").find(|form| form.contains(&format!("action=\"{action}\"")));
+    let form = form.unwrap_or_else(|| panic!("no form to {action}: {text}"));
+    let form = form.split("</form>").next().unwrap_or_default();
+    let value = |input: &str, name: &str| {
+        let after = input.split_once(&format!(" {name}=\""))?.1;
+        after.split('"').next().map(str::to_owned)
+    };
+    let inputs = form.split("<input").skip(1).filter(|input| input.starts_with(" type=\"hidden\""));
+    inputs.filter_map(|input| Some((value(input, "name")?, value(input, "value")?))).collect()
+}
