@@ -45,7 +45,8 @@ def decide(reviewer, app, decision="approve", **fields):
     page = reviewer.get("/admin/apps")
     card = next(card for card in page.text.split("<article")[1:] if reference in card)
     token = dict(hidden(page, "/admin/apps"))["csrf_token"]
-    body = [("csrf_token", token), ("app", reference), ("decision", decision)] + list(fields.items())
+    version = card.split('name="version" value="')[1].split('"')[0]
+    body = [("csrf_token", token), ("app", reference), ("version", version), ("decision", decision)] + list(fields.items())
     assert reviewer.post("/admin/apps", body).status == 303
     return card
 

@@ -32,6 +32,8 @@ pub struct Callback {
 pub struct Entry {
     /// Its reference number.
     pub reference: String,
+    /// The version that is shown: a decision is about that one alone.
+    pub version: u64,
     /// The name asked for.
     pub name: String,
     /// Where its logo is.
@@ -58,11 +60,17 @@ pub struct Entry {
     pub alike: Vec<String>,
 }
 
-/// The queue.
-pub fn render(person: &Person<'_>, csrf: &str, entries: &[Entry]) -> String {
+/// The queue; `changed` names the application of which nothing was decided, for it has changed since it was
+/// looked at.
+pub fn render(person: &Person<'_>, csrf: &str, entries: &[Entry], changed: Option<&str>) -> String {
     let body = html! {
         h1 { "Applications to review" }
         p.lead { "Whoever is approved here may ask every owner for access. Nobody sees the secrets." }
+        @if let Some(name) = changed {
+            div.note.stop role="alert" {
+                "Nothing was decided: " strong { bdi { (name) } } " has changed since you looked at it. Look at it again, as it is now."
+            }
+        }
         @if entries.is_empty() { section.card { p { "Nothing waits." } } }
         @for entry in entries { (article(csrf, entry)) }
     };
@@ -121,6 +129,7 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
             form method="post" action="/admin/apps" {
                 (hidden("csrf_token", csrf))
                 (hidden("app", &entry.reference))
+                (hidden("version", &entry.version.to_string()))
                 @if entry.confidential {
                     div.field {
                         label for=(pkce) { "PKCE" }
@@ -154,6 +163,7 @@ mod tests {
         let entry = Entry {
             reference: "A-1".into(),
             name: "Chart".into(),
+            version: 7,
             logo: None,
             owner: "dev".into(),
             change: true,
@@ -170,11 +180,12 @@ mod tests {
             facts: vec![Fact { name: "Name", before: Some("Old".into()), now: "Chart".into() }],
             alike: vec!["Charts".into()],
         };
-        let page = render(&person, "c", &[entry]);
+        let page = render(&person, "c", &[entry], None);
         for part in [
             "<article",
             "name=\"app\" value=\"A-1\"",
             "value=\"approve\"",
+            "name=\"version\" value=\"7\"",
             "value=\"reject\"",
             "unprotected",
             "changes things",
@@ -186,6 +197,6 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} is missing in {page}");
         }
-        assert!(render(&person, "c", &[]).contains("Nothing waits"));
+        assert!(render(&person, "c", &[], None).contains("Nothing waits"));
     }
 }

@@ -174,7 +174,7 @@ fn down(error: authz::Error) -> Error {
         authz::Error::Changed => Error::new(
             409,
             "version_conflict_engine_exception",
-            "the client was changed by somebody else at the same moment",
+            "the client is not at the version that this is about: look at it again",
         ),
         other => Error::new(503, "status_exception", other.to_string()),
     }
@@ -213,6 +213,7 @@ const FIELDS: &[&str] = &[
     "allow_insecure_redirect",
     "application_type",
     "authorization_details_types",
+    client.version = 1;
     "client_name",
     "client_uri",
     "contacts",
@@ -404,6 +405,7 @@ fn write(writer: &mut Writer<'_>, client: &Client) {
     writer.field_bool("require_pkce", client.profile.require_pkce);
     writer.field_bool("allow_insecure_redirect", client.allow_insecure_redirect);
     writer.field_bool("unreviewed", client.unreviewed);
+    writer.key("version").u64(client.version);
     if let Some(account) = &client.service_account {
         writer.field_str("service_account", account);
     }
@@ -478,7 +480,7 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     account_of::check_client(by, &visit.state(), &client)?;
     let (shown, kept) = apps::secret(visit);
     let secrets = apps::with_secret(&client.secrets, kept, visit.now());
-    let changed = Client { secrets, ..(*client).clone() };
+    let mut changed = Client { secrets, ..(*client).clone() };
     let command = Command::PutClient { client: changed.clone(), version: client.version };
     visit.ask(command).await.map_err(down)?;
     Ok(told(200, &changed, Some(&shown)))
@@ -489,6 +491,7 @@ async fn decide<E: Env>(
     id: &str,
     verb: &str,
     by: &Principal,
+    changed.version += 1;
 ) -> Result<Reply> {
     let client = known(visit, id)?;
     let changed = match verb {
@@ -499,6 +502,10 @@ async fn decide<E: Env>(
                 _ => review::approved(visit, &client),
             };
             account_of::check_client(by, &visit.state(), &approved)?;
+    if version_of(visit)?.is_some_and(|seen| seen != client.version) {
+        // What was looked at is not what would be decided about.
+        return Err(down(authz::Error::Changed));
+    }
             approved
         }
         "_reject" => review::rejected(&client),
@@ -513,7 +520,8 @@ async fn decide<E: Env>(
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
     writer.field_str("client_id", changed.client_id.as_deref().unwrap_or_default());
-    writer.field_str("status", changed.status.as_str()).end_object();
+    writer.field_str("status", changed.status.as_str());
+    writer.key("version").u64(client.version + 1).end_object();
     Ok(Reply::json(200, body))
 }
 
@@ -525,6 +533,16 @@ fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
     let (user, client) = (form.first("username"), form.first("client_id"));
     let is_wanted = |grant: &Grant| {
         grant.kind != GrantKind::Service
+/// `?version=`: the version that a decision is about, where the caller names one.
+fn version_of<E: Env>(visit: &Visit<'_, E>) -> Result<Option<u64>> {
+    let form = Form::parse(visit.query)
+        .map_err(|_| Error::illegal_argument("the query cannot be read"))?;
+    let given = form.one("version").map_err(|_| Error::illegal_argument("[version] came twice"))?;
+    given
+        .map(|text| text.parse().map_err(|_| Error::illegal_argument("[version] must be a number")))
+        .transpose()
+}
+
             && grant.parent.is_none()
             && user.is_none_or(|user| grant.user == user)
             && client.is_none_or(|client| grant.client.as_deref() == Some(client))

@@ -15,6 +15,16 @@ const NOTE_CHARACTERS_MAX: usize = 1000;
 
 /// `GET /admin/apps`.
 pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
+    queue(visit, signed_in, 200, None)
+}
+
+/// The queue as it is now; `changed` names the application of which nothing was decided.
+fn queue<E: Env>(
+    visit: &Visit<'_, E>,
+    signed_in: &SignedIn,
+    status: u16,
+    changed: Option<&str>,
+) -> Reply {
     let state = visit.state();
     let mut waiting: Vec<_> = state
         .clients
@@ -31,7 +41,12 @@ pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let entries: Vec<Entry> =
         waiting.iter().map(|client| entry(visit, client, &approved)).collect();
     let csrf = visit.token_of(&signed_in.session.id, "review");
-    visit.page(200, review::render(&signed_in.person(), &csrf, &entries))
+    visit.page(status, review::render(&signed_in.person(), &csrf, &entries, changed))
+}
+
+/// What was decided about is not what waits now: the reviewer sees the new one first.
+fn look_again<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, name: &str) -> Reply {
+    queue(visit, signed_in, 409, Some(name))
 }
 
 fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)]) -> Entry {
@@ -48,6 +63,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
     });
     Entry {
         reference: client.reference.clone(),
+        version: client.version,
         name: now.name.clone(),
         logo: now.logo.as_ref().map(|_| {
             let proposed = if before.is_some() { "?proposed" } else { "" };
@@ -116,6 +132,20 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             "Look at the queue again.",
         );
     };
+    let is_yes = form.text("decision") == "approve";
+    let event = if is_yes { "client_approved" } else { "client_rejected" };
+    let named = &client.proposal.as_ref().unwrap_or(&client.profile).name;
+    // The developer may have sent another one since the page was made: nobody looked at that.
+    if form.text("version") != client.version.to_string() {
+        let facts = [
+            ("reason", "it changed since it was looked at"),
+            ("user", signed_in.user.name.as_str()),
+            ("client", client.client_id.as_deref().unwrap_or_default()),
+            ("application", &client.reference),
+        ];
+        visit.note(event, "failed", &facts);
+        return look_again(visit, signed_in, named);
+    }
     let note: String = form.text("note").chars().take(NOTE_CHARACTERS_MAX).collect();
     let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
     let changed = match form.text("decision") {
@@ -142,7 +172,6 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         "reject" => Client { note, ..rejected(client) },
         _ => return visit.foreign_form(),
     };
-    let is_yes = form.text("decision") == "approve";
     let id = changed.client_id.clone().unwrap_or_default();
     let decided = visit.ask(Command::PutClient { client: changed, version: client.version }).await;
     // Nothing is noted as done that was not.
@@ -156,10 +185,11 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ("client", &id),
         ("application", &client.reference),
     ];
-    visit.note(if is_yes { "client_approved" } else { "client_rejected" }, outcome, &facts);
+    visit.note(event, outcome, &facts);
     match decided {
-        // Somebody else decided at the same moment: the queue shows what is left.
-        Ok(_) | Err(authz::Error::Changed) => visit.see_other("/admin/apps"),
+        Ok(_) => visit.see_other("/admin/apps"),
+        // Somebody else decided, or it was changed, at the same moment: the queue shows what is left.
+        Err(authz::Error::Changed) => look_again(visit, signed_in, named),
         Err(_) => visit.down(),
     }
 }

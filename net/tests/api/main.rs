@@ -10,6 +10,7 @@ mod consented;
 mod conventions;
 mod counted;
 mod dated;
+mod decided;
 mod denied;
 mod documents;
 mod drift;

@@ -1,0 +1,144 @@
+//! Who decides on applications decides on what was shown.
+
+use http::client::Response;
+
+use crate::browser::{Browser, basic, fields, location, words};
+use crate::place::{Client, at, with_oauth};
+
+/// A developer and a reviewer, signed in.
+async fn stage(client: &mut Client) -> (Browser, Browser) {
+    client.authorize(Some(&basic("elastic", "secret")));
+    for (name, role) in [("dev", ""), ("rev", "\"oauth_admin\"")] {
+        let body = format!(r#"{{"password":"{name}-knows-this","roles":[{role}]}}"#);
+        client.good("PUT", &format!("/_security/user/{name}"), &body).await;
+    }
+    let (mut dev, mut rev) = (Browser::default(), Browser::default());
+    dev.sign_in(client, "dev", "/login").await;
+    rev.sign_in(client, "rev", "/login").await;
+    (dev, rev)
+}
+
+/// Sends an application, or a change of one; answers its address.
+async fn send(
+    dev: &mut Browser,
+    client: &mut Client,
+    target: &str,
+    name: &str,
+    callback: &str,
+    scope: &str,
+) -> String {
+    let page = dev.ask(client, target, &[]).await;
+    let mut form = fields(&page, target);
+    for (name, value) in [
+        ("application_type", "web"),
+        ("client_name", name),
+        ("redirect_uris", callback),
+        ("scope", scope),
+        ("confidential", "confidential"),
+        ("require_pkce", "true"),
+        ("action", "submit"),
+    ] {
+        form.push((name.into(), value.into()));
+    }
+    let answer = dev.post(client, target, &form).await;
+    if answer.status == 303 { location(&answer) } else { panic!("{}", answer.text()) }
+}
+
+async fn press(
+    rev: &mut Browser,
+    client: &mut Client,
+    page: &Response,
+    decision: &str,
+) -> Response {
+    let mut form = fields(page, "/admin/apps");
+    form.push(("decision".into(), decision.into()));
+    rev.post(client, "/admin/apps", &form).await
+}
+
+async fn shown(client: &mut Client, app: &str) -> json::Value {
+    let reference = app.rsplit('/').next().expect("a reference");
+    client.authorize(Some(&basic("elastic", "secret")));
+    client.good("GET", &format!("/_oauth/client/{reference}"), "").await
+}
+
+/// A reviewer had the queue open; the developer sent another version; a press of *Approve* on the old page
+/// approved the new one, which nobody had looked at.
+#[test]
+fn a_reviewer_decides_on_what_the_page_showed() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let (good, evil) = ("https://good.example/cb", "https://evil.example/cb");
+        let app =
+            send(&mut dev, &mut client, "/apps/new", "Innocent", good, "index:a-1:read").await;
+        let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+        send(&mut dev, &mut client, &app, "Another", evil, "index:*:all").await;
+        for decision in ["approve", "reject"] {
+            let answer = press(&mut rev, &mut client, &queue, decision).await;
+            assert_eq!(answer.status, 409, "{decision}: {}", answer.text());
+            let told = words(&answer);
+            assert!(told.contains("Another has changed since you looked at it"), "{told}");
+            assert!(told.contains("evil.example"), "the queue as it is now: {told}");
+            assert_eq!(at(&shown(&mut client, &app).await, &["status"]).as_str(), Some("pending"));
+        }
+        // What was looked at is decided.
+        let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+        let answer = press(&mut rev, &mut client, &queue, "approve").await;
+        assert_eq!((answer.status, location(&answer)), (303, "/admin/apps".to_owned()));
+        assert_eq!(at(&shown(&mut client, &app).await, &["status"]).as_str(), Some("approved"));
+
+        // The same of a change that waits beside what is approved.
+        send(&mut dev, &mut client, &app, "Changed", good, "index:a-1:read").await;
+        let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+        send(&mut dev, &mut client, &app, "Changed", evil, "index:*:all").await;
+        for decision in ["approve", "reject"] {
+            let answer = press(&mut rev, &mut client, &queue, decision).await;
+            assert_eq!(answer.status, 409, "{decision}: {}", answer.text());
+        }
+        let now = shown(&mut client, &app).await;
+        assert_eq!(at(&now, &["client_name"]).as_str(), Some("Another"));
+        assert_eq!(at(&now, &["proposal", "scope"]).as_str(), Some("index:*:all"));
+        // A form that names no version is about none.
+        let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+        let mut form = fields(&queue, "/admin/apps");
+        form.retain(|(name, _)| name != "version");
+        form.push(("decision".into(), "approve".into()));
+        assert_eq!(rev.post(&mut client, "/admin/apps", &form).await.status, 409);
+    });
+}
+
+/// Scripts had no way to say which version they looked at.
+#[test]
+fn a_call_may_name_the_version_that_it_is_about() {
+    with_oauth(|mut client| async move {
+        let (mut dev, _) = stage(&mut client).await;
+        let callback = "https://app.example/cb";
+        let app = send(&mut dev, &mut client, "/apps/new", "One", callback, "index:a-1:read").await;
+        let reference = app.rsplit('/').next().expect("a reference").to_owned();
+        let seen = at(&shown(&mut client, &app).await, &["version"]).as_u64().expect("a version");
+        send(&mut dev, &mut client, &app, "Two", callback, "index:a-2:read").await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let path =
+            |verb: &str, seen: &str| format!("/_oauth/client/{reference}/{verb}?version={seen}");
+        for verb in ["_approve", "_reject", "_suspend"] {
+            let refused = client.bad("POST", &path(verb, &seen.to_string()), "").await;
+            let expected =
+                "409 version_conflict_engine_exception: the client is not at the version";
+            assert!(refused.starts_with(expected), "{verb}: {refused}");
+            let refused = client.bad("POST", &path(verb, "x"), "").await;
+            assert_eq!(refused, "400 illegal_argument_exception: [version] must be a number");
+        }
+        let now = shown(&mut client, &app).await;
+        assert_eq!(at(&now, &["status"]).as_str(), Some("pending"));
+        let seen = at(&now, &["version"]).as_u64().expect("a version");
+        let done = client.good("POST", &path("_approve", &seen.to_string()), "").await;
+        assert_eq!(at(&done, &["status"]).as_str(), Some("approved"));
+        let now = shown(&mut client, &app).await;
+        assert_eq!(at(&now, &["version"]), at(&done, &["version"]), "as it was told");
+        // What is told of a new one is what is shown of it.
+        let body = r#"{"client_name":"App","redirect_uris":["https://app.example/cb"]}"#;
+        let made = client.good("POST", "/_oauth/client", body).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id");
+        let one = client.good("GET", &format!("/_oauth/client/{id}"), "").await;
+        assert_eq!(at(&one, &["version"]), at(&made, &["version"]));
+    });
+}
