@@ -53,7 +53,7 @@ pub fn grants(person: &Person<'_>, csrf: &str, rows: &[Row], stolen: &[Stolen]) 
             section.note.stop aria-labelledby="stolen" {
                 h2 #stolen { "Access that was ended for your safety" }
                 ul { @for one in stolen {
-                    li { strong { (one.app) } ", " (time(one.at)) ": a key of this application was used twice. It may "
+                    li { strong { bdi { (one.app) } } ", " (time(one.at)) ": a key of this application was used twice. It may "
                         "have been stolen, so nothing of it works any more. You can let the application in again." }
                 } }
                 form method="post" action="/account/apps" {

@@ -28,7 +28,7 @@ pub fn list(person: &Person<'_>, rows: &[Row]) -> String {
             @for row in rows {
                 article.card {
                     (app_head(&row.name, row.logo.as_deref(), &standing(row.status, row.changing), 2))
-                    a href={ "/apps/" (row.reference) } { "Open " (row.name) }
+                    a href={ "/apps/" (row.reference) } { "Open " bdi { (row.name) } }
                 }
             }
         }
@@ -144,7 +144,7 @@ pub fn app(app: &App<'_>) -> String {
                 "suspended" => p { "It was suspended: it can neither ask for access nor use what it had." },
                 _ => {},
             }
-            @if let Some(note) = app.note { div.note { strong { "The reviewer says: " } (note) } }
+            @if let Some(note) = app.note { div.note { strong { "The reviewer says: " } bdi { (note) } } }
             @if let Some(id) = app.client_id {
                 h2 { "Client id" }
                 code.client_id { (id) }

@@ -1,10 +1,12 @@
 //! A filter on documents in plain words, for whoever decides on it and is no programmer.
 //!
 //! What cannot be said in words that mean exactly the same (scores, words of texts, scripts, shapes) is not
-//! said at all: the page then shows the filter as it came.
+//! said at all: the page then shows the filter as it came. So it is with values and fields that could be
+//! taken for words of ours ([`quoted`](super::quoted)).
 
 use json::Value;
 
+use super::quoted;
 use super::words::list;
 
 /// Filters nest so deep at most.
@@ -16,9 +18,64 @@ const BYTES_MAX: usize = 600;
 /// Longer lists of values, neither.
 const VALUES_MAX: usize = 10;
 
-/// What a document must be like, after "where"; `None` where words do not say it.
-pub fn in_words(query: &Value) -> Option<String> {
-    clause(query, 0).filter(|told| told.len() <= BYTES_MAX)
+/// What a filter lets through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Every document.
+    All,
+    /// Documents that are as these words say, after "where".
+    Where(String),
+}
+
+/// What a filter lets through, in words; `None` where words do not say it.
+pub fn in_words(query: &Value) -> Option<Told> {
+    match clause(query, 0)? {
+        Clause::All => Some(Told::All),
+        Clause::Words(words, _) => (words.len() <= BYTES_MAX).then_some(Told::Where(words)),
+    }
+}
+
+/// A part of a filter.
+enum Clause {
+    /// It leaves nothing out.
+    All,
+    /// It is said so.
+    Words(String, Joint),
+}
+
+/// What holds the words of a clause together: whether they need brackets among others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Joint {
+    /// Nothing: they are one.
+    None,
+    /// Each must be.
+    And,
+    /// One must be.
+    Or,
+    /// Several values of one field.
+    Values,
+}
+
+impl Clause {
+    fn one(words: String) -> Self {
+        Self::Words(words, Joint::None)
+    }
+}
+
+/// Clauses side by side.
+fn joined(mut clauses: Vec<(String, Joint)>, joint: Joint) -> Option<Clause> {
+    if clauses.len() < 2 {
+        return clauses.pop().map(|(words, own)| Clause::Words(words, own));
+    }
+    let word = if joint == Joint::Or { " or " } else { " and " };
+    let told: Vec<String> = clauses
+        .into_iter()
+        .map(|(words, own)| match own {
+            own if own == Joint::None || own == joint => words,
+            _ => format!("({words})"),
+        })
+        .collect();
+    Some(Clause::Words(told.join(word), joint))
 }
 
 /// The one member of an object.
@@ -29,13 +86,13 @@ fn only(value: &Value) -> Option<(&str, &Value)> {
     members.next().is_none().then_some((name, value))
 }
 
-fn clause(query: &Value, depth: usize) -> Option<String> {
+fn clause(query: &Value, depth: usize) -> Option<Clause> {
     if depth > DEPTH_MAX {
         return None;
     }
     let (kind, body) = only(query)?;
     match kind {
-        "match_all" => (body.as_object()?.iter().next().is_none()).then(|| "anything".to_owned()),
+        "match_all" => (body.as_object()?.iter().next().is_none()).then_some(Clause::All),
         "term" => {
             let (field, value) = only(body)?;
             let value = match only(value) {
@@ -43,7 +100,7 @@ fn clause(query: &Value, depth: usize) -> Option<String> {
                 Some(_) => return None,
                 None => value,
             };
-            Some(format!("{} is {}", name(field), scalar(value)?))
+            Some(Clause::one(format!("{} is {}", name(field)?, scalar(value)?)))
         }
         "terms" => {
             let (field, values) = only(body)?;
@@ -53,10 +110,13 @@ fn clause(query: &Value, depth: usize) -> Option<String> {
             }
             let values: Vec<String> = values.iter().map(scalar).collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            Some(format!("{} is {}", name(field), list(&values, "or")))
+            let joint = if values.len() > 1 { Joint::Values } else { Joint::None };
+            Some(Clause::Words(format!("{} is {}", name(field)?, list(&values, "or")), joint))
         }
         "exists" => match only(body)? {
-            ("field", field) => Some(format!("{} has a value", name(field.as_str()?))),
+            ("field", field) => {
+                Some(Clause::one(format!("{} has a value", name(field.as_str()?)?)))
+            }
             _ => None,
         },
         "range" => {
@@ -72,7 +132,12 @@ fn clause(query: &Value, depth: usize) -> Option<String> {
                 };
                 told.push(format!("{word} {}", scalar(value)?));
             }
-            (!told.is_empty()).then(|| format!("{} is {}", name(field), told.join(" and ")))
+            let joint = match told.len() {
+                0 => return None,
+                1 => Joint::None,
+                _ => Joint::Values,
+            };
+            Some(Clause::Words(format!("{} is {}", name(field)?, told.join(" and ")), joint))
         }
         "bool" => all(body, depth),
         _ => None,
@@ -80,47 +145,65 @@ fn clause(query: &Value, depth: usize) -> Option<String> {
 }
 
 /// A `bool`: what must be, what must not be, and one of several.
-fn all(body: &Value, depth: usize) -> Option<String> {
-    let mut told: Vec<String> = Vec::new();
-    let (mut some, mut is_required) = (Vec::new(), false);
+fn all(body: &Value, depth: usize) -> Option<Clause> {
+    let mut told: Vec<(String, Joint)> = Vec::new();
+    // What leaves nothing out needs no words; it counts as a clause all the same.
+    let (mut some, mut is_required, mut is_any) = (None, false, false);
     for (occurrence, clauses) in body.as_object()?.iter() {
         let clauses = match clauses.as_array() {
             Some(clauses) => clauses,
             None => std::slice::from_ref(clauses),
         };
-        let clauses: Vec<String> =
+        let clauses: Vec<Clause> =
             clauses.iter().map(|it| clause(it, depth + 1)).collect::<Option<_>>()?;
+        let mut said = Vec::new();
+        let mut has_all = false;
+        for clause in &clauses {
+            match clause {
+                Clause::All => has_all = true,
+                Clause::Words(words, joint) => said.push((words.clone(), *joint)),
+            }
+        }
         match occurrence {
             "must" | "filter" => {
                 is_required |= !clauses.is_empty();
-                told.extend(clauses);
+                is_any |= has_all;
+                told.extend(said);
             }
-            "must_not" => told.extend(clauses.into_iter().map(|it| format!("not ({it})"))),
-            "should" => some = clauses,
+            // What keeps everything back is no filter that has words.
+            "must_not" if has_all => return None,
+            "must_not" => {
+                told.extend(said.iter().map(|(it, _)| (format!("not ({it})"), Joint::None)));
+            }
+            "should" if has_all => is_any = true,
+            "should" => some = joined(said, Joint::Or),
             _ => return None,
         }
     }
     // Beside what must be, what may be leaves nothing out.
-    if !some.is_empty() && !is_required {
-        let one = some.join(" or ");
-        told.push(if some.len() > 1 && !told.is_empty() { format!("({one})") } else { one });
+    if let Some(Clause::Words(words, joint)) = some
+        && !is_required
+    {
+        told.push((words, joint));
     }
-    match (told.len(), depth) {
-        (0, _) => None,
-        (1, _) => told.pop(),
-        (_, 0) => Some(told.join(" and ")),
-        _ => Some(format!("({})", told.join(" and "))),
+    match joined(told, Joint::And) {
+        None if is_any => Some(Clause::All),
+        told => told,
     }
 }
 
 /// A field as people know it: a keyword beside a text is the same to them.
-fn name(field: &str) -> &str {
-    field.strip_suffix(".keyword").unwrap_or(field)
+fn name(field: &str) -> Option<String> {
+    let name = field.strip_suffix(".keyword").unwrap_or(field);
+    quoted::is_plain_field(name).then(|| quoted::isolated(name).into_owned())
 }
 
 fn scalar(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(format!("\u{201c}{text}\u{201d}")),
+        Value::String(text) => {
+            let is_plain = quoted::is_plain_value(text);
+            is_plain.then(|| format!("\u{201c}{}\u{201d}", quoted::isolated(text)))
+        }
         Value::Bool(true) => Some("yes".to_owned()),
         Value::Bool(false) => Some("no".to_owned()),
         Value::Number(_) => Some(json::to_string(value)),
@@ -133,7 +216,10 @@ mod tests {
     use super::*;
 
     fn told(query: &str) -> Option<String> {
-        in_words(&json::parse(query.as_bytes()).expect("JSON"))
+        in_words(&json::parse(query.as_bytes()).expect("JSON")).map(|told| match told {
+            Told::All => "all".to_owned(),
+            Told::Where(words) => words,
+        })
     }
 
     #[test]
@@ -159,6 +245,67 @@ mod tests {
         ] {
             assert_eq!(told(query).as_deref(), Some(expected), "{query}");
         }
+    }
+
+    /// `(a or b) and c` was told as `a or b and c`.
+    #[test]
+    fn what_belongs_together_stands_in_brackets() {
+        let (a, b, c) = (r#"{"term":{"a":1}}"#, r#"{"term":{"b":2}}"#, r#"{"term":{"c":3}}"#);
+        let some = format!(r#"{{"bool":{{"should":[{a},{b}]}}}}"#);
+        let each = format!(r#"{{"bool":{{"must":[{a},{b}]}}}}"#);
+        let terms = r#"{"terms":{"k":["x","y"]}}"#;
+        let range = r#"{"range":{"n":{"gte":1,"lt":5}}}"#;
+        let any = r#"{"match_all":{}}"#;
+        for (query, expected) in [
+            (format!(r#"{{"bool":{{"filter":[{some},{c}]}}}}"#), "(a is 1 or b is 2) and c is 3"),
+            (format!(r#"{{"bool":{{"filter":[{each},{c}]}}}}"#), "a is 1 and b is 2 and c is 3"),
+            (format!(r#"{{"bool":{{"should":[{some},{c}]}}}}"#), "a is 1 or b is 2 or c is 3"),
+            (format!(r#"{{"bool":{{"should":[{each},{c}]}}}}"#), "(a is 1 and b is 2) or c is 3"),
+            (format!(r#"{{"bool":{{"must_not":[{each}]}}}}"#), "not (a is 1 and b is 2)"),
+            (
+                format!(r#"{{"bool":{{"must_not":[{some},{c}]}}}}"#),
+                "not (a is 1 or b is 2) and not (c is 3)",
+            ),
+            (
+                format!(r#"{{"bool":{{"filter":[{{"bool":{{"must":[{some}]}}}},{c}]}}}}"#),
+                "(a is 1 or b is 2) and c is 3",
+            ),
+            (
+                format!(r#"{{"bool":{{"must_not":{c},"should":[{a},{b}]}}}}"#),
+                "not (c is 3) and (a is 1 or b is 2)",
+            ),
+            (format!(r#"{{"bool":{{"filter":[{terms},{c}]}}}}"#), "(k is “x” or “y”) and c is 3"),
+            (
+                format!(r#"{{"bool":{{"should":[{range},{c}]}}}}"#),
+                "(n is at least 1 and below 5) or c is 3",
+            ),
+            (any.to_owned(), "all"),
+            (format!(r#"{{"bool":{{"filter":[{any},{c}]}}}}"#), "c is 3"),
+            (format!(r#"{{"bool":{{"filter":{any},"should":{c}}}}}"#), "all"),
+            (format!(r#"{{"bool":{{"should":[{any},{c}]}}}}"#), "all"),
+            (format!(r#"{{"bool":{{"should":[{any},{a}],"must_not":{c}}}}}"#), "not (c is 3)"),
+        ] {
+            assert_eq!(told(&query).as_deref(), Some(expected), "{query}");
+        }
+    }
+
+    /// A value that held our own quotation marks told of a narrower filter than the one that was granted.
+    #[test]
+    fn what_could_be_taken_for_our_words_is_not_said() {
+        for query in [
+            r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
+            r#"{"bool":{"must_not":{"terms":{"k":["zzz","y”) and (k is “a"]}}}}"#,
+            r#"{"bool":{"must_not":{"term":{"a”) and (customer":"x"}}}}"#,
+            r#"{"range":{"k":{"gte":"a”) or (k is “b"}}}"#,
+            r#"{"exists":{"field":"k has a value or n"}}"#,
+            r#"{"exists":{"field":".keyword"}}"#,
+            r#"{"term":{"k":"a\u202eb"}}"#,
+            r#"{"bool":{"must_not":{"match_all":{}}}}"#,
+        ] {
+            assert_eq!(told(query), None, "{query}");
+        }
+        let hebrew = told(r#"{"terms":{"k":["\u05d0","b"]}}"#);
+        assert_eq!(hebrew.as_deref(), Some("k is “\u{2068}\u{5d0}\u{2069}” or “b”"));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::condition;
+use super::condition::{self, Told};
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
+use super::quoted;
 use super::words::{Weight, Words, duration};
 
 /// What the page shows.
@@ -69,16 +70,22 @@ pub struct Detail {
 /// A filter on documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
+    /// It leaves nothing out.
+    All,
     /// What follows "where".
     Words(String),
-    /// The filter, as JSON text.
+    /// The filter, as JSON text in which nothing is hidden.
     Text(String),
 }
 
 impl Condition {
     /// Of a query.
     pub fn of(query: &json::Value) -> Self {
-        condition::in_words(query).map_or_else(|| Self::Text(json::to_string(query)), Self::Words)
+        match condition::in_words(query) {
+            Some(Told::All) => Self::All,
+            Some(Told::Where(words)) => Self::Words(words),
+            None => Self::Text(quoted::technical(query)),
+        }
     }
 }
 
@@ -87,7 +94,7 @@ pub fn render(consent: &Consent<'_>) -> String {
     let below = html! {
         "wants access to your documents · "
         @if consent.reviewed { (badge("reviewed", "good")) } @else { (badge("not reviewed", "bad")) }
-        @if let Some(publisher) = consent.publisher { " by " (publisher) }
+        @if let Some(publisher) = consent.publisher { " by " bdi { (publisher) } }
     };
     let body = html! {
         section.card {
@@ -209,6 +216,7 @@ fn entry(detail: &Detail) -> Markup {
             label for=(id) { (detail.sentence) }
             p.hint {
                 @match &detail.condition {
+                    Some(Condition::All) => { "All documents: the filter leaves nothing out. " }
                     Some(Condition::Words(words)) => { "Only documents where " (words) ". " }
                     Some(Condition::Text(text)) => { "Only documents that meet this technical condition: " code { (text) } ". " }
                     None => {}
@@ -217,7 +225,7 @@ fn entry(detail: &Detail) -> Markup {
                     "Only the fields "
                     @for (at, field) in detail.fields.iter().enumerate() {
                         @if at > 0 { ", " }
-                        code { (field) }
+                        code { (quoted::field(field)) }
                     }
                     "."
                 }

@@ -157,7 +157,7 @@ pub fn app_head(name: &str, logo: Option<&str>, below: &Markup, level: u8) -> Ma
                 None => span.mono aria-hidden="true" { (first) },
             }
             div {
-                @if level == 1 { h1 { (name) } } @else { h2 { (name) } }
+                @if level == 1 { h1 { bdi { (name) } } } @else { h2 { bdi { (name) } } }
                 p { (below) }
             }
         }

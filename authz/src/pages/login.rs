@@ -58,7 +58,7 @@ pub fn render(login: &Login<'_>) -> String {
         section.card {
             h1 { "Sign in" }
             @match login.app {
-                Some(app) => p.lead { "Sign in to go on with " strong { (app) } "." },
+                Some(app) => p.lead { "Sign in to go on with " strong { bdi { (app) } } "." },
                 None => p.lead { "Use your account of this store." },
             }
             @if let Some(message) = &message {

@@ -2,13 +2,14 @@
 //! screen reader, from 320 pixels to wide, in light and dark.
 //!
 //! A page is a function from plain data to HTML; it looks nothing up and decides nothing. Text is
-//! escaped by the template language, so a name chosen by a stranger stays text.
+//! escaped by the template language, so a name chosen by a stranger stays text; inside a sentence it stands
+//! in `bdi`, so that a script that runs to the left does not turn what follows.
 //!
 //! | page | shows |
 //! |---|---|
 //! | [`login`] | the form that asks who is there |
 //! | [`consent`] | what an application asks for, and who it is |
-//! | [`condition`], [`words`] | (no pages: filters and scopes in plain words) |
+//! | [`condition`], [`words`], [`quoted`] | (no pages: filters and scopes in plain words, and what strangers wrote in them) |
 //! | [`account`] | applications let in, sessions, the password |
 //! | [`apps`] | a developer's applications and their form |
 //! | [`review`] | what waits for a reviewer |
@@ -23,6 +24,7 @@ pub mod device;
 pub mod layout;
 pub mod login;
 pub mod problem;
+pub mod quoted;
 pub mod review;
 pub mod words;
 

@@ -79,7 +79,7 @@ pub fn render(person: &Person<'_>, csrf: &str, entries: &[Entry], changed: Optio
 
 fn article(csrf: &str, entry: &Entry) -> Markup {
     let below = html! {
-        "sent by " strong { (entry.owner) } " "
+        "sent by " strong { bdi { (entry.owner) } } " "
         (badge(if entry.change { "change" } else { "new" }, "wait")) " "
         @if entry.suspended { (badge("suspended", "bad")) " " }
         (badge(if entry.confidential { "keeps a secret" } else { "public" }, if entry.confidential { "good" } else { "wait" })) " "
@@ -96,7 +96,7 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
             }
             @if !entry.alike.is_empty() {
                 div.note.stop { strong { "Its name looks like " }
-                    @for (at, name) in entry.alike.iter().enumerate() { @if at > 0 { ", " } (name) } "." }
+                    @for (at, name) in entry.alike.iter().enumerate() { @if at > 0 { ", " } bdi { (name) } } "." }
             }
             h3 { "Callback addresses" }
             ul {
@@ -114,13 +114,13 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                 }
                 @if entry.scopes.is_empty() { li { "nothing but know who its person is" } }
             }
-            @if let Some(reason) = &entry.reason { p { strong { "Why: " } (reason) } }
+            @if let Some(reason) = &entry.reason { p { strong { "Why: " } bdi { (reason) } } }
             dl.facts {
                 @for fact in &entry.facts {
                     dt { (fact.name) }
                     dd {
                         @match &fact.before {
-                            Some(before) if *before != fact.now => { del { (before) } " " ins { (fact.now) } },
+                            Some(before) if *before != fact.now => { del { bdi { (before) } } " " ins { bdi { (fact.now) } } },
                             _ => (fact.now),
                         }
                     }
@@ -189,7 +189,7 @@ mod tests {
             "value=\"reject\"",
             "unprotected",
             "changes things",
-            "<del>Old</del>",
+            "<del><bdi>Old</bdi></del>",
             "looks like",
             "no PKCE",
             "This application is suspended",

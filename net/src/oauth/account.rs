@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
 use authz::pages::consent::Condition;
+use authz::pages::quoted;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
 use authz::record::user::{Realm, User};
@@ -96,11 +97,21 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
             let details = grant.details.iter().enumerate().map(|(at, entry)| {
                 let detail = consent::detail(visit, &reach, at, entry);
                 let mut told = detail.sentence;
-                if let Some(Condition::Words(words) | Condition::Text(words)) = detail.condition {
-                    told.push_str(&format!(", only where {words}"));
+                match detail.condition {
+                    Some(Condition::Words(words)) => {
+                        told.push_str(&format!(", only where {words}"));
+                    }
+                    Some(Condition::Text(text)) => {
+                        told.push_str(&format!(
+                            ", only where this technical condition is met: {text}"
+                        ));
+                    }
+                    Some(Condition::All) | None => {}
                 }
                 if !detail.fields.is_empty() {
-                    told.push_str(&format!(", only the fields {}", detail.fields.join(", ")));
+                    let fields: Vec<String> =
+                        detail.fields.iter().map(|name| quoted::field(name)).collect();
+                    told.push_str(&format!(", only the fields {}", fields.join(", ")));
                 }
                 if !detail.later.is_empty() {
                     let later = detail.later.join("; ");

@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::browser::{Browser, basic, hidden, location, words};
+use crate::browser::{Browser, basic, escaped, fields, hidden, location, words};
 use crate::place::{Client, at, value, with_oauth};
 
 const CALLBACK: &str = "https://app.example/cb";
@@ -166,6 +166,76 @@ fn indices_are_counted_where_the_scope_remains() {
         ] {
             let (told, _) = promised(&mut client, &app, "ann", scope).await;
             assert!(told.contains(expected), "{scope}: {told}");
+        }
+    });
+}
+
+/// An application chose values that held our quotation marks, and so told of a narrower filter than the one it
+/// then got; and brackets were missing where they meant something.
+#[test]
+fn a_filter_is_told_as_it_filters() {
+    with_oauth(|mut client| async move {
+        stage(&mut client, &[("ann", &[("*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = format!(
+            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:read",
+                "authorization_details_types":["index_access"]}}"#
+        );
+        let made = client.good("POST", "/_oauth/client", &body).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        for (query, fields_asked, expected) in [
+            (
+                r#"{"bool":{"must_not":{"term":{"k":"zzz”) and (k is “a"}}}}"#,
+                r#"["k"]"#,
+                r#"{"bool":{"must_not":{"term":{"k":"zzz\u201d) and (k is \u201ca"}}}}"#,
+            ),
+            (
+                r#"{"bool":{"must_not":{"term":{"a”) and (customer":"x"}}}}"#,
+                r#"["k"]"#,
+                r#"{"bool":{"must_not":{"term":{"a\u201d) and (customer":"x"}}}}"#,
+            ),
+            (r#"{"term":{"k":"a\u202eb"}}"#, r#"["k"]"#, r#"{"term":{"k":"a\u202eb"}}"#),
+            (
+                r#"{"bool":{"filter":[{"bool":{"should":[{"term":{"k":"a"}},{"term":{"k":"b"}}]}},{"term":{"tag":"p"}}]}}"#,
+                r#"["k"]"#,
+                "(k is “a” or k is “b”) and tag is “p”",
+            ),
+            (r#"{"term":{"k":"a"}}"#, r#"["k, and nothing else"]"#, r#""k, and nothing else""#),
+            (r#"{"match_all":{}}"#, r#"["k"]"#, "Only the fields k ."),
+        ] {
+            let details = format!(
+                r#"[{{"type":"index_access","indices":["a-*"],"actions":["read"],"query":{query},"fields":{fields_asked}}}]"#
+            );
+            let target = format!(
+                "/authorize?response_type=code&client_id={id}&authorization_details={}",
+                escaped(&details)
+            );
+            let mut browser = Browser::default();
+            let (_, page) = browser.consent_to(&mut client, "ann", &target).await;
+            let told = words(&page).replace("&quot;", "\"");
+            assert!(told.contains(expected), "{query}: {told}");
+            assert!(!told.contains("k is “a” )") && !told.contains('\u{202e}'), "{told}");
+            assert!(!told.contains("where anything"), "{told}");
+            // And so where it can be revoked.
+            let mut form = fields(&page, "/consent");
+            for (name, value) in [("detail", "0"), ("decision", "allow")] {
+                form.push((name.into(), value.into()));
+            }
+            let led = location(&browser.post(&mut client, "/consent", &form).await);
+            let code = led.split_once("code=").expect("a code").1;
+            let body = format!(
+                "grant_type=authorization_code&code={}&client_id={id}&client_secret={}",
+                code.split('&').next().unwrap_or_default(),
+                at(&made, &["client_secret"]).as_str().expect("a secret")
+            );
+            let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+            let answer = client.call_with("POST", "/token", &kind, body.as_bytes()).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let page = browser.ask(&mut client, "/account/apps", &[]).await;
+            let told = words(&page).replace("&quot;", "\"");
+            let expected = expected.strip_prefix("Only the fields k .").unwrap_or(expected);
+            assert!(told.contains(expected), "{query}: {told}");
+            assert!(!told.contains('\u{202e}') && !told.contains("anything"), "{told}");
         }
     });
 }

@@ -1,0 +1,154 @@
+//! What strangers wrote, inside sentences of ours: values and fields of a filter.
+//!
+//! Always true
+//! 1. What is [plain](is_plain_value) holds nothing that could end the quotation marks around it, open a
+//!    bracket, hide, or turn the direction of what follows; all else is shown as JSON.
+//! 2. That JSON holds letters, digits and what a keyboard has: everything else is an escape.
+
+use std::borrow::Cow;
+
+use json::Value;
+
+/// Characters of what may stand in a sentence; longer ones push the rest out of sight.
+const CHARACTERS_MAX: usize = 64;
+
+/// Signs that a value in quotation marks may hold beside letters and digits.
+const SIGNS: &str = "-_.,:;/@+#&%*=!?|<>";
+
+/// May a value stand in a sentence, between curly quotation marks?
+pub fn is_plain_value(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().take(CHARACTERS_MAX + 1).collect();
+    let is_letter =
+        |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| is_calm(*c));
+    let is_fine = |(at, c): (usize, &char)| match c {
+        // Two of either look like something else, or like nothing.
+        ' ' => at > 0 && chars.get(at + 1).is_some_and(|next| *next != ' '),
+        '\'' => is_letter(at.checked_sub(1)) && is_letter(Some(at + 1)),
+        c => is_calm(*c) || SIGNS.contains(*c),
+    };
+    chars.len() <= CHARACTERS_MAX && chars.iter().enumerate().all(is_fine)
+}
+
+/// May a field stand in a sentence, as a word among others?
+pub fn is_plain_field(name: &str) -> bool {
+    let is_fine = |c: char| is_calm(c) || "_.-@".contains(c);
+    !name.is_empty()
+        && name.chars().take(CHARACTERS_MAX + 1).count() <= CHARACTERS_MAX
+        && name.chars().all(is_fine)
+        && !matches!(name, "and" | "or" | "not" | "is")
+}
+
+/// A field or a pattern of fields in a list: as it is where it is plain, else as a text of JSON.
+pub fn field(name: &str) -> String {
+    match is_plain_field(name.replace('*', "x").as_str()) {
+        true => isolated(name).into_owned(),
+        false => technical(&Value::String(name.to_owned())),
+    }
+}
+
+/// Plain text that keeps its direction to itself.
+pub fn isolated(text: &str) -> Cow<'_, str> {
+    match text.contains(is_leftward) {
+        true => Cow::Owned(format!("\u{2068}{text}\u{2069}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// JSON in which nothing is hidden and nothing turns.
+pub fn technical(value: &Value) -> String {
+    let text = json::to_string(value);
+    let mut shown = String::with_capacity(text.len());
+    let mut before = None;
+    for c in text.chars() {
+        // Of several spaces a page shows one.
+        let is_open = c.is_ascii_graphic() || (c == ' ' && before != Some(' '));
+        if is_open || (is_calm(c) && !is_leftward(c)) {
+            shown.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+        before = Some(c);
+    }
+    shown
+}
+
+/// A letter or digit that is seen, and is no quotation mark by its looks.
+fn is_calm(c: char) -> bool {
+    let is_disguised = matches!(
+        c,
+        // Letters that are blank.
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
+        // Letters that look like quotation marks.
+        | '\u{2b0}'
+            ..='\u{2ff}'
+                | '\u{374}'
+                | '\u{37a}'
+                | '\u{559}'
+                | '\u{7f4}'
+                | '\u{7f5}'
+                | '\u{a78b}'
+                | '\u{a78c}'
+    );
+    c.is_alphanumeric() && !is_disguised
+}
+
+/// A letter of a script that runs to the left.
+fn is_leftward(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
+        | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_could_speak_for_us_are_not_plain() {
+        for text in ["", "acme", "O'Brien & Sons", "2026-01-01T00:00:00Z", "müller", "北京", "a<b"]
+        {
+            assert!(is_plain_value(text), "{text}");
+        }
+        for text in [
+            "x”) and (k is “a",
+            "x\" or \"y",
+            "x)",
+            "a[1]",
+            "a\u{202e}b",
+            "a\u{200b}b",
+            "a\nb",
+            "a  b",
+            " a",
+            "a ",
+            "x'' or k is ''a",
+            "xˮ or k is ˮa",
+            "\u{3164}",
+            &"x".repeat(CHARACTERS_MAX + 1),
+        ] {
+            assert!(!is_plain_value(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn fields_are_one_word() {
+        for name in ["a", "customer.name", "@timestamp", "größe"] {
+            assert!(is_plain_field(name), "{name}");
+        }
+        for name in ["", "a b", "a”", "a)", "not", "a,b", "a\u{202e}", &"x".repeat(65)] {
+            assert!(!is_plain_field(name), "{name:?}");
+        }
+        assert_eq!(field("k*"), "k*");
+        assert_eq!(field("k, and nothing else"), "\"k, and nothing else\"");
+    }
+
+    #[test]
+    fn json_is_shown_without_anything_that_turns_or_hides() {
+        let value = json::parse("{\"a\u{202e}”\":\"é  \u{5d0}\u{1f600}\"}".as_bytes());
+        let shown = technical(&value.expect("JSON"));
+        assert_eq!(shown, r#"{"a\u202e\u201d":"é \u0020\u05d0\ud83d\ude00"}"#);
+        assert_eq!(json::parse(shown.as_bytes()).map(|value| technical(&value)).ok(), Some(shown));
+        assert_eq!(isolated("\u{5d0}b"), "\u{2068}\u{5d0}b\u{2069}");
+        assert_eq!(isolated("ab"), "ab");
+    }
+}
