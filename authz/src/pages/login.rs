@@ -26,6 +26,8 @@ pub struct Login<'a> {
     pub csrf: &'a str,
     /// The request that waits, if any.
     pub request: &'a str,
+    /// The code of a device that waits, if any: the way leads on to it.
+    pub user_code: &'a str,
     /// A name to begin with.
     pub username: &'a str,
     /// Name of the application that sent the person here.
@@ -67,6 +69,7 @@ pub fn render(login: &Login<'_>) -> String {
             form method="post" action="/login" {
                 (hidden("csrf_token", login.csrf))
                 (hidden("request", login.request))
+                @if !login.user_code.is_empty() { (hidden("user_code", login.user_code)) }
                 div.field {
                     label for="username" { "User name" }
                     input #username type="text" name="username" value=(login.username) autocomplete="username"
@@ -93,6 +96,7 @@ mod tests {
     const FORM: Login<'_> = Login {
         csrf: "c",
         request: "r",
+        user_code: "",
         username: "",
         app: None,
         end: None,

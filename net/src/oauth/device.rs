@@ -25,13 +25,22 @@ fn token<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> String {
 
 /// `GET /device`: the form; a code in the address only fills it in.
 pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
-    let code =
-        Form::parse(visit.query).map(|form| typed(form.text("user_code"))).unwrap_or_default();
-    let code = if code.is_empty() { code } else { shown(&code) };
+    let code = code_of(visit).unwrap_or_default();
     visit.page(200, device::ask(&signed_in.person(), &token(visit, signed_in), &code, None))
 }
 
 /// `POST /device`: the code, or the decision.
+/// The code in the address, as it is shown; none where it can be none.
+pub fn code_of<E: Env>(visit: &Visit<'_, E>) -> Option<String> {
+    Form::parse(visit.query).ok().and_then(|form| code_in(&form))
+}
+
+/// The code of a form, as it is shown.
+pub fn code_in(form: &Form) -> Option<String> {
+    let code = typed(form.text("user_code"));
+    (!code.is_empty()).then(|| shown(&code))
+}
+
 pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
     if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&["scope"]).is_some() {

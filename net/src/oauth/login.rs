@@ -18,7 +18,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::form::Form;
 use super::limit::{Of, host, neighbourhood};
 use super::visit::{SignedIn, Visit};
-use super::{authorize, cookie, redirect};
+use super::{authorize, cookie, device, redirect};
 use crate::reply::Reply;
 
 /// A browser that signed in before.
@@ -26,6 +26,14 @@ const DEVICE: &str = "__Host-dev";
 
 /// A neighbourhood has many people: its delays begin later.
 const NEIGHBOURS: u64 = 6;
+
+/// Where a person goes on after signing in.
+struct Way<'a> {
+    /// The request that waits; empty where none does.
+    request: &'a str,
+    /// The code of a device, as it came with the address that the device showed.
+    code: Option<String>,
+}
 
 /// `GET /login`.
 pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
@@ -36,7 +44,8 @@ pub fn get<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
     let hint =
         pending(visit, &request).and_then(|pending| pending.hint.clone()).unwrap_or_default();
-    show(visit, 200, &request, &hint, Trouble::None)
+    let way = Way { request: &request, code: device::code_in(&form) };
+    show(visit, 200, &way, &hint, Trouble::None)
 }
 
 /// The request of this browser that waits under this id.
@@ -56,10 +65,11 @@ pub fn pending<E: Env>(
 fn show<E: Env>(
     visit: &Visit<'_, E>,
     status: u16,
-    request: &str,
+    way: &Way<'_>,
     username: &str,
     trouble: Trouble,
 ) -> Reply {
+    let request = way.request;
     let (anchor, set_cookie) = match visit.anchor() {
         Some(anchor) => (anchor, None),
         None => {
@@ -74,6 +84,7 @@ fn show<E: Env>(
     let html = login::render(&Login {
         csrf: &csrf,
         request,
+        user_code: way.code.as_deref().unwrap_or_default(),
         username,
         app: app.map(|client| client.profile.name.as_str()),
         end: waiting.as_ref().map(|pending| pending.end),
@@ -106,6 +117,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     if form.repeated(&[]).is_some() || (!request.is_empty() && pending(visit, &request).is_none()) {
         return visit.dead_request(403);
     }
+    let way = Way { request: &request, code: device::code_in(&form) };
     let (name, password) = (form.text("username"), form.text("password"));
     let key = counter(visit, name);
     let near = format!("near {}", neighbourhood(visit.peer));
@@ -114,13 +126,13 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     let waits = [visit.limiter.delay(&key, now), visit.limiter.delay(&near, now)];
     if let Some(seconds) = waits.into_iter().flatten().max() {
         visit.note("login_throttled", "failed", &[("user", name)]);
-        return show(visit, 429, &request, name, Trouble::Wait(seconds));
+        return show(visit, 429, &way, name, Trouble::Wait(seconds));
     }
     let minute = Duration::from_secs(60);
     if let Some(seconds) =
         visit.limiter.count(Of::Login, host(visit.peer), limits.login, minute, now)
     {
-        return show(visit, 429, &request, name, Trouble::Wait(seconds));
+        return show(visit, 429, &way, name, Trouble::Wait(seconds));
     }
     let checked = visit
         .security
@@ -129,23 +141,23 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
         .await;
     let principal = match checked {
         Ok(principal) => principal,
-        Err(AuthError::Busy) => return show(visit, 503, &request, name, Trouble::Busy),
+        Err(AuthError::Busy) => return show(visit, 503, &way, name, Trouble::Busy),
         Err(_) => {
             visit.note("login_failed", "failed", &[("user", name)]);
             visit.limiter.failed(&key, limits.login_failures, visit.monotonic());
             visit.limiter.failed(&near, limits.login_failures * NEIGHBOURS, visit.monotonic());
-            return show(visit, 400, &request, name, Trouble::Wrong);
+            return show(visit, 400, &way, name, Trouble::Wrong);
         }
     };
     let user = principal.user_record();
     if user.realm == Realm::File {
         // Grants and sessions hang on a user of the state, which this is not.
         visit.note("login_failed", "failed", &[("user", name), ("reason", "a user of the file")]);
-        return show(visit, 400, &request, name, Trouble::FileAccount);
+        return show(visit, 400, &way, name, Trouble::FileAccount);
     }
     visit.limiter.succeeded(&key);
     visit.note("login_ok", "ok", &[("user", name)]);
-    begin(visit, user, &request).await
+    begin(visit, user, &way).await
 }
 
 /// Keeps a new session in place of the browser's old one; answers it and its cookie's value.
@@ -174,14 +186,20 @@ pub async fn renew<E: Env>(
 async fn begin<E: Env>(
     visit: &Visit<'_, E>,
     user: &Arc<authz::record::user::User>,
-    request: &str,
+    way: &Way<'_>,
 ) -> Reply {
+    let request = way.request;
     let Ok((session, value)) = renew(visit, user).await else { return visit.down() };
     let session = Arc::new(session);
     let signed_in =
         SignedIn { session, user: Arc::clone(user), reviews: false, sign_out: String::new() };
     let reply = match pending(visit, request) {
-        None => visit.see_other("/account/apps"),
+        None => match &way.code {
+            Some(code) if visit.settings.device => {
+                visit.see_other(&format!("/device?user_code={code}"))
+            }
+            _ => visit.see_other("/account/apps"),
+        },
         Some(pending) if authorize::is_remembered(visit, &pending, &signed_in) => {
             let (scopes, details) = (pending.scopes.clone(), pending.details.clone());
             let mut reply =

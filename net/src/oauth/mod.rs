@@ -306,7 +306,14 @@ async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
         (["logo", id], _) => return apps::public_logo(visit, id),
         _ => {}
     }
-    let Some(signed_in) = visit.signed_in() else { return visit.see_other("/login") };
+    let Some(signed_in) = visit.signed_in() else {
+        return match device::code_of(visit) {
+            Some(code) if path == ["device"] && !posts => {
+                visit.see_other(&format!("/login?user_code={code}"))
+            }
+            _ => visit.see_other("/login"),
+        };
+    };
     visit.see(&signed_in).await;
     own_page(visit, path, posts, &signed_in).await
 }

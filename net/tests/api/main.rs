@@ -12,6 +12,7 @@ mod counted;
 mod dated;
 mod decided;
 mod denied;
+mod devices;
 mod documents;
 mod drift;
 mod expanded;

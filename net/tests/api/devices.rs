@@ -1,0 +1,58 @@
+//! Devices without a keyboard: their code on the way through the sign-in, and what they may ask.
+
+use crate::browser::{Browser, basic, location};
+use crate::place::{Client, ISSUER, at, value, with_oauth};
+
+const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
+
+/// A device's client, and the owner `ann`; answers what identifies the client in a form.
+async fn stage(client: &mut Client) -> String {
+    client.authorize(Some(&basic("elastic", "secret")));
+    let role = r#"{"indices":[{"names":["a-*"],"privileges":["read"]}]}"#;
+    client.good("PUT", "/_security/role/reader", role).await;
+    let user = r#"{"password":"ann-knows-this","roles":["reader"]}"#;
+    client.good("PUT", "/_security/user/ann", user).await;
+    let device = r#"{"client_name":"TV","application_type":"native","scope":"index:a-*:read index:b-*:read",
+        "grant_types":["urn:ietf:params:oauth:grant-type:device_code"]}"#;
+    let made = client.good("POST", "/_oauth/client", device).await;
+    client.authorize(None);
+    let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+    format!("client_id={}&client_secret={}", text("client_id"), text("client_secret"))
+}
+
+async fn begin(client: &mut Client, who: &str, more: &str) -> json::Value {
+    let body = format!("{who}{more}");
+    client.authorize(None);
+    value(&client.call_with("POST", "/device_authorization", &FORM, body.as_bytes()).await)
+}
+
+/// Whoever scanned the device's picture and was not signed in had to type the code all the same.
+#[test]
+fn the_code_of_a_device_survives_the_sign_in() {
+    with_oauth(|mut client| async move {
+        let who = stage(&mut client).await;
+        let begun = begin(&mut client, &who, "&scope=index:a-*:read").await;
+        let text = |key: &str| at(&begun, &[key]).as_str().expect("a text").to_owned();
+        let complete = text("verification_uri_complete");
+        let target = complete.strip_prefix(ISSUER).expect("an address here").to_owned();
+        let mut browser = Browser::default();
+        let led = location(&browser.ask(&mut client, &target, &[]).await);
+        assert_eq!(led, format!("/login?user_code={}", text("user_code")));
+        // Also where the first password is wrong.
+        let wrong = browser.sign_in(&mut client, "nobody", &led).await;
+        assert_eq!(wrong.status, 400);
+        assert!(wrong.text().contains(&format!("value=\"{}\"", text("user_code"))));
+        let led = browser.sign_in(&mut client, "ann", &led).await;
+        assert_eq!(location(&led), target);
+        let page = browser.ask(&mut client, &target, &[]).await.text();
+        assert!(page.contains(&format!("value=\"{}\"", text("user_code"))), "{page}");
+        // Nothing else travels that way.
+        for target in ["/device", "/device?user_code=%22%3E", "/device?user_code=//x.example"] {
+            let led = location(&Browser::default().ask(&mut client, target, &[]).await);
+            assert_eq!(led, "/login", "{target}");
+        }
+        let mut other = Browser::default();
+        let led = other.sign_in(&mut client, "ann", "/login?user_code=//x.example").await;
+        assert_eq!(location(&led), "/account/apps");
+    });
+}
