@@ -197,7 +197,11 @@ fn challenge_of(verifier: &str) -> Result<String, Fail> {
     Ok(URL_SAFE_NO_PAD.encode(authz::secret::sha256(verifier.as_bytes())))
 }
 
-fn resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Vec<String>, Fail> {
+/// The resources that are named, each of which must be this store.
+///
+/// # Errors
+/// `invalid_target`.
+pub fn resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Vec<String>, Fail> {
     let resources: Vec<String> = form.all("resource").map(str::to_owned).collect();
     match resources.iter().all(|one| ask::is_ours(visit.settings, one)) {
         true => Ok(Vec::new()),
@@ -335,6 +339,7 @@ async fn device<E: Env>(
     client: &Proven,
 ) -> Result<Outcome, Fail> {
     let code = form.first("device_code").ok_or(Fail::request("The device_code is missing"))?;
+    resources(visit, form)?;
     let settings = visit.settings;
     let command = Command::PollDevice {
         id: visit.hash("device code", code),

@@ -56,3 +56,30 @@ fn the_code_of_a_device_survives_the_sign_in() {
         assert_eq!(location(&led), "/account/apps");
     });
 }
+
+/// A resource that is not this store was refused at `/authorize` and taken of a device.
+#[test]
+fn a_device_asks_for_this_store_alone() {
+    with_oauth(|mut client| async move {
+        let who = stage(&mut client).await;
+        for resource in ["https://other.example", "x"] {
+            let refused = begin(&mut client, &who, &format!("&resource={resource}")).await;
+            assert_eq!(at(&refused, &["error"]).as_str(), Some("invalid_target"), "{resource}");
+        }
+        let begun = begin(&mut client, &who, &format!("&resource={ISSUER}")).await;
+        let code = at(&begun, &["device_code"]).as_str().expect("a code").to_owned();
+        let poll = |resource: &str| {
+            format!(
+                "{who}&grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code={code}\
+                 &resource={resource}"
+            )
+        };
+        for (resource, expected) in
+            [("https://other.example", "invalid_target"), (ISSUER, "authorization_pending")]
+        {
+            let body = poll(resource);
+            let answer = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
+            assert_eq!(at(&value(&answer), &["error"]).as_str(), Some(expected), "{resource}");
+        }
+    });
+}
