@@ -141,7 +141,8 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
                 }
                 div.field {
                     label for=(note) { "Note to the developer" }
-                    input id=(note) type="text" name="note" maxlength="1000";
+                    // Enter in a field of one line would press the first button, which approves.
+                    textarea id=(note) name="note" maxlength="1000" {}
                 }
                 div.buttons {
                     button type="submit" name="decision" value="approve" { "Approve" }
@@ -162,8 +163,8 @@ mod tests {
         let person = Person { name: "rev", csrf: "t", reviews: true };
         let entry = Entry {
             reference: "A-1".into(),
-            name: "Chart".into(),
             version: 7,
+            name: "Chart".into(),
             logo: None,
             owner: "dev".into(),
             change: true,
@@ -184,8 +185,8 @@ mod tests {
         for part in [
             "<article",
             "name=\"app\" value=\"A-1\"",
-            "value=\"approve\"",
             "name=\"version\" value=\"7\"",
+            "value=\"approve\"",
             "value=\"reject\"",
             "unprotected",
             "changes things",

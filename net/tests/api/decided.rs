@@ -142,3 +142,24 @@ fn a_call_may_name_the_version_that_it_is_about() {
         assert_eq!(at(&one, &["version"]), at(&made, &["version"]));
     });
 }
+
+/// Enter in the note pressed the first button of the form, which approves.
+#[test]
+fn a_key_in_the_note_decides_nothing() {
+    with_oauth(|mut client| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let callback = "https://app.example/cb";
+        send(&mut dev, &mut client, "/apps/new", "One", callback, "index:a-1:read").await;
+        let page = rev.ask(&mut client, "/admin/apps", &[]).await.text();
+        let card = page.split_once("<article").expect("a card").1;
+        let form = card.split_once("<form ").expect("a form").1;
+        let form = form.split("</form>").next().expect("its end");
+        // Only fields of one line send a form by themselves (HTML, "implicit submission").
+        assert!(form.contains("name=\"note\""), "{form}");
+        let inputs = form.split("<input").skip(1);
+        for input in inputs {
+            assert!(input.starts_with(" type=\"hidden\""), "{input}");
+        }
+        assert!(form.contains("value=\"approve\"") && form.contains("<textarea "), "{form}");
+    });
+}
