@@ -56,12 +56,20 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
             Err(error) => ("failed", error.reason.as_str(), ""),
         };
         let client = if event == "client_registered" { made } else { &subject.client };
+        // What was approved, as it is now; a client that is made here is approved by that.
+        let approved = known(visit, client).ok().filter(|_| {
+            outcome == "ok" && matches!(event, "client_registered" | "client_approved")
+        });
+        let (scope, callbacks) =
+            approved.map(|client| review::approved_of(&client.profile)).unwrap_or_default();
         let facts = [
             ("reason", reason),
             ("user", &name),
             ("client", client),
             ("grant", &subject.grant),
             ("owner", &subject.owner),
+            ("scope", &scope),
+            ("redirect_uris", &callbacks),
         ];
         visit.note(event, outcome, &facts);
     }
@@ -205,6 +213,7 @@ async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
         shown
     });
     visit.ask(Command::PutClient { client: client.clone(), version: 0 }).await.map_err(down)?;
+    client.version = 1;
     Ok(told(201, &client, secret.as_deref()))
 }
 
@@ -213,7 +222,6 @@ const FIELDS: &[&str] = &[
     "allow_insecure_redirect",
     "application_type",
     "authorization_details_types",
-    client.version = 1;
     "client_name",
     "client_uri",
     "contacts",
@@ -397,6 +405,7 @@ fn write(writer: &mut Writer<'_>, client: &Client) {
     }
     writer.key("client_id_issued_at").u64(client.created / 1000);
     writer.field_str("status", client.status.as_str());
+    writer.key("version").u64(client.version);
     if let Some(owner) = &client.owner {
         writer.field_str("owner", owner);
     }
@@ -405,7 +414,6 @@ fn write(writer: &mut Writer<'_>, client: &Client) {
     writer.field_bool("require_pkce", client.profile.require_pkce);
     writer.field_bool("allow_insecure_redirect", client.allow_insecure_redirect);
     writer.field_bool("unreviewed", client.unreviewed);
-    writer.key("version").u64(client.version);
     if let Some(account) = &client.service_account {
         writer.field_str("service_account", account);
     }
@@ -483,6 +491,7 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     let mut changed = Client { secrets, ..(*client).clone() };
     let command = Command::PutClient { client: changed.clone(), version: client.version };
     visit.ask(command).await.map_err(down)?;
+    changed.version += 1;
     Ok(told(200, &changed, Some(&shown)))
 }
 
@@ -491,9 +500,12 @@ async fn decide<E: Env>(
     id: &str,
     verb: &str,
     by: &Principal,
-    changed.version += 1;
 ) -> Result<Reply> {
     let client = known(visit, id)?;
+    if version_of(visit)?.is_some_and(|seen| seen != client.version) {
+        // What was looked at is not what would be decided about.
+        return Err(down(authz::Error::Changed));
+    }
     let changed = match verb {
         "_approve" => {
             // One call, one answer: what ends a suspension takes no change over that waits beside it.
@@ -502,10 +514,6 @@ async fn decide<E: Env>(
                 _ => review::approved(visit, &client),
             };
             account_of::check_client(by, &visit.state(), &approved)?;
-    if version_of(visit)?.is_some_and(|seen| seen != client.version) {
-        // What was looked at is not what would be decided about.
-        return Err(down(authz::Error::Changed));
-    }
             approved
         }
         "_reject" => review::rejected(&client),
@@ -525,14 +533,6 @@ async fn decide<E: Env>(
     Ok(Reply::json(200, body))
 }
 
-/// `GET /_oauth/grant?username=&client_id=`: grants that still stand.
-fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
-    let form = Form::parse(visit.query)
-        .map_err(|_| Error::illegal_argument("the query cannot be read"))?;
-    let (state, now) = (visit.state(), visit.now());
-    let (user, client) = (form.first("username"), form.first("client_id"));
-    let is_wanted = |grant: &Grant| {
-        grant.kind != GrantKind::Service
 /// `?version=`: the version that a decision is about, where the caller names one.
 fn version_of<E: Env>(visit: &Visit<'_, E>) -> Result<Option<u64>> {
     let form = Form::parse(visit.query)
@@ -543,6 +543,14 @@ fn version_of<E: Env>(visit: &Visit<'_, E>) -> Result<Option<u64>> {
         .transpose()
 }
 
+/// `GET /_oauth/grant?username=&client_id=`: grants that still stand.
+fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
+    let form = Form::parse(visit.query)
+        .map_err(|_| Error::illegal_argument("the query cannot be read"))?;
+    let (state, now) = (visit.state(), visit.now());
+    let (user, client) = (form.first("username"), form.first("client_id"));
+    let is_wanted = |grant: &Grant| {
+        grant.kind != GrantKind::Service
             && grant.parent.is_none()
             && user.is_none_or(|user| grant.user == user)
             && client.is_none_or(|client| grant.client.as_deref() == Some(client))

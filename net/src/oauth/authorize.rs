@@ -314,7 +314,7 @@ pub async fn allow<E: Env>(
     let (scopes, details) = within_reach(&state, user, scopes, details);
     if scopes.is_empty() && details.is_empty() {
         let why = if is_ticked { Denial::NothingToGive } else { Denial::Refused };
-        return deny(visit, pending, why).await;
+        return deny(visit, pending, signed_in, why).await;
     }
     let Some(client) = state.client(&pending.client) else { return visit.dead_request(403) };
     let code = visit.keys().write(Kind::Code, &visit.random());
@@ -372,7 +372,8 @@ pub enum Denial {
 }
 
 impl Denial {
-    const fn description(self) -> &'static str {
+    /// For the client, and for the audit log.
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Refused => "The owner refused",
             Self::NothingToGive => "The owner holds nothing of what was asked for",
@@ -381,13 +382,25 @@ impl Denial {
 }
 
 /// Carries out "deny".
-pub async fn deny<E: Env>(visit: &Visit<'_, E>, pending: &Pending, why: Denial) -> Reply {
+pub async fn deny<E: Env>(
+    visit: &Visit<'_, E>,
+    pending: &Pending,
+    signed_in: &SignedIn,
+    why: Denial,
+) -> Reply {
     let now = visit.now();
     let command = Command::Decide { pending: pending.id, code: None, consent: None, now };
     let (opaque, issuer) = (pending.state.as_deref(), visit.settings.issuer.as_str());
     match visit.ask(command).await {
         Ok(_) => {
-            visit.note("consent_denied", "ok", &[("client", &pending.client)]);
+            let asked = pending.scopes.join(" ");
+            let facts = [
+                ("reason", why.description()),
+                ("user", signed_in.user.name.as_str()),
+                ("client", &pending.client),
+                ("scope", &asked),
+            ];
+            visit.note("consent_denied", "ok", &facts);
             answer::error(&pending.redirect, "access_denied", why.description(), opaque, issuer)
         }
         Err(authz::Error::Gone) => visit.dead_request(403),

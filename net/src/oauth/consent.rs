@@ -184,7 +184,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
             let remember = form.first("remember").is_some();
             authorize::allow(visit, &pending, &signed_in, scopes, details, remember).await
         }
-        "deny" => authorize::deny(visit, &pending, Denial::Refused).await,
+        "deny" => authorize::deny(visit, &pending, &signed_in, Denial::Refused).await,
         _ => visit.foreign_form(),
     }
 }

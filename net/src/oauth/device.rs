@@ -9,6 +9,7 @@ use authz::pages::words;
 use authz::record::grant::{Device, DeviceState};
 use env::Env;
 
+use super::authorize::Denial;
 use super::form::Form;
 use super::limit::{Of, host};
 use super::push::{shown, typed};
@@ -29,7 +30,6 @@ pub fn get<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     visit.page(200, device::ask(&signed_in.person(), &token(visit, signed_in), &code, None))
 }
 
-/// `POST /device`: the code, or the decision.
 /// The code in the address, as it is shown; none where it can be none.
 pub fn code_of<E: Env>(visit: &Visit<'_, E>) -> Option<String> {
     Form::parse(visit.query).ok().and_then(|form| code_in(&form))
@@ -41,6 +41,7 @@ pub fn code_in(form: &Form) -> Option<String> {
     (!code.is_empty()).then(|| shown(&code))
 }
 
+/// `POST /device`: the code, or the decision.
 pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let Some(form) = visit.posted() else { return visit.foreign_form() };
     if !visit.is_own_form(&form, &token(visit, signed_in)) || form.repeated(&["scope"]).is_some() {
@@ -107,7 +108,14 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         Ok(_) => {
             let event = if allowed { "consent_granted" } else { "consent_denied" };
             let name = signed_in.user.name.as_str();
-            visit.note(event, "ok", &[("user", name), ("client", &client), ("scope", &asking)]);
+            let reason = match done {
+                Done::Allowed => "",
+                Done::Refused => Denial::Refused.description(),
+                Done::Nothing => Denial::NothingToGive.description(),
+            };
+            let facts =
+                [("reason", reason), ("user", name), ("client", &client), ("scope", &asking)];
+            visit.note(event, "ok", &facts);
             visit.page(200, device::done(&signed_in.person(), done))
         }
         Err(authz::Error::Gone) => unknown(visit, signed_in),

@@ -173,6 +173,10 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         _ => return visit.foreign_form(),
     };
     let id = changed.client_id.clone().unwrap_or_default();
+    let (scope, callbacks) = match is_yes {
+        true => approved_of(&changed.profile),
+        false => Default::default(),
+    };
     let decided = visit.ask(Command::PutClient { client: changed, version: client.version }).await;
     // Nothing is noted as done that was not.
     let (outcome, reason) = match &decided {
@@ -184,6 +188,8 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         ("user", signed_in.user.name.as_str()),
         ("client", &id),
         ("application", &client.reference),
+        ("scope", &scope),
+        ("redirect_uris", &callbacks),
     ];
     visit.note(event, outcome, &facts);
     match decided {
@@ -192,6 +198,11 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         Err(authz::Error::Changed) => look_again(visit, signed_in, named),
         Err(_) => visit.down(),
     }
+}
+
+/// What the audit log keeps of an approval: scopes and callbacks, as they are from now on.
+pub fn approved_of(profile: &Profile) -> (String, String) {
+    (profile.scopes.join(" "), profile.redirect_uris.join(" "))
 }
 
 /// The client as it is after approval: its id comes into being. One that is suspended stays so: a change of

@@ -3,7 +3,7 @@
 use json::json;
 
 use crate::browser::{Browser, basic, escaped, fields, hidden, location, words};
-use crate::place::{Client, at, value, with_oauth};
+use crate::place::{Client, at, value, with_audited, with_oauth};
 
 const CALLBACK: &str = "https://app.example/cb";
 
@@ -237,5 +237,50 @@ fn a_filter_is_told_as_it_filters() {
             assert!(told.contains(expected), "{query}: {told}");
             assert!(!told.contains('\u{202e}') && !told.contains("anything"), "{told}");
         }
+    });
+}
+
+/// A refusal was noted without who refused, why, and what was asked.
+#[test]
+fn what_is_refused_is_noted_with_who_and_why() {
+    with_audited(|mut client, told| async move {
+        let app = stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        for (scope, decision, reason) in [
+            ("index:a-*:read", "deny", "The owner refused"),
+            ("index:b-*:read", "allow", "The owner holds nothing of what was asked for"),
+        ] {
+            let mut browser = Browser::default();
+            let (_, page) = browser.consent(&mut client, "ann", &app.0, scope).await;
+            let mut form = fields(&page, "/consent");
+            form.push(("scope".into(), scope.into()));
+            form.push(("decision".into(), decision.into()));
+            let led = browser.post(&mut client, "/consent", &form).await;
+            assert!(location(&led).contains("error=access_denied"), "{}", location(&led));
+            let lines = told.of("consent_denied");
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            for (name, expected) in
+                [("user", "ann"), ("reason", reason), ("scope", scope), ("client", &app.0)]
+            {
+                assert_eq!(at(&lines[0], &[name]).as_str(), Some(expected), "{name}");
+            }
+        }
+    });
+}
+
+/// The store told addresses with their ports, and this half without.
+#[test]
+fn both_halves_tell_an_address_alike() {
+    with_audited(|mut client, told| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(Some(&basic("ann", "wrong")));
+        client.call("GET", "/_security/_authenticate", "").await;
+        let page = Browser::default().sign_in(&mut client, "nobody", "/login").await;
+        assert_eq!(page.status, 400);
+        let lines = told.of("login_failed");
+        let addresses: Vec<Option<&str>> =
+            lines.iter().map(|line| line.get("address").and_then(json::Value::as_str)).collect();
+        assert_eq!(addresses.len(), 2, "{lines:?}");
+        assert_eq!(addresses[0], addresses[1]);
+        assert!(addresses[0].is_some_and(|address| !address.contains(':')), "{addresses:?}");
     });
 }

@@ -3,7 +3,7 @@
 use http::client::Response;
 
 use crate::browser::{Browser, basic, fields, location, words};
-use crate::place::{Client, at, with_oauth};
+use crate::place::{Client, at, with_audited, with_oauth};
 
 /// A developer and a reviewer, signed in.
 async fn stage(client: &mut Client) -> (Browser, Browser) {
@@ -161,5 +161,47 @@ fn a_key_in_the_note_decides_nothing() {
             assert!(input.starts_with(" type=\"hidden\""), "{input}");
         }
         assert!(form.contains("value=\"approve\"") && form.contains("<textarea "), "{form}");
+    });
+}
+
+/// The log told that something was approved, but not what.
+#[test]
+fn an_approval_is_noted_with_what_was_approved() {
+    with_audited(|mut client, told| async move {
+        let (mut dev, mut rev) = stage(&mut client).await;
+        let (callback, scope) = ("https://app.example/cb", "index:a-1:read");
+        let check = |line: &json::Value| {
+            assert_eq!(at(line, &["scope"]).as_str(), Some(scope), "{line:?}");
+            assert_eq!(at(line, &["redirect_uris"]).as_str(), Some(callback), "{line:?}");
+            assert_eq!(at(line, &["outcome"]).as_str(), Some("ok"), "{line:?}");
+        };
+        send(&mut dev, &mut client, "/apps/new", "One", callback, scope).await;
+        let queue = rev.ask(&mut client, "/admin/apps", &[]).await;
+        press(&mut rev, &mut client, &queue, "approve").await;
+        let lines = told.of("client_approved");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        check(&lines[0]);
+        assert_eq!(at(&lines[0], &["user"]).as_str(), Some("rev"));
+        // The same by the administration's calls.
+        let app = send(&mut dev, &mut client, "/apps/new", "Two", callback, scope).await;
+        let reference = app.rsplit('/').next().expect("a reference");
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("POST", &format!("/_oauth/client/{reference}/_approve"), "").await;
+        let lines = told.of("client_approved");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        check(&lines[0]);
+        let body =
+            format!(r#"{{"client_name":"App","redirect_uris":["{callback}"],"scope":"{scope}"}}"#);
+        client.good("POST", "/_oauth/client", &body).await;
+        check(&told.of("client_registered")[0]);
+        // What is not done is not noted as done.
+        send(&mut dev, &mut client, "/apps/new", "Three", callback, scope).await;
+        let mut form = fields(&rev.ask(&mut client, "/admin/apps", &[]).await, "/admin/apps");
+        form.retain(|(name, _)| name != "version");
+        form.extend([("version", "0"), ("decision", "approve")].map(|(a, b)| (a.into(), b.into())));
+        rev.post(&mut client, "/admin/apps", &form).await;
+        let lines = told.of("client_approved");
+        assert_eq!(at(&lines[0], &["outcome"]).as_str(), Some("failed"));
+        assert!(lines[0].get("scope").is_none());
     });
 }

@@ -1,7 +1,7 @@
 //! Devices without a keyboard: their code on the way through the sign-in, and what they may ask.
 
 use crate::browser::{Browser, basic, location};
-use crate::place::{Client, ISSUER, at, value, with_oauth};
+use crate::place::{Client, ISSUER, at, value, with_audited, with_oauth};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
 
@@ -80,6 +80,36 @@ fn a_device_asks_for_this_store_alone() {
             let body = poll(resource);
             let answer = client.call_with("POST", "/token", &FORM, body.as_bytes()).await;
             assert_eq!(at(&value(&answer), &["error"]).as_str(), Some(expected), "{resource}");
+        }
+    });
+}
+
+/// A refusal was noted without its reason.
+#[test]
+fn what_a_device_does_not_get_is_noted_with_why() {
+    with_audited(|mut client, told| async move {
+        let who = stage(&mut client).await;
+        for (scope, decision, reason) in [
+            ("index:a-*:read", "deny", "The owner refused"),
+            ("index:b-*:read", "allow", "The owner holds nothing of what was asked for"),
+        ] {
+            let begun = begin(&mut client, &who, &format!("&scope={scope}")).await;
+            let code = at(&begun, &["user_code"]).as_str().expect("a code").to_owned();
+            let mut browser = Browser::default();
+            browser.sign_in(&mut client, "ann", "/login").await;
+            let page = browser.ask(&mut client, "/device", &[]).await;
+            let token = crate::browser::hidden(&page);
+            let form = [
+                ("csrf_token", token.as_str()),
+                ("user_code", &code),
+                ("scope", scope),
+                ("decision", decision),
+            ];
+            let answer = browser.ask(&mut client, "/device", &form).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let lines = told.of("consent_denied");
+            assert_eq!(at(&lines[0], &["reason"]).as_str(), Some(reason));
+            assert_eq!(at(&lines[0], &["user"]).as_str(), Some("ann"));
         }
     });
 }

@@ -20,19 +20,45 @@ pub struct Client {
 
 /// Runs a story against a fresh node without security.
 pub fn with_node<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, None, story);
+    run(1, None, authz::audit::Audit::none(), story);
 }
 
 /// Runs a story against a fresh node whose `elastic` has the password `secret`.
 pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
-    run(1, Some(None), story);
+    run(1, Some(None), authz::audit::Audit::none(), story);
 }
 
 /// The same, with the OAuth half, where clients may register by themselves.
 pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
+    run(1, Some(Some(oauth())), authz::audit::Audit::none(), story);
+}
+
+/// The same, with what is told to the audit log.
+pub fn with_audited<F: Future<Output = ()>>(story: impl FnOnce(Client, Told) -> F) {
+    let (audit, lines) = authz::audit::Audit::new(false);
+    run(1, Some(Some(oauth())), audit, |client| story(client, Told { lines }));
+}
+
+fn oauth() -> net::oauth::Oauth {
     let mut settings = net::oauth::Settings::new(ISSUER);
     settings.set("oauth.registration.mode", "open").expect("a mode");
-    run(1, Some(Some(net::oauth::Oauth::new(settings))), story);
+    net::oauth::Oauth::new(settings)
+}
+
+/// What a node tells its audit log.
+pub struct Told {
+    lines: std::sync::mpsc::Receiver<authz::audit::Item>,
+}
+
+impl Told {
+    /// The lines of an event since the last call; those of other events are dropped.
+    pub fn of(&self, event: &str) -> Vec<Value> {
+        let lines = self.lines.try_iter().filter_map(|item| match item {
+            authz::audit::Item::Line(line) => Some(json::parse(line.as_bytes()).expect("a line")),
+            authz::audit::Item::Ask(_) => None,
+        });
+        lines.filter(|line| line.get("event").and_then(Value::as_str) == Some(event)).collect()
+    }
 }
 
 /// The issuer of the node's OAuth half.
@@ -66,6 +92,7 @@ impl Machine {
 fn run<F: Future<Output = ()>>(
     seed: u64,
     secure: Option<Option<net::oauth::Oauth>>,
+    audit: authz::audit::Audit,
     story: impl FnOnce(Client) -> F,
 ) {
     let sim = Sim::new(seed);
@@ -75,7 +102,7 @@ fn run<F: Future<Output = ()>>(
         // The second core answers, the first keeps the state: every change hops.
         let core = start(&env).await.pop().expect("two cores");
         let security = match secure {
-            Some(oauth) => Some(Security { oauth, ..security(&env).await }),
+            Some(oauth) => Some(Security { oauth, ..security(&env, audit).await }),
             None => None,
         };
         serve(&env, core, security, far).await;
@@ -120,12 +147,13 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
     start_all(env, config).await.expect("the state opens")
 }
 
-async fn security(env: &SimEnv) -> Security<SimEnv> {
+async fn security(env: &SimEnv, audit: authz::audit::Audit) -> Security<SimEnv> {
     let preset = Some(authz::Secret::new("secret".into()));
     let dir = PathBuf::from("/data/authz");
     let keys = authz::token::Keys::new(b"pepper");
     let started = authz::Store::start(env, &dir, preset, keys).await;
     let (_, keeper, _) = started.expect("the state opens");
+    let keeper = keeper.with_audit(audit);
     let file = authz::FileRealm::new("/data/node/users");
     let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
     Security { authenticator, keeper, oauth: None }
