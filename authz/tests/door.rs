@@ -184,6 +184,23 @@ fn a_user_of_the_operators_file_comes_in_while_the_line_is_there() {
     });
 }
 
+/// A command that is killed leaves the superuser behind that it made for itself.
+#[test]
+fn a_user_whom_a_command_left_behind_comes_in_no_more() {
+    let sim = Sim::new(5);
+    let env = sim.env();
+    let hash = PasswordHash::make(&secret("from the file"), [1; 16]);
+    sim.run(async {
+        let (open, _) = open(&env, Some("correct horse")).await;
+        let born = env.clock().unix_ms();
+        let line = file_realm::short_lived_line("helper", &["superuser"], &hash, born);
+        sim.plant(USERS, format!("{line}\n").as_bytes());
+        assert!(comes_in(&open.door, "helper", "from the file").await);
+        env.clock().sleep(file_realm::SHORT_LIFE).await;
+        assert!(!comes_in(&open.door, "helper", "from the file").await);
+    });
+}
+
 #[test]
 fn a_hash_of_weaker_parameters_is_replaced_at_login() {
     let sim = Sim::new(6);

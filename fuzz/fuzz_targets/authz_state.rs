@@ -33,9 +33,9 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
         let filled = authz::template::fill(&query, &facts).into_owned();
         assert_eq!(filled, authz::template::fill(&query, &facts).into_owned());
     }
-    for user in authz::file_realm::parse(text) {
+    for user in authz::file_realm::parse(text, 0) {
         let roles: Vec<&str> = user.roles.iter().map(String::as_str).collect();
         let line = authz::file_realm::line(&user.name, &roles, &user.password);
-        assert_eq!(authz::file_realm::parse(&line), [user], "written, read, equal");
+        assert_eq!(authz::file_realm::parse(&line, 0), [user], "written, read, equal");
     }
 });

@@ -9,6 +9,7 @@ mod command;
 mod config;
 mod enroll;
 mod failure;
+mod file_user;
 mod folder;
 mod inspect;
 mod logging;

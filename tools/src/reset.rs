@@ -1,7 +1,6 @@
 //! `reset-password`: another password for a user, by the right to write in the data folder.
 //!
-//! A running node is asked over HTTPS, as a short-lived user of the file realm (`node/users`) whom
-//! this command adds and removes again, also where it fails. Where no node runs, authz state is
+//! A running node is asked over HTTPS, as a short-lived user of the file realm ([`FileUser`]). Where no node runs, authz state is
 //! opened here, under the folder's lock, and changed through its log as the node would.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
@@ -10,12 +9,9 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use authz::password::{self, CHARACTERS_MIN, PasswordHash};
-use authz::record::role::SUPERUSER;
-use authz::{FileRealm, Secret, Store, file_realm};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use env::{Env, Random};
+use authz::password::{self, CHARACTERS_MIN};
+use authz::{Secret, Store};
+use env::Env;
 use http::Method;
 use http::client::Response;
 use json::{Value, json};
@@ -25,7 +21,8 @@ use runtime::system::HiddenTyping;
 use crate::command::ResetPassword;
 use crate::config::data_folder;
 use crate::failure::{Code, Failure, Result};
-use crate::folder::{Folder, Lock, read_json, save};
+use crate::file_user::FileUser;
+use crate::folder::{Folder, Lock, read_json};
 
 /// How long the running node may take to answer.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -217,71 +214,6 @@ pub(crate) fn percent(text: &str) -> String {
     out
 }
 
-/// A user of the file realm who lives as long as this command.
-pub(crate) struct FileUser {
-    path: PathBuf,
-    name: String,
-    password: Secret,
-    is_there: bool,
-}
-
-impl FileUser {
-    pub(crate) fn add(folder: &Folder, random: &RuntimeRandom) -> Result<Self> {
-        let password = password::generate(random);
-        let name = format!("reset-{:016x}", random.next_u64());
-        let hash = PasswordHash::make(&password, password::salt(random));
-        let user = Self {
-            path: FileRealm::new(folder.node("users")).path().to_owned(),
-            name,
-            password,
-            is_there: true,
-        };
-        let mut lines = user.others()?;
-        lines.push(file_realm::line(&user.name, &[SUPERUSER], &hash));
-        user.write(&lines)?;
-        Ok(user)
-    }
-
-    /// The file's lines but for this user's.
-    fn others(&self) -> Result<Vec<String>> {
-        match std::fs::read_to_string(&self.path) {
-            Ok(text) => Ok(text
-                .lines()
-                .filter(|line| !line.starts_with(&format!("{}:", self.name)))
-                .map(str::to_owned)
-                .collect()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(Failure::file("reading", &self.path, &error)),
-        }
-    }
-
-    fn write(&self, lines: &[String]) -> Result<()> {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        save(&self.path, text.as_bytes(), 0o600)
-    }
-
-    pub(crate) fn authorization(&self) -> String {
-        format!("Basic {}", BASE64.encode(format!("{}:{}", self.name, self.password.reveal())))
-    }
-
-    /// Removes the user; also tried when dropped.
-    pub(crate) fn remove(mut self) -> Result<()> {
-        self.is_there = false;
-        self.write(&self.others()?)
-    }
-}
-
-impl Drop for FileUser {
-    fn drop(&mut self) {
-        if !self.is_there {
-            return;
-        }
-        if let Err(failure) = self.others().and_then(|lines| self.write(&lines)) {
-            eprintln!("the user [{}] must be removed by hand: {failure}", self.name);
-        }
-    }
-}
-
 /// Where the running node answers.
 pub(crate) struct Node {
     pub(crate) url: String,
@@ -352,6 +284,7 @@ impl Node {
     ) -> Result<Response> {
         let unreachable =
             |error: &dyn std::fmt::Display| failed(format!("the node at {}: {error}", self.url));
+        let broken = |error| failed(told(&self.url, &error));
         let mut addresses = (self.host.as_str(), self.port)
             .to_socket_addrs()
             .map_err(|error| unreachable(&error))?;
@@ -362,7 +295,7 @@ impl Node {
                 socket.set_write_timeout(Some(ANSWER))?;
                 Ok(socket)
             })
-            .map_err(|error| unreachable(&error))?;
+            .map_err(broken)?;
         let fields = [
             ("Authorization", authorization),
             ("Content-Type", "application/json"),
@@ -376,12 +309,23 @@ impl Node {
                 exchange(tls.map_err(|error| unreachable(&error))?, &request)
             }
         };
-        let answer = answer.map_err(|error| unreachable(&error))?;
+        let answer = answer.map_err(broken)?;
         match Response::parse(&answer, method) {
             Ok(Some((response, _))) => Ok(response),
             Ok(None) => Err(unreachable(&"it closed before the answer was whole")),
             Err(_) => Err(unreachable(&"it does not speak HTTP")),
         }
+    }
+}
+
+/// Why a conversation with the node at `url` broke off.
+fn told(url: &str, error: &std::io::Error) -> String {
+    match error.kind() {
+        // A socket's time limit ends a read as if there were just nothing to read.
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+            format!("the node at {url} gave no answer in {} seconds", ANSWER.as_secs())
+        }
+        _ => format!("the node at {url}: {error}"),
     }
 }
 
@@ -419,23 +363,10 @@ mod tests {
     }
 
     #[test]
-    fn the_helper_comes_and_goes_and_leaves_the_others() {
-        let folder = folder("helper");
-        let users = folder.node("users");
-        let ann = file_realm::line("ann", &["superuser"], &PasswordHash::nobody());
-        std::fs::write(&users, format!("# ours\n{ann}\n")).expect("written");
-        let random = RuntimeRandom::new();
-        let helper = FileUser::add(&folder, &random).expect("added");
-        let text = std::fs::read_to_string(&users).expect("there");
-        let known = file_realm::parse(&text);
-        let found = known.iter().find(|user| user.name == helper.name).expect("added");
-        assert!(found.password.verify(&helper.password));
-        assert_eq!(known.len(), 2);
-        helper.remove().expect("removed");
-        assert_eq!(std::fs::read_to_string(&users).expect("there"), format!("# ours\n{ann}\n"));
-        drop(FileUser::add(&folder, &random).expect("added"));
-        assert_eq!(std::fs::read_to_string(&users).expect("there"), format!("# ours\n{ann}\n"));
-        std::fs::remove_dir_all(folder.path()).expect("removed");
+    fn a_node_that_is_silent_is_named_with_the_time_it_had() {
+        let told = |code: i32| told("https://[::1]:9200", &std::io::Error::from_raw_os_error(code));
+        assert_eq!(told(11), "the node at https://[::1]:9200 gave no answer in 30 seconds");
+        assert!(told(111).starts_with("the node at https://[::1]:9200: "), "{}", told(111));
     }
 
     #[test]

@@ -39,6 +39,7 @@ use crate::certificates::{self, Presented};
 use crate::command::{self, Serve};
 use crate::config::Settings;
 use crate::failure::{Code, Failure, Result};
+use crate::file_user;
 use crate::folder::Folder;
 use crate::{logging, machine};
 
@@ -106,6 +107,11 @@ pub fn run(options: &Serve) -> Result<()> {
     let folder = Folder::make(&settings.data)?;
     let lock = folder.lock()?;
     note_suspects(&folder)?;
+    if let Err(failure) = file_user::sweep(&folder) {
+        tracing::warn!(
+            "users whom commands left behind stay in the file, and come in no more: {failure}"
+        );
+    }
     note_small_memory(settings.memory_bytes);
     let identity = folder.identity(&RuntimeRandom::new())?;
     ready::remove(&folder.node("ready"))?;

@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 use authz::password::{self, CHARACTERS_MIN, PasswordHash};
 use authz::record::builtin;
 use authz::record::user::{User, is_name};
-use authz::{FileRealm, Secret, file_realm};
+use authz::{Secret, file_realm};
 use http::Method;
 use json::{Object, Value};
 use runtime::RuntimeRandom;
@@ -17,7 +17,8 @@ use runtime::RuntimeRandom;
 use crate::command::{ServiceTokens, ServiceTokensVerb, Users, UsersVerb};
 use crate::config::data_folder;
 use crate::failure::{Failure, Result};
-use crate::folder::{Folder, save};
+use crate::file_user;
+use crate::folder::Folder;
 use crate::reset::{Node, failed, percent};
 
 /// Runs `users`.
@@ -130,17 +131,14 @@ struct File {
 
 impl File {
     fn read(folder: &Folder) -> Result<Self> {
-        let path = FileRealm::new(folder.node("users")).path().to_owned();
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Failure::file("reading", &path, &error)),
-        };
-        Ok(Self { path, lines: text.lines().map(str::to_owned).collect() })
+        let path = file_user::path(folder);
+        let lines = file_user::lines(&path)?;
+        Ok(Self { path, lines })
     }
 
     fn users(&self) -> Vec<User> {
-        self.lines.iter().flat_map(|line| file_realm::parse(line)).collect()
+        let now = file_user::now();
+        self.lines.iter().flat_map(|line| file_realm::parse(line, now)).collect()
     }
 
     fn find(&self, name: &str) -> Option<User> {
@@ -148,7 +146,8 @@ impl File {
     }
 
     fn remove(&mut self, name: &str) {
-        self.lines.retain(|line| file_realm::parse(line).iter().all(|user| user.name != name));
+        let now = file_user::now();
+        self.lines.retain(|line| file_realm::parse(line, now).iter().all(|user| user.name != name));
     }
 
     fn put(&mut self, name: &str, password: &PasswordHash, roles: &[String]) {
@@ -158,8 +157,7 @@ impl File {
     }
 
     fn save(&self) -> Result<()> {
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        save(&self.path, text.as_bytes(), 0o600)
+        file_user::write(&self.path, &self.lines)
     }
 
     fn list(&self, name: Option<&str>) -> Result<()> {
@@ -236,7 +234,8 @@ mod tests {
 
     #[test]
     fn names_that_would_hide_somebody_are_refused() {
-        for bad in ["elastic", "kibana_system", "", " ann", "a\nb", "#ann", "\u{e9}"] {
+        for bad in ["elastic", "kibana_system", "", " ann", "a\nb", "#ann", "\u{e9}"]
+        {
             assert!(refusal(bad).is_some(), "{bad:?}");
         }
         assert_eq!(refusal("ann"), None);

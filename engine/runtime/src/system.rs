@@ -269,7 +269,7 @@ pub fn fail_beyond_file_size() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// The signals that ask this process to stop: SIGTERM and SIGINT.
+/// The signals that ask this process to stop: SIGTERM and SIGINT, for a command SIGHUP too.
 ///
 /// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits
 /// the mask and the signals wait for [`StopSignals::wait`].
@@ -277,15 +277,38 @@ pub fn fail_beyond_file_size() {
 pub struct StopSignals(libc::sigset_t);
 
 impl StopSignals {
-    /// Keeps the signals from ending the process; from now on they wait to be asked for.
+    /// Keeps SIGTERM and SIGINT from ending the process; from now on they wait to be asked for.
     pub fn block() -> io::Result<Self> {
+        Self::block_these(&[libc::SIGTERM, libc::SIGINT])
+    }
+
+    /// The same of a command, which ends with its terminal too (SIGHUP). What whoever started it had it
+    /// ignore stays so: `nohup`, and a shell without job control for what runs in the background.
+    pub fn block_for_command() -> io::Result<Self> {
+        let mut heeded = Vec::new();
+        for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+            // SAFETY: sets nothing, and `action` is writable; all-zero bytes are a valid `sigaction`.
+            let action = unsafe {
+                checked(libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()))?;
+                action.assume_init()
+            };
+            if action.sa_sigaction != libc::SIG_IGN {
+                heeded.push(signal);
+            }
+        }
+        Self::block_these(&heeded)
+    }
+
+    fn block_these(signals: &[libc::c_int]) -> io::Result<Self> {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: `sigemptyset` fills `set` before anything reads it; the others get valid sets.
         unsafe {
             checked(libc::sigemptyset(set.as_mut_ptr()))?;
             let mut set = set.assume_init();
-            checked(libc::sigaddset(&mut set, libc::SIGTERM))?;
-            checked(libc::sigaddset(&mut set, libc::SIGINT))?;
+            for signal in signals {
+                checked(libc::sigaddset(&mut set, *signal))?;
+            }
             match libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) {
                 0 => Ok(Self(set)),
                 code => Err(io::Error::from_raw_os_error(code)),
@@ -306,7 +329,7 @@ impl StopSignals {
 
 impl std::fmt::Debug for StopSignals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("StopSignals(SIGTERM, SIGINT)")
+        f.write_str("StopSignals")
     }
 }
 

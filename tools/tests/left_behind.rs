@@ -1,0 +1,77 @@
+//! What commands that ask the running node leave behind: nothing, however they end.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A data folder with a node that takes connections and never answers.
+struct Silent {
+    folder: PathBuf,
+    port: TcpListener,
+}
+
+impl Silent {
+    fn new(name: &str) -> Self {
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = base.join(format!("left-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("node")).expect("writable");
+        Self { folder, port: TcpListener::bind("127.0.0.1:0").expect("a free port") }
+    }
+
+    fn users(&self) -> String {
+        std::fs::read_to_string(self.folder.join("node/users")).unwrap_or_default()
+    }
+
+    /// A command that waits for the answer, its user being there.
+    fn asked(&self) -> (Child, TcpStream) {
+        let url = format!("http://{}", self.port.local_addr().expect("bound"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corelode"));
+        command.args(["service-tokens", "list", "--url", &url, "--data"]).arg(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("the program starts");
+        // Its user is there before it connects.
+        let (socket, _) = self.port.accept().expect("it asks");
+        assert!(self.users().contains("superuser"), "{}", self.users());
+        (child, socket)
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+            eprintln!("{}: {error}", self.folder.display());
+        }
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(name).arg(child.id().to_string()).status();
+    assert!(sent.expect("kill is there").success());
+}
+
+/// A command that was ended while it waited left a superuser in the file of users, for good.
+#[test]
+fn a_command_that_is_asked_to_end_removes_its_user_first() {
+    for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        let silent = Silent::new(name);
+        std::fs::write(silent.folder.join("node/users"), "# ours\n").expect("writable");
+        let (mut child, _open) = silent.asked();
+        signal(&child, name);
+        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number), "{name}");
+        assert_eq!(silent.users(), "# ours\n", "{name}");
+    }
+}
+
+#[test]
+fn a_command_that_is_killed_leaves_a_line_that_tells_its_age() {
+    let silent = Silent::new("kill");
+    let (mut child, _open) = silent.asked();
+    signal(&child, "-KILL");
+    child.wait().expect("it ends");
+    let users = silent.users();
+    let born = users.trim_end().rsplit_once(" born=").expect("told").1;
+    let born = Duration::from_millis(born.parse().expect("milliseconds"));
+    let now = std::time::UNIX_EPOCH.elapsed().expect("after 1970");
+    assert!(now.abs_diff(born) < Duration::from_secs(60), "{users}");
+}
