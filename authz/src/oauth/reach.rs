@@ -29,13 +29,55 @@ pub enum Remains {
     Whole,
 }
 
-/// On how many indices a scope is held.
+/// On how many indices and data streams a scope is held. A stream is one, however many indices it writes
+/// into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Today {
-    /// All that remains of it anywhere.
+    /// Indices on which all is held that remains of it anywhere.
     pub whole: usize,
-    /// Less than that.
+    /// Data streams on which it is.
+    pub streams: usize,
+    /// Of either, those on which less than that is held.
     pub part: usize,
+}
+
+/// A name that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum There<'n> {
+    /// An index.
+    Index(&'n str),
+    /// A data stream.
+    Stream(&'n str),
+}
+
+impl<'n> There<'n> {
+    /// The name.
+    pub fn name(self) -> &'n str {
+        match self {
+            Self::Index(name) | Self::Stream(name) => name,
+        }
+    }
+
+    /// Does a scope's pattern reach it?
+    pub fn fits(self, pattern: &str) -> bool {
+        !self.name().starts_with('.') && fits(pattern, self.name())
+    }
+}
+
+impl Today {
+    /// With all of these, on which a scope is held whole.
+    pub fn of<'n>(there: impl Iterator<Item = There<'n>>) -> Self {
+        let mut today = Self::default();
+        there.for_each(|one| today.add(one));
+        today
+    }
+
+    fn add(&mut self, one: There<'_>) {
+        match one {
+            There::Index(_) => self.whole += 1,
+            There::Stream(_) => self.streams += 1,
+        }
+    }
 }
 
 impl Remains {
@@ -72,9 +114,9 @@ impl Reach {
         details::scopes(entry).iter().any(|scope| !self.of(scope).is_empty())
     }
 
-    /// On how many of these indices a scope is held today: an application may ask for any name, and what it
+    /// On how many of these a scope is held today: an application may ask for any name, and what it
     /// is told must not tell which of those there are that its owner was not granted.
-    pub fn today<'n>(&self, scope: &str, indices: impl Iterator<Item = &'n str>) -> Today {
+    pub fn today<'n>(&self, scope: &str, there: impl Iterator<Item = There<'n>>) -> Today {
         let mut today = Today::default();
         let Some(Scope::Index { pattern, action }) = Scope::parse(scope) else { return today };
         let asked = Held::of_scope(action);
@@ -83,10 +125,10 @@ impl Reach {
             return today;
         };
         let most = most.told();
-        // Few sets of rights, many indices.
+        // Few sets of rights, many names.
         let mut known: Vec<(Held, bool)> = Vec::new();
-        for index in indices.filter(|name| !name.starts_with('.') && fits(&pattern, name)) {
-            let grants = self.grants().filter(|(_, grant)| grant.names_index(index));
+        for one in there.filter(|one| one.fits(&pattern)) {
+            let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
             let held = grants.fold(Held::default(), |all, (held, _)| all.or(held)).and(asked);
             if held.is_empty() {
                 continue;
@@ -99,7 +141,7 @@ impl Reach {
                     is_whole
                 }
             };
-            if is_whole { today.whole += 1 } else { today.part += 1 }
+            if is_whole { today.add(one) } else { today.part += 1 }
         }
         today
     }
@@ -156,7 +198,7 @@ mod tests {
         let reach =
             reach(&[], &[("a-*", "read"), ("*-1", "view_index_metadata"), ("c-*", "write")]);
         let today = |scope: &str| {
-            let today = reach.today(scope, NAMES.into_iter());
+            let today = reach.today(scope, NAMES.into_iter().map(There::Index));
             (today.whole, today.part)
         };
         // Two are read; of two others the fields are seen.
@@ -169,6 +211,23 @@ mod tests {
         assert_eq!(today("index:d-*:read"), (0, 0));
         assert!(reach.holds_any("index:d-1:read"), "the names of `*-1` may come");
         assert!(!reach.holds_any("index:d-2:read") && !reach.holds_any("nothing"));
+    }
+
+    /// The page said "none today" of a data stream that the token then read.
+    #[test]
+    fn data_streams_count_as_one_each_by_their_own_names() {
+        let reach = reach(&[], &[("logs-*", "read"), ("logs-y", "write")]);
+        let there = [
+            There::Stream("logs-y"),
+            There::Index(".ds-logs-y-2026.11.25-000001"),
+            There::Index("logs-1"),
+            There::Stream("other"),
+        ];
+        let today = |scope: &str| reach.today(scope, there.into_iter());
+        assert_eq!(today("index:logs-*:read"), Today { whole: 1, streams: 1, part: 0 });
+        assert_eq!(today("index:logs-y:read"), Today { whole: 0, streams: 1, part: 0 });
+        assert_eq!(today("index:*:write"), Today { whole: 0, streams: 1, part: 0 });
+        assert_eq!(today("index:*:all"), Today { whole: 0, streams: 1, part: 1 });
     }
 
     #[test]

@@ -241,6 +241,7 @@ fn entry(detail: &Detail) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oauth::reach::Today;
     use crate::pages::words;
 
     fn consent<'a>() -> Consent<'a> {
@@ -257,7 +258,9 @@ mod tests {
             host: Some("app.example"),
             insecure: false,
             scopes: ["index:orders-*:read", "index:orders-*:write"]
-                .map(|scope| (scope.to_owned(), words::of(scope, |_| 2)))
+                .map(|scope| {
+                    (scope.to_owned(), words::of(scope, |_| Today { whole: 2, ..Today::default() }))
+                })
                 .to_vec(),
             details: Vec::new(),
             beyond: Vec::new(),

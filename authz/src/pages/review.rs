@@ -156,6 +156,7 @@ fn article(csrf: &str, entry: &Entry) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oauth::reach::Today;
     use crate::pages::words;
 
     #[test]
@@ -176,7 +177,10 @@ mod tests {
                 host: "app.example".into(),
                 insecure: true,
             }],
-            scopes: vec![("index:*:all".into(), words::of("index:*:all", |_| 4))],
+            scopes: vec![(
+                "index:*:all".into(),
+                words::of("index:*:all", |_| Today { whole: 4, ..Today::default() }),
+            )],
             reason: None,
             facts: vec![Fact { name: "Name", before: Some("Old".into()), now: "Chart".into() }],
             alike: vec!["Charts".into()],

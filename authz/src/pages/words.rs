@@ -26,9 +26,9 @@ pub struct Words {
     pub weight: Weight,
 }
 
-/// A scope in words; `indices_today` tells how many indices a pattern matches now.
-pub fn of(scope: &str, indices_today: impl Fn(&str) -> usize) -> Words {
-    said(scope, |pattern| Some(Today { whole: indices_today(pattern), part: 0 }))
+/// A scope in words; `today` tells how much a pattern matches now.
+pub fn of(scope: &str, today: impl Fn(&str) -> Today) -> Words {
+    said(scope, |pattern| Some(today(pattern)))
 }
 
 /// A scope as one sentence, for somebody who may not know which indices there are.
@@ -215,7 +215,7 @@ fn indices(pattern: &str, today: Option<Today>) -> String {
     }
 }
 
-/// Where; of how many indices that is today, where it may be told.
+/// Where; of how many indices and data streams that is today, where it may be told.
 fn place(pattern: &str, today: Option<Today>) -> String {
     let Some(today) = today else {
         return match pattern {
@@ -224,10 +224,19 @@ fn place(pattern: &str, today: Option<Today>) -> String {
             pattern => pattern.to_owned(),
         };
     };
-    let counted = match today.whole {
-        0 => "no index today".to_owned(),
-        1 => "1 index today".to_owned(),
-        count => format!("{count} indices today"),
+    let indices = match today.whole {
+        0 => "no index".to_owned(),
+        1 => "1 index".to_owned(),
+        count => format!("{count} indices"),
+    };
+    let streams = match today.streams {
+        1 => "1 data stream".to_owned(),
+        count => format!("{count} data streams"),
+    };
+    let counted = match (today.whole, today.streams) {
+        (_, 0) => format!("{indices} today"),
+        (0, _) => format!("{streams} today"),
+        _ => format!("{indices} and {streams} today"),
     };
     let counted = match today.part {
         0 => counted,
@@ -248,29 +257,46 @@ mod tests {
     use super::*;
     use crate::privilege::{Actions, Kind};
 
+    /// So many indices.
+    fn some(whole: usize) -> Today {
+        Today { whole, ..Today::default() }
+    }
+
+    #[test]
+    fn data_streams_are_called_so() {
+        let at = |whole, streams| place("logs-*", Some(Today { whole, streams, part: 0 }));
+        let later = "and any that match later";
+        assert_eq!(at(0, 0), format!("logs-*: no index today, {later}"));
+        assert_eq!(at(0, 1), format!("logs-*: 1 data stream today, {later}"));
+        assert_eq!(at(1, 2), format!("logs-*: 1 index and 2 data streams today, {later}"));
+        let one = Today { streams: 1, ..Today::default() };
+        assert_eq!(place("logs-y", Some(one)), "logs-y");
+        assert_eq!(place("logs-y", Some(some(0))), "logs-y, of which you have none today");
+    }
+
     #[test]
     fn a_scope_says_what_it_does_and_where() {
-        let shown = of("index:orders-*:read", |_| 3);
+        let shown = of("index:orders-*:read", |_| some(3));
         assert_eq!(
             shown.sentence,
             "Read documents in orders-*: 3 indices today, and any that match later"
         );
         assert_eq!(shown.weight, Weight::Reads);
-        let shown = of("index:bills:write", |_| 1);
+        let shown = of("index:bills:write", |_| some(1));
         assert_eq!(shown.sentence, "Add, change and delete documents in bills");
         assert_eq!(shown.weight, Weight::Changes);
-        let shown = of("index:*:all", |_| 1);
+        let shown = of("index:*:all", |_| some(1));
         assert_eq!(
             shown.sentence,
             "Do everything with every index: 1 index today, and any that come later"
         );
         assert_eq!(
-            of("index:new:create", |_| 0).sentence,
+            of("index:new:create", |_| some(0)).sentence,
             "Add documents to new, of which you have none today"
         );
         assert_eq!(anywhere("index:bills-*:read"), "Read documents in bills-*, any that match");
         assert_eq!(anywhere("index:bills:all"), "Do everything with bills");
-        assert_eq!(of("self", |_| 0).weight, Weight::Slight);
+        assert_eq!(of("self", |_| some(0)).weight, Weight::Slight);
     }
 
     #[test]
@@ -282,7 +308,7 @@ mod tests {
             ("a", "the index a"),
         ] {
             let scope = format!("index:{pattern}:manage");
-            assert_eq!(of(&scope, |_| 2).sentence, format!("{manage} {expected}"));
+            assert_eq!(of(&scope, |_| some(2)).sentence, format!("{manage} {expected}"));
         }
         assert_eq!(anywhere("index:*:manage"), format!("{manage} every index"));
     }
@@ -297,7 +323,7 @@ mod tests {
     /// Who may see the fields of an index alone was told that documents are read.
     #[test]
     fn who_holds_a_part_is_told_of_that_part() {
-        let two = Today { whole: 2, part: 0 };
+        let two = some(2);
         let at = "a-*: 2 indices today, and any that match later";
         for (action, privileges, expected, weight) in [
             ("all", &["read"][..], "Read documents in AT", Weight::Reads),
@@ -362,13 +388,13 @@ mod tests {
             [("all", "all"), ("manage", "manage"), ("write", "write"), ("read", "read")]
         {
             let scope = format!("index:a-*:{action}");
-            assert_eq!(told(&scope, &[privilege], two), of(&scope, |_| 2));
+            assert_eq!(told(&scope, &[privilege], two), of(&scope, |_| some(2)));
         }
     }
 
     #[test]
     fn indices_on_which_less_is_held_count_apart() {
-        let words = told("index:*:read", &["read"], Today { whole: 1, part: 2 });
+        let words = told("index:*:read", &["read"], Today { part: 2, ..some(1) });
         let expected = "Read documents in every index: 1 index today, a part of it in 2 more, and any \
                         that come later";
         assert_eq!(words.sentence, expected);

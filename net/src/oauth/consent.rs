@@ -117,7 +117,7 @@ pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, scope: &str) -> words::
             words::held(scope, &remains, visit.held_today(reach, scope))
         }
         Some(remains) => words::held(scope, &remains, Today::default()),
-        None => words::of(scope, |_| 0),
+        None => words::of(scope, |_| Today::default()),
     }
 }
 
@@ -136,7 +136,7 @@ pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Va
     if held.is_empty() {
         later.clear();
         // Granted before the owner lost it all.
-        held = scopes().map(|scope| words::of(&scope, |_| 0)).collect();
+        held = scopes().map(|scope| words::of(&scope, |_| Today::default())).collect();
     }
     let sentences: Vec<&str> = held.iter().map(|words| words.sentence.as_str()).collect();
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();

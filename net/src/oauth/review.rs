@@ -82,7 +82,7 @@ fn entry<E: Env>(visit: &Visit<'_, E>, client: &Client, approved: &[(&str, &str)
         scopes: now
             .scopes
             .iter()
-            .map(|scope| (scope.clone(), words::of(scope, |it| visit.indices_today(it))))
+            .map(|scope| (scope.clone(), words::of(scope, |it| visit.there_today(it))))
             .collect(),
         reason: now.scope_reason.clone(),
         facts: facts(before, now),

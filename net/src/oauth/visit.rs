@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authz::form::Hash;
-use authz::oauth::reach::{Reach, Today};
+use authz::oauth::reach::{Reach, There, Today};
 use authz::pages::layout::{self, Person};
 use authz::pages::problem;
 use authz::record::client::Client;
@@ -217,17 +217,16 @@ impl<E: Env> Visit<'_, E> {
         }
     }
 
-    /// How many indices a pattern matches now: for a reviewer, who is nobody's owner, and hears of all.
-    pub fn indices_today(&self, pattern: &str) -> usize {
+    /// How much a pattern matches now: for a reviewer, who is nobody's owner, and hears of all.
+    pub fn there_today(&self, pattern: &str) -> Today {
         let state = self.core.state();
-        let names = state.indices.keys().filter(|name| !name.starts_with('.'));
-        names.filter(|name| authz::privilege::fits(pattern, name)).count()
+        Today::of(there(&state).filter(|one| one.fits(pattern)))
     }
 
-    /// On how many indices a scope is held now by an owner who reaches so far.
+    /// On how much a scope is held now by an owner who reaches so far.
     pub fn held_today(&self, reach: &Reach, scope: &str) -> Today {
         let state = self.core.state();
-        reach.today(scope, state.indices.keys().map(|name| &**name))
+        reach.today(scope, there(&state))
     }
 
     /// The body as a form.
@@ -309,6 +308,12 @@ impl<E: Env> Visit<'_, E> {
             "Go back to the application and begin again.",
         )
     }
+}
+
+/// Indices and data streams; the indices of a stream begin with a dot, and are counted nowhere.
+fn there(state: &cluster::State) -> impl Iterator<Item = There<'_>> {
+    let indices = state.indices.keys().map(|name| There::Index(name));
+    indices.chain(state.data_streams.keys().map(|name| There::Stream(name)))
 }
 
 /// Everything off but what pages of ours may use.

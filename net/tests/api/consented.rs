@@ -284,3 +284,22 @@ fn both_halves_tell_an_address_alike() {
         assert!(addresses[0].is_some_and(|address| !address.contains(':')), "{addresses:?}");
     });
 }
+
+/// The page said "none today" of a data stream that the token then read and wrote.
+#[test]
+fn a_data_stream_counts_as_one() {
+    with_oauth(|mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("logs-*", "read"), ("logs-*", "write")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let template = r#"{"index_patterns":["logs-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/logs", template).await;
+        client.good("PUT", "/_data_stream/logs-y", "").await;
+        let (told, token) = promised(&mut client, &app, "ann", "index:logs-y:read").await;
+        assert!(told.starts_with("Read documents in logs-y Search and read"), "{told}");
+        let token = token.expect("it is held");
+        statuses(&mut client, &token, &[("GET", "/logs-y/_search", 200)]).await;
+        let (told, _) = promised(&mut client, &app, "ann", "index:logs-*:write").await;
+        let expected = "logs-*: 1 data stream today, and any that match later";
+        assert!(told.contains(expected), "{told}");
+    });
+}
