@@ -155,15 +155,36 @@ impl Access {
 
     /// May the caller do `action` to `index`, and what of it may be seen?
     pub fn index(&self, action: &str, index: &str) -> Result<Limits, Denied> {
+        self.reach(action, index, None)
+    }
+
+    /// The same where an alias leads to the index, for the bearer of a token. What was granted must hold
+    /// the index **and** the alias; of the owner's roles it is enough that one writes the alias' very name.
+    /// A pattern that happens to fit the alias is not enough: who may name an alias must not be able to
+    /// widen what others granted.
+    ///
+    /// # Errors
+    /// The denial, which names the index.
+    pub fn index_by_alias(&self, action: &str, index: &str, alias: &str) -> Result<Limits, Denied> {
+        match self.is_granted(action, alias) {
+            true => self.reach(action, index, Some(alias)),
+            false => Err(self.denied(action, Some(index), Kind::Index)),
+        }
+    }
+
+    fn reach(&self, action: &str, index: &str, alias: Option<&str>) -> Result<Limits, Denied> {
         let mut filters: Vec<Arc<Value>> = Vec::new();
         let mut fields: Rules = Vec::new();
         // The kinds of one layer, with all that the other layers ask for.
         let mut kinds: Vec<(Option<Arc<Value>>, Rules)> = Vec::new();
         let (mut filters_beside, mut fields_beside) = (Vec::new(), Vec::new());
         for layer in &self.layers {
-            let grants = layer.roles.iter().flat_map(|role| &role.indices);
-            let grants: Vec<&IndexGrant> =
-                grants.filter(|grant| grant.holds(action, index)).collect();
+            let all = || layer.roles.iter().flat_map(|role| &role.indices);
+            let mut grants: Vec<&IndexGrant> =
+                all().filter(|grant| grant.holds(action, index)).collect();
+            if let (true, false, Some(alias)) = (grants.is_empty(), layer.strict, alias) {
+                grants.extend(all().filter(|grant| grant.holds_by_alias(action, index, alias)));
+            }
             if grants.is_empty() {
                 return Err(self.denied(action, Some(index), Kind::Index));
             }
@@ -534,6 +555,29 @@ mod tests {
         assert_eq!(seen(vec![other.clone()], vec![one.clone()]), [false, true, true]);
         assert_eq!(seen(vec![one, other], vec![]), [true; 3], "what passes both");
         assert_eq!(kinds.len(), 3);
+    }
+
+    /// A role that names an alias of an index that no role names; the scope holds some names.
+    #[test]
+    fn an_alias_that_a_role_writes_out_leads_a_token_to_its_index() {
+        let by = |role: &str, query: Option<&str>, scope: &str| {
+            let mut granted = layer(vec![entry(scope, None, None)]);
+            granted.strict = true;
+            let access = access(vec![layer(vec![entry(role, query, None)]), granted]);
+            assert!(access.index(SEARCH, "sales-2026").is_err(), "by its own name");
+            access.index_by_alias(SEARCH, "sales-2026", "sales")
+        };
+        let mine = r#"{"term":{"a":1}}"#;
+        let seen = by("sales", Some(mine), "sales*").expect("granted");
+        assert_eq!(
+            seen.filter.as_deref(),
+            Some(&json!({"term": {"a": 1}})),
+            "the role's documents"
+        );
+        assert!(by("sales", None, "sales").is_err(), "the scope holds no index");
+        assert!(by("sales", None, "sales-*").is_err(), "the scope does not hold the alias");
+        assert!(by("sale?", None, "sales*").is_err(), "no role writes the alias");
+        assert!(by("other", None, "sales*").is_err());
     }
 
     #[test]

@@ -68,6 +68,15 @@ pub trait Gate {
         true
     }
 
+    /// May the caller do `action` to `index` since this alias leads there, and what of it may be seen? For
+    /// those who may not by the index' own name.
+    ///
+    /// # Errors
+    /// The 403 to send.
+    fn index_by_alias(&self, action: &'static str, _index: &str, alias: &str) -> Result<Limits> {
+        self.index(action, alias)
+    }
+
     /// May the caller learn of this index from an answer about the cluster? Whoever watches the cluster sees
     /// the names of all; an application only those of which it was granted something.
     fn learns(&self, _index: &str) -> bool {
@@ -125,15 +134,14 @@ impl Warnings {
 }
 
 /// May the caller do `action` to `index`, to which these aliases led? A role may name the index, or
-/// the alias alone.
+/// the alias alone; what was granted to an application holds both.
 ///
 /// # Errors
 /// The 403 to send.
 pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
     let direct = gate.index(action, index);
     match direct {
-        Err(error) if !gate.trusts_aliases() => Err(error),
-        Err(error) => through_aliases(gate, action, via).ok_or(error)?,
+        Err(error) => through_aliases(gate, action, index, via).ok_or(error)?,
         Ok(limits) => match via.iter().find(|alias| !gate.through(action, alias)) {
             None => Ok(limits),
             Some(alias) => {
@@ -150,11 +158,12 @@ pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -
 fn through_aliases(
     gate: &dyn Gate,
     action: &'static str,
+    index: &str,
     via: &[String],
 ) -> Option<Result<Limits>> {
     let mut granted: Option<Limits> = None;
     for alias in via {
-        let limits = match gate.index(action, alias) {
+        let limits = match gate.index_by_alias(action, index, alias) {
             Ok(limits) => limits,
             Err(_) if granted.is_none() && via.len() == 1 => return None,
             Err(error) => return Some(Err(error)),
@@ -183,10 +192,15 @@ pub fn sees<'a>(
     move |name| {
         gate.sees(action, name)
             && (gate.trusts_aliases()
-                || names
-                    .alias(name)
-                    .is_none_or(|behind| behind.iter().all(|one| gate.sees(action, &one.index))))
+                || names.alias(name).is_none_or(|behind| {
+                    behind.iter().all(|one| leads(gate, action, &one.index, name))
+                }))
     }
+}
+
+/// Does the caller reach an index to which this alias leads?
+fn leads(gate: &dyn Gate, action: &'static str, index: &str, alias: &str) -> bool {
+    gate.sees(action, index) || gate.index_by_alias(action, index, alias).is_ok()
 }
 
 /// What a caller named.

@@ -275,6 +275,17 @@ impl Gate for Door {
         self.access.is_granted(action, alias)
     }
 
+    fn index_by_alias(&self, action: &'static str, index: &str, alias: &str) -> Result<Limits> {
+        if self.trusts_aliases() {
+            return self.index(action, alias);
+        }
+        // The scope that lacks was noted when the index was asked for by its own name.
+        self.access
+            .index_by_alias(action, index, alias)
+            .map(limits_of)
+            .map_err(|error| denied(&error))
+    }
+
     fn trusts_aliases(&self) -> bool {
         // Only callers by a grant note which scope they lack.
         self.wanted.is_none()
@@ -349,6 +360,14 @@ impl Gate for Lasting {
 
     fn through(&self, action: &'static str, alias: &str) -> bool {
         self.access().is_ok_and(|access| access.is_granted(action, alias))
+    }
+
+    fn index_by_alias(&self, action: &'static str, index: &str, alias: &str) -> Result<Limits> {
+        if self.trusts_aliases() {
+            return self.index(action, alias);
+        }
+        let limits = self.access()?.index_by_alias(action, index, alias);
+        limits.map(limits_of).map_err(|error| denied(&error))
     }
 
     fn trusts_aliases(&self) -> bool {

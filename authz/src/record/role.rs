@@ -161,6 +161,13 @@ impl IndexGrant {
     pub fn holds(&self, action: &str, index: &str) -> bool {
         self.names_index(index) && self.actions.hold(action)
     }
+
+    /// Is the action on this index meant where the grant writes the very name of an alias of it?
+    pub fn holds_by_alias(&self, action: &str, index: &str, alias: &str) -> bool {
+        self.names.iter().any(|name| name.text() == alias)
+            && self.holds(action, alias)
+            && (self.restricted || !is_restricted(index))
+    }
 }
 
 impl Role {

@@ -98,10 +98,11 @@ impl Reached {
 
     /// What the caller reads of it; none who reads nothing.
     fn reading(&self, gate: &dyn Gate) -> Option<Limits> {
-        let aliases = self.via.iter().filter(|_| gate.trusts_aliases());
-        let mut names = std::iter::once(&*self.index.name).chain(aliases.map(String::as_str));
-        let name = names.find(|name| gate.sees(READ, name))?;
-        gate.index(READ, name).ok()
+        let index = &*self.index.name;
+        if gate.sees(READ, index) {
+            return gate.index(READ, index).ok();
+        }
+        self.via.iter().find_map(|alias| gate.index_by_alias(READ, index, alias).ok())
     }
 }
 

@@ -303,3 +303,41 @@ fn a_data_stream_counts_as_one() {
         assert!(told.contains(expected), "{told}");
     });
 }
+
+/// A role that names an alias alone opened it to its bearer, and to no application of theirs.
+#[test]
+fn an_alias_that_a_role_writes_out_opens_by_token() {
+    with_oauth(|mut client| async move {
+        let owners: [(&str, &[(&str, &str)]); 2] =
+            [("ann", &[("sales", "read"), ("sales", "write")]), ("bob", &[("sale?", "read")])];
+        let app = stage(&mut client, &owners).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/sales-2026/_doc/1?refresh=true", r#"{"n":1}"#).await;
+        client.good("PUT", "/sales-2026/_alias/sales", "").await;
+        let (_, token) = promised(&mut client, &app, "ann", "index:sales*:read").await;
+        let token = token.expect("it is held");
+        let calls = [
+            ("GET", "/sales/_search", 200),
+            ("GET", "/sales/_count", 200),
+            ("GET", "/sales/_doc/1", 200),
+            ("GET", "/sales/_field_caps?fields=*", 200),
+            ("POST", "/sales/_pit?keep_alive=1m", 200),
+            ("GET", "/sales/_search?scroll=1m", 200),
+            ("GET", "/sales-2026/_search", 403),
+            ("GET", "/sales,sales-2026/_search", 403),
+            ("DELETE", "/sales/_doc/1", 403),
+        ];
+        statuses(&mut client, &token, &calls).await;
+        let found = value(&client.call("GET", "/sales*/_search", "").await);
+        assert_eq!(at(&found, &["hits", "total", "value"]).as_u64(), Some(1), "{found:?}");
+        // The grant must hold the index too, and a pattern of a role writes no alias out.
+        for (user, scope) in [("ann", "index:sales:read"), ("bob", "index:sales*:read")] {
+            let (_, token) = promised(&mut client, &app, user, scope).await;
+            let token = token.expect("it is held");
+            statuses(&mut client, &token, &[("GET", "/sales/_search", 403)]).await;
+        }
+        let (_, token) = promised(&mut client, &app, "ann", "index:sales*:write").await;
+        client.authorize(Some(&token.expect("it is held")));
+        client.good("PUT", "/sales/_doc/2", r#"{"n":2}"#).await;
+    });
+}

@@ -23,6 +23,13 @@ pub struct Layer {
     pub strict: bool,
 }
 
+impl Layer {
+    /// By which name its entries count, where a name leads to an index.
+    fn name_of<'n>(&self, (name, index): (&'n str, &'n str)) -> &'n str {
+        if self.strict { index } else { name }
+    }
+}
+
 /// Which indices there are, and their documents.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
@@ -123,6 +130,11 @@ impl Entry {
             && privileges.iter().any(|privilege| grants(privilege, action))
     }
 
+    /// Is this very name written?
+    fn writes(&self, name: &str) -> bool {
+        texts(self.0.get("names")).unwrap_or_default().contains(&name)
+    }
+
     fn filter(&self) -> Option<&Value> {
         self.0.get("query")
     }
@@ -162,9 +174,21 @@ impl Rights {
         self.layers.iter().all(|layer| layer.entries.iter().any(|entry| entry.grants(action, name)))
     }
 
+    /// May a token's bearer do this to an index since this alias leads there? What was granted holds both;
+    /// the owner's roles, which come first, write the alias.
+    pub fn may_by_alias(&self, action: Action, index: &str, alias: &str) -> bool {
+        self.layers.iter().enumerate().all(|(at, layer)| {
+            let mut entries = layer.entries.iter();
+            match at {
+                0 => entries.any(|entry| entry.writes(alias) && entry.grants(action, alias)),
+                _ => entries.any(|entry| entry.grants(action, index)),
+            }
+        })
+    }
+
     /// Are documents or fields of this name limited for this action?
     pub fn is_limited(&self, action: Action, name: &str, fields: &[String]) -> bool {
-        self.hides(action, name, fields.iter())
+        self.hides(action, (name, name), fields.iter())
             || self.layers.iter().any(|layer| {
                 let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
                 granting.all(|entry| entry.filter().is_some())
@@ -180,7 +204,8 @@ impl Rights {
         })
     }
 
-    /// What is seen of a document under rights on `name`; `None` where it is hidden.
+    /// What is seen of a document under rights on `name`; `None` where it is hidden. What was granted to an
+    /// application counts on the index itself.
     pub fn see(
         &self,
         world: &World,
@@ -194,6 +219,7 @@ impl Rights {
         // Of each layer, the entries whose fields of this document are shown.
         let mut showing: Vec<Vec<&Entry>> = Vec::new();
         for layer in &self.layers {
+            let name = layer.name_of((name, index));
             let granting: Vec<&Entry> =
                 layer.entries.iter().filter(|entry| entry.grants(action, name)).collect();
             let mut passing = Vec::new();
@@ -221,15 +247,16 @@ impl Rights {
         Ok(Some(Seen { index: index.to_owned(), id: id.to_owned(), source, block }))
     }
 
-    /// Is one of these fields hidden of some document?
+    /// Is one of these fields hidden of some document, under rights on a name that leads to an index?
     pub fn hides<'f>(
         &self,
         action: Action,
-        name: &str,
+        names: (&str, &str),
         mut fields: impl Iterator<Item = &'f String>,
     ) -> bool {
         fields.any(|field| {
             self.layers.iter().any(|layer| {
+                let name = layer.name_of(names);
                 let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
                 if layer.strict {
                     // Whoever sees all documents by an entry sees its fields of all.
@@ -244,9 +271,11 @@ impl Rights {
         })
     }
 
-    /// Is a field shown of some document of this name, as far as mappings tell?
-    pub fn shows(&self, action: Action, name: &str, field: &str) -> bool {
+    /// Is a field shown of some document under rights on a name that leads to an index, as far as mappings
+    /// tell?
+    pub fn shows(&self, action: Action, names: (&str, &str), field: &str) -> bool {
         self.layers.iter().all(|layer| {
+            let name = layer.name_of(names);
             let mut granting = layer.entries.iter().filter(|entry| entry.grants(action, name));
             granting.any(|entry| entry.shows(field))
         })

@@ -401,8 +401,8 @@ impl Run {
     fn fields(&self, at: usize, action: Action, on: &str, named: &[String], sent: &str) -> Done {
         let Ok(reached) = self.reach(at, action, on) else { return Ok(()) };
         for field in self.world.schema.fields.keys() {
-            let mut by = reached.values().map(|(by, _)| by);
-            let shown = by.any(|by| self.caller(at).rights.shows(action, by, field));
+            let mut names = reached.iter().map(|(index, (by, _))| (by.as_str(), index.as_str()));
+            let shown = names.any(|names| self.caller(at).rights.shows(action, names, field));
             if shown != named.contains(field) {
                 let wanted = if shown { "named" } else { "hidden" };
                 return Err(format!("{sent}: [{field}] should be {wanted}; named are {named:?}"));

@@ -350,8 +350,15 @@ impl Run {
         if caller.by_name {
             // The owner's roles may name the index alone; the grant must hold both.
             let granted = &caller.rights.layers[1];
-            let both = Rights { layers: vec![granted.clone()] }.may(action, name) && may(index);
-            return if both { Ok((index.clone(), index.clone())) } else { Err(Denied) };
+            let is_named = Rights { layers: vec![granted.clone()] }.may(action, name);
+            return match (is_named, may(index)) {
+                (true, true) => Ok((index.clone(), index.clone())),
+                // The owner's roles may name the alias, where they write it out.
+                (true, false) if caller.rights.may_by_alias(action, index, name) => {
+                    Ok((index.clone(), name.to_owned()))
+                }
+                _ => Err(Denied),
+            };
         }
         match (may(index), may(name)) {
             (true, _) => Ok((index.clone(), index.clone())),

@@ -38,9 +38,10 @@ impl Run {
         answer: &Answer,
     ) -> Done {
         let reached = self.reach(at, Action::Read, on).unwrap_or_default();
-        let mut by = reached.values().map(|(by, _)| by);
+        let mut names = reached.iter().map(|(index, (by, _))| (by.as_str(), index.as_str()));
         let rights = &self.caller(at).rights;
-        let hides = by.any(|by| rights.hides(Action::Read, by, self.world.schema.fields.keys()));
+        let fields = &self.world.schema.fields;
+        let hides = names.any(|names| rights.hides(Action::Read, names, fields.keys()));
         self.counts.skipped += 1;
         if hides {
             Ok(())
