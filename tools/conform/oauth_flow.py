@@ -465,6 +465,8 @@ def a_service_acts_for_itself(server):
     made = client(server, application_type="service", redirect_uris=[], service_account="bob", scope="index:bills-*:read")
     proof = basic(made["client_id"], made["client_secret"])
     got = expect(form(server, "/token", {"grant_type": "client_credentials"}, proof), 200)
+    assert secret(got["access_token"]) and got["scope"] == "self", got
+    got = expect(form(server, "/token", {"grant_type": "client_credentials", "scope": "index:bills-*:read"}, proof), 200)
     secret(got["access_token"])
     assert "refresh_token" not in got and got["scope"] == "index:bills-*:read", got
     expect(reads(server, got["access_token"], "bills-1"), 200)

@@ -286,7 +286,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
     };
     resources(visit, form)?;
     let scopes = match form.first("scope") {
-        None if record.default_scope.is_empty() => record.profile.scopes.clone(),
+        None if record.default_scope.is_empty() => vec![scope::Scope::Own.to_string()],
         None => record.default_scope.clone(),
         Some(text) => {
             const SCOPE: Fail = Fail::new(

@@ -341,3 +341,31 @@ fn an_alias_that_a_role_writes_out_opens_by_token() {
         client.good("PUT", "/sales/_doc/2", r#"{"n":2}"#).await;
     });
 }
+
+/// A service that named no scope got all that it may ever ask for.
+#[test]
+fn a_service_that_names_no_scope_learns_who_it_is() {
+    with_oauth(|mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        for (more, expected) in
+            [("", "self"), (r#","default_scope":"index:a-1:read""#, "index:a-1:read")]
+        {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let body = format!(
+                r#"{{"client_name":"App","application_type":"service","service_account":"ann","redirect_uris":[],
+                "grant_types":["client_credentials"],"scope":"index:a-*:read"{more}}}"#
+            );
+            let made = client.good("POST", "/_oauth/client", &body).await;
+            let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+            let body = format!(
+                "grant_type=client_credentials&client_id={}&client_secret={}",
+                text("client_id"),
+                text("client_secret")
+            );
+            let form = [("Content-Type", "application/x-www-form-urlencoded")];
+            client.authorize(None);
+            let answer = client.call_with("POST", "/token", &form, body.as_bytes()).await;
+            assert_eq!(at(&value(&answer), &["scope"]).as_str(), Some(expected));
+        }
+    });
+}
