@@ -39,6 +39,9 @@ pub struct Today {
     pub streams: usize,
     /// Of either, those on which less than that is held.
     pub part: usize,
+    /// The owner's own names are narrower than the scope's: of what comes later it is held only where they
+    /// reach.
+    pub is_narrow: bool,
 }
 
 /// A name that there is.
@@ -125,11 +128,13 @@ impl Reach {
             return today;
         };
         let most = most.told();
+        today.is_narrow = pattern.contains('*') && self.everywhere(&pattern, asked).told() != most;
         // Few sets of rights, many names.
         let mut known: Vec<(Held, bool)> = Vec::new();
         for one in there.filter(|one| one.fits(&pattern)) {
             let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
-            let held = grants.fold(Held::default(), |all, (held, _)| all.or(held)).and(asked);
+            let held = grants.fold(Held::default(), |all, (held, _)| all.or(held));
+            let held = held.and(asked);
             if held.is_empty() {
                 continue;
             }
@@ -144,6 +149,19 @@ impl Reach {
             if is_whole { today.add(one) } else { today.part += 1 }
         }
         today
+    }
+
+    /// What of these rights is held on every name of a pattern, by grants that each reach them all.
+    fn everywhere(&self, pattern: &str, asked: Held) -> Held {
+        let mut all = Held::default();
+        for (held, grant) in self.grants() {
+            let more = all.or(held.and(asked));
+            // Patterns are compared last: that takes the longest.
+            if more != all && grant.names.iter().any(|name| name.covers(pattern)) {
+                all = more;
+            }
+        }
+        all
     }
 
     fn grants(&self) -> impl Iterator<Item = (Held, &IndexGrant)> {
@@ -224,10 +242,41 @@ mod tests {
             There::Stream("other"),
         ];
         let today = |scope: &str| reach.today(scope, there.into_iter());
-        assert_eq!(today("index:logs-*:read"), Today { whole: 1, streams: 1, part: 0 });
-        assert_eq!(today("index:logs-y:read"), Today { whole: 0, streams: 1, part: 0 });
-        assert_eq!(today("index:*:write"), Today { whole: 0, streams: 1, part: 0 });
-        assert_eq!(today("index:*:all"), Today { whole: 0, streams: 1, part: 1 });
+        let one = Today { streams: 1, ..Today::default() };
+        assert_eq!(today("index:logs-*:read"), Today { whole: 1, ..one });
+        assert_eq!(today("index:logs-y:read"), one);
+        assert_eq!(today("index:*:write"), Today { is_narrow: true, ..one });
+        assert_eq!(today("index:*:all"), Today { part: 1, is_narrow: true, ..one });
+    }
+
+    /// "Any that come later" was said of every index where the owner held `a-*` alone.
+    #[test]
+    fn what_comes_later_is_held_as_far_as_the_owners_names_go() {
+        let reach = reach(
+            &[],
+            &[
+                ("a-*", "read"),
+                ("*", "monitor"),
+                ("/b.*/", "write"),
+                ("c-*", "indices:data/read/search"),
+                ("c*", "indices:data/read/get"),
+            ],
+        );
+        for (scope, is_narrow) in [
+            ("index:*:read", true),
+            ("index:a-*:read", false),
+            ("index:a-1*:read", false),
+            ("index:a*:read", true),
+            ("index:*:manage", true),
+            ("index:d*:manage", false),
+            ("index:b-*:write", false),
+            ("index:*:write", true),
+            ("index:c-*:read", false),
+            ("index:c*:read", true),
+            ("index:a-1:read", false),
+        ] {
+            assert_eq!(reach.today(scope, [].into_iter()).is_narrow, is_narrow, "{scope}");
+        }
     }
 
     #[test]

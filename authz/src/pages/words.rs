@@ -243,9 +243,14 @@ fn place(pattern: &str, today: Option<Today>) -> String {
         part => format!("{counted}, a part of it in {part} more"),
     };
     match pattern {
-        "*" => format!("every index: {counted}, and any that come later"),
         pattern if pattern.contains('*') => {
-            format!("{pattern}: {counted}, and any that match later")
+            let place = if pattern == "*" { "every index" } else { pattern };
+            let later = match (today.is_narrow, pattern) {
+                (true, _) => "and later ones as far as your own rights reach",
+                (false, "*") => "and any that come later",
+                (false, _) => "and any that match later",
+            };
+            format!("{place}: {counted}, {later}")
         }
         pattern if today == Today::default() => format!("{pattern}, of which you have none today"),
         pattern => pattern.to_owned(),
@@ -264,7 +269,7 @@ mod tests {
 
     #[test]
     fn data_streams_are_called_so() {
-        let at = |whole, streams| place("logs-*", Some(Today { whole, streams, part: 0 }));
+        let at = |whole, streams| place("logs-*", Some(Today { streams, ..some(whole) }));
         let later = "and any that match later";
         assert_eq!(at(0, 0), format!("logs-*: no index today, {later}"));
         assert_eq!(at(0, 1), format!("logs-*: 1 data stream today, {later}"));
@@ -397,6 +402,15 @@ mod tests {
         let words = told("index:*:read", &["read"], Today { part: 2, ..some(1) });
         let expected = "Read documents in every index: 1 index today, a part of it in 2 more, and any \
                         that come later";
+        assert_eq!(words.sentence, expected);
+    }
+
+    #[test]
+    fn later_indices_are_promised_as_far_as_they_will_be_held() {
+        let narrow = Today { is_narrow: true, ..some(2) };
+        let words = told("index:*:read", &["read"], narrow);
+        let expected = "Read documents in every index: 2 indices today, and later ones as far as your own \
+                        rights reach";
         assert_eq!(words.sentence, expected);
     }
 

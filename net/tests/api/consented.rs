@@ -116,7 +116,7 @@ fn the_page_promises_what_the_token_gets() {
 
         let (told, token) = promised(&mut client, &app, "keeps", "index:*:manage").await;
         assert!(
-            told.contains("Maintain every index: 2 indices today, and any that come later"),
+            told.contains("Maintain every index: 2 indices today, and later ones as far as your own rights reach"),
             "{told}"
         );
         let token = token.expect("something remains");
@@ -153,15 +153,15 @@ fn indices_are_counted_where_the_scope_remains() {
         for (scope, expected) in [
             (
                 "index:*:read",
-                "Read documents in every index: 2 indices today, a part of it in 1 more, and any that come later",
+                "Read documents in every index: 2 indices today, a part of it in 1 more, and later ones as far as your own rights reach",
             ),
             (
                 "index:*:write",
-                "Add, change and delete documents in every index: 1 index today, and any that come later",
+                "Add, change and delete documents in every index: 1 index today, and later ones as far as your own rights reach",
             ),
             (
                 "index:*:manage",
-                "See the names, fields, settings and statistics of every index: 1 index today, a part of it in 2 more, and any that come later",
+                "See the names, fields, settings and statistics of every index: 1 index today, a part of it in 2 more, and later ones as far as your own rights reach",
             ),
         ] {
             let (told, _) = promised(&mut client, &app, "ann", scope).await;
