@@ -7,7 +7,8 @@
 //! Always true
 //! 1. An action that is of no use by itself is in no part: a scroll without its search, the envelope of a
 //!    bulk request ([`HELPERS`]).
-//! 2. What remains of two sets of rights is told by the actions that both hold, not by the parts: two
+//! 2. So is the creation of an index by its first document, for whoever adds none ([`Held::of_use`]).
+//! 3. What remains of two sets of rights is told by the actions that both hold, not by the parts: two
 //!    halves of one part have nothing in common.
 
 use super::scope::Action;
@@ -166,6 +167,21 @@ impl Held {
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Without what is of no use beside the rest: an index that its first document makes comes by whoever
+    /// adds one.
+    #[must_use]
+    pub fn of_use(self) -> Self {
+        let bits = |wanted: &[&str]| {
+            let found = actions().filter(|(_, action)| wanted.contains(action));
+            found.fold(0, |bits, (at, _)| bits | 1 << at)
+        };
+        let adds = bits(&[
+            "indices:data/write/index:op_type/create",
+            "indices:data/write/index:op_type/index",
+        ]);
+        if self.0 & adds == 0 { Self(self.0 & !bits(&["indices:admin/auto_create"])) } else { self }
     }
 
     /// Is it nothing?

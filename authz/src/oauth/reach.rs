@@ -128,13 +128,14 @@ impl Reach {
             return today;
         };
         let most = most.told();
-        today.is_narrow = pattern.contains('*') && self.everywhere(&pattern, asked).told() != most;
+        today.is_narrow =
+            pattern.contains('*') && self.everywhere(&pattern, asked).of_use().told() != most;
         // Few sets of rights, many names.
         let mut known: Vec<(Held, bool)> = Vec::new();
         for one in there.filter(|one| one.fits(&pattern)) {
             let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
             let held = grants.fold(Held::default(), |all, (held, _)| all.or(held));
-            let held = held.and(asked);
+            let held = held.and(asked).of_use();
             if held.is_empty() {
                 continue;
             }
@@ -182,7 +183,7 @@ impl Reach {
                         remains = remains.or(held);
                     }
                 }
-                Remains::Indices(remains)
+                Remains::Indices(remains.of_use())
             }
             Scope::Monitor => {
                 let is_held = |action: &str| self.roles.iter().any(|it| it.cluster.hold(action));
@@ -291,6 +292,21 @@ mod tests {
         assert_eq!(told("index:b-1:manage"), [delete]);
         assert_eq!(reach.remains("index:c*:manage"), None);
         assert_eq!(reach.remains("index:*:read"), None);
+    }
+
+    /// "Create the indices" was said to whom neither `PUT /q-1` nor a first document made one.
+    #[test]
+    fn indices_that_a_first_document_makes_take_one_who_adds_it() {
+        let owner = reach(&[], &[("q-*", "auto_configure")]);
+        assert_eq!(owner.remains("index:q-*:manage"), None);
+        assert_eq!(owner.remains("index:q-*:all"), None);
+        assert_eq!(owner.today("index:*:all", [There::Index("q-1")].into_iter()), Today::default());
+        let adds = reach(&[], &[("q-*", "auto_configure"), ("q-*", "create_doc")]);
+        let Some(Remains::Indices(held)) = adds.remains("index:q-*:all") else {
+            panic!("something is held")
+        };
+        assert_eq!(held.told(), [("add", Object::Documents), ("create", Object::Indices)]);
+        assert_eq!(adds.remains("index:q-*:manage"), None);
     }
 
     #[test]
