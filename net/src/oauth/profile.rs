@@ -175,9 +175,11 @@ pub fn check_origins(origins: &[String]) -> Result<(), Refused> {
     }
     match origins.iter().find(|origin| !redirect::is_origin(origin)) {
         None => Ok(()),
-        Some(_) => {
-            Err(refused("web_origins", "an origin is written as https://host or https://host:port"))
-        }
+        Some(_) => Err(refused(
+            "web_origins",
+            "an origin is written as https://host or https://host:port, where the port is not 443; http is \
+             for this computer alone",
+        )),
     }
 }
 

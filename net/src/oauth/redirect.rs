@@ -120,12 +120,40 @@ fn is_odd_number(host: &str) -> bool {
     (is_decimal || is_hexadecimal) && host.parse::<std::net::Ipv4Addr>().is_err()
 }
 
+/// Is this a host as the name system knows them, or an address? Labels of 1 to 63 letters, digits and
+/// hyphens, none at their ends; no dot at the end, for a name with it is another origin of the same server.
+fn is_host(host: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    host.starts_with('[') || (host.len() <= 253 && host.split('.').all(is_label))
+}
+
+/// The port that nobody writes.
+fn is_default_port(parts: &Parts<'_>) -> bool {
+    matches!((parts.scheme, parts.port), ("https", Some("443")) | ("http", Some("80")))
+}
+
+/// Is this the origin of a URI, be it with the port that nobody writes?
+fn is_of_origin(uri: &str, parts: &Parts<'_>, own: &str) -> bool {
+    let without_port = |origin: &str, parts: &Parts<'_>| match (is_default_port(parts), parts.port)
+    {
+        (true, Some(port)) => {
+            origin.strip_suffix(port).map(|it| it.trim_end_matches(':').to_owned())
+        }
+        _ => Some(origin.to_owned()),
+    };
+    let origin = &uri[..uri.len() - parts.rest.len()];
+    let own_parts = split(own);
+    let own = own_parts.map_or(Some(own.to_owned()), |parts| without_port(own, &parts));
+    without_port(origin, parts) == own
+}
+
 /// Why a URI may not be registered; `None` where it may.
 pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
     let Some(parts) = split(uri) else {
         return Some("it is no absolute URI without fragment, user, wildcard and dot segments");
     };
-    let origin_end = uri.len() - parts.rest.len();
     if parts.host.is_empty() {
         let is_private = parts.scheme.contains('.') && parts.rest.starts_with('/');
         return match (rules.native, is_private) {
@@ -134,8 +162,11 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
             _ => Some("its scheme is not allowed"),
         };
     }
-    if uri[..origin_end] == *rules.own_origin {
+    if is_of_origin(uri, &parts, rules.own_origin) {
         return Some("it leads to this server");
+    }
+    if !is_host(parts.host) {
+        return Some("its host is no name: labels have 1 to 63 characters and no hyphen at an end");
     }
     if is_odd_number(parts.host) {
         return Some("its host is an IPv4 address that is not written as four decimal numbers");
@@ -150,15 +181,21 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
 
 /// Is this the address of a page: https, and nothing odd about it?
 pub fn is_page(text: &str) -> bool {
-    split(text).is_some_and(|parts| parts.scheme == "https" && !is_odd_number(parts.host))
+    split(text).is_some_and(|parts| {
+        parts.scheme == "https" && is_host(parts.host) && !is_odd_number(parts.host)
+    })
 }
 
-/// Is this an origin, as browsers send it: `https://host` or `https://host:port`, or the same with `http`?
+/// Is this an origin, as browsers send it: `https://host` or `https://host:port`, or on a loopback address
+/// the same with `http`? Browsers leave out the port that nobody writes, so that one with it would never be
+/// met.
 pub fn is_origin(text: &str) -> bool {
     split(text).is_some_and(|parts| {
-        matches!(parts.scheme, "https" | "http")
+        (parts.scheme == "https" || (parts.scheme == "http" && is_loopback(parts.host)))
             && !parts.host.is_empty()
             && parts.rest.is_empty()
+            && !is_default_port(&parts)
+            && is_host(parts.host)
             && !is_odd_number(parts.host)
     })
 }
@@ -276,6 +313,13 @@ mod tests {
             "about:blank",
             "myapp:/cb",
             "https://store.example:9200/cb",
+            "https://a..b/cb",
+            "https://.example/cb",
+            "https://app.example./cb",
+            "https://-a.example/cb",
+            "https://a-.example/cb",
+            &format!("https://{}.example/cb", "a".repeat(64)),
+            &format!("https://{}example/cb", "a.".repeat(124)),
             "https://bücher.example/",
             "https://[::g]/",
             "com.example.app:cb",
@@ -295,6 +339,15 @@ mod tests {
         ] {
             assert!(refusal(bad, native).is_some(), "{bad}");
         }
+        for own_origin in ["https://store.example", "https://store.example:443"] {
+            for uri in ["https://store.example/cb", "https://store.example:443/cb"] {
+                assert!(refusal(uri, Rules { own_origin, ..RULES }).is_some(), "{uri}");
+            }
+            let other = "https://store.example:444/cb";
+            assert_eq!(refusal(other, Rules { own_origin, ..RULES }), None);
+        }
+        let longest = format!("https://{}.example/cb", "a".repeat(63));
+        assert_eq!(refusal(&longest, RULES), None);
         assert!(refusal("http://app.example/cb", RULES).is_some());
         assert!(refusal(&format!("https://a.example/{}", "x".repeat(2048)), RULES).is_some());
     }
@@ -325,6 +378,10 @@ mod tests {
             "app.example",
             "com.example.app:",
             "ftp://app.example",
+            "http://app.example",
+            "https://app.example:443",
+            "http://localhost:80",
+            "https://a..b",
             "https://a.example https://b.example",
         ] {
             assert!(!is_origin(bad), "{bad}");
