@@ -72,6 +72,12 @@ fn refusal(name: &str) -> Option<String> {
     if builtin::is_user(name) {
         return Some(format!("Username [{name}] is reserved and may not be used."));
     }
+    if name.contains(':') {
+        return Some(
+            "Usernames must not contain a colon: Basic credentials end the name at the first one."
+                .to_owned(),
+        );
+    }
     let is_legal = is_name(name) && name.is_ascii() && !name.starts_with('#');
     (!is_legal).then(|| {
         "Usernames must be at least 1 and no more than 507 characters. They can contain alphanumeric \
@@ -234,7 +240,7 @@ mod tests {
 
     #[test]
     fn names_that_would_hide_somebody_are_refused() {
-        for bad in ["elastic", "kibana_system", "", " ann", "a\nb", "#ann", "\u{e9}"]
+        for bad in ["elastic", "kibana_system", "", " ann", "a\nb", "#ann", "\u{e9}", "bad name:x"]
         {
             assert!(refusal(bad).is_some(), "{bad:?}");
         }
