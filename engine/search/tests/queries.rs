@@ -10,7 +10,7 @@ use search::SearchRequest;
 use search::dsl::parse_search;
 use search::request::TrackTotal;
 use segment::View;
-use support::corpus::{Corpus, TAGS};
+use support::corpus::{Corpus, Doc, TAGS};
 use support::run::{How, search};
 
 /// Every kind that is scored by something of its own.
@@ -96,6 +96,38 @@ fn each_way_of_asking_finds_the_same() {
         assert!(one.len() <= 1, "{query} looked up");
         if let Some((segment, doc, _)) = one.first() {
             assert!(all.iter().any(|(s, d, _)| (s, d) == (segment, doc)), "{query} looked up");
+        }
+    }
+}
+
+/// A filter of few documents leads over several windows at a time.
+#[test]
+fn few_documents_of_many_windows_are_all_scored() {
+    let corpus = Corpus::random(13, &[9_300, 400]);
+    let (view, missing) = (corpus.view(false), corpus.view(true));
+    for every in [37, 97, 1_500] {
+        let chosen = || corpus.docs.iter().flatten().step_by(every);
+        let ids: Vec<String> = chosen().map(|doc| format!("{:?}", doc.id)).collect();
+        let query = format!(
+            r#"{{"bool":{{"must":{{"match":{{"body":"a river zebra"}}}},"filter":{{"ids":{{"values":[{}]}}}}}}}}"#,
+            ids.join(",")
+        );
+        let has = |doc: &&Doc| ["a", "river", "zebra"].iter().any(|word| doc.body.contains(word));
+        let expected = chosen().filter(|doc| !doc.deleted).filter(has).count();
+        let all = found((&corpus, &view), &request(&query, 10_000), &How::default());
+        assert_eq!(all.len(), expected, "one of {every}");
+        let unfiltered = request(r#"{"match":{"body":"a river zebra"}}"#, 10_000);
+        let scores = found((&corpus, &view), &unfiltered, &How::default());
+        assert!(all.iter().all(|one| scores.contains(one)), "one of {every}: the same scores");
+        for (view, how) in [
+            (&view, How { slices: 3, work: 700 }),
+            (&missing, How::default()),
+            (&missing, How { slices: 1, work: 50 }),
+        ] {
+            assert_eq!(found((&corpus, view), &request(&query, 10_000), &how), all);
+            let mut few = request(&query, 10);
+            few.total = TrackTotal::UpTo(5);
+            assert_eq!(found((&corpus, view), &few, &how), all[..all.len().min(10)]);
         }
     }
 }

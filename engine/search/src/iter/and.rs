@@ -265,6 +265,16 @@ impl Part {
 /// so many more that the filter then takes out.
 const LEAD: u64 = 3;
 
+/// Candidates that a filter which leads gathers before scorers are asked: what a window costs apart from its
+/// documents is paid for so many.
+const GATHERED: u64 = 256;
+
+/// Most windows that they are gathered from.
+const GATHERED_WINDOWS: u64 = 16;
+
+/// Of so many documents no more than one is asked about where bounds of single blocks cost more than they save.
+pub const SPARSE: u64 = 32;
+
 /// Puts the clause that leads first. Filters lead only where they match far less than the best
 /// scorer: a scorer passes over what cannot reach the bar, and the filter is asked about the rest.
 fn lead_first(parts: &mut [Part]) {
@@ -285,25 +295,51 @@ pub struct Conjunction {
     bounded: Range<u32>,
     /// Bounds in the whole segment, all but the lead's.
     rest: f64,
+    /// Windows that a filter leads at once.
+    taken: u32,
+    /// The lead's matches are so few that bounds in the whole segment do.
+    coarse: bool,
+    /// The window that the lead waits for.
+    waits: Option<u32>,
+    /// Windows of the segment.
+    windows: u32,
     probe: Probe,
     hits: Hits,
 }
 
 impl Conjunction {
-    /// At least one clause.
-    pub fn new(scorers: Vec<AnyScorer>, filters: Vec<AnyFilter>) -> Self {
+    /// At least one clause, in a segment of `doc_count`.
+    pub fn new(scorers: Vec<AnyScorer>, filters: Vec<AnyFilter>, doc_count: u32) -> Self {
         let mut parts: Vec<Part> = scorers.into_iter().map(Part::Scorer).collect();
         parts.extend(filters.into_iter().map(Part::Filter));
         parts.sort_by_key(Part::cost);
         lead_first(&mut parts);
         let maxes: Vec<f32> = parts.iter_mut().map(|part| part.max_score(0..END)).collect();
         let rest = maxes.iter().skip(1).map(|max| f64::from(*max)).sum();
-        Self { parts, maxes, bounded: 0..0, rest, probe: Probe::default(), hits: Hits::default() }
+        let leads = parts.first().filter(|lead| matches!(lead, Part::Filter(_)));
+        let matches = leads.map_or(u64::MAX, Part::cost);
+        let coarse = matches.saturating_mul(SPARSE) < u64::from(doc_count);
+        let taken = match coarse {
+            true => GATHERED * u64::from(doc_count) / (matches.max(1) * u64::from(WINDOW)),
+            false => 1,
+        };
+        Self {
+            parts,
+            maxes,
+            bounded: 0..0,
+            rest,
+            taken: taken.clamp(1, GATHERED_WINDOWS) as u32,
+            coarse,
+            waits: None,
+            windows: doc_count.div_ceil(WINDOW),
+            probe: Probe::default(),
+            hits: Hits::default(),
+        }
     }
 
     /// Computes the clauses' bounds in `range`; answers the bound of their sum.
     fn bound_parts(&mut self, range: Range<u32>) -> f32 {
-        if self.bounded != range {
+        if !self.coarse && self.bounded != range {
             for (max, part) in self.maxes.iter_mut().zip(&mut self.parts) {
                 *max = part.max_score(range.clone());
             }
@@ -335,7 +371,9 @@ impl Conjunction {
                 if start == END {
                     return Window::NONE;
                 }
-                let end = (window_of(start) + 1).saturating_mul(WINDOW);
+                let first = window_of(start);
+                let last = (first + self.taken).min(self.windows).max(first + 1);
+                let end = last.saturating_mul(WINDOW);
                 Window { start, end, bar }
             }
         }
@@ -344,9 +382,12 @@ impl Conjunction {
     /// The lead's candidates of a window; false where it must wait.
     fn lead(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
         let rest = if window.bar > 0.0 { self.rest_from(1) } else { 0.0 };
-        self.hits.clear();
+        if self.waits.is_none() {
+            self.hits.clear();
+        }
         match &mut self.parts[0] {
             Part::Scorer(lead) => {
+                self.hits.clear();
                 let asked = Window { bar: needed(window.bar, rest), ..*window };
                 if !lead.prepare(&asked, turn) {
                     return false;
@@ -354,15 +395,19 @@ impl Conjunction {
                 lead.fill(&asked, &mut self.hits);
             }
             Part::Filter(lead) => {
-                let number = window_of(window.start);
-                if !lead.prepare(number, turn) {
-                    return false;
+                let first = self.waits.take().unwrap_or(window_of(window.start));
+                for number in first..=window_of(window.end - 1) {
+                    if !lead.prepare(number, turn) {
+                        self.waits = Some(number);
+                        return false;
+                    }
+                    let mut found = bits::NONE;
+                    lead.fill(number, &mut found);
+                    let base = number * WINDOW;
+                    let end = (window.end - base).min(WINDOW);
+                    bits::keep_range(&mut found, window.start.saturating_sub(base)..end);
+                    bits::list(&found, base, &mut self.hits.docs);
                 }
-                let mut found = bits::NONE;
-                lead.fill(number, &mut found);
-                let base = number * WINDOW;
-                bits::keep_range(&mut found, window.start - base..window.end - base);
-                bits::list(&found, base, &mut self.hits.docs);
                 self.hits.scores.resize(self.hits.docs.len(), 0.0);
             }
         }
@@ -404,6 +449,9 @@ impl Scorer for Conjunction {
             if start >= window.end {
                 from = start;
             } else if bar > 0.0 && self.bound_parts(start..window.end) < bar {
+                if self.coarse {
+                    return Window::NONE;
+                }
                 from = window.end;
             } else {
                 return Window { start, end: window.end, bar };

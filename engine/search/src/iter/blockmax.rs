@@ -16,6 +16,7 @@
 
 use std::ops::Range;
 
+use super::and::SPARSE;
 use super::{
     AnyScorer, Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, window_of,
 };
@@ -94,7 +95,12 @@ impl BlockMax {
         scores.fill(NO_MATCH);
         let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return };
         let bar = self.probe_bar;
-        if self.bound_clauses(&(*first..last.saturating_add(1))) < bar {
+        let mut range = *first..last.saturating_add(1);
+        if docs.len() as u64 * SPARSE < u64::from(last - first) {
+            // A block's bound would be made for hardly more than one document.
+            range = 0..END;
+        }
+        if self.bound_clauses(&range) < bar {
             return;
         }
         self.docs.clear();

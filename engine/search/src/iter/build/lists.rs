@@ -128,7 +128,7 @@ pub fn lister(node: &Node, context: Context<'_>) -> Option<AnyScorer> {
     let all: AnyScorer = Box::new(AllTerms::new(parts).with_filters(narrow));
     let all: AnyScorer = match wide.is_empty() {
         true => all,
-        false => Box::new(Conjunction::new(vec![all], wide)),
+        false => Box::new(Conjunction::new(vec![all], wide, context.doc_count())),
     };
     Some(match one_of(filters(must_not, context, rarest)) {
         Some(not) => Box::new(ScoredWithout::new(all, not)),

@@ -70,11 +70,15 @@ pub(super) fn bool_scorer(
             Box::new(Constant::new(Box::new(AllOf::new(filters_of, context.doc_count())), 0.0))
         }
         (1, 0) => required.remove(0),
-        _ => Box::new(Conjunction::new(required, filters_of)),
+        _ => Box::new(Conjunction::new(required, filters_of, context.doc_count())),
     });
     if minimum > 0 {
         let some = sum_of(some, minimum)?;
-        return Some(Box::new(Conjunction::new(vec![required, some], Vec::new())));
+        return Some(Box::new(Conjunction::new(
+            vec![required, some],
+            Vec::new(),
+            context.doc_count(),
+        )));
     }
     Some(match sum_of(some, 1) {
         Some(some) => Box::new(Optional::new(required, some)),
