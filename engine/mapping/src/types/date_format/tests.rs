@@ -32,6 +32,101 @@ fn patterns_read_and_print_as_java_time_does() {
     assert!(recorded.lines().count() > 300);
 }
 
+/// The sentences are those of OpenJDK's strict resolver; texts with weeks follow its rules for weeks
+/// that begin on Mondays.
+#[test]
+fn fields_that_contradict_each_other_make_no_date() {
+    for (pattern, text, why) in [
+        ("HH:mm a", "10:00 PM", "Field AmPmOfDay 0 differs from AmPmOfDay 1 derived from 10:00"),
+        ("HH a", "10 PM", "Field AmPmOfDay 0 differs from AmPmOfDay 1 derived from 10:00"),
+        (
+            "yyyy-MM-dd HH:mm a",
+            "2020-03-03 10:00 PM",
+            "Field AmPmOfDay 0 differs from AmPmOfDay 1 derived from 10:00",
+        ),
+        (
+            "HH:mm:ss KK",
+            "22:00:07 11",
+            "Field HourOfAmPm 10 differs from HourOfAmPm 11 derived from 22:00:07",
+        ),
+        (
+            "uuuu-MM-dd hh a HH",
+            "2020-03-03 01 PM 12",
+            "HourOfDay 12 differs from HourOfDay 13 while resolving  AmPmOfDay",
+        ),
+        (
+            "HH:mm:ss A",
+            "10:00:00 5",
+            "HourOfDay 10 differs from HourOfDay 0 while resolving  SecondOfDay",
+        ),
+        (
+            "HH:mm:ss N",
+            "00:00:06 5000000000",
+            "SecondOfMinute 6 differs from SecondOfMinute 5 while resolving  NanoOfDay",
+        ),
+        (
+            "HH:mm:ss.SSS A",
+            "00:00:05.123 5124",
+            "NanoOfSecond 123000000 differs from NanoOfSecond 124000000 while resolving  MilliOfSecond",
+        ),
+        (
+            "uuuu-MM-dd DDD",
+            "2020-03-03 001",
+            "Field DayOfYear 63 differs from DayOfYear 1 derived from 2020-03-03",
+        ),
+        (
+            "uuuu-MM DDD",
+            "2020-03 001",
+            "Field MonthOfYear 1 differs from MonthOfYear 3 derived from 2020-01-01",
+        ),
+        (
+            "uuuu-MM-dd Q",
+            "2020-03-03 4",
+            "Field QuarterOfYear 1 differs from QuarterOfYear 4 derived from 2020-03-03",
+        ),
+        ("uuuu yyyy", "2020 2019", "Year 2020 differs from Year 2019"),
+        ("uuuu yyyy G", "2020 2020 BC", "Year 2020 differs from Year -2019"),
+        ("G uuuu-MM-dd", "BC 2020-03-03", "Field Era 1 differs from Era 0 derived from 2020-03-03"),
+        (
+            "EEE G yyyy-MM-dd",
+            "Mon AD 2020-03-03",
+            "Field DayOfWeek 2 differs from DayOfWeek 1 derived from 2020-03-03",
+        ),
+        (
+            "uuuu-MM-dd w",
+            "2020-03-03 11",
+            "Field WeekOfWeekBasedYear[WeekFields[MONDAY,4]] 10 differs from WeekOfWeekBasedYear[WeekFields[MONDAY,4]] 11 derived from 2020-03-03",
+        ),
+        (
+            "uuuu-MM-dd YYYY w e",
+            "2020-03-03 2020 10 3",
+            "Fields resolved to two different dates: 2020-03-03 2020-03-04",
+        ),
+    ] {
+        let error = format(pattern).parse_ms(text).expect_err(text);
+        let told = format!("failed to parse date field [{text}] with format [{pattern}]");
+        assert_eq!(error.reason, told);
+        let why = format!("Text '{text}' could not be parsed: Conflict found: {why}");
+        assert_eq!(error.caused_by.expect("a cause").reason, why);
+        assert!(format(pattern).parse_ms_in(text, None, Round::Up).is_err(), "{text} at the end");
+    }
+    // What agrees is read, and what makes no whole date is checked by nothing, as in Elasticsearch.
+    for (pattern, text, want) in [
+        ("HH:mm a hh", "22:00 PM 10", "1970-01-01T22:00:00.000Z"),
+        ("kk:mm a", "24:00 AM", "1970-01-01T00:00:00.000Z"),
+        ("HH:mm:ss.SSS A", "00:00:05.123 5123", "1970-01-01T00:00:05.123Z"),
+        ("uuuu-MM-dd DDD Q w e EEE", "2020-03-03 063 1 10 2 Tue", "2020-03-03T00:00:00.000Z"),
+        ("G yyyy uuuu", "BC 0001 0000", "0000-01-01T00:00:00.000Z"),
+        ("EEE yyyy-MM-dd", "Mon 2020-03-03", "2020-03-03T00:00:00.000Z"),
+        ("yyyy-MM-dd DDD", "2020-03-03 001", "2020-03-03T00:00:00.000Z"),
+        ("yyyy-MM-dd Q", "2020-03-03 4", "2020-03-03T00:00:00.000Z"),
+        ("uuuu-MM Q", "2020-03 4", "2020-03-01T00:00:00.000Z"),
+        ("YYYY w e", "2020 10 3", "2020-03-04T00:00:00.000Z"),
+    ] {
+        assert_eq!(iso(pattern, text).as_deref(), Some(want), "{pattern} {text}");
+    }
+}
+
 #[test]
 fn offsets_may_be_localized() {
     let moment = Moment { seconds: 1_704_402_000, nanos: 0 };
