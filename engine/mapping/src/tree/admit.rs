@@ -10,7 +10,7 @@
 use json::{Object as Json, Value};
 
 use super::define::{java_text, not_a_map};
-use super::params::int;
+use super::params::{int, unknown_type};
 use crate::types::{DateFormat, NumberKind};
 use crate::{Error, Result};
 
@@ -57,6 +57,10 @@ fn properties(value: &Value) -> Result<()> {
 
 /// An object, or a field with its multi-fields.
 fn property(name: &str, definition: &Json) -> Result<()> {
+    match definition.get("type") {
+        None | Some(Value::Null | Value::String(_)) => {}
+        Some(other) => return Err(unknown_type(&java_text(other), name)),
+    }
     let kind = definition.get("type").and_then(Value::as_str);
     if matches!(kind, None | Some("object" | "nested")) {
         if let Some(inner) = definition.get("properties") {
@@ -108,4 +112,32 @@ fn null_value(kind: Option<NumberKind>, value: &Value) -> Result<()> {
         return Err(Error::illegal_argument(format!("Value [{text}] has a decimal part")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    fn refused(definition: &Value) -> String {
+        let mut fields = Json::new();
+        fields.insert("a", definition.clone());
+        let value = json!({"properties": fields});
+        mappings(&value).expect_err("refused").reason
+    }
+
+    #[test]
+    fn a_type_is_a_name() {
+        // Such an object was taken for one, and is, where it is read again.
+        for kind in [json!(1), json!(["object"]), json!(true), json!({"x": 1})] {
+            let definition = json!({"type": kind.clone(), "properties": {}});
+            let told = format!("The mapper type [{}] declared on field [a] ", java_text(&kind));
+            assert!(refused(&definition).starts_with(&told), "{kind:?}");
+            let multi = json!({"type": "text", "fields": {"a": {"type": kind}}});
+            assert!(refused(&multi).starts_with(&told), "{multi:?}");
+        }
+        let fields = json!({"properties": {"a": {"type": null, "properties": {}}}});
+        assert_eq!(mappings(&fields), Ok(()));
+    }
 }

@@ -3,6 +3,7 @@
 //! What comes out is a tree of its own whose fields have no numbers yet; `update` works it into the
 //! mapping that is there. A dotted name makes objects: `"a.b": {…}` is `"a": {"properties": {"b": …}}`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -166,12 +167,12 @@ fn child(
             Child::Object(object(definition, path, nested, settings)?)
         }
         Type::Alias => Child::Alias(Arc::new(alias(first, definition, path)?)),
-        Type::Field("join") if !parent.path.is_empty() => {
+        Type::Field(kind) if kind == "join" && !parent.path.is_empty() => {
             return Err(Error::illegal_argument(format!(
                 "join field [{path}] cannot be added inside an object or in a multi-field"
             )));
         }
-        Type::Field(kind) => field(kind, definition, &path, settings)?,
+        Type::Field(kind) => field(&kind, definition, &path, settings)?,
     })
 }
 
@@ -222,7 +223,7 @@ enum Type<'a> {
     Object,
     Nested,
     Alias,
-    Field(&'a str),
+    Field(Cow<'a, str>),
 }
 
 /// The type that a definition names.
@@ -232,10 +233,12 @@ fn kind_of<'a>(name: &str, definition: &'a Json) -> Result<Type<'a>> {
             "object" => Type::Object,
             "nested" => Type::Nested,
             "alias" => Type::Alias,
-            kind => Type::Field(kind),
+            kind => Type::Field(kind.into()),
         }),
         _ if definition.get("properties").is_some() => Ok(Type::Object),
         _ if definition.len() == 1 && definition.get("enabled").is_some() => Ok(Type::Object),
+        // Whatever else stands there is a name that no type has.
+        Some(other) if !other.is_null() => Ok(Type::Field(java_text(other).into())),
         _ => Err(Error::mapper_parsing(format!("No type specified for field [{name}]"))),
     }
 }

@@ -65,6 +65,31 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
             "The mapper type [foo] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
         ),
         (
+            json!({"properties": {"a": {"type": 1}}}),
+            ErrorKind::MapperParsing,
+            "The mapper type [1] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
+        ),
+        (
+            json!({"properties": {"o": {"properties": {"a": {"type": {"x": [true]}}}}}}),
+            ErrorKind::MapperParsing,
+            "The mapper type [{x=[true]}] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
+        ),
+        (
+            json!({"properties": {"t": {"type": "text", "fields": {"a": {"type": ["keyword"]}}}}}),
+            ErrorKind::MapperParsing,
+            "The mapper type [[keyword]] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
+        ),
+        (
+            json!({"properties": {"a": {"type": null}}}),
+            ErrorKind::MapperParsing,
+            "No type specified for field [a]",
+        ),
+        (
+            json!({"properties": {"t": {"type": "text", "fields": {"a": {"type": null}}}}}),
+            ErrorKind::MapperParsing,
+            "no type specified for property [a]",
+        ),
+        (
             json!({"properties": {"a": {}}}),
             ErrorKind::MapperParsing,
             "No type specified for field [a]",

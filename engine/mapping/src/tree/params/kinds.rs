@@ -77,13 +77,7 @@ pub(super) fn default(kind: &str, name: &str, settings: &Settings) -> Result<Kin
             eager_global_ordinals: false,
             similarity: None,
         }),
-        _ => {
-            return Err(Error::mapper_parsing(format!(
-                "The mapper type [{kind}] declared on field [{name}] does not exist. It might have \
-                 been created within a future version or requires a plugin to be installed. Check \
-                 the documentation."
-            )));
-        }
+        _ => return Err(super::unknown_type(kind, name)),
     })
 }
 

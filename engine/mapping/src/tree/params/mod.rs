@@ -26,6 +26,16 @@ pub(super) fn field(
     read(kind, definition, path, settings, Level::Field)
 }
 
+/// No type has this name.
+#[cold]
+pub(super) fn unknown_type(kind: &str, name: &str) -> Error {
+    Error::mapper_parsing(format!(
+        "The mapper type [{kind}] declared on field [{name}] does not exist. It might have been \
+         created within a future version or requires a plugin to be installed. Check the \
+         documentation."
+    ))
+}
+
 /// Where a definition stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
@@ -233,9 +243,15 @@ fn multi_fields(value: &Value, path: &str, settings: &Settings) -> Result<Vec<Ar
                 "illegal field [{multi}], only fields can be specified inside fields"
             )));
         };
-        let Some(kind) = definition.get("type").and_then(Value::as_str) else {
-            return Err(Error::mapper_parsing(format!("no type specified for property [{multi}]")));
+        let kind = match definition.get("type") {
+            None | Some(Value::Null) => {
+                return Err(Error::mapper_parsing(format!(
+                    "no type specified for property [{multi}]"
+                )));
+            }
+            Some(kind) => java_text(kind),
         };
+        let kind = kind.as_str();
         if matches!(kind, "object" | "nested" | "alias") {
             return Err(Error::mapper_parsing(format!(
                 "Type [{kind}] cannot be used in multi field"
