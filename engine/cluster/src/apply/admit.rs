@@ -37,15 +37,23 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             if let Err(error) = Mapping::admit(mappings) {
                 return after().and(Err(Error::Mapping(error)));
             }
-            if mappings.at(&["properties", TIMESTAMP]).is_none() {
+            let has_templates = mappings.get("dynamic_templates").is_some();
+            let has_timestamp = mappings.at(&["properties", TIMESTAMP]).is_some();
+            if !has_templates && !has_timestamp {
                 return Ok(());
             }
-            streams_stay_dated(state, &after()?, uuids)
+            let after = after()?;
+            if has_templates {
+                templates_fit(state, &after, uuids)?;
+            }
+            if has_timestamp { streams_stay_dated(state, &after, uuids) } else { Ok(()) }
         }
         Command::PutIndexTemplate { name, template, .. } => {
             let after = after()?;
             let part = template.template.as_ref();
             admit_mappings(part.and_then(|part| part.mappings.as_ref()))
+                .map_err(|cause| check::invalid_mappings(name, template, cause))?;
+            check::dynamic_templates(&after.templates.compose(template))
                 .map_err(|cause| check::invalid_mappings(name, template, cause))?;
             no_own_name(&template.patterns, template.template.as_ref())?;
             merges_can_be(&after.templates, name, template)?;
@@ -54,20 +62,28 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
                 .map_err(|cause| check::invalid_whole(name, template, cause))?;
             streams_stay_matched(state, &after, name, template)
         }
-        Command::PutLegacyTemplate { template, .. } => {
+        Command::PutLegacyTemplate { name, template, .. } => {
             after()?;
             admit_mappings(template.part.mappings.as_ref())?;
+            check::dynamic_templates(&Templates::compose_legacy(&[(name, template)]))?;
             can_merge(template.part.settings.as_ref())?;
             no_own_name(&template.patterns, Some(&template.part))
         }
         Command::PutComponentTemplate { name, template, .. } => {
             let (before, after) = (&state.templates, after()?.templates);
             admit_mappings(template.template.mappings.as_ref())?;
+            check::templates_alone(template)?;
             can_merge(template.template.settings.as_ref())?;
             let users = after.index.iter().filter(|(_, user)| user.composed_of.contains(name));
             for (user, template) in users {
                 no_stream_aliases(Some(before), &after, user, template)?;
                 // What was wrong before is no fault of this component.
+                match check::dynamic_templates(&after.compose(template)) {
+                    Err(cause) if check::dynamic_templates(&before.compose(template)).is_ok() => {
+                        return Err(check::spoils(name, user, cause));
+                    }
+                    _ => {}
+                }
                 match check::timestamp(&after, user, template) {
                     Err(cause) if check::timestamp(before, user, template).is_ok() => {
                         return Err(check::spoils(name, user, cause));
@@ -105,10 +121,25 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
 /// In Elasticsearch's words.
 pub fn admit_index(after: &State, index: &Index) -> Result<()> {
     can_merge(Some(&index.settings))?;
+    // A copy has what its source has, which may be older than the rule.
+    if !index.copying {
+        let judged = index.mapping.admit_templates(None);
+        judged.map_err(|error| Error::Mapping(error.in_create()))?;
+    }
     match after.data_stream_of(&index.name) {
         Some(_) => check_timestamp(&index.mapping),
         None => Ok(()),
     }
+}
+
+/// Dynamic templates that an index did not have before must be able to make a field.
+fn templates_fit(before: &State, after: &State, uuids: &[[u8; 16]]) -> Result<()> {
+    for &uuid in uuids {
+        let Some(new) = after.index_by_uuid(uuid) else { continue };
+        let old = before.index_by_uuid(uuid).map(|old| &*old.mapping);
+        new.mapping.admit_templates(old).map_err(Error::Mapping)?;
+    }
+    Ok(())
 }
 
 /// The indices of data streams keep a field by which their documents say when they happened. One that
@@ -334,6 +365,51 @@ mod tests {
         done(&done(&state, &put("d3", &narrowed)), &gone);
         // What an older log says of it is done again as it was.
         assert_eq!(apply(&with_stream(), &put("d4", &before)).1, Outcome::Done);
+    }
+
+    #[test]
+    fn templates_that_can_fit_nothing_are_refused_wherever_they_are_given() {
+        let bad = json!({"dynamic_templates": [{"t": {"match": "*", "mapping": {"type": "foo"}}}]});
+        let why = "dynamic template [t] has invalid content \
+                   [{\"match\":\"*\",\"mapping\":{\"type\":\"foo\"}}], attempted to validate it with the \
+                   following match_mapping_type: [object, string, long, double, boolean, date, binary]";
+        let in_create = format!("Failed to parse mapping: {why}");
+        let state = State::default();
+        let composable =
+            put("i", &json!({"index_patterns": ["i*"], "template": {"mappings": bad.clone()}}));
+        let error = admit(&state, &composable).expect_err("refused");
+        let Error::Because { cause, .. } = error else { panic!("no cause: {error}") };
+        let Error::Because { cause, .. } = *cause else { panic!("no cause: {cause}") };
+        assert_eq!(cause.to_string(), in_create);
+        let component = |mappings: &Value| {
+            let body = json!({"template": {"mappings": mappings.clone()}});
+            let template = ComponentTemplate::parse(&body).expect("reads");
+            Command::PutComponentTemplate { name: "c".into(), template, create: false }
+        };
+        assert_eq!(refused(&state, &component(&bad)), in_create);
+        let foreign = json!({"dynamic_templates": [
+            {"t": {"match": "*", "mapping": {"type": "text", "analyzer": "other"}}}]});
+        let with_foreign = done(&state, &component(&foreign));
+        let user = json!({"index_patterns": ["i*"], "composed_of": ["c"]});
+        assert_eq!(
+            refused(&with_foreign, &put("i", &user)),
+            "composable template [i] template after composition with component templates [c] is invalid"
+        );
+        // An index of an older log has such a template, and is changed as before.
+        let index = NewIndex { mappings: bad.clone(), ..NewIndex::new("i", [1; 16], 0) };
+        let (state, outcome) = apply(&state, &Command::CreateIndex(index));
+        assert_eq!(outcome, Outcome::Done);
+        let made = state.index("i").expect("there");
+        assert_eq!(admit_index(&state, made).expect_err("new").to_string(), in_create);
+        let change = |mappings: &Value| Command::PutMapping {
+            uuids: vec![[1; 16]],
+            mappings: mappings.clone(),
+        };
+        done(&state, &change(&bad));
+        let other =
+            json!({"dynamic_templates": [{"t": {"match": "x", "mapping": {"type": "foo"}}}]});
+        let told = refused(&state, &change(&other));
+        assert_eq!(told, why.replace("\"*\"", "\"x\""));
     }
 
     /// Any field was taken for the moment of a document, and such a log is still read.

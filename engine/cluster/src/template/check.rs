@@ -195,6 +195,38 @@ fn makes_index(composed: &Composed) -> Result<Mapping> {
         .map_err(|error| Error::Mapping(error.in_create()))
 }
 
+/// The dynamic templates of the mappings that templates give together must be able to make fields.
+///
+/// # Errors
+/// Where one cannot; other faults are told before.
+pub fn dynamic_templates(composed: &Composed) -> Result<()> {
+    // Of what names none, nothing is worked out.
+    if composed.mappings.get("dynamic_templates").is_none() {
+        return Ok(());
+    }
+    let judged = makes_index(composed)?.admit_templates(None);
+    judged.map_err(|error| Error::Mapping(error.in_create()))
+}
+
+/// As [`dynamic_templates`], of a component by itself.
+///
+/// # Errors
+/// Where one cannot, whatever other parts give.
+pub fn templates_alone(template: &ComponentTemplate) -> Result<()> {
+    let alone =
+        IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
+    match dynamic_templates(&Templates::default().compose(&alone)) {
+        Err(Error::Mapping(error)) if !lacks_analyzer(&error) => Err(Error::Mapping(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Is an analyzer missing, which may come from another part?
+fn lacks_analyzer(error: &mapping::Error) -> bool {
+    error.reason.contains("has not been configured in mappings")
+        || error.caused_by.as_deref().is_some_and(lacks_analyzer)
+}
+
 /// A component template, and what would become of the index templates that use it.
 ///
 /// # Errors

@@ -31,6 +31,10 @@ pub(super) fn mappings(value: &Value) -> Result<()> {
                 let named = value.as_array().into_iter().flatten().filter_map(Value::as_object);
                 for (_, template) in named.flat_map(Json::iter) {
                     if let Some(Value::Object(definition)) = template.get("mapping") {
+                        // That of another type is told by the template that it is in.
+                        if definition.get("type").is_some_and(|kind| kind.as_str().is_none()) {
+                            continue;
+                        }
                         property("__dynamic__test", definition)?;
                     }
                 }

@@ -37,7 +37,7 @@ pub(super) fn mappings(value: &Value, settings: &Settings) -> Result<(Options, A
             "numeric_detection" => options.numeric_detection = Some(flag(value)?),
             "dynamic_date_formats" => options.date_formats = Some(date_formats(value)?),
             "dynamic_templates" => {
-                options.templates = Some(Template::parse_all(value, settings)?);
+                options.templates = Some(Template::parse_all(value)?);
             }
             "_meta" if value.as_object().is_some() || value.is_null() => {
                 options.meta = Some(value.clone());
@@ -146,6 +146,12 @@ fn property(
     }
     let child = child(first, definition, path, parent, settings)?;
     Ok((first.into(), child))
+}
+
+/// Does a definition make a child of a mapping's root?
+pub(super) fn judge(name: &str, definition: &Json, settings: &Settings) -> Result<()> {
+    let root = Place { path: "", is_flat: false };
+    child(name, definition, name.to_owned(), root, settings).map(drop)
 }
 
 /// What a definition makes; apart from its caller, which recursion keeps on the stack.

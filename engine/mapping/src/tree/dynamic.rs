@@ -33,13 +33,6 @@ impl Detected {
         }
     }
 
-    /// The kind of a name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Object, Self::String, Self::Long, Self::Double, Self::Boolean, Self::Date]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-
     /// The type a field of it gets.
     pub const fn default_type(self) -> &'static str {
         match self {
@@ -99,7 +92,7 @@ pub(crate) fn guess(
     let name = path.rsplit('.').next().unwrap_or_default();
     let template = options.templates().iter().find(|template| template.decides(path, detected));
     let (kind, definition) = match template {
-        Some(template) => template.definition(name, detected),
+        Some(template) => template.definition(name, detected.default_type()),
         None => (detected.default_type().to_owned(), default_definition(detected, format)),
     };
     let child = if kind == "object" {

@@ -135,6 +135,17 @@ impl Mapping {
         admit::mappings(mappings)
     }
 
+    /// May the dynamic templates of this mapping be given anew? Those that `before` has, too, are not
+    /// asked.
+    ///
+    /// # Errors
+    /// Where one can make no field of any value, in Elasticsearch's words.
+    pub fn admit_templates(&self, before: Option<&Self>) -> Result<()> {
+        let known = before.map_or(&[][..], |before| before.inner.options.templates());
+        let news = self.inner.options.templates().iter().filter(|one| !known.contains(one));
+        news.into_iter().try_for_each(|template| template.admit(&self.inner.settings))
+    }
+
     /// A mapping without fields.
     pub fn empty(settings: Arc<Settings>) -> Self {
         Self::build(1, FieldNo::USER_FIRST.get(), Arc::default(), Arc::default(), settings)

@@ -8,7 +8,7 @@
 
 use json::{Object as Json, Value};
 
-use super::define::java_text;
+use super::define::{self, java_text};
 use super::dynamic::Detected;
 use super::params;
 use crate::{Error, Result, Settings};
@@ -33,7 +33,7 @@ pub(crate) struct Template {
 
 impl Template {
     /// Reads `dynamic_templates`.
-    pub fn parse_all(value: &Value, settings: &Settings) -> Result<Vec<Self>> {
+    pub fn parse_all(value: &Value) -> Result<Vec<Self>> {
         let Value::Array(items) = value else {
             return Err(Error::mapper_parsing(
                 "Dynamic template syntax error. An array of named objects is expected.",
@@ -53,7 +53,6 @@ impl Template {
                 ));
             };
             let template = Self::parse(name, body)?;
-            template.check(settings)?;
             match templates.iter_mut().find(|known| known.name == name) {
                 Some(known) => *known = template,
                 None => templates.push(template),
@@ -165,29 +164,50 @@ impl Template {
         Value::Object(named)
     }
 
-    /// A template for one type alone must make a good field of it.
-    fn check(&self, settings: &Settings) -> Result<()> {
-        if self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == "*" || kind == "object") {
+    /// Must make a good field of one kind of value that it may decide about, at least. Where the name
+    /// of the field is a part of it, nobody knows before there is a field.
+    ///
+    /// # Errors
+    /// `dynamic template [t] has invalid content […]`, because of what the last kind is refused for.
+    pub fn admit(&self, settings: &Settings) -> Result<()> {
+        if has_name(&self.mapping) {
             return Ok(());
         }
+        let is_in = |kinds: &[String], kind| kinds.iter().any(|name| name == "*" || name == kind);
+        let judged = KINDS.iter().filter(|(kind, _)| {
+            (self.kinds.is_empty() || is_in(&self.kinds, kind)) && !is_in(&self.kinds_not, kind)
+        });
+        let judged: Vec<_> = judged.collect();
         let mut fault = None;
-        for kind in &self.kinds {
-            let Some(detected) = Detected::of_name(kind) else { continue };
-            let (kind, definition) = self.definition("__dynamic__test", detected);
-            match params::field(&kind, &definition, "__dynamic__test", settings) {
-                Ok(_) => return Ok(()),
+        for (_, default_type) in &judged {
+            match self.judge(default_type, settings) {
+                Ok(()) => return Ok(()),
                 Err(error) => fault = Some(error),
             }
         }
         let Some(cause) = fault else { return Ok(()) };
         let shown = self.shown.get(&self.name).map(json::to_string).unwrap_or_default();
+        let kinds: Vec<&str> = judged.iter().map(|(kind, _)| *kind).collect();
         Err(Error::mapper_parsing(format!(
             "dynamic template [{}] has invalid content [{shown}], attempted to validate it with the \
              following match_mapping_type: [{}]",
             self.name,
-            self.kinds.join(", ")
+            kinds.join(", ")
         ))
         .caused_by(cause))
+    }
+
+    /// Does it make a field where `default_type` is what it would become without a template?
+    fn judge(&self, default_type: &str, settings: &Settings) -> Result<()> {
+        let name = format!("__dynamic__{}", self.name);
+        let (mut kind, definition) = self.definition(&name, default_type);
+        if let Some(no_name) = self.mapping.get("type").filter(|kind| kind.as_str().is_none()) {
+            kind = java_text(no_name);
+        }
+        if !matches!(&*kind, "object" | "nested" | "alias") && !params::is_type(&kind, settings) {
+            return Err(Error::illegal_argument(format!("No mapper found for type [{kind}]")));
+        }
+        define::judge(&name, &definition, settings)
     }
 
     /// Does it decide about a new field?
@@ -209,22 +229,54 @@ impl Template {
             && !kind(&self.kinds_not)
     }
 
-    /// The type and definition of a new field; type `object` for objects.
-    pub fn definition(&self, name: &str, detected: Detected) -> (String, Json) {
-        let filled = |text: &str| {
-            text.replace("{name}", name).replace("{dynamic_type}", detected.default_type())
-        };
+    /// The type and definition of a new field, which without a template would be of `default_type`;
+    /// type `object` for objects.
+    pub fn definition(&self, name: &str, default_type: &str) -> (String, Json) {
+        let filled = |text: &str| text.replace(NAME, name).replace("{dynamic_type}", default_type);
         let mut definition = Json::new();
         for (key, value) in self.mapping.iter() {
             definition.insert(filled(key), fill(value, &filled));
         }
         let kind = match definition.get("type") {
             Some(Value::String(kind)) => kind.clone(),
-            _ => detected.default_type().to_owned(),
+            // No new template says anything else; see `judge`.
+            _ => default_type.to_owned(),
         };
         definition.insert("type", kind.clone());
         (kind, definition)
     }
+}
+
+/// Stands for the name of the field.
+const NAME: &str = "{name}";
+
+/// What a value may be taken for, as templates name it, with the type that its field gets. No value of
+/// JSON is taken for `binary`.
+const KINDS: [(&str, &str); 7] = [
+    of(Detected::Object),
+    of(Detected::String),
+    of(Detected::Long),
+    of(Detected::Double),
+    of(Detected::Boolean),
+    of(Detected::Date),
+    ("binary", "binary"),
+];
+
+const fn of(detected: Detected) -> (&'static str, &'static str) {
+    (detected.name(), detected.default_type())
+}
+
+/// Does the name of the field stand anywhere in a definition?
+fn has_name(definition: &Json) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains(NAME),
+            Value::Array(items) => items.iter().any(within),
+            Value::Object(object) => has_name(object),
+            _ => false,
+        }
+    }
+    definition.iter().any(|(key, value)| key.contains(NAME) || within(value))
 }
 
 fn fill(value: &Value, filled: &impl Fn(&str) -> String) -> Value {
@@ -250,7 +302,7 @@ fn texts(value: &Value) -> Vec<String> {
 fn kinds(value: &Value) -> Result<Vec<String>> {
     let kinds = texts(value);
     for kind in &kinds {
-        let known = kind == "*" || kind == "binary" || Detected::of_name(kind).is_some();
+        let known = kind == "*" || KINDS.iter().any(|(known, _)| known == kind);
         if !known {
             return Err(Error::illegal_argument(format!(
                 "No field type matched on [{kind}], possible values are [object, string, long, \
@@ -269,6 +321,93 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn admitted(template: &Value) -> Result<()> {
+        let mappings = json::json!({"dynamic_templates": [{"t": template.clone()}]});
+        let mapping = crate::Mapping::parse(&mappings, std::sync::Arc::default())?;
+        // What is there is not asked again.
+        assert_eq!(mapping.admit_templates(Some(&mapping)), Ok(()));
+        mapping.admit_templates(None)
+    }
+
+    #[test]
+    fn templates_that_can_fit_nothing_are_refused() {
+        for (mapping, cause) in [
+            (r#"{"type":"foo"}"#, "No mapper found for type [foo]"),
+            (r#"{"type":1}"#, "No mapper found for type [1]"),
+            (r#"{"type":["text"]}"#, "No mapper found for type [[text]]"),
+            (r#"{"type":null}"#, "No mapper found for type [null]"),
+            (r#"{"type":"x{dynamic_type}"}"#, "No mapper found for type [xbinary]"),
+            (
+                r#"{"foo":1,"type":"keyword"}"#,
+                "unknown parameter [foo] on mapper [__dynamic__t] of type [keyword]",
+            ),
+            (
+                r#"{"analyzer":"nope","type":"text"}"#,
+                "analyzer [nope] has not been configured in mappings",
+            ),
+            (
+                r#"{"format":"qqqqqqqq","type":"date"}"#,
+                "Error parsing [format] on field [__dynamic__t]: Invalid format: [qqqqqqqq]: Too many pattern letters: q",
+            ),
+            (r#"{"null_value":"x","type":"long"}"#, "For input string: \"x\""),
+            (
+                r#"{"fields":{"a":{"type":"foo"}},"type":"text"}"#,
+                "The mapper type [foo] declared on field [a] does not exist. It might have been created within a future version or requires a plugin to be installed. Check the documentation.",
+            ),
+        ] {
+            for (conditions, kinds) in [
+                (r#""match":"*""#, "object, string, long, double, boolean, date, binary"),
+                (
+                    r#""match_mapping_type":"*""#,
+                    "object, string, long, double, boolean, date, binary",
+                ),
+                (r#""match_mapping_type":["object","binary"]"#, "object, binary"),
+                (
+                    r#""path_match":"a.*","unmatch_mapping_type":["string","date"]"#,
+                    "object, long, double, boolean, binary",
+                ),
+            ] {
+                let shown = format!(r#"{{{conditions},"mapping":{mapping}}}"#);
+                let template = json::parse(shown.as_bytes()).expect("JSON");
+                let error = admitted(&template).expect_err(&shown);
+                assert_eq!(
+                    error.reason,
+                    format!(
+                        "dynamic template [t] has invalid content [{shown}], attempted to validate \
+                         it with the following match_mapping_type: [{kinds}]"
+                    )
+                );
+                assert_eq!(error.kind, crate::ErrorKind::MapperParsing);
+                assert_eq!(error.caused_by.expect("a cause").reason, cause, "{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn templates_that_fit_one_kind_of_value_are_good() {
+        for template in [
+            r#"{"match":"*","mapping":{}}"#,
+            r#"{"match":"*","mapping":{"index":false}}"#,
+            r#"{"match":"*","mapping":{"type":"object","dynamic":false}}"#,
+            r#"{"match":"*","mapping":{"type":"nested","include_in_root":true}}"#,
+            r#"{"match":"*","mapping":{"type":"{dynamic_type}","doc_values":false}}"#,
+            r#"{"match":"*","mapping":{"type":"{dynamic_type}","format":"yyyy"}}"#,
+            r#"{"match":"*","mapping":{"type":"{name}"}}"#,
+            r#"{"match":"*","mapping":{"type":"text","analyzer":"{name}"}}"#,
+            r#"{"match_mapping_type":"binary","mapping":{"store":true}}"#,
+            r#"{"match_mapping_type":"string","unmatch_mapping_type":"*","mapping":{"type":"foo"}}"#,
+        ] {
+            assert_eq!(
+                admitted(&json::parse(template.as_bytes()).expect("JSON")),
+                Ok(()),
+                "{template}"
+            );
+        }
+        // What these ask of the kind of a value is all that it is judged by.
+        let text = r#"{"match_mapping_type":["string","object"],"mapping":{"doc_values":false}}"#;
+        assert!(admitted(&json::parse(text.as_bytes()).expect("JSON")).is_err());
+    }
 
     #[test]
     fn stars_stand_for_any_text() {

@@ -36,6 +36,11 @@ pub(super) fn unknown_type(kind: &str, name: &str) -> Error {
     ))
 }
 
+/// Is there a type of this name, for a field?
+pub(super) fn is_type(kind: &str, settings: &Settings) -> bool {
+    kinds::default(kind, "", settings).is_ok()
+}
+
 /// Where a definition stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
