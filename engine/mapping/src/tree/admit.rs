@@ -88,6 +88,7 @@ fn property(name: &str, definition: &Json) -> Result<()> {
                 DateFormat::check_parts(&java_text(value))
                     .map_err(|cause| super::params::in_parameter(key, name, cause))?;
             }
+            "copy_to" => copy_to(value, name, definition)?,
             "null_value" => null_value(kind.and_then(NumberKind::of_name), value)?,
             "fields" => {
                 let fields = value.as_object().into_iter().flat_map(Json::iter);
@@ -99,6 +100,34 @@ fn property(name: &str, definition: &Json) -> Result<()> {
             }
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Each target is a name that a field can have.
+fn copy_to(value: &Value, name: &str, definition: &Json) -> Result<()> {
+    let targets = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    for target in targets {
+        let Value::String(target) = target else {
+            if target.is_null() {
+                return Err(Error::mapper_parsing(format!(
+                    "[copy_to] on mapper [{name}] of type [{}] must not have a [null] value",
+                    definition.get("type").map(java_text).unwrap_or_default()
+                )));
+            }
+            continue;
+        };
+        let why = match target {
+            target if target.is_empty() => "field name cannot be an empty string",
+            target if target.split('.').any(|part| part.trim().is_empty()) => {
+                "field name cannot contain only whitespaces"
+            }
+            _ => continue,
+        };
+        return Err(super::params::in_parameter("copy_to", name, Error::illegal_argument(why)));
     }
     Ok(())
 }
@@ -143,5 +172,30 @@ mod tests {
         }
         let fields = json!({"properties": {"a": {"type": null, "properties": {}}}});
         assert_eq!(mappings(&fields), Ok(()));
+    }
+
+    #[test]
+    fn values_are_copied_to_names() {
+        let field = |target: Value| json!({"type": "keyword", "copy_to": target});
+        let empty = "Error parsing [copy_to] on field [a]: field name cannot be an empty string";
+        let blank =
+            "Error parsing [copy_to] on field [a]: field name cannot contain only whitespaces";
+        let null = "[copy_to] on mapper [a] of type [keyword] must not have a [null] value";
+        for (target, why) in [
+            (json!(""), empty),
+            (json!(["b", ""]), empty),
+            (json!(" "), blank),
+            (json!("b..c"), blank),
+            (json!("b."), blank),
+            (json!([null]), null),
+        ] {
+            assert_eq!(refused(&field(target.clone())), why, "{target:?}");
+            let templates = json!({"dynamic_templates": [{"t": {
+                "match": "*", "mapping": {"type": "keyword", "copy_to": target.clone()}}}]});
+            assert!(mappings(&templates).is_err(), "{target:?}");
+        }
+        for target in [json!("b"), json!(["b", "c.d"]), json!([]), json!({}), json!(5)] {
+            assert_eq!(mappings(&json!({"properties": {"a": field(target)}})), Ok(()));
+        }
     }
 }
