@@ -143,7 +143,10 @@ impl<E: Env> Inner<E> {
             None => Ok(()),
         });
         match committed {
-            Ok(()) => self.apply_ops(&job, ops, &updated).await,
+            Ok(()) => {
+                self.counters.borrow_mut().noop_updates += updated.noops.len() as u64;
+                self.apply_ops(&job, ops, &updated).await;
+            }
             Err(error) => {
                 self.fail(&error);
                 let mut answers = job.answers.borrow_mut();
@@ -242,6 +245,8 @@ impl<E: Env> Inner<E> {
             taken.iter_mut().for_each(|piece| piece.shrink_to(piece.bytes().div_ceil(2)));
             self.state.borrow_mut().buffer_taken.append(&mut taken);
         }
+        // Before the answer: whoever has it finds nothing of it under way.
+        drop(job.current.take());
         if let Some(reply) = job.reply.borrow_mut().take() {
             reply.send(answers.collect());
         }

@@ -78,6 +78,9 @@ impl<E: Env> Inner<E> {
         if self.phase.get() != Phase::Open || self.flush_is_due.replace(true) {
             return;
         }
+        if self.log().bytes() > self.config.borrow().flush_log_bytes {
+            self.counters.borrow_mut().flush_periodic += 1;
+        }
         let inner = Rc::clone(self);
         self.env.spawn().spawn(async move {
             let flushed = inner.flush_as(Stop::None).await;

@@ -184,6 +184,7 @@ impl<E: Env> Inner<E> {
                 opening: Default::default(),
                 visible: RisingNumber::new(visible),
             }),
+            current: Rc::default(),
             incoming: RefCell::new(VecDeque::new()),
             is_deciding: Cell::new(false),
             logged: RefCell::new(VecDeque::new()),

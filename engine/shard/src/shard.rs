@@ -35,7 +35,7 @@ use crate::reader::{Reader, Touch};
 use crate::state::State;
 use crate::stats::{SegmentStats, Stats, Work};
 use crate::turn::{Turn, Waiters};
-use crate::write::Incoming;
+use crate::write::{Incoming, UnderWay};
 
 /// How long a job waits that found no place at the workers.
 pub(crate) const BUSY_PAUSE: Duration = Duration::from_millis(5);
@@ -83,12 +83,14 @@ pub(crate) enum Phase {
 pub(crate) struct Counters {
     pub(crate) index: Work,
     pub(crate) delete: Work,
+    pub(crate) noop_updates: u64,
     pub(crate) refused: u64,
     pub(crate) conflicts: u64,
     pub(crate) get: Work,
     pub(crate) get_missing: Work,
     pub(crate) refresh: Work,
     pub(crate) flush: Work,
+    pub(crate) flush_periodic: u64,
     pub(crate) merge: Work,
     pub(crate) merge_docs: u64,
     pub(crate) merge_bytes: u64,
@@ -110,6 +112,8 @@ pub(crate) struct Inner<E: Env> {
     pub(crate) manifest: RefCell<Manifest>,
     pub(crate) view: Arc<Published<View>>,
     pub(crate) touch: Arc<Touch>,
+    /// Operations that index and that delete, of batches that are not answered yet.
+    pub(crate) current: Rc<Cell<(u64, u64)>>,
     /// Batches that wait to be decided.
     pub(crate) incoming: RefCell<VecDeque<Incoming>>,
     pub(crate) is_deciding: Cell<bool>,
@@ -152,7 +156,8 @@ impl<E: Env> Shard<E> {
     pub async fn write(&self, batch: WriteBatch) -> Answers {
         let count = batch.ops.len();
         let (reply, answer) = reply::channel();
-        self.inner.take_in(Incoming { batch, reply });
+        let current = UnderWay::begin(&self.inner.current, &batch);
+        self.inner.take_in(Incoming { batch, reply, current });
         let answers = answer.await;
         // Only a core that stops drops a reply.
         let lost = || WriteError::Failed { error: Error::Closed, durable_unknown: true };
@@ -444,7 +449,7 @@ impl<E: Env> Inner<E> {
     fn stats(&self) -> Stats {
         let state = self.state.borrow();
         let counters = self.counters.borrow();
-        let incoming = self.incoming.borrow();
+        let (index_current, delete_current) = self.current.get();
         let segments = || state.segments.iter();
         let merging = || segments().filter(|held| held.is_merging);
         let docs: u64 = segments().map(|held| u64::from(held.segment.doc_count())).sum();
@@ -464,14 +469,16 @@ impl<E: Env> Inner<E> {
             primary_term: state.term.get(),
             index: counters.index,
             delete: counters.delete,
-            write_current: (state.seq_no_next - state.applied.min(state.seq_no_next))
-                + incoming.iter().map(|incoming| incoming.batch.ops.len() as u64).sum::<u64>(),
+            noop_update_count: counters.noop_updates,
+            index_current,
+            delete_current,
             refused_count: counters.refused,
             conflict_count: counters.conflicts,
             get: counters.get,
             get_missing: counters.get_missing,
             refresh: counters.refresh,
             flush: counters.flush,
+            flush_periodic_count: counters.flush_periodic,
             merge: counters.merge,
             merge_current: u64::from(merging().next().is_some()),
             merge_current_docs: merging().map(|held| u64::from(held.segment.doc_count())).sum(),

@@ -58,8 +58,12 @@ pub struct Stats {
     pub index: Work,
     /// Operations that delete one.
     pub delete: Work,
-    /// Operations that are under way: decided or waiting to be.
-    pub write_current: u64,
+    /// Updates that changed nothing.
+    pub noop_update_count: u64,
+    /// Operations under way that are to index a document, or to update one: not answered yet.
+    pub index_current: u64,
+    /// Those that are to delete one.
+    pub delete_current: u64,
     /// Operations refused for want of room.
     pub refused_count: u64,
     /// Documents that were not indexed, since another version stood there than was asked for.
@@ -72,6 +76,8 @@ pub struct Stats {
     pub refresh: Work,
     /// Flushes.
     pub flush: Work,
+    /// Flushes that were begun since the log had grown long.
+    pub flush_periodic_count: u64,
     /// Merges.
     pub merge: Work,
     /// Merges that run.
@@ -103,12 +109,14 @@ impl Stats {
         Self {
             index: self.index,
             delete: self.delete,
+            noop_update_count: self.noop_update_count,
             refused_count: self.refused_count,
             conflict_count: self.conflict_count,
             get: self.get,
             get_missing: self.get_missing,
             refresh: self.refresh,
             flush: self.flush,
+            flush_periodic_count: self.flush_periodic_count,
             merge: self.merge,
             merge_docs: self.merge_docs,
             merge_bytes: self.merge_bytes,
@@ -133,13 +141,16 @@ impl std::ops::AddAssign<&Stats> for Stats {
             primary_term: _,
             index,
             delete,
-            write_current,
+            noop_update_count,
+            index_current,
+            delete_current,
             refused_count,
             conflict_count,
             get,
             get_missing,
             refresh,
             flush,
+            flush_periodic_count,
             merge,
             merge_current,
             merge_current_docs,
@@ -159,7 +170,10 @@ impl std::ops::AddAssign<&Stats> for Stats {
             (segment_bytes, other.segment_bytes),
             (segment_count, other.segment_count),
             (segment_count_unflushed, other.segment_count_unflushed),
-            (write_current, other.write_current),
+            (noop_update_count, other.noop_update_count),
+            (index_current, other.index_current),
+            (delete_current, other.delete_current),
+            (flush_periodic_count, other.flush_periodic_count),
             (refused_count, other.refused_count),
             (conflict_count, other.conflict_count),
             (merge_current, other.merge_current),

@@ -46,6 +46,31 @@ const OP_BYTES: usize = 256;
 pub(crate) struct Incoming {
     pub(crate) batch: WriteBatch,
     pub(crate) reply: Reply<Answers>,
+    pub(crate) current: UnderWay,
+}
+
+/// Counts the operations of a batch as under way, from when it is taken in until it is answered.
+pub(crate) struct UnderWay {
+    current: Rc<Cell<(u64, u64)>>,
+    /// Those that index, those that delete.
+    own: (u64, u64),
+}
+
+impl UnderWay {
+    pub(crate) fn begin(current: &Rc<Cell<(u64, u64)>>, batch: &WriteBatch) -> Self {
+        let deletes = batch.ops.iter().filter(|op| matches!(op.kind, Kind::Delete)).count();
+        let own = ((batch.ops.len() - deletes) as u64, deletes as u64);
+        let (index, delete) = current.get();
+        current.set((index + own.0, delete + own.1));
+        Self { current: Rc::clone(current), own }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let (index, delete) = self.current.get();
+        self.current.set((index - self.own.0, delete - self.own.1));
+    }
 }
 
 /// A batch that is being done.
@@ -60,6 +85,8 @@ pub(crate) struct Job {
     pub(crate) is_applied: Cell<bool>,
     /// An update needs fields first: nothing after it is tried.
     pub(crate) is_stopped: Cell<bool>,
+    /// Goes when it is answered.
+    pub(crate) current: Cell<Option<UnderWay>>,
 }
 
 impl Job {
@@ -115,7 +142,7 @@ impl<E: Env> Inner<E> {
     }
 
     async fn decide_batch(self: &Rc<Self>, incoming: Incoming) {
-        let Incoming { batch, reply } = incoming;
+        let Incoming { batch, reply, current } = incoming;
         let refusal = self.refusal(&batch);
         let WriteBatch { mapping_version, arena, ops } = batch;
         let count = ops.len();
@@ -133,6 +160,7 @@ impl<E: Env> Inner<E> {
             taken: RefCell::new(vec![taken]),
             is_applied: Cell::new(false),
             is_stopped: Cell::new(false),
+            current: Cell::new(Some(current)),
         });
         let mut ops = ops.into_iter().enumerate().peekable();
         loop {

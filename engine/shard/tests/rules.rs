@@ -475,6 +475,29 @@ fn caller_who_stops_waiting_stops_nothing() {
 }
 
 #[test]
+fn what_is_under_way_is_counted_by_kind_until_it_is_answered() {
+    story(config(), |env, shard| async move {
+        wrote(&shard, put("a", "x")).await;
+        let current = || (shard.stats().index_current, shard.stats().delete_current);
+        assert_eq!(current(), (0, 0));
+        let ops = [delete("a"), put("b", "x"), delete("c")];
+        let mut waiting = Box::pin(shard.write(batch(&ops)));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        assert_eq!(current(), (1, 2));
+        let answers = waiting.await;
+        assert_eq!((answers.len(), current()), (3, (0, 0)));
+        // Nobody waits for it; it is done all the same.
+        let mut waiting = Box::pin(shard.write(batch(&[delete("b")])));
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        drop(waiting);
+        assert_eq!(current(), (0, 1));
+        env.clock().sleep(SECOND).await;
+        assert_eq!(current(), (0, 0));
+    });
+}
+
+#[test]
 fn async_durability_answers_before_the_sync() {
     let config = ShardConfig { durability: shard::Durability::Async, ..config() };
     let sim = Sim::new(11);

@@ -109,12 +109,15 @@ fn what_changes_nothing_writes_nothing() {
         let answers = send(&shard, vec![change("a", r#"{"tag":"x"}"#)]).await;
         assert_eq!(facts(answers[0].as_ref().expect("done")), (0, 1, Outcome::Noop));
         assert_eq!(shard.stats().seq_no_max, Some(0));
+        assert_eq!((shard.stats().noop_update_count, shard.stats().index.count), (1, 1));
         let mut forced = change("a", r#"{"tag":"x"}"#);
         if let Kind::Update(update) = &mut forced.kind {
             update.detect_noop = false;
         }
         let answers = send(&shard, vec![forced]).await;
         assert_eq!(facts(answers[0].as_ref().expect("done")), (1, 2, Outcome::Updated));
+        assert_eq!(shard.stats().noop_update_count, 1, "what is written all the same is none");
+        assert_eq!(shard.stats().counters().noop_update_count, 1);
     });
 }
 

@@ -204,13 +204,18 @@ fn a_long_log_is_flushed() {
     assert_eq!(ShardConfig::default().flush_log_bytes, 128 << 20, "what a start may have to read");
     let config = ShardConfig { flush_log_bytes: 64 << 10, ..config() };
     story(config, |env, shard| async move {
+        wrote(&shard, put("first", "x")).await;
+        shard.flush().await.expect("room");
+        assert_eq!(shard.stats().flush_periodic_count, 0, "that one was asked for");
         // Each is a batch of its own, so it takes a block of 4 KiB.
         for at in 0..100 {
             wrote(&shard, put(&format!("id{at}"), "x")).await;
         }
         env.clock().sleep(SECOND).await;
         let stats = shard.stats();
-        assert!(stats.flush.count > 0, "nobody asked for it");
+        assert!(stats.flush_periodic_count > 0, "nobody asked for it");
+        assert_eq!(stats.flush.count, 1 + stats.flush_periodic_count);
+        assert_eq!(stats.counters().flush_periodic_count, stats.flush_periodic_count);
         assert!(stats.log_operations <= 16, "{} are left", stats.log_operations);
     });
 }

@@ -280,13 +280,13 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
         "indexing" => {
             out.count("index_total", shard.index.count)
                 .millis("index_time", shard.index.time_us / 1_000)
-                .count("index_current", shard.write_current)
+                .count("index_current", shard.index_current)
                 .count("index_failed", shard.refused_count + shard.conflict_count)
                 .count("index_failed_due_to_version_conflict", shard.conflict_count)
                 .count("delete_total", shard.delete.count)
                 .millis("delete_time", shard.delete.time_us / 1_000)
-                .count("delete_current", 0)
-                .count("noop_update_total", 0)
+                .count("delete_current", shard.delete_current)
+                .count("noop_update_total", shard.noop_update_count)
                 .flag("is_throttled", false)
                 .millis("throttle_time", 0)
                 .double("write_load", stats.write_load());
@@ -321,7 +321,7 @@ fn section(out: &mut Figures<'_, '_>, metric: &str, stats: &Stats) {
         }
         "flush" => {
             out.count("total", shard.flush.count)
-                .count("periodic", 0)
+                .count("periodic", shard.flush_periodic_count)
                 .millis("total_time", shard.flush.time_us / 1_000)
                 .millis("total_time_excluding_waiting_on_lock", shard.flush.time_us / 1_000);
         }

@@ -104,8 +104,8 @@ fn shards(page: &mut Page, stats: &Stats) {
     page.gauge("log_bytes", "Bytes of logs that a flush would free.", stats.shard.log_bytes);
     page.gauge(
         "writes_under_way",
-        "Operations that are decided or wait.",
-        stats.shard.write_current,
+        "Operations that are not answered yet.",
+        stats.shard.index_current + stats.shard.delete_current,
     );
     page.gauge("merges_under_way", "Merges that run.", stats.shard.merge_current);
     page.counter(

@@ -21,8 +21,9 @@ async fn counters(client: &mut Client) -> BTreeMap<String, f64> {
 }
 
 /// Counts of the node in the words of `_nodes/stats`.
-const COUNTS: [&[&str]; 11] = [
+const COUNTS: [&[&str]; 12] = [
     &["indices", "indexing", "index_total"],
+    &["indices", "indexing", "noop_update_total"],
     &["indices", "indexing", "delete_total"],
     &["indices", "get", "total"],
     &["indices", "search", "query_total"],
@@ -57,6 +58,7 @@ async fn work(client: &mut Client, index: &str) {
             client.good("GET", &format!("/{index}/_doc/{round}{id}"), "").await;
         }
     }
+    client.good("POST", &format!("/{index}/_update/01"), r#"{"doc":{"text":"quick fox"}}"#).await;
     client.good("DELETE", &format!("/{index}/_doc/00"), "").await;
     client.good("POST", &format!("/{index}/_search"), "").await;
     client.good("POST", &format!("/{index}/_forcemerge?max_num_segments=1"), "").await;
@@ -166,5 +168,31 @@ fn an_update_counts_the_document_that_it_reads() {
         assert_eq!(of_index(&mut client).await[2..], [3, 1, 2]);
         client.good("GET", "/a/_doc/1", "").await;
         assert_eq!(of_index(&mut client).await[2..], [4, 2, 2]);
+    });
+}
+
+#[test]
+fn an_update_that_changes_nothing_counts_as_that() {
+    // Once the figure stood still.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"a":1}"#).await;
+        client.good("PUT", "/b", "").await;
+        for _ in 0..3 {
+            client.good("POST", "/a/_update/1", r#"{"doc":{"a":1}}"#).await;
+        }
+        let bulk = "{\"update\":{\"_id\":\"1\"}}\n{\"doc\":{\"a\":1}}\n";
+        client.good("POST", "/a/_bulk", bulk).await;
+        client.good("POST", "/a/_update/1", r#"{"script":"ctx.op = 'none'"}"#).await;
+        client.good("POST", "/a/_update/1", r#"{"doc":{"a":1},"detect_noop":false}"#).await;
+        client.good("POST", "/a/_update/1", r#"{"doc":{"a":2}}"#).await;
+        let stats = client.good("GET", "/_stats/indexing?level=shards", "").await;
+        let noops = |path: &[&str]| {
+            let told = at(at(&stats, path), &["indexing"]);
+            (count(told, &["noop_update_total"]), count(told, &["index_total"]))
+        };
+        assert_eq!(noops(&["_all", "primaries"]), (5, 3));
+        assert_eq!(noops(&["indices", "a", "total"]), (5, 3));
+        assert_eq!(noops(&["indices", "b", "total"]), (0, 0));
+        assert_eq!(count(&node(&mut client).await, COUNTS[1]), 5);
     });
 }
