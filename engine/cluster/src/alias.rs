@@ -38,6 +38,16 @@ pub enum AliasAction {
         /// Name of the alias.
         name: String,
     },
+    /// Takes those of some aliases from some indices that are there when the command has its turn; what
+    /// the same command sets stays.
+    RemoveAny {
+        /// Ids of the indices; those that are gone are passed over.
+        uuids: Vec<[u8; 16]>,
+        /// Names of the aliases.
+        names: Vec<String>,
+        /// The command is refused where none is there.
+        must_exist: bool,
+    },
     /// Takes a whole index away.
     RemoveIndex {
         /// Its id.

@@ -172,6 +172,43 @@ fn aliases_change_all_or_none() {
 }
 
 #[test]
+fn what_is_to_be_removed_is_judged_when_the_command_has_its_turn() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let state = done(&state, &create_command("b", 2, "{}", "{}"));
+    let swap = |to: u8, must_exist: bool| Command::UpdateAliases {
+        actions: vec![
+            AliasAction::RemoveAny {
+                uuids: vec![[1; 16], [2; 16], [9; 16]],
+                names: vec!["s".into(), "t".into()],
+                must_exist,
+            },
+            add(to, "s", Alias { is_write_index: Some(true), ..Alias::default() }),
+        ],
+    };
+    let missing = refused(&state, &swap(1, true));
+    assert_eq!(missing.to_string(), "aliases [s,t] missing");
+    let mut state = done(&state, &swap(1, false));
+    // Both were asked when `a` bore it.
+    for (to, name) in [(2, "b"), (1, "a"), (1, "a"), (2, "b")] {
+        state = done(&state, &swap(to, true));
+        let bears: Vec<&str> = state.aliases["s"].iter().map(|name| &**name).collect();
+        assert_eq!(bears, [name]);
+    }
+    // What is set in front of it stays, since nothing of it was there.
+    let turned = Command::UpdateAliases {
+        actions: vec![
+            add(1, "t", Alias::default()),
+            AliasAction::RemoveAny {
+                uuids: vec![[1; 16]],
+                names: vec!["t".into()],
+                must_exist: false,
+            },
+        ],
+    };
+    assert_eq!(done(&state, &turned).aliases["t"].len(), 1);
+}
+
+#[test]
 fn a_batch_is_done_whole_or_not_at_all() {
     let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
     let batch = Command::Batch(vec![

@@ -90,9 +90,11 @@ fn uuids_json(uuids: &[[u8; 16]]) -> Value {
 }
 
 fn uuids(value: &Value) -> Result<Vec<[u8; 16]>> {
-    part(value, "uuids")?
-        .as_array()
-        .ok_or_else(|| damaged("[uuids] is no list"))?
+    uuids_at(value, "uuids")
+}
+
+fn uuids_at(value: &Value, key: &str) -> Result<Vec<[u8; 16]>> {
+    list(value, key)?
         .iter()
         .map(|item| item.as_str().and_then(uuid_from_text).ok_or_else(|| damaged("a bad id")))
         .collect()
@@ -280,6 +282,11 @@ fn action_json(action: &AliasAction) -> Value {
         AliasAction::Remove { uuid, name } => {
             object([("remove", uuid_text(*uuid).into()), ("name", name.into())])
         }
+        AliasAction::RemoveAny { uuids, names, must_exist } => object([
+            ("remove_any", uuids_json(uuids)),
+            ("names", names.iter().map(String::as_str).collect::<Value>()),
+            ("must_exist", (*must_exist).into()),
+        ]),
         AliasAction::RemoveIndex { uuid } => object([("remove_index", uuid_text(*uuid).into())]),
     }
 }
@@ -287,6 +294,13 @@ fn action_json(action: &AliasAction) -> Value {
 fn read_action(value: &Value) -> Result<AliasAction> {
     if value.get("remove_index").is_some() {
         return Ok(AliasAction::RemoveIndex { uuid: uuid(value, "remove_index")? });
+    }
+    if value.get("remove_any").is_some() {
+        return Ok(AliasAction::RemoveAny {
+            uuids: uuids_at(value, "remove_any")?,
+            names: names(value)?,
+            must_exist: flag(value, "must_exist")?,
+        });
     }
     let name = text(value, "name")?.to_owned();
     if value.get("remove").is_some() {

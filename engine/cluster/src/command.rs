@@ -253,7 +253,9 @@ impl Command {
                 .iter()
                 .filter_map(|action| match action {
                     AliasAction::Add { name, .. } => Some(name.as_str()),
-                    AliasAction::Remove { .. } | AliasAction::RemoveIndex { .. } => None,
+                    AliasAction::Remove { .. }
+                    | AliasAction::RemoveAny { .. }
+                    | AliasAction::RemoveIndex { .. } => None,
                 })
                 .collect(),
             Self::PutIndexTemplate { template, .. } => {

@@ -41,6 +41,11 @@ pub enum Error {
         /// The name (or uuid) that nothing bears.
         name: String,
     },
+    /// `aliases_not_found_exception`.
+    AliasesMissing {
+        /// Names, none of which is there.
+        names: Vec<String>,
+    },
     /// `index_template_missing_exception`.
     TemplateMissing {
         /// The name as asked for.
@@ -101,6 +106,7 @@ impl fmt::Display for Error {
             Self::Exists { name, uuid } => write!(f, "index [{name}/{uuid}] already exists"),
             Self::StreamExists { name } => write!(f, "data_stream [{name}] already exists"),
             Self::NotFound { name } => write!(f, "no such index [{name}]"),
+            Self::AliasesMissing { names } => write!(f, "aliases [{}] missing", names.join(",")),
             Self::TemplateMissing { name } => write!(f, "index_template [{name}] missing"),
             Self::Template { name, why } => {
                 write!(f, "index_template [{name}] invalid, cause [{why}]")

@@ -1,5 +1,6 @@
 //! Aliases: looking at them, and changing them all at once.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -122,6 +123,7 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let mut actions = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
+        let mut does_any = false;
         let concerned: Vec<Vec<Reached>> =
             requests.iter().map(|request| self.concerned(gate, request)).collect::<Result<_>>()?;
         let touched = concerned.iter().flatten().map(|one| &*one.index);
@@ -129,7 +131,6 @@ impl<E: Env> Core<E> {
         block::check_cluster_of(&state, names, Level::MetadataWrite)?;
         block::check_all(touched, Level::MetadataWrite)?;
         for (request, indices) in requests.iter().zip(concerned) {
-            let before = actions.len();
             if let AliasChange::Add { alias, .. } = &request.change {
                 let name = request.aliases.first().map_or("", String::as_str);
                 for one in &indices {
@@ -137,15 +138,27 @@ impl<E: Env> Core<E> {
                 }
             }
             let indices: Vec<Arc<Index>> = indices.into_iter().map(|one| one.index).collect();
-            self.add_actions(gate, request, &indices, &mut actions)?;
-            let nothing = actions.len() == before;
+            let does = match &request.change {
+                AliasChange::Remove { must_exist } => {
+                    // The only action is to find something even if nothing says so.
+                    let must_exist = must_exist.unwrap_or(requests.len() == 1);
+                    let (names, found) = self.removed(gate, request, requests, &indices)?;
+                    let uuids = indices.iter().map(|index| index.uuid).collect();
+                    if !names.is_empty() {
+                        actions.push(AliasAction::RemoveAny { uuids, names, must_exist });
+                    }
+                    found
+                }
+                _ => self.add_actions(gate, request, &indices, &mut actions)?,
+            };
+            does_any |= does;
             let (kind, missing) = match request.change {
                 AliasChange::Add { .. } => ("add", false),
                 AliasChange::RemoveIndex => ("remove_index", false),
-                AliasChange::Remove { must_exist: Some(true) } if nothing => {
+                AliasChange::Remove { must_exist: Some(true) } if !does => {
                     return Err(aliases_missing(request.aliases.iter()));
                 }
-                AliasChange::Remove { must_exist } => ("remove", nothing && must_exist.is_none()),
+                AliasChange::Remove { must_exist } => ("remove", !does && must_exist.is_none()),
             };
             results.push(AliasResult {
                 kind,
@@ -154,7 +167,7 @@ impl<E: Env> Core<E> {
                 missing,
             });
         }
-        if actions.is_empty() && results.iter().any(|result| result.missing) {
+        if !does_any && results.iter().any(|result| result.missing) {
             return Err(aliases_missing(requests.iter().flat_map(|request| &request.aliases)));
         }
         if !actions.is_empty() {
@@ -206,31 +219,66 @@ impl<E: Env> Core<E> {
         self.reached(gate, action, &expression, call)
     }
 
+    /// The names that a removal takes away where its indices have them when the change has its turn, and
+    /// whether they have any now. Another change may come between: two that move an alias would else leave
+    /// it to both of their indices. What a pattern fits is all that bears a name now, or is given one by the
+    /// same request.
+    fn removed(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &AliasRequest,
+        requests: &[AliasRequest],
+        indices: &[Arc<Index>],
+    ) -> Result<(Vec<String>, bool)> {
+        const ACTION: &str = "indices:admin/aliases";
+        let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
+        for index in indices {
+            for alias in index.aliases.keys().filter(|alias| fits(&request.aliases, alias)) {
+                if !names.contains(alias) {
+                    gate.index(ACTION, alias)?;
+                    names.insert(Arc::clone(alias));
+                }
+            }
+        }
+        let found = !names.is_empty();
+        let state = self.state();
+        let mut others: BTreeSet<Arc<str>> = state.aliases.keys().cloned().collect();
+        let added = requests.iter().filter(|one| matches!(one.change, AliasChange::Add { .. }));
+        for name in added.flat_map(|one| &one.aliases).chain(&request.aliases) {
+            if let Ok(name) = date_math::resolve(name, self.now_ms()) {
+                others.insert(Arc::from(&*name));
+            }
+        }
+        // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
+        // granted.
+        others.retain(|alias| {
+            !names.contains(alias)
+                && &**alias != "_all"
+                && !alias.contains('*')
+                && fits(&request.aliases, alias)
+                && gate.index(ACTION, alias).is_ok()
+        });
+        names.extend(others);
+        Ok((names.iter().map(|name| name.to_string()).collect(), found))
+    }
+
+    /// Does it anything?
     fn add_actions(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &AliasRequest,
         indices: &[Arc<Index>],
         actions: &mut Vec<AliasAction>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
+        let before = actions.len();
         match &request.change {
             AliasChange::RemoveIndex => {
                 let gone =
                     indices.iter().map(|index| AliasAction::RemoveIndex { uuid: index.uuid });
                 actions.extend(gone);
             }
-            AliasChange::Remove { .. } => {
-                for index in indices {
-                    for alias in index.aliases.keys().filter(|alias| fits(&request.aliases, alias))
-                    {
-                        gate.index("indices:admin/aliases", alias)?;
-                        actions.push(AliasAction::Remove {
-                            uuid: index.uuid,
-                            name: alias.to_string(),
-                        });
-                    }
-                }
-            }
+            // What it takes away is judged later (`removed`).
+            AliasChange::Remove { .. } => {}
             AliasChange::Add { alias, must_exist } => {
                 for name in &request.aliases {
                     let name = date_math::resolve(name, self.now_ms())?;
@@ -260,7 +308,7 @@ impl<E: Env> Core<E> {
                 }
             }
         }
-        Ok(())
+        Ok(actions.len() > before)
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn of_cluster(error: cluster::Error) -> Error {
             Error::new(400, "resource_already_exists_exception", reason)
         }
         cluster::Error::NotFound { name } => Error::index_not_found(&name, "index_or_alias"),
+        cluster::Error::AliasesMissing { names } => super::alias::aliases_missing(names.iter()),
         cluster::Error::TemplateMissing { .. } => {
             Error::new(404, "index_template_missing_exception", reason)
         }

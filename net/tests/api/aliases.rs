@@ -2,7 +2,7 @@
 
 use json::{Value, json};
 
-use crate::place::{Client, at, value, with_node};
+use crate::place::{Client, at, at_once, value, with_clients, with_node};
 
 /// An answer that refuses: status, outer reason, and the kind and reason of its cause.
 async fn refused(client: &mut Client, method: &str, target: &str, body: &str) -> String {
@@ -143,5 +143,70 @@ fn what_the_body_of_an_alias_names_is_known() {
             client.good("GET", "/u/_alias", "").await,
             json!({"u": {"aliases": {"x": said}}})
         );
+    });
+}
+
+/// Each removes the alias from both indices and gives it to one: whatever the order, one has it. Once a
+/// removal was judged when it was asked, and what another swap had set meanwhile stayed.
+#[test]
+fn swaps_at_the_same_time_leave_the_alias_to_one_index() {
+    const REMOVES: &[&str] = &[
+        r#"{"indices":["sw1","sw2"],"alias":"sv","must_exist":false}"#,
+        r#"{"index":"sw*","alias":"sv"}"#,
+        r#"{"index":"sw*","alias":"s*","must_exist":true}"#,
+        r#"{"index":"*","aliases":["none","sv"]}"#,
+    ];
+    for (seed, remove) in (1..).zip(REMOVES) {
+        with_clients(seed, 4, |mut clients| async move {
+            for index in ["sw1", "sw2"] {
+                clients[0].good("PUT", &format!("/{index}"), "").await;
+            }
+            clients[0].good("PUT", "/sw1/_alias/sv", r#"{"is_write_index":true}"#).await;
+            for round in 0..12 {
+                let swap = |at: usize| {
+                    let to = (at + round) % 2 + 1;
+                    let add = format!(r#"{{"index":"sw{to}","alias":"sv","is_write_index":true}}"#);
+                    format!(r#"{{"actions":[{{"remove":{remove}}},{{"add":{add}}}]}}"#)
+                };
+                for reply in at_once(&mut clients, "POST", "/_aliases", swap).await {
+                    assert_eq!(reply.status, 200, "{remove}: {}", reply.text());
+                    assert!(reply.text().contains(r#""errors":false"#), "{}", reply.text());
+                }
+                let told = clients[round % 4].good("GET", "/_alias/sv", "").await;
+                assert_eq!(told.as_object().map(json::Object::len), Some(1), "{remove}: {told:?}");
+            }
+        });
+    }
+}
+
+/// The first swap finds nothing to remove, and the second what the first has set.
+#[test]
+fn a_removal_of_what_is_not_there_yet_is_kept() {
+    with_clients(1, 2, |mut clients| async move {
+        for index in ["sw1", "sw2"] {
+            clients[0].good("PUT", &format!("/{index}"), "").await;
+        }
+        for name in ["sv", "s*"] {
+            let swap = |at: usize| {
+                format!(
+                    r#"{{"actions":[
+                        {{"remove":{{"index":"sw*","alias":"{name}","must_exist":false}}}},
+                        {{"add":{{"index":"sw{}","alias":"sv"}}}}]}}"#,
+                    at + 1
+                )
+            };
+            for reply in at_once(&mut clients, "POST", "/_aliases", swap).await {
+                assert_eq!(reply.status, 200, "{}", reply.text());
+            }
+            let told = clients[0].good("GET", "/_alias/sv", "").await;
+            assert_eq!(told.as_object().map(json::Object::len), Some(1), "{name}: {told:?}");
+            clients[0].good("DELETE", "/sw*/_alias/sv", "").await;
+        }
+        // Of two that take away the same, one finds nothing.
+        clients[0].good("PUT", "/sw1/_alias/sv", "").await;
+        let gone = at_once(&mut clients, "DELETE", "/sw1/_alias/sv", |_| String::new()).await;
+        let mut told: Vec<u16> = gone.iter().map(|reply| reply.status).collect();
+        told.sort_unstable();
+        assert_eq!(told, [200, 404]);
     });
 }

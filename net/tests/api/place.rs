@@ -89,6 +89,40 @@ impl Machine {
     }
 }
 
+/// Runs a story of several clients, each with a connection of its own, on both cores in turn.
+pub fn with_clients<F: Future<Output = ()>>(
+    seed: u64,
+    count: usize,
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
+    let sim = Sim::new(seed);
+    let env = sim.env();
+    let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
+    sim.run(async {
+        let cores = start(&env).await;
+        let mut clients = Vec::new();
+        for (at, (near, far)) in streams.into_iter().enumerate() {
+            serve(&env, Rc::clone(&cores[at % 2]), None, far).await;
+            clients.push(Client { stream: near, authorization: None });
+        }
+        story(clients).await;
+    });
+}
+
+/// The same request of each client at the same time.
+pub async fn at_once(
+    clients: &mut [Client],
+    method: &str,
+    target: &str,
+    body: impl Fn(usize) -> String,
+) -> Vec<Response> {
+    let calls = clients.iter_mut().enumerate().map(|(at, client)| {
+        let body = body(at);
+        Box::pin(async move { client.call(method, target, &body).await })
+    });
+    env::join_all(calls.collect()).await
+}
+
 fn run<F: Future<Output = ()>>(
     seed: u64,
     secure: Option<Option<net::oauth::Oauth>>,

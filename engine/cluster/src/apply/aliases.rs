@@ -24,6 +24,15 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
     let mut touched: BTreeSet<&str> = BTreeSet::new();
     for action in actions {
         let (uuid, name) = match action {
+            AliasAction::RemoveAny { uuids, names, must_exist } => {
+                let indices = uuids.iter().filter_map(|uuid| state.index_by_uuid(*uuid));
+                let removed = remove_any(indices, names, &mut lists);
+                if *must_exist && !removed {
+                    return Err(Error::AliasesMissing { names: names.clone() });
+                }
+                touched.extend(names.iter().map(String::as_str));
+                continue;
+            }
             AliasAction::Add { uuid, name, .. } | AliasAction::Remove { uuid, name } => {
                 (*uuid, name.as_str())
             }
@@ -56,6 +65,24 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
     let after = replace(&state, changed, true);
     check(&after, touched.into_iter())?;
     Ok(after)
+}
+
+/// Takes from `lists` what the indices have of `names`. Any?
+fn remove_any<'a>(
+    indices: impl Iterator<Item = &'a Arc<Index>>,
+    names: &[String],
+    lists: &mut BTreeMap<[u8; 16], BTreeMap<Arc<str>, Alias>>,
+) -> bool {
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let mut removed = false;
+    for index in indices {
+        for alias in index.aliases.keys().filter(|alias| names.contains(&***alias)) {
+            let list = lists.entry(index.uuid).or_insert_with(|| (*index.aliases).clone());
+            list.remove(alias);
+            removed = true;
+        }
+    }
+    removed
 }
 
 /// May an alias bear this name?
