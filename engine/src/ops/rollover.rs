@@ -88,6 +88,9 @@ pub struct Rollover {
     pub conditions: Vec<(String, bool)>,
 }
 
+/// How often a call begins again that others got ahead of: more than wait at the same time.
+const ATTEMPTS_MAX: usize = 100;
+
 /// What is rolled over.
 enum Target {
     Alias { old: Arc<Index>, explicit: bool },
@@ -95,11 +98,39 @@ enum Target {
 }
 
 impl<E: Env> Core<E> {
-    /// Rolls an alias or data stream over, where its conditions say so.
+    /// Rolls an alias or data stream over, where its conditions say so. Calls that come at the same time
+    /// are done one after the other, each on what the one before left: one that gives the next index no
+    /// name begins again, conditions included, where another was faster.
     ///
     /// # Errors
     /// In Elasticsearch's words.
     pub async fn rollover(
+        self: &Rc<Self>,
+        gate: &dyn Gate,
+        request: &RolloverRequest,
+    ) -> Result<Rollover> {
+        for _ in 1..ATTEMPTS_MAX {
+            let before = self.write_index_of(&request.target);
+            match self.roll_once(gate, request).await {
+                Err(error)
+                    if request.new_index.is_none()
+                        && error.kind == "resource_already_exists_exception"
+                        && self.write_index_of(&request.target) != before => {}
+                done => return done,
+            }
+        }
+        self.roll_once(gate, request).await
+    }
+
+    /// The index that takes the writes of an alias or data stream, where one does.
+    fn write_index_of(&self, target: &str) -> Option<[u8; 16]> {
+        match self.rollover_target(target).ok()? {
+            Target::Alias { old, .. } | Target::Stream(_, old) => Some(old.uuid),
+        }
+    }
+
+    /// One try, on what is there now.
+    async fn roll_once(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &RolloverRequest,
@@ -229,7 +260,7 @@ impl<E: Env> Core<E> {
         }
         let request = RolloverRequest { target: stream.to_owned(), ..RolloverRequest::default() };
         // Boxed: a write that makes an index may be part of one that makes another.
-        let done = Box::pin(self.rollover(&Everything, &request)).await;
+        let done = Box::pin(self.roll_once(&Everything, &request)).await;
         match done {
             Err(error) if waits(self) => Err(error),
             _ => Ok(()),

@@ -1,6 +1,6 @@
 //! Data streams: what writes to them, and what they take.
 
-use crate::place::{at, with_node};
+use crate::place::{at, at_once, value, with_clients, with_node};
 
 /// It was answered with 404 for every data stream; of a bulk request even as a whole.
 #[test]
@@ -185,5 +185,55 @@ fn a_routing_value_is_taken_where_the_template_allows_it() {
         for item in &items[1..] {
             assert_eq!(at(item, &["create", "status"]).as_u64(), Some(201));
         }
+    });
+}
+
+/// Calls without a name roll over one after the other. Once all but the first were told that the index of
+/// the first exists.
+#[test]
+fn rollovers_at_the_same_time_are_done_one_after_the_other() {
+    with_clients(3, 8, |mut clients| async move {
+        clients[0].good("PUT", "/rq-000001", r#"{"aliases":{"rq":{"is_write_index":true}}}"#).await;
+        clients[0].good("PUT", "/sole-1", r#"{"aliases":{"sole":{}}}"#).await;
+        clients[0]
+            .good("PUT", "/_index_template/d", r#"{"index_patterns":["ds"],"data_stream":{}}"#)
+            .await;
+        clients[0].good("PUT", "/_data_stream/ds", "").await;
+        for target in ["rq", "sole", "ds"] {
+            let path = format!("/{target}/_rollover");
+            let mut last = Vec::new();
+            for reply in at_once(&mut clients, "POST", &path, |_| String::new()).await {
+                assert_eq!(reply.status, 200, "{}", reply.text());
+                let told = value(&reply);
+                assert_eq!(at(&told, &["rolled_over"]).as_bool(), Some(true), "{told:?}");
+                last.push(at(&told, &["new_index"]).as_str().expect("a name").to_owned());
+            }
+            last.sort();
+            let numbers: Vec<&str> = last.iter().map(|name| &name[name.len() - 6..]).collect();
+            let wanted: Vec<String> = (2..10).map(|number| format!("{number:06}")).collect();
+            assert_eq!(numbers, wanted, "{target}");
+        }
+    });
+}
+
+/// Whoever was slower finds that the newest index has not come so far.
+#[test]
+fn rollovers_whose_conditions_another_has_met_do_nothing() {
+    with_clients(4, 8, |mut clients| async move {
+        clients[0].good("PUT", "/rq-000001", r#"{"aliases":{"rq":{"is_write_index":true}}}"#).await;
+        clients[0].good("PUT", "/rq/_doc/1?refresh=true", "{}").await;
+        let condition = |_| r#"{"conditions":{"max_docs":1}}"#.to_owned();
+        let told = at_once(&mut clients, "POST", "/rq/_rollover", condition).await;
+        let mut rolled = 0;
+        for reply in &told {
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            rolled += u32::from(at(&value(reply), &["rolled_over"]).as_bool() == Some(true));
+        }
+        assert_eq!(rolled, 1);
+        // A name that is given is taken once.
+        let named = at_once(&mut clients, "POST", "/rq/_rollover/rq-x", |_| String::new()).await;
+        let mut told: Vec<u16> = named.iter().map(|reply| reply.status).collect();
+        told.sort_unstable();
+        assert_eq!(told, [200, 400, 400, 400, 400, 400, 400, 400]);
     });
 }
