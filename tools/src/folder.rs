@@ -36,13 +36,15 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// Who this node is, for good.
+/// Who this node is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Id of the node, 22 characters.
+    /// Id of the node, 22 characters, for good.
     pub node: String,
-    /// Id of the cluster that this node founded, 22 characters.
+    /// Id of the cluster that this node founded, 22 characters, for good.
     pub cluster: String,
+    /// Id of this start, 22 characters.
+    pub start: String,
 }
 
 /// Keeps the folder; the lock goes with the process, however it ends.
@@ -127,6 +129,11 @@ impl Folder {
     /// Who this node is; drawn at the first start.
     pub fn identity(&self, random: &impl Random) -> Result<Identity> {
         let path = self.node("identity");
+        let draw = || {
+            let mut bytes = [0; 16];
+            random.fill(&mut bytes);
+            BASE64.encode(bytes)
+        };
         let known = read_json(&path)?;
         let id = |value: &Value, key: &str| {
             let text = value.get(key).and_then(Value::as_str);
@@ -134,16 +141,11 @@ impl Folder {
         };
         if let Some(value) = known {
             return match (id(&value, "node"), id(&value, "cluster")) {
-                (Some(node), Some(cluster)) => Ok(Identity { node, cluster }),
+                (Some(node), Some(cluster)) => Ok(Identity { node, cluster, start: draw() }),
                 _ => Err(Failure::file("reading", &path, &"it names no node and cluster")),
             };
         }
-        let draw = || {
-            let mut bytes = [0; 16];
-            random.fill(&mut bytes);
-            BASE64.encode(bytes)
-        };
-        let identity = Identity { node: draw(), cluster: draw() };
+        let identity = Identity { node: draw(), cluster: draw(), start: draw() };
         let value = json!({
             "format": FORMAT,
             "node": identity.node.as_str(),
@@ -273,7 +275,10 @@ mod tests {
         let identity = folder.identity(&random).expect("drawn");
         assert_eq!(identity.node.len(), 22);
         assert_ne!(identity.node, identity.cluster);
-        assert_eq!(folder.identity(&random), Ok(identity));
+        let again = folder.identity(&random).expect("kept");
+        assert_eq!((again.node, again.cluster), (identity.node, identity.cluster));
+        assert_eq!(again.start.len(), 22);
+        assert_ne!(again.start, identity.start, "each start has its own");
         folder.make_keystore(&random).expect("made");
         let before = std::fs::read(folder.node("keystore")).expect("there");
         folder.make_keystore(&random).expect("there already");

@@ -126,6 +126,7 @@ pub fn run(options: &Serve) -> Result<()> {
     let info = NodeInfo {
         name: settings.node_name.clone(),
         id: identity.node,
+        ephemeral_id: identity.start,
         cluster_name: settings.cluster_name.clone(),
         cluster_uuid: identity.cluster,
         http_address: addresses::published(listener.address(), &machine.host_name).to_string(),

@@ -23,6 +23,8 @@ pub struct NodeInfo {
     pub name: String,
     /// Node id: 22 characters.
     pub id: String,
+    /// Id of this start of the node: another after each restart.
+    pub ephemeral_id: String,
     /// Cluster name.
     pub cluster_name: String,
     /// Cluster uuid: 22 characters.

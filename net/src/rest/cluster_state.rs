@@ -11,7 +11,7 @@ use engine::ops::IndicesOptions;
 use env::{Clock, Env, Spawn};
 use json::{Value, Writer};
 
-use super::nodes::{attributes, write_roles};
+use super::nodes::described;
 use crate::call::Call;
 use crate::params::time_ms;
 use crate::reply::Reply;
@@ -128,22 +128,8 @@ async fn body<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, wish: &Wish<'
             }
             "blocks" => blocks(writer, &state, wish),
             "nodes" => {
-                writer
-                    .key("nodes")
-                    .begin_object()
-                    .key(&info.id)
-                    .begin_object()
-                    .field_str("name", &info.name)
-                    .field_str("ephemeral_id", &info.id)
-                    .field_str("transport_address", &info.transport_address)
-                    .field_str("external_id", &info.name);
-                attributes(writer, info);
-                write_roles(writer)
-                    .field_str("version", super::info::VERSION)
-                    .field_u64("min_index_version", 7_000_099)
-                    .field_u64("max_index_version", 8_536_000)
-                    .end_object()
-                    .end_object();
+                writer.key("nodes").begin_object().key(&info.id).begin_object();
+                described(writer, info).end_object().end_object();
             }
             "metadata" => metadata(call, writer, &state, wish).await,
             "routing_table" => {

@@ -21,6 +21,7 @@ use crate::render::stats::{FieldWish, Figures, SECTIONS, Sections, sections_with
 use crate::render::units;
 use crate::reply::Reply;
 use crate::rest::cluster_state::allocation_id;
+use crate::rest::nodes::described;
 
 /// `GET /_stats`, `/{index}/_stats`, each with `/{metric}`.
 pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
@@ -443,7 +444,8 @@ pub(super) fn shard_stores<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             for (number, entry, _) in found {
                 writer.key(&number.to_string()).begin_object().key("stores").begin_array();
                 writer.begin_object().key(&info.id);
-                node(writer, info);
+                writer.begin_object();
+                described(writer, info).end_object();
                 let id = allocation_id(index, number);
                 writer.field_str("allocation_id", &id).field_str("allocation", "primary");
                 if let Some(Entry::Failed(Failure { why, .. })) = entry {
@@ -504,28 +506,4 @@ fn sizes(out: &mut Figures<'_, '_>, sizes: &FieldSizes) {
         .bytes("norms", sizes.norms)
         .bytes("term_vectors", 0)
         .bytes("knn_vectors", 0);
-}
-
-/// The node as other answers name it.
-pub(super) fn node(writer: &mut Writer<'_>, info: &NodeInfo) {
-    writer
-        .begin_object()
-        .field_str("name", &info.name)
-        .field_str("ephemeral_id", &info.id)
-        .field_str("transport_address", &info.transport_address)
-        .field_str("external_id", &info.name)
-        .key("attributes")
-        .begin_object();
-    for (name, value) in &info.attributes {
-        writer.field_str(name, value);
-    }
-    writer
-        .end_object()
-        .key("roles")
-        .begin_array()
-        .str("data")
-        .str("ingest")
-        .str("master")
-        .end_array()
-        .end_object();
 }

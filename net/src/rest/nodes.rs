@@ -186,6 +186,9 @@ pub(super) async fn nodes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }))
 }
 
+/// The version of the indices that are made here, as Elasticsearch counts them.
+const INDEX_VERSION: u64 = 8_536_000;
+
 /// Name, addresses, version.
 fn head(writer: &mut Writer<'_>, info: &NodeInfo) {
     let ip = host(&info.transport_address);
@@ -196,13 +199,27 @@ fn head(writer: &mut Writer<'_>, info: &NodeInfo) {
         .field_str("ip", ip)
         .field_str("version", VERSION)
         .field_u64("transport_version", 8_841_000)
-        .field_u64("index_version", 8_536_000)
+        .field_u64("index_version", INDEX_VERSION)
         .key("component_versions")
         .begin_object()
         .end_object()
         .field_str("build_flavor", "default")
         .field_str("build_type", "tar")
         .field_str("build_hash", &info.build_hash);
+}
+
+/// The node as the cluster's other answers describe it.
+pub(super) fn described<'w, 'b>(writer: &'w mut Writer<'b>, info: &NodeInfo) -> &'w mut Writer<'b> {
+    writer
+        .field_str("name", &info.name)
+        .field_str("ephemeral_id", &info.ephemeral_id)
+        .field_str("transport_address", &info.transport_address)
+        .field_str("external_id", &info.name);
+    attributes(writer, info);
+    write_roles(writer)
+        .field_str("version", VERSION)
+        .field_u64("min_index_version", 7_000_099)
+        .field_u64("max_index_version", INDEX_VERSION)
 }
 
 /// Roles and attributes.

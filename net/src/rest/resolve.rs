@@ -7,7 +7,7 @@ use json::{Value, Writer};
 
 use super::cluster_state::primary;
 use super::document::preference;
-use super::index_stats::node;
+use super::nodes::described;
 use crate::call::Call;
 use crate::reply::Reply;
 
@@ -143,7 +143,8 @@ pub(super) fn search_shards<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         if found.shards.iter().any(|shard| directory.failure(&shard.index, shard.number).is_none())
         {
             writer.key(&info.id);
-            node(writer, info);
+            writer.begin_object();
+            described(writer, info).end_object();
         }
         writer.end_object().key("indices").begin_object();
         for (name, aliases, filter) in &found.indices {

@@ -162,6 +162,7 @@ async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
     let info = NodeInfo {
         name: "node-1".into(),
         id: "AAAAAAAAAAAAAAAAAAAAAA".into(),
+        ephemeral_id: "EEEEEEEEEEEEEEEEEEEEEE".into(),
         cluster_name: "corelode".into(),
         cluster_uuid: "BBBBBBBBBBBBBBBBBBBBBB".into(),
         http_address: "127.0.0.1:9200".into(),

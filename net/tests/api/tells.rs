@@ -143,3 +143,24 @@ fn versions_of_indices_are_releases() {
         assert_eq!(at(&versions[0], &["version"]).as_str(), Some("8.19.0"));
     });
 }
+
+#[test]
+fn the_node_is_described_alike_everywhere() {
+    // Once two of three were without versions, and the id of the start was the node's.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        let state = client.good("GET", "/_cluster/state/nodes", "").await;
+        let shards = client.good("GET", "/a/_search_shards", "").await;
+        let stores = client.good("GET", "/a/_shard_stores?status=all", "").await;
+        let id = "AAAAAAAAAAAAAAAAAAAAAA";
+        let node = at(&state, &["nodes", id]);
+        assert_eq!(at(&shards, &["nodes", id]), node);
+        assert_eq!(at(node, &["ephemeral_id"]).as_str(), Some("EEEEEEEEEEEEEEEEEEEEEE"));
+        let stores = at(&stores, &["indices", "a", "shards", "0", "stores"]);
+        let store = at(&stores.as_array().expect("a list")[0], &[id]);
+        assert_eq!(store, node);
+        for key in ["version", "min_index_version", "max_index_version"] {
+            assert!(!at(node, &[key]).is_null(), "{key}");
+        }
+    });
+}
