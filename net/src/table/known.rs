@@ -122,7 +122,7 @@ pub(super) const SEARCH: &[Known] = &[
     flag("ignore_throttled").idle(),
     flag("force_synthetic_source").idle(),
     own("min_compatible_shard_node").idle(),
-    text("stats").idle(),
+    text("stats"),
     text("suggest_field"),
     text("suggest_mode"),
     Known::new("suggest_size", Int),

@@ -196,3 +196,20 @@ fn an_update_that_changes_nothing_counts_as_that() {
         assert_eq!(count(&node(&mut client).await, COUNTS[1]), 5);
     });
 }
+
+#[test]
+fn groups_of_the_address_take_the_place_of_those_of_the_body() {
+    // Once the address's were passed over.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"a":1}"#).await;
+        client.good("POST", "/a/_search?stats=g1,g2", r#"{"stats":["own"]}"#).await;
+        client.good("POST", "/a/_search", r#"{"stats":["own"]}"#).await;
+        client.good("GET", "/a/_search?stats=g2", "").await;
+        let stats = client.good("GET", "/a/_stats/search?groups=*", "").await;
+        let groups = at(&stats, &["_all", "primaries", "search", "groups"]);
+        assert_eq!(groups.as_object().map(json::Object::len), Some(3), "{groups:?}");
+        for (group, searches) in [("g1", 1), ("g2", 2), ("own", 1)] {
+            assert_eq!(count(groups, &[group, "query_total"]), searches, "{group}");
+        }
+    });
+}

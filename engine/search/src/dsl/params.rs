@@ -8,7 +8,7 @@ use crate::suggest::spelling::{Mode, Spelling};
 use crate::suggest::{Kind, Suggestion};
 
 /// Parameters of `_search` that are read here.
-pub const SEARCH_PARAMS: [&str; 27] = [
+pub const SEARCH_PARAMS: [&str; 28] = [
     "from",
     "size",
     "sort",
@@ -31,6 +31,7 @@ pub const SEARCH_PARAMS: [&str; 27] = [
     "analyze_wildcard",
     "explain",
     "search_type",
+    "stats",
     "include_named_queries_score",
     "suggest_field",
     "suggest_mode",
@@ -79,6 +80,7 @@ pub fn search(request: &mut SearchRequest, params: &[(String, String)]) -> Resul
             "explain" => request.explain = flag(value)?,
             "include_named_queries_score" => request.named_scores = flag(value)?,
             "search_type" => request.dfs = value == "dfs_query_then_fetch",
+            "stats" => request.groups = list(value),
             "timeout" => request.timeout_ms = body::time_ms(value, "timeout")?,
             "terminate_after" => {
                 request.terminate_after = body::terminate_after(int(name, value)?)?;
