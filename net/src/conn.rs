@@ -101,6 +101,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What a connection's place in memory holds of its buffers, as [`CONNECTION_BYTES`] was measured.
 const HELD_BYTES_MIN: usize = 4 * BUFFER_BYTES_MIN;
 
+/// No more of a piece is copied at a time while it is written.
+const COPIED_BYTES_MAX: usize = 128 * 1024;
+
 /// When a timer fires, and what ends then.
 type Timer = Option<(Duration, Pin<Box<dyn Future<Output = ()>>>)>;
 
@@ -364,23 +367,34 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         written
     }
 
-    /// Counts what the connection holds while it writes, beyond what its place accounts for. A stranger for
-    /// which there is none of that ends; an answer that somebody waits for who is known goes out.
-    async fn hold(&self, bytes: usize) -> Result<Option<Taken>, Gone> {
-        // A piece lies there once more where it is encrypted.
-        let held = bytes + 2 * bytes.min(self.write_bytes()) + self.input.held();
-        let Some(more @ 1..) = held.checked_sub(HELD_BYTES_MIN) else { return Ok(None) };
+    /// Counts what the connection holds while it writes so many bytes, of which some are counted nowhere yet,
+    /// beyond what its place accounts for; and the pieces to write in. A stranger for which there is none of
+    /// that ends. An answer that somebody waits for who is known goes out, in pieces that its place has room for.
+    async fn hold(&self, bytes: usize, uncounted: usize) -> Result<(Option<Taken>, usize), Gone> {
+        let held = |piece: usize| {
+            // A piece lies there once more, and more than once where it is encrypted.
+            let copies = 2 * bytes.min(piece).min(COPIED_BYTES_MAX);
+            (uncounted + copies + self.input.held()).saturating_sub(HELD_BYTES_MIN)
+        };
+        let piece = self.write_bytes();
+        let (more, least) = (held(piece), held(STRANGER_WRITE_BYTES));
+        if more == 0 {
+            return Ok((None, piece));
+        }
         if !self.is_used {
             let taken = self.door.room.lease().take(more);
-            return taken.map(Some).ok_or(Gone);
+            return taken.map(|taken| (Some(taken), piece)).ok_or(Gone);
         }
-        Ok(self.door.room.take(more).await)
+        if let Some(taken) = self.door.room.take(more).await {
+            return Ok((Some(taken), piece));
+        }
+        Ok((self.door.room.lease().take(least), STRANGER_WRITE_BYTES))
     }
 
     /// Writes `bytes`, of whose memory so much is counted nowhere yet.
     async fn write(&mut self, bytes: &[u8], uncounted: usize) -> Result<(), Gone> {
-        let _held = self.hold(uncounted).await?;
-        for piece in bytes.chunks(self.write_bytes()) {
+        let (_held, piece_bytes) = self.hold(bytes.len(), uncounted).await?;
+        for piece in bytes.chunks(piece_bytes) {
             let deadline = self.door.env.clock().monotonic() + self.door.limits.write;
             // Who does not take its answer keeps its place no better than who does not ask.
             let wait = match self.wait() {

@@ -1,8 +1,9 @@
 //! Connections over simulated streams: bytes arrive late and cut anywhere.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
-use env::budget::Budget;
+use env::budget::{Budget, Lease};
 use env::turns::Lane;
 use http::Head;
 use http::client::{Response, request};
@@ -14,6 +15,7 @@ use crate::limits::Limits;
 /// Answers `/later/N` and `/held/N` after N milliseconds, the latter only while its client is there;
 /// everything else at once, with what it saw.
 struct Echo {
+    lease: Lease,
     env: SimEnv,
     seen: Rc<RefCell<Vec<String>>>,
 }
@@ -30,7 +32,7 @@ impl Service for Echo {
         let target = String::from_utf8_lossy(request.head.target()).into_owned();
         let method = request.head.method_text().to_owned();
         self.seen.borrow_mut().push(format!("begin {target}"));
-        let (env, seen) = (self.env.clone(), Rc::clone(&self.seen));
+        let (env, seen, lease) = (self.env.clone(), Rc::clone(&self.seen), self.lease.clone());
         Box::pin(async move {
             if let Some(ms) = target.strip_prefix("/later/") {
                 let ms = ms.parse().expect("a number");
@@ -47,6 +49,11 @@ impl Service for Echo {
             seen.borrow_mut().push(format!("end {target}"));
             if target == "/large" {
                 return Reply::text(200, vec![b'x'; 3_000_000]);
+            }
+            if target == "/counted" {
+                let body = vec![b'x'; 3_000_000];
+                let memory = lease.take(body.len()).map(Arc::new);
+                return Reply { is_of_known: true, memory, ..Reply::text(200, body) };
             }
             let mut body = format!("{method} {target} {}", request.body.len());
             if target == "/anybody/large" {
@@ -94,9 +101,9 @@ fn place(seed: u64) -> Place {
 fn with(seed: u64, limits: Limits, memory: usize) -> Place {
     let sim = Sim::new(seed);
     let seen = Rc::<RefCell<Vec<String>>>::default();
-    let service = Echo { env: sim.env(), seen: Rc::clone(&seen) };
-    let turns = env::turns::Turns::new(sim.env(), 1_000);
     let (budget, told) = (Budget::new(memory), Rc::<Cell<usize>>::default());
+    let service = Echo { env: sim.env(), seen: Rc::clone(&seen), lease: budget.lease() };
+    let turns = env::turns::Turns::new(sim.env(), 1_000);
     let tell = Rc::clone(&told);
     let room = Room::new(sim.env(), budget.lease(), Box::new(move |_| tell.set(tell.get() + 1)));
     let door = Door::new(limits, (sim.env(), turns), room, service);
@@ -499,6 +506,27 @@ fn a_stranger_that_does_not_read_makes_little_wait() {
     // What the other side's buffers take, and one piece.
     assert!(begun < 40, "{begun} of 60 have begun");
     assert!(place.budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>() < 100 << 10);
+}
+
+#[test]
+fn what_lies_there_once_more_while_it_is_written_is_counted() {
+    // The story: answers of 2 MB that nobody took were counted, and the pieces that lay encrypted beside each were not:
+    // a node with 256 MiB had 319.
+    for (memory, copies) in [(64 << 20, 2 * COPIED_BYTES_MAX), (3_250_000, 0)] {
+        let place = with(11, Limits::default(), memory);
+        let mut used = place.connect();
+        place.sim.run(async {
+            used.write_all(&get("/u")).await.expect("open");
+            assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+            let before = place.budget.leased_bytes();
+            used.write_all(&get("/counted")).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+            let more = place.budget.leased_bytes() - before;
+            assert!(more >= 3_000_000 + copies - HELD_BYTES_MIN.min(copies), "{more} of {memory}");
+            let (found, _) = answers(&mut used, &[Method::Get]).await;
+            assert_eq!(found[0].body.len(), 3_000_000, "it goes out in any case");
+        });
+    }
 }
 
 #[test]
