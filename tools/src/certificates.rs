@@ -2,7 +2,7 @@
 //!
 //! Always true
 //! 1. There is one authority for HTTP and one for transport; they stay, so that clients may pin
-//!    their fingerprint (SHA-256 of the DER, as Elasticsearch does).
+//!    their fingerprint (SHA-256 of the DER, as Elasticsearch does). Without its key an authority stays as well.
 //! 2. The node's certificate names every host by which the node may be reached; it is made anew
 //!    when it lacks one, or ends within 30 days.
 //! 3. The served chain holds the authority too, so that a pinned authority verifies in it.
@@ -143,7 +143,10 @@ fn ensure(
     let file = |suffix: &str| folder.certs(&format!("{kind}{suffix}"));
     let (authority_crt, authority_key) = (file("_ca.crt"), file("_ca.key"));
     let (node_crt, node_key) = (file(".crt"), file(".key"));
-    if !authority_key.exists() {
+    // The authority made the node's certificate last of all: where that is there, clients may know it already, and it
+    // is never replaced. Its key may be kept elsewhere until the node needs a new certificate.
+    let is_kept = authority_crt.exists() && node_crt.exists();
+    if !authority_key.exists() && !is_kept {
         let key = KeyPair::generate().map_err(|error| made(&authority_key, &error))?;
         let certificate = authority(&key, title, now)
             .self_signed(&key)
@@ -160,6 +163,9 @@ fn ensure(
             return Ok(chain);
         }
     }
+    if !authority_key.exists() {
+        return Err(keyless(&authority_key, &authority_crt));
+    }
     let authority_key = String::from_utf8_lossy(&read(&authority_key)?).into_owned();
     let key = KeyPair::from_pem(&authority_key).map_err(|error| made(&authority_crt, &error))?;
     let issuer = Issuer::new(authority(&key, title, now), key);
@@ -172,6 +178,19 @@ fn ensure(
     save(&node_crt, &chain, 0o644)?;
     save(&node_key, key.serialize_pem().as_bytes(), 0o600)?;
     Ok(chain)
+}
+
+/// A certificate must be made, and the authority's key is not there.
+fn keyless(key: &Path, authority: &Path) -> Failure {
+    Failure::new(
+        Code::Setting,
+        format!(
+            "{} is not there, and the node's certificate must be made anew: it ends soon, lacks a host, or is damaged. \
+             Put the key back; or remove {} too, so that a new authority is made, which each client must then be told",
+            key.display(),
+            authority.display()
+        ),
+    )
 }
 
 fn made(path: &Path, error: &rcgen::Error) -> Failure {
@@ -289,6 +308,32 @@ mod tests {
         assert_ne!(renewed, old);
         let authority = std::fs::read(folder.certs("http_ca.crt")).expect("there");
         assert!(judge(&renewed, &authority, "localhost", late + 700 * DAY).is_ok());
+        remove(&folder);
+    }
+
+    #[test]
+    fn an_authority_whose_key_is_kept_elsewhere_stays() {
+        let folder = folder("keyless");
+        let names = hosts(&["localhost"]);
+        let made = prepare(&folder, None, &names).expect("made");
+        let key = std::fs::read(folder.certs("http_ca.key")).expect("there");
+        std::fs::remove_file(folder.certs("http_ca.key")).expect("removed");
+        let again = prepare(&folder, None, &names).expect("the node's certificate is good");
+        assert_eq!(again.fingerprint, made.fingerprint);
+        let failure = match prepare(&folder, None, &hosts(&["search.example.org"])) {
+            Ok(_) => panic!("who made that certificate?"),
+            Err(failure) => failure,
+        };
+        assert_eq!(failure.code, Code::Setting);
+        assert!(failure.sentence.contains("http_ca.key"), "{failure}");
+        save(&folder.certs("http_ca.key"), &key, 0o600).expect("put back");
+        let renewed = prepare(&folder, None, &hosts(&["search.example.org"])).expect("renewed");
+        assert_eq!(renewed.fingerprint, made.fingerprint);
+        for name in ["http_ca.key", "http_ca.crt"] {
+            std::fs::remove_file(folder.certs(name)).expect("removed");
+        }
+        let other = prepare(&folder, None, &names).expect("a new authority");
+        assert_ne!(other.fingerprint, made.fingerprint);
         remove(&folder);
     }
 
