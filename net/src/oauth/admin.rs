@@ -529,7 +529,7 @@ async fn decide<E: Env>(
     writer.begin_object();
     writer.field_str("client_id", changed.client_id.as_deref().unwrap_or_default());
     writer.field_str("status", changed.status.as_str());
-    writer.key("version").u64(client.version + 1).end_object();
+    writer.end_object();
     Ok(Reply::json(200, body))
 }
 
