@@ -132,7 +132,6 @@ fn a_call_may_name_the_version_that_it_is_about() {
         let seen = at(&now, &["version"]).as_u64().expect("a version");
         let done = client.good("POST", &path("_approve", &seen.to_string()), "").await;
         assert_eq!(at(&done, &["status"]).as_str(), Some("approved"));
-        let now = shown(&mut client, &app).await;
         assert!(done.get("version").is_none(), "who decided looks again");
         // What is told of a new one is what is shown of it.
         let body = r#"{"client_name":"App","redirect_uris":["https://app.example/cb"]}"#;
