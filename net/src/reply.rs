@@ -59,6 +59,12 @@ impl Reply {
         self
     }
 
+    /// With the memory that was taken for its body.
+    #[must_use]
+    pub fn counted(self, memory: Taken) -> Self {
+        Self { memory: Some(Arc::new(memory)), ..self }
+    }
+
     /// About what it takes: its body, and its fields.
     pub fn bytes(&self) -> usize {
         self.body.len() + self.fields.iter().map(|(_, value)| value.len()).sum::<usize>()

@@ -39,13 +39,14 @@ pub(super) async fn multi_get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     failed.for_each(|error| call.told.borrow_mut().failed(error));
     // The answer repeats them.
     let room = call.core.room("documents", gotten.memory.as_ref().map_or(0, Taken::bytes))?;
-    Ok(call.json_of(200, room.bytes(), |writer| {
+    let reply = call.json_of(200, room.bytes(), |writer| {
         writer.begin_object().key("docs").begin_array();
         for (request, reply) in requests.iter().zip(&gotten.replies) {
             document::got_item(writer, &request.index, &request.id, reply, call.trace);
         }
         writer.end_array().end_object();
-    }))
+    });
+    Ok(reply.counted(room))
 }
 
 /// The documents that a body asks for.

@@ -84,7 +84,7 @@ pub(super) async fn multi_search_by<E: Env>(
     let hits = replies.iter().flatten().filter_map(|reply| reply.memory.as_ref());
     // The answer repeats them.
     let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;
-    Ok(answer(call, took, (&replies, room.bytes()), total_as_int))
+    Ok(answer(call, took, (&replies, room.bytes()), total_as_int).counted(room))
 }
 
 fn answer<E: Env>(

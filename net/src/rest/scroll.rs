@@ -30,12 +30,12 @@ pub(super) async fn next<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
-    let _room = call.core.room("fetched_hits", bytes)?;
+    let room = call.core.room("fetched_hits", bytes)?;
     let mut body = Vec::with_capacity(256 + bytes);
     let node = call.core.shared().config.info.id.as_str();
     let manner = Manner { total_as_int, typed_keys: false, node, trace: call.trace };
     render::answer(&mut json::Writer::new(&mut body), &reply, manner);
-    Ok(Reply::json(200, body))
+    Ok(Reply::json(200, body).counted(room))
 }
 
 /// `DELETE /_search/scroll`, `/_search/scroll/{scroll_id}`.

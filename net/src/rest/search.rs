@@ -28,13 +28,13 @@ pub(super) async fn run<E: Env>(call: &Call<'_, E>, mut request: SearchCall) -> 
     let reply = call.core.search(call.gate, &request).await?;
     // The answer repeats the hits.
     let bytes = reply.memory.as_ref().map_or(0, |memory| memory.bytes());
-    let _room = call.core.room("fetched_hits", bytes)?;
+    let room = call.core.room("fetched_hits", bytes)?;
     let mut body = Vec::with_capacity(256 + bytes);
     let node = call.core.shared().config.info.id.as_str();
     let typed_keys = call.params.flag("typed_keys", false)?;
     let manner = Manner { total_as_int, typed_keys, node, trace: call.trace };
     render::answer(&mut json::Writer::new(&mut body), &reply, manner);
-    Ok(Reply::json(200, body))
+    Ok(Reply::json(200, body).counted(room))
 }
 
 /// `GET|POST /_count`, `/{index}/_count`.

@@ -29,7 +29,8 @@ pub(super) async fn one<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let reply = call.core.term_vectors(call.gate, &asked).await?;
     let room = call.core.room("term_vectors", needed_bytes(&reply))?;
-    Ok(call.json_of(200, room.bytes() / 2, |writer| write(writer, &reply)))
+    let answer = call.json_of(200, room.bytes() / 2, |writer| write(writer, &reply));
+    Ok(answer.counted(room))
 }
 
 /// `GET|POST /_mtermvectors`, `/{index}/_mtermvectors`.

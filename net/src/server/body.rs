@@ -163,8 +163,8 @@ impl<E: Env> Inner<E> {
         self.grow(memory, body.len().saturating_add(values.saturating_mul(value_bytes))).await
     }
 
-    /// Memory for a large answer until the client has taken it. Where something was written, that
-    /// is told in any case.
+    /// Memory for a large answer until the client has taken it, beside what was taken when it was made. Where
+    /// something was written, that is told in any case.
     pub(super) async fn room_to_send(
         &self,
         reply: &mut Reply,
@@ -173,16 +173,24 @@ impl<E: Env> Inner<E> {
     ) -> Result<()> {
         let bytes = reply.body.capacity();
         if bytes < COUNTED_BYTES_MIN {
+            reply.memory = None;
             return Ok(());
         }
         let reads = matches!(FAMILIES[family], "get" | "search" | "scroll" | "cat")
             || matches!(method, Method::Get | Method::Head);
-        match self.room.take(bytes).await {
-            Some(taken) => reply.memory = Some(Arc::new(taken)),
-            None if reads => return Err(self.no_memory(bytes)),
-            None => {}
-        }
-        Ok(())
+        let counted = match reply.memory.as_mut().and_then(Arc::get_mut) {
+            Some(memory) => {
+                memory.shrink_to(bytes);
+                let lacking = bytes - memory.bytes();
+                let grow = || memory.grow(lacking).then_some(());
+                self.room.patiently(lacking, grow).await.is_some()
+            }
+            None => {
+                reply.memory = self.room.take(bytes).await.map(Arc::new);
+                reply.memory.is_some()
+            }
+        };
+        if counted || !reads { Ok(()) } else { Err(self.no_memory(bytes)) }
     }
 
     async fn grow(&self, memory: &mut Option<Memory>, bytes: usize) -> Result<()> {
