@@ -407,6 +407,7 @@ impl Conjunction {
                     let end = (window.end - base).min(WINDOW);
                     bits::keep_range(&mut found, window.start.saturating_sub(base)..end);
                     bits::list(&found, base, &mut self.hits.docs);
+                    turn.spend(16);
                 }
                 self.hits.scores.resize(self.hits.docs.len(), 0.0);
             }
