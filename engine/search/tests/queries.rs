@@ -132,6 +132,39 @@ fn few_documents_of_many_windows_are_all_scored() {
     }
 }
 
+/// Where such a filter leads, and what adds to the score is rarer still: the wide windows are for the filter alone.
+#[test]
+fn few_documents_of_many_windows_are_all_scored_with_what_adds_to_them() {
+    let corpus = Corpus::random(17, &[33_000]);
+    let (view, missing) = (corpus.view(false), corpus.view(true));
+    let ids = |every: usize, from: usize| {
+        let chosen = corpus.docs[0].iter().skip(from).step_by(every);
+        let ids: Vec<String> = chosen.map(|doc| format!("{:?}", doc.id)).collect();
+        format!(r#"{{"ids":{{"values":[{}]}}}}"#, ids.join(","))
+    };
+    let (few, fewer, other) = (ids(37, 0), ids(74, 0), ids(111, 0));
+    for added in [
+        format!(r#"{{"constant_score":{{"boost":0.1,"filter":{fewer}}}}}"#),
+        format!(r#"{{"dis_max":{{"queries":[{fewer},{other}]}}}}"#),
+        format!(
+            r#"{{"bool":{{"minimum_should_match":2,"should":[{fewer},{other},{{"term":{{"body":"zebra"}}}}]}}}}"#
+        ),
+    ] {
+        let query = format!(
+            r#"{{"bool":{{"must":{{"match":{{"body":"wolf"}}}},"filter":{few},"should":{added}}}}}"#
+        );
+        let all = found((&corpus, &view), &request(&query, 10_000), &How::default());
+        assert!(all.len() > 100);
+        for size in [1, 3, 10, 20, 30, 50, 70, 100, 150] {
+            let mut request = request(&query, size);
+            request.total = TrackTotal::UpTo(5);
+            let how = How { slices: 1, work: 50 };
+            assert_eq!(found((&corpus, &view), &request, &How::default()), all[..size as usize]);
+            assert_eq!(found((&corpus, &missing), &request, &how), all[..size as usize]);
+        }
+    }
+}
+
 #[test]
 fn words_within_edits_are_those_of_the_distance() {
     let corpus = Corpus::random(5, &[2_000, 400]);

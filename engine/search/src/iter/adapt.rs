@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::blockmax::needed;
 use super::{
-    AnyFilter, AnyScorer, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, window_of,
+    AnyFilter, AnyScorer, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, is_wide,
+    window_of,
 };
 
 /// A filter whose matches all score the same.
@@ -51,10 +52,7 @@ impl Scorer for Constant {
     }
 
     fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
-        debug_assert!(
-            window.start == window.end || window_of(window.start) == window_of(window.end - 1),
-            "one window of bits"
-        );
+        debug_assert!(!is_wide(window), "one window of bits");
         turn.spend(64);
         self.filter.prepare(window_of(window.start), turn)
     }
@@ -103,6 +101,8 @@ pub struct Optional {
     optional_max: f32,
     /// What the lead matched, with its scores; the other's are added when filled.
     hits: Hits,
+    /// Whose the window is that was answered last.
+    answered: Lead,
     /// How the window at hand is asked for; decided once a window.
     asked: Option<Asked>,
     filled: bool,
@@ -133,6 +133,7 @@ impl Optional {
             required,
             optional,
             hits: Hits::default(),
+            answered: Lead::Required,
             asked: None,
             filled: false,
             scores: Vec::new(),
@@ -160,7 +161,8 @@ impl Scorer for Optional {
 
     fn window(&mut self, mut from: u32, bar: f32, turn: &mut Turn<'_>) -> Window {
         loop {
-            let window = match self.leader(bar, self.required_max) {
+            self.answered = self.leader(bar, self.required_max);
+            let window = match self.answered {
                 Lead::Required => {
                     let least = needed(bar, f64::from(self.optional_max));
                     self.required.window(from, least, turn)
@@ -190,7 +192,11 @@ impl Scorer for Optional {
             let (mut lead, mut rest) = (Lead::Required, 0.0);
             if window.bar > 0.0 {
                 let most = self.required.max_score(window.range());
-                lead = self.leader(window.bar, most);
+                // A wide window is for the clause alone that answered it.
+                lead = match is_wide(window) {
+                    true => self.answered,
+                    false => self.leader(window.bar, most),
+                };
                 rest = match lead {
                     Lead::Required => self.optional.max_score(window.range()),
                     Lead::Optional => most,
@@ -385,5 +391,99 @@ impl Scorer for Demoted {
 
     fn count_min(&self) -> u64 {
         self.positive.count_min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some documents, as one window or in windows of bits, whose bound in a part is lower than in the whole.
+    struct Known {
+        docs: Vec<(u32, f32)>,
+        most: f32,
+        is_wide: bool,
+    }
+
+    impl Known {
+        fn of(&self, range: Range<u32>) -> impl Iterator<Item = (u32, f32)> {
+            self.docs.iter().copied().filter(move |(doc, _)| range.contains(doc))
+        }
+    }
+
+    impl Scorer for Known {
+        fn cost(&self) -> u64 {
+            self.docs.len() as u64
+        }
+
+        fn next(&mut self, from: u32) -> u32 {
+            self.of(from..END).next().map_or(END, |(doc, _)| doc)
+        }
+
+        fn window(&mut self, from: u32, bar: f32, _turn: &mut Turn<'_>) -> Window {
+            match (self.next(from), self.is_wide) {
+                (END, _) => Window::NONE,
+                (start, true) => Window { start, end: 16 * WINDOW, bar },
+                (start, false) => Window { start, end: (window_of(start) + 1) * WINDOW, bar },
+            }
+        }
+
+        fn max_score(&mut self, range: Range<u32>) -> f32 {
+            if range.end == END {
+                return self.most;
+            }
+            self.of(range).map(|(_, score)| score).fold(0.0, f32::max)
+        }
+
+        fn prepare(&mut self, window: &Window, _turn: &mut Turn<'_>) -> bool {
+            assert!(self.is_wide || !is_wide(window), "it answers windows of bits alone");
+            true
+        }
+
+        fn fill(&mut self, window: &Window, hits: &mut Hits) {
+            for (doc, score) in self.of(window.range()) {
+                hits.docs.push(doc);
+                hits.scores.push(score);
+            }
+        }
+
+        fn prepare_probe(&mut self, _docs: &[u32], _turn: &mut Turn<'_>) -> bool {
+            true
+        }
+
+        fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
+            for (doc, score) in docs.iter().zip(scores) {
+                *score = self.of(*doc..doc + 1).next().map_or(NO_MATCH, |(_, score)| score);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wide_window_is_asked_of_the_clause_that_answered_it() {
+        // The story: a window of sixteen was answered by the required clause, whose bound there was below the bar.
+        // So the rarer optional one was to lead in it, which had place for one.
+        let doc = |at: u32| at * WINDOW / 2 + 7;
+        let required =
+            Known { docs: (0..30).map(|at| (doc(at), 1.0)).collect(), most: 10.0, is_wide: true };
+        let optional = Known {
+            docs: (0..30).step_by(5).map(|at| (doc(at), 4.0)).collect(),
+            most: 4.0,
+            is_wide: false,
+        };
+        let mut both = Optional::new(Box::new(required), Box::new(optional));
+        let mut missing = segment::Missing::default();
+        let mut turn = Turn::new(&mut missing, 100_000, true);
+        let (mut hits, mut from) = (Hits::default(), 0);
+        loop {
+            let window = both.window(from, 5.0, &mut turn);
+            if window.start == END {
+                break;
+            }
+            assert!(both.prepare(&window, &mut turn));
+            both.fill(&window, &mut hits);
+            from = window.end;
+        }
+        assert_eq!(hits.docs, (0..30).step_by(5).map(doc).collect::<Vec<u32>>());
+        assert!(hits.scores.iter().all(|score| *score == 5.0));
     }
 }

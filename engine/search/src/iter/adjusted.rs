@@ -219,6 +219,8 @@ pub struct Scored {
     filled: bool,
     /// Where the window of bits at hand was read up to.
     pos: u32,
+    /// What is asked for next, until it is answered: with its blocks there, the scorer might tell another.
+    asked: Option<Window>,
     scores: Vec<f32>,
     doc_count: u32,
 }
@@ -227,7 +229,22 @@ impl Scored {
     /// What `scorer` matches, in a segment of `doc_count`.
     pub fn new(scorer: AnyScorer, doc_count: u32) -> Self {
         let (hits, scores) = (Hits::default(), Vec::new());
-        Self { scorer, hits, filled: false, pos: 0, scores, doc_count }
+        Self { scorer, hits, filled: false, pos: 0, asked: None, scores, doc_count }
+    }
+
+    /// The next window to ask for, up to `end`; none where there is no more, or (`pos` stays before `end`)
+    /// not in this turn.
+    fn next_window(&mut self, end: u32, turn: &mut Turn<'_>) -> Option<Window> {
+        while self.asked.is_none() && self.pos < end {
+            let found = self.scorer.window(self.pos, 0.0, turn);
+            self.pos = found.start.min(end);
+            if found.start < found.end.min(end) {
+                self.asked = Some(Window { end: found.end.min(end), ..found });
+            } else if turn.is_over() {
+                break;
+            }
+        }
+        self.asked
     }
 }
 
@@ -247,25 +264,15 @@ impl Filter for Scored {
             self.pos = range.start;
             self.filled = true;
         }
-        while self.pos < range.end {
-            let found = self.scorer.window(self.pos, 0.0, turn);
-            if found.start >= range.end {
-                self.pos = range.end;
-                break;
-            }
-            let asked = Window { end: found.end.min(range.end), ..found };
-            self.pos = asked.start;
-            if asked.start < asked.end {
-                if !self.scorer.prepare(&asked, turn) {
-                    return false;
-                }
-                self.scorer.fill(&asked, &mut self.hits);
-                self.pos = asked.end;
-            } else if turn.is_over() {
+        while let Some(asked) = self.next_window(range.end, turn) {
+            if !self.scorer.prepare(&asked, turn) {
                 return false;
             }
+            self.scorer.fill(&asked, &mut self.hits);
+            self.asked = None;
+            self.pos = asked.end;
         }
-        true
+        self.pos >= range.end
     }
 
     fn fill(&mut self, window: u32, bits: &mut Bits) {

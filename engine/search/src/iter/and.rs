@@ -299,8 +299,8 @@ pub struct Conjunction {
     taken: u32,
     /// The lead's matches are so few that bounds in the whole segment do.
     coarse: bool,
-    /// The window that the lead waits for.
-    waits: Option<u32>,
+    /// Where the window begins at hand that a filter leads, and the window of bits that it waits for.
+    waits: Option<(u32, u32)>,
     /// Windows of the segment.
     windows: u32,
     probe: Probe,
@@ -382,12 +382,12 @@ impl Conjunction {
     /// The lead's candidates of a window; false where it must wait.
     fn lead(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool {
         let rest = if window.bar > 0.0 { self.rest_from(1) } else { 0.0 };
-        if self.waits.is_none() {
+        let resumed = self.waits.take().filter(|(start, _)| *start == window.start);
+        if resumed.is_none() {
             self.hits.clear();
         }
         match &mut self.parts[0] {
             Part::Scorer(lead) => {
-                self.hits.clear();
                 let asked = Window { bar: needed(window.bar, rest), ..*window };
                 if !lead.prepare(&asked, turn) {
                     return false;
@@ -395,10 +395,10 @@ impl Conjunction {
                 lead.fill(&asked, &mut self.hits);
             }
             Part::Filter(lead) => {
-                let first = self.waits.take().unwrap_or(window_of(window.start));
+                let first = resumed.map_or(window_of(window.start), |(_, number)| number);
                 for number in first..=window_of(window.end - 1) {
                     if !lead.prepare(number, turn) {
-                        self.waits = Some(number);
+                        self.waits = Some((window.start, number));
                         return false;
                     }
                     let mut found = bits::NONE;
@@ -407,6 +407,7 @@ impl Conjunction {
                     let end = (window.end - base).min(WINDOW);
                     bits::keep_range(&mut found, window.start.saturating_sub(base)..end);
                     bits::list(&found, base, &mut self.hits.docs);
+                    // Its bits are listed, however few they are.
                     turn.spend(16);
                 }
                 self.hits.scores.resize(self.hits.docs.len(), 0.0);

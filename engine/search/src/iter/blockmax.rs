@@ -18,7 +18,8 @@ use std::ops::Range;
 
 use super::and::SPARSE;
 use super::{
-    AnyScorer, Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, window_of,
+    AnyScorer, Bits, END, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, bound, is_wide,
+    window_of,
 };
 
 /// Where the work on a window stands.
@@ -277,11 +278,6 @@ impl BlockMax {
         self.docs.truncate(kept);
         self.sums.truncate(kept);
     }
-}
-
-/// Is the window wider than an array of sums?
-fn is_wide(window: &Window) -> bool {
-    window.start < window.end && window_of(window.start) != window_of(window.end - 1)
 }
 
 /// What a clause must reach where others add at most `rest`. The margin is far wider than any

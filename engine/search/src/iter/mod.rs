@@ -211,7 +211,8 @@ pub trait Scorer: Send {
     /// A bound on the scores of `range`.
     fn max_score(&mut self, range: Range<u32>) -> f32;
 
-    /// Gets ready to fill `window`.
+    /// Gets ready to fill `window`: one that this scorer's [`Scorer::window`] answered, or a part of it; or any
+    /// other that lies in one window of bits.
     fn prepare(&mut self, window: &Window, turn: &mut Turn<'_>) -> bool;
 
     /// Appends the matches of the window prepared; those below its bar may be left out.
@@ -252,6 +253,11 @@ pub type AnyScorer = Box<dyn Scorer>;
 #[inline]
 pub const fn window_of(doc: u32) -> u32 {
     doc / WINDOW
+}
+
+/// Is the window wider than one of bits?
+pub(crate) fn is_wide(window: &Window) -> bool {
+    window.start < window.end && window_of(window.start) != window_of(window.end - 1)
 }
 
 /// A sum of scores that no rounding can lift above: the sum is made in f64, whose error over any
