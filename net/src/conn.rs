@@ -383,6 +383,7 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         }
         if !self.is_used {
             let taken = self.door.room.lease().take(more);
+            self.door.room.relieve(more);
             return taken.map(|taken| (Some(taken), piece)).ok_or(Gone);
         }
         if let Some(taken) = self.door.room.take(more).await {
@@ -395,17 +396,16 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
     async fn write(&mut self, bytes: &[u8], uncounted: usize) -> Result<(), Gone> {
         let (_held, piece_bytes) = self.hold(bytes.len(), uncounted).await?;
         for piece in bytes.chunks(piece_bytes) {
-            let deadline = self.door.env.clock().monotonic() + self.door.limits.write;
+            let now = self.door.env.clock().monotonic();
+            let deadline = now + self.door.limits.write;
             // Who does not take its answer keeps its place no better than who does not ask.
-            let wait = match self.wait() {
-                Wait { standing: Standing::Served, since } => {
-                    Wait { standing: Standing::Busy, since }
-                }
-                Wait { standing: Standing::Stranger, since } => {
-                    Wait { standing: Standing::Deaf, since }
-                }
-                wait => wait,
+            let mut wait = self.wait();
+            wait.standing = match wait.standing {
+                Standing::Served => Standing::Busy,
+                Standing::Stranger => Standing::Deaf,
+                other => other,
             };
+            wait.asked = now;
             let Self { stream, door, timer, number, .. } = self;
             let write = pin!(stream.write_all(piece));
             let writing = pin!(door.until_ended(*number, (wait, false), write));
@@ -476,13 +476,14 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
 
     /// As what it waits for its client now.
     fn wait(&self) -> Wait {
-        let is_known = self.incoming.as_ref().is_some_and(|incoming| incoming.judged.is_some());
+        let judged = self.incoming.as_ref().and_then(|incoming| incoming.judged.as_ref());
+        let is_known = judged.is_some_and(|judged| !matches!(judged, Judged::Anybody { .. }));
         let standing = match self.is_used {
             _ if is_known => Standing::Busy,
             true => Standing::Served,
             false => Standing::Stranger,
         };
-        Wait { standing, since: self.used }
+        Wait { standing, since: self.used, asked: self.used }
     }
 
     /// Says that no more comes, and throws away what still does.

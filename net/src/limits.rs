@@ -34,6 +34,10 @@ pub struct Limits {
 /// Of larger bodies nothing is read before their caller is known.
 pub const JUDGED_BYTES_MIN: usize = 64 * 1024;
 
+/// A body that anybody may send is no larger: forms, and a logo. Larger than those by far, so that who sends too much
+/// of them is still told on a page.
+pub const ANYBODYS_BYTES_MAX: usize = 8 << 20;
+
 /// A connection's buffer while it is idle.
 pub const BUFFER_BYTES_MIN: usize = 4 * 1024;
 

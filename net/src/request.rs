@@ -100,6 +100,11 @@ impl Drop for Place<'_> {
 pub enum Judged {
     /// Who calls.
     Caller(Caller),
+    /// Anybody may ask this, and nobody gives way for it.
+    Anybody {
+        /// Its body is no larger.
+        bytes_max: usize,
+    },
     /// The caller is not let in: this answer.
     Stranger(Reply),
     /// The caller has too much waiting already.
@@ -114,7 +119,7 @@ pub enum Judged {
 impl Judged {
     /// The body is not read.
     pub fn is_refusal(&self) -> bool {
-        !matches!(self, Self::Caller(_))
+        !matches!(self, Self::Caller(_) | Self::Anybody { .. })
     }
 }
 

@@ -27,7 +27,7 @@ use crate::conn::{self, Door, Memory, Refusal, Room, Service};
 use crate::fail::{self, Trace};
 use crate::format::Encoding;
 use crate::lanes::Lanes;
-use crate::limits::Limits;
+use crate::limits::{ANYBODYS_BYTES_MAX, Limits};
 use crate::media::{self, Wanted};
 use crate::oauth::touch::Touched;
 use crate::oauth::visit::Visit;
@@ -175,7 +175,7 @@ fn warn_of_memory<E: Env>(core: &Rc<Core<E>>) -> Box<dyn Fn(usize)> {
         }
         warned.set(Some(now));
         (core.shared().config.warn)(&format!(
-            "`indices.memory` is used up while {open} connections are open on a core: those end that have \
+            "`indices.memory` is all but used up while {open} connections are open on a core: those end that have \
              not shown who they are and keep the server waiting, first who takes no answer; where none does, \
              new ones are closed; more memory, or clients that share connections, help"
         ));
@@ -394,7 +394,7 @@ impl<E: Env> Inner<E> {
         if head.method() == Method::Options
             || security.oauth.as_ref().is_some_and(|oauth| oauth.owns(&Target::new(head.target())))
         {
-            return None;
+            return Some(Judged::Anybody { bytes_max: ANYBODYS_BYTES_MAX });
         }
         Some(
             match admit::caller(Some(security), head, &self.address(head, peer), Trace::No).await {
@@ -418,9 +418,11 @@ impl<E: Env> Inner<E> {
         let params = Params::parse(&target)?;
         look.read(&params, head)?;
         let judged = match (judged, head.method()) {
-            (Some(judged), _) => judged,
             // A browser's question before the question carries no credential.
-            (None, Method::Options) => Judged::Caller(Caller::Anyone),
+            (None | Some(Judged::Anybody { .. }), Method::Options) => {
+                Judged::Caller(Caller::Anyone)
+            }
+            (Some(judged), _) => judged,
             (None, _) => {
                 match admit::caller(self.security.as_ref(), head, peer, look.trace).await {
                     Ok(caller) => {
@@ -447,6 +449,10 @@ impl<E: Env> Inner<E> {
                     &reply,
                 );
                 return Ok(reply);
+            }
+            // What anybody may ask has been answered, but for questions before a question.
+            Judged::Anybody { .. } => {
+                return Err(Error::internal("nobody was asked who calls"));
             }
             Judged::Crowded(crowded) => return Err(too_many(head, crowded)),
             Judged::NoMemory { wanted_bytes } => {

@@ -247,6 +247,7 @@ impl<E: Env, S: Service> Door<E, S> {
             }
             return None;
         };
+        self.room.relieve(CONNECTION_BYTES);
         let number = self.next.get();
         self.next.set(number + 1);
         self.room.open.set(self.room.open.get() + 1);
@@ -348,7 +349,7 @@ impl<E: Env, S: Service> Entered<E, S> {
     /// Does what comes before the first request, as a handshake. None where the door closes meanwhile,
     /// or another needs the place: who connects and says nothing is as idle as who never asks.
     pub async fn while_wanted<T>(&self, opening: impl Future<Output = T>) -> Option<T> {
-        let wait = Wait { standing: Standing::Stranger, since: self.came };
+        let wait = Wait { standing: Standing::Stranger, since: self.came, asked: self.came };
         self.door.until_ended(self.number, (wait, true), pin!(opening)).await
     }
 }

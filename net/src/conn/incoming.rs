@@ -162,8 +162,15 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         if !incoming.judged.as_ref().is_some_and(Judged::is_refusal) {
             incoming.lane = self.door.service.lane(&incoming.head, &self.peer);
             let bytes = announced(incoming.head.framing());
-            if bytes > 0 {
-                incoming.memory = self.door.take_patiently(incoming.lane, bytes).await;
+            if let Some(Judged::Anybody { bytes_max }) = incoming.judged
+                && bytes > bytes_max
+            {
+                self.refused = Some(Fault::BodyTooLong(bytes_max).into());
+            } else if bytes > 0 {
+                incoming.memory = match incoming.judged {
+                    Some(Judged::Anybody { .. }) => self.door.take(incoming.lane, bytes).ok(),
+                    _ => self.door.take_patiently(incoming.lane, bytes).await,
+                };
                 if incoming.memory.is_none() {
                     incoming.judged = Some(Judged::NoMemory { wanted_bytes: bytes });
                 }
@@ -177,14 +184,17 @@ impl<T: Stream, E: Env, S: Service> Connection<T, E, S> {
         let Some(incoming) = &mut self.incoming else { return };
         let wanted = std::mem::take(&mut incoming.lacking);
         let Some(memory) = &mut incoming.memory else { return };
-        let have = memory.bytes();
-        let paid = memory.may_grow(wanted)
-            && self
-                .door
-                .room
-                .patiently(wanted, || memory.grow(wanted).then_some(()))
-                .await
-                .is_some();
+        let (have, may_grow) = (memory.bytes(), memory.may_grow(wanted));
+        let mut grow = || memory.grow(wanted).then_some(());
+        let paid = match incoming.judged {
+            Some(Judged::Anybody { bytes_max }) if have + wanted > bytes_max => {
+                self.refused = Some(Fault::BodyTooLong(bytes_max).into());
+                return;
+            }
+            Some(Judged::Anybody { .. }) => grow().is_some(),
+            _ if !may_grow => false,
+            _ => self.door.room.patiently(wanted, grow).await.is_some(),
+        };
         if !paid {
             self.refused = Some(Refusal::Memory { wanted_bytes: have + wanted });
         }
@@ -200,7 +210,9 @@ impl Incoming {
             return;
         }
         let wanted = self.body.len() - have + CHUNKED_STEP_BYTES;
-        if !memory.grow(wanted) {
+        let is_too_much =
+            matches!(self.judged, Some(Judged::Anybody { bytes_max }) if have + wanted > bytes_max);
+        if is_too_much || !memory.grow(wanted) {
             self.lacking = wanted;
         }
     }

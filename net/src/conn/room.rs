@@ -3,7 +3,9 @@
 //! Always true
 //! 1. Where memory lacks, strangers end that keep the server waiting: those first that take no answer, then
 //!    those that came [`STRANGER_GRACE`] ago. Nobody who was served ends for it.
-//! 2. Who asks for memory waits for what they give back, at most [`ROUNDS_MAX`] times [`ROUND`]; where
+//! 2. They end as soon as memory is scarce ([`Lease::is_scarce`]), each time that somebody takes some of what is
+//!    left: that is for those who cannot wait here, as shards and searches.
+//! 3. Who asks for memory waits for what they give back, at most [`ROUNDS_MAX`] times [`ROUND`]; where
 //!    nobody gives way the answer comes at once.
 
 use std::cell::Cell;
@@ -34,6 +36,10 @@ pub struct Room<E> {
     pub(super) waits: Waits,
     /// Connections that are open.
     pub(super) open: Cell<usize>,
+    /// Bytes that were taken while memory was scarce, and for which nobody was asked to leave yet.
+    owed: Cell<usize>,
+    /// When somebody was asked last.
+    relieved: Cell<Duration>,
     /// Told how many are open where some end, or are refused, because memory lacks.
     told: Box<dyn Fn(usize)>,
 }
@@ -42,7 +48,15 @@ impl<E: Env> Room<E> {
     /// Room of what `lease` gives. `told` hears how many connections are open, each time that memory lacks
     /// for one of them or for what it asks.
     pub fn new(env: E, lease: Lease, told: Box<dyn Fn(usize)>) -> Rc<Self> {
-        Rc::new(Self { env, lease, waits: Waits::default(), open: Cell::new(0), told })
+        Rc::new(Self {
+            env,
+            lease,
+            waits: Waits::default(),
+            open: Cell::new(0),
+            owed: Cell::new(0),
+            relieved: Cell::default(),
+            told,
+        })
     }
 
     /// The way to memory that does not wait.
@@ -55,30 +69,46 @@ impl<E: Env> Room<E> {
         self.patiently(bytes, || self.lease.take(bytes)).await
     }
 
-    /// What `attempt` gives, which needs so much memory: again and again, while strangers leave for it.
+    /// What `attempt` gives, which needs so much memory: again and again, while strangers leave for it. What is more
+    /// than all that there is makes nobody leave.
     pub async fn patiently<T>(
         &self,
         bytes: usize,
         mut attempt: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        for _ in 0..ROUNDS_MAX {
+        let rounds = if bytes > self.lease.total_bytes() { 0 } else { ROUNDS_MAX };
+        for _ in 0..rounds {
             let given = attempt();
-            if given.is_some() || !self.press(bytes) {
+            if given.is_some() {
+                self.relieve(bytes);
                 return given;
+            }
+            if !self.press(bytes) {
+                break;
             }
             self.env.clock().sleep(ROUND).await;
         }
-        attempt()
+        let given = attempt();
+        if given.is_none() {
+            self.tell();
+        }
+        given
     }
 
-    /// Memory lacked for about so much: whether it may be worth to ask once more, after a while in which strangers
-    /// leave for it.
-    pub async fn gives_way(&self, bytes: usize) -> bool {
-        let is_pressed = self.press(bytes);
-        if is_pressed {
-            self.env.clock().sleep(ROUND * 2).await;
+    /// So much was taken: where memory is scarce now, about as much is to come back. Strangers are looked for once a
+    /// [`ROUND`]: that is a walk over all that wait.
+    pub(crate) fn relieve(&self, bytes: usize) {
+        if !self.lease.is_scarce() {
+            return;
         }
-        is_pressed
+        let owed = self.owed.get().saturating_add(bytes);
+        let now = self.env.clock().monotonic();
+        if now.saturating_sub(self.relieved.get()) < ROUND {
+            return self.owed.set(owed);
+        }
+        self.relieved.set(now);
+        self.owed.set(0);
+        self.press(owed);
     }
 
     /// Memory lacks: ends some strangers that wait, about as many as hold so much. False where none ends, and

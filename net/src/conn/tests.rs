@@ -27,7 +27,7 @@ impl Service for Echo {
             Some(Judged::Crowded(_) | Judged::NoMemory { .. }) => {
                 return Box::pin(async { Reply::empty(429) });
             }
-            Some(Judged::Caller(_)) | None => {}
+            Some(Judged::Caller(_) | Judged::Anybody { .. }) | None => {}
         }
         let target = String::from_utf8_lossy(request.head.target()).into_owned();
         let method = request.head.method_text().to_owned();
@@ -70,10 +70,15 @@ impl Service for Echo {
 
     fn judge(&self, head: Head, _peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>> {
         let stranger = head.field("authorization") == Some(b"wrong");
+        let anybody = head.target().starts_with(b"/anybody");
         let env = self.env.clone();
         Box::pin(async move {
             env.clock().sleep(Duration::from_millis(3)).await;
-            stranger.then(|| Judged::Stranger(Reply::empty(401)))
+            match (stranger, anybody) {
+                (true, _) => Some(Judged::Stranger(Reply::empty(401))),
+                (_, true) => Some(Judged::Anybody { bytes_max: ANYBODYS }),
+                _ => None,
+            }
         })
     }
 
@@ -84,6 +89,9 @@ impl Service for Echo {
         }
     }
 }
+
+/// The largest body to a path that anybody may ask.
+const ANYBODYS: usize = 1 << 20;
 
 struct Place {
     sim: Sim,
@@ -468,8 +476,9 @@ fn where_memory_lacks_those_end_that_take_no_answer() {
         });
         crowd.push(one);
     }
-    assert!(place.budget.leased_bytes() <= 4 << 20);
     assert!(place.told.get() > 0, "somebody says that memory lacks");
+    // Some is left for who cannot wait until it is given back.
+    assert!(place.budget.lease().take(300_000).is_some());
     place.sim.run(async {
         for round in 0..10 {
             let (mut client, far) = place.sim.stream_pair();
@@ -492,6 +501,29 @@ fn where_memory_lacks_those_end_that_take_no_answer() {
         used.write_all(&chunked).await.expect("open");
         assert_eq!(answers(&mut used, &[Method::Post]).await.0[0].status, 200);
     });
+}
+
+#[test]
+fn for_what_anybody_may_ask_nobody_leaves() {
+    let place = with(9, Limits::default(), 4 << 20);
+    let _idle: Vec<_> = (0..20).map(|_| place.connect()).collect();
+    place.sim.run(async { place.sim.env().clock().sleep(Duration::from_secs(5)).await });
+    let mut chunked = b"POST /anybody HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    chunked.extend(format!("{:x}\r\n", 3 * ANYBODYS / 2).into_bytes());
+    chunked.resize(chunked.len() + 3 * ANYBODYS / 2, b'x');
+    let announced = |bytes: usize| {
+        format!("POST /anybody HTTP/1.1\r\nContent-Length: {bytes}\r\n\r\n").into_bytes()
+    };
+    for (bytes, status) in [(announced(ANYBODYS + 1), 413), (chunked, 413)] {
+        let (found, closed) = place.talk(&bytes, &[Method::Post]);
+        assert_eq!((found[0].status, closed), (status, true));
+    }
+    let whole = request("POST", "/anybody", &[], &vec![b'x'; 500_000]);
+    assert_eq!(place.talk(&whole, &[Method::Post]).0[0].text(), "POST /anybody 500000");
+    // There is memory for another, but for strangers that have it.
+    let lease = place.door.room.lease();
+    let _all = std::iter::from_fn(|| lease.take(70_000)).collect::<Vec<_>>();
+    assert_eq!(place.talk(&announced(500_000), &[Method::Post]).0[0].status, 429);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(crate) struct Wait {
     pub(crate) standing: Standing,
     /// Since it came, or, of one that is known, had its last answer.
     pub(crate) since: Duration,
+    /// Since when it has had the chance to do what is waited for; its grace counts from then.
+    pub(crate) asked: Duration,
 }
 
 struct Waiting {
@@ -189,7 +191,7 @@ fn waiting_of(
         known.is_waiting
             && !known.is_dismissed
             && known.wait.standing == standing
-            && (!is_strange || now >= known.wait.since + grace)
+            && (!is_strange || now >= known.wait.asked + grace)
     };
     let one = all.iter().filter(|(_, known)| is_one(known));
     one.map(|(number, known)| (known.wait.since, *number)).collect()
@@ -205,7 +207,8 @@ mod tests {
     fn waiting(all: &[(u64, Standing, u64)]) -> Waits {
         let waits = Waits::default();
         for (number, standing, since) in all {
-            let wait = Wait { standing: *standing, since: Duration::from_secs(*since) };
+            let since = Duration::from_secs(*since);
+            let wait = Wait { standing: *standing, since, asked: since };
             assert!(!waits.poll(*number, wait, &mut Context::from_waker(Waker::noop())));
         }
         waits
@@ -265,6 +268,14 @@ mod tests {
         assert!(waits.dismiss_strangers(8, when(13)));
         assert_eq!(ended(&waits), [2, 3, 5]);
         assert!(!waits.dismiss_strangers(8, when(99)), "nobody who was served");
+        // Who came long ago and is given an answer only now has its moment to take it.
+        let fresh = waiting(&[]);
+        let (since, asked) = (Duration::from_secs(1), Duration::from_secs(12));
+        let wait = Wait { standing: Deaf, since, asked };
+        assert!(!fresh.poll(7, wait, &mut Context::from_waker(Waker::noop())));
+        assert!(!fresh.dismiss_strangers(1, when(12)));
+        assert!(!fresh.dismiss(1, 1, (Duration::from_secs(12), true)));
+        assert!(fresh.dismiss_strangers(1, when(13)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::meter::FAMILIES;
 use engine::{Error, Result};
-use env::budget::{Lease, Taken};
+use env::budget::Taken;
 use env::{Bytes, Env, Spawn};
 use http::coding::{self, Coding};
 use http::{Fault, Method};
@@ -74,11 +74,14 @@ impl<E: Env> Inner<E> {
         {
             return Ok(Bytes::from(plain));
         }
-        let mut unpacked = self.unpack_on_worker(coding, &body, most).await?;
-        if unpacked.is_none() && self.room.gives_way(body.len()).await {
-            unpacked = self.unpack_on_worker(coding, &body, most).await?;
+        let none = self.room.lease().take(0).ok_or_else(|| self.no_memory(0))?;
+        let mut unpacked = self.unpack_on_worker(coding, &body, most, none).await?;
+        if let Err(wanted_bytes) = unpacked {
+            let taken = self.room.take(wanted_bytes).await;
+            let taken = taken.ok_or_else(|| self.no_memory(wanted_bytes))?;
+            unpacked = self.unpack_on_worker(coding, &body, most, taken).await?;
         }
-        let (decoded, taken) = unpacked.ok_or_else(|| self.no_memory(most))?;
+        let (decoded, taken) = unpacked.map_err(|wanted_bytes| self.no_memory(wanted_bytes))?;
         if let Some(memory) = memory {
             memory.adopt(taken);
         }
@@ -106,9 +109,10 @@ impl<E: Env> Inner<E> {
         coding: Coding,
         body: &Bytes,
         bytes_max: usize,
-    ) -> Result<Option<Unpacked>> {
-        let (body, lease) = (body.clone(), self.room.lease().clone());
-        let work = move || unpack(coding, &body, bytes_max, &lease);
+        taken: Taken,
+    ) -> Result<std::result::Result<Unpacked, usize>> {
+        let body = body.clone();
+        let work = move || unpack(coding, &body, bytes_max, taken);
         let unpacked = self.core.env().spawn().work_short(work).await;
         unpacked.map_err(|error| Error::rejected(format!("no worker for the body: {error}")))
     }
@@ -254,17 +258,27 @@ impl<E: Env> Inner<E> {
 /// A body without its coding, and the memory that it takes.
 type Unpacked = (std::result::Result<Vec<u8>, Fault>, Taken);
 
-/// Undoes a coding, with the memory that it takes; none where there is too little of it.
-fn unpack(coding: Coding, body: &[u8], bytes_max: usize, lease: &Lease) -> Option<Unpacked> {
-    let mut taken = lease.take(0)?;
-    let mut is_refused = false;
+/// Undoes a coding, with the memory that was taken for it and more; where there is too little of it, how much it
+/// would have been in all, as far as was seen.
+fn unpack(
+    coding: Coding,
+    body: &[u8],
+    bytes_max: usize,
+    mut taken: Taken,
+) -> std::result::Result<Unpacked, usize> {
+    let mut wanted = None;
     let mut room = |bytes: usize| {
-        is_refused |= bytes > taken.bytes()
-            && !taken.grow((bytes - taken.bytes()).next_multiple_of(UNPACK_STEP_BYTES));
-        !is_refused
+        let lacking = bytes.saturating_sub(taken.bytes()).next_multiple_of(UNPACK_STEP_BYTES);
+        if lacking > 0 && !taken.grow(lacking) {
+            wanted = Some(taken.bytes() + lacking);
+        }
+        wanted.is_none()
     };
     let decoded = coding::decode_within(coding, body, bytes_max, &mut room);
-    (!is_refused).then_some((decoded, taken))
+    match wanted {
+        Some(wanted_bytes) => Err(wanted_bytes),
+        None => Ok((decoded, taken)),
+    }
 }
 
 /// What is done to a whole body at its end.
