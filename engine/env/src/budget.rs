@@ -4,7 +4,8 @@
 //! 1. The sum of all that is taken, all that leases keep spare and what is set aside never passes the
 //!    total.
 //! 2. What is taken comes back when its [`Taken`] is dropped, on whatever core that happens.
-//! 3. Taking never waits: `None` means that the caller refuses its request (429).
+//! 3. What is to be set aside and was not free then is kept as it comes back, before anybody may take it again.
+//! 4. Taking never waits: `None` means that the caller refuses its request (429).
 //!
 //! A [`Lease`] stands between one core and the pool so that the common case touches a number that
 //! no other core touches: it fetches chunks of 4 MiB, and gives whole chunks back when more than
@@ -83,8 +84,10 @@ pub struct Budget {
 struct Pool {
     total: usize,
     free: AtomicUsize,
-    /// Kept back for what nobody counts; written by one thread alone.
+    /// Kept back for what nobody counts.
     aside: AtomicUsize,
+    /// To be kept back, too, as soon as it comes back.
+    debt: AtomicUsize,
     refused: AtomicUsize,
     /// The leases that were given: asked for what they hold, and nothing else.
     locals: Mutex<Vec<Weak<Local>>>,
@@ -98,6 +101,7 @@ impl Budget {
                 total: total_bytes,
                 free: AtomicUsize::new(total_bytes),
                 aside: AtomicUsize::new(0),
+                debt: AtomicUsize::new(0),
                 refused: AtomicUsize::new(0),
                 locals: Mutex::new(Vec::new()),
             }),
@@ -129,14 +133,16 @@ impl Budget {
         })
     }
 
-    /// Keeps `bytes` back for memory that nobody counts, or as much of that as is free; how much is
-    /// kept back now. For one thread, which measures.
+    /// Keeps `bytes` back for memory that nobody counts: as much of that as is free, and the rest of what comes
+    /// back; how much is kept back now. For one thread, which measures.
     pub fn set_aside(&self, bytes: usize) -> usize {
-        let Pool { free, aside, .. } = &*self.pool;
+        let Pool { free, aside, debt, .. } = &*self.pool;
+        // Nobody adds to it now but who has begun to.
+        debt.store(0, Ordering::Relaxed);
         let before = aside.load(Ordering::Relaxed);
         if let Some(surplus) = before.checked_sub(bytes) {
+            aside.fetch_sub(surplus, Ordering::Relaxed);
             free.fetch_add(surplus, Ordering::Relaxed);
-            aside.store(bytes, Ordering::Relaxed);
             return bytes;
         }
         let lacking = bytes - before;
@@ -147,9 +153,10 @@ impl Budget {
             Some(free - found)
         });
         // The closure always gives a number.
-        let now = before + taken.map_or(0, |_| found);
-        aside.store(now, Ordering::Relaxed);
-        now
+        let found = taken.map_or(0, |_| found);
+        aside.fetch_add(found, Ordering::Relaxed);
+        debt.store(lacking - found, Ordering::Relaxed);
+        before + found
     }
 
     /// What is kept back for memory that nobody counts.
@@ -242,6 +249,9 @@ impl Local {
 
     fn give_back(&self, holder: Holder, bytes: usize) {
         self.held[holder as usize].fetch_sub(bytes, Ordering::Relaxed);
+        if self.pool.debt.load(Ordering::Relaxed) > 0 {
+            return self.keep(bytes);
+        }
         let spare = self.spare.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if spare > SPARE_BYTES_MAX {
             let surplus = (spare - CHUNK_BYTES) / CHUNK_BYTES * CHUNK_BYTES;
@@ -249,6 +259,19 @@ impl Local {
                 self.pool.free.fetch_add(surplus, Ordering::Relaxed);
             }
         }
+    }
+}
+
+impl Local {
+    /// Pays what is to be set aside with what comes back, and with what is spare; the rest is spare.
+    fn keep(&self, bytes: usize) {
+        let Pool { aside, debt, .. } = &*self.pool;
+        let back = bytes + self.spare.swap(0, Ordering::Relaxed);
+        let paid = |owed: usize| Some(owed.saturating_sub(back));
+        let owed = debt.fetch_update(Ordering::Relaxed, Ordering::Relaxed, paid);
+        let paid = owed.unwrap_or(0).min(back);
+        aside.fetch_add(paid, Ordering::Relaxed);
+        self.spare.fetch_add(back - paid, Ordering::Relaxed);
     }
 }
 
@@ -419,6 +442,28 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_free_to_be_set_aside_is_kept_as_it_comes_back() {
+        let budget = Budget::new(32 * MIB);
+        let lease = budget.lease();
+        let held: Vec<Taken> = (0..30).map(|_| lease.take(MIB).expect("room")).collect();
+        let first = budget.set_aside(16 * MIB);
+        assert!(first <= 2 * MIB, "{first} was free");
+        drop(held);
+        assert_eq!(budget.aside_bytes(), 16 * MIB);
+        assert!(lease.take(17 * MIB).is_none());
+        assert!(lease.take(14 * MIB).is_some());
+        // Less than that is asked for before all of it has come.
+        let held = lease.take(14 * MIB).expect("room");
+        budget.set_aside(30 * MIB);
+        budget.set_aside(MIB);
+        drop(held);
+        assert_eq!(budget.aside_bytes(), MIB);
+        assert!(lease.take(30 * MIB).is_some());
+        drop(lease);
+        assert_eq!(budget.leased_bytes(), MIB);
+    }
+
+    #[test]
     fn surplus_goes_back_to_the_pool_for_other_cores() {
         let budget = Budget::new(40 * MIB);
         let (one, other) = (budget.lease(), budget.lease());
@@ -484,6 +529,23 @@ mod model {
             drop(lease);
             thread.join().expect("took");
             assert_eq!(budget.leased_bytes(), 0);
+        });
+    }
+
+    #[test]
+    fn what_comes_back_while_some_is_set_aside_is_neither_lost_nor_kept_twice() {
+        loom::model(|| {
+            let budget = Budget::new(100);
+            let lease = budget.lease();
+            let (first, second) = (lease.take(40).expect("room"), lease.take(50).expect("room"));
+            let other = loom::thread::spawn(move || drop(first));
+            budget.set_aside(60);
+            drop(second);
+            budget.set_aside(20);
+            other.join().expect("dropped");
+            budget.set_aside(20);
+            drop(lease);
+            assert_eq!((budget.aside_bytes(), budget.leased_bytes()), (20, 20));
         });
     }
 
