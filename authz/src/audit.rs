@@ -3,7 +3,8 @@
 //! Always true
 //! 1. No secret is in it: a token is known by its grant, a key by its id.
 //! 2. Control characters from outside become spaces, and values are bounded, so that nobody forges a
-//!    line or fills the disk with one.
+//!    line or fills the disk with one. A value that is cut ends by saying how much is missing; those of a
+//!    list are bounded each by itself, so that a long one hides none behind it.
 //! 3. Writing happens on a thread of its own. The core that makes an event never waits; where more
 //!    lines wait than [`WAITING_MAX`], what is lost is counted, and the count is the next line.
 //! 4. In strict mode whoever made events asks whether they are written ([`Audit::is_written`]) before
@@ -21,6 +22,12 @@ pub const WAITING_MAX: usize = 100_000;
 
 /// Characters of one value.
 const VALUE_CHARACTERS_MAX: usize = 1024;
+
+/// Characters of one value of a list: the longest callback address.
+pub const ELEMENT_CHARACTERS_MAX: usize = 2048;
+
+/// Values of a list: more than any application has callbacks or scopes.
+pub const ELEMENTS_MAX: usize = 64;
 
 /// Where events go; clones share it.
 #[derive(Clone, Debug, Default)]
@@ -83,13 +90,26 @@ impl Audit {
 
     /// Notes an event that happened at `now_ms`: `login_failed`, `failed`, and what is known of it.
     pub fn note(&self, now_ms: i64, event: &str, outcome: &str, facts: &[(&str, &str)]) {
+        self.note_lists(now_ms, event, outcome, facts, &[]);
+    }
+
+    /// The same, where several values of a kind are known of it.
+    pub fn note_lists(
+        &self,
+        now_ms: i64,
+        event: &str,
+        outcome: &str,
+        facts: &[(&str, &str)],
+        lists: &[(&str, &[String])],
+    ) {
         let Some(inner) = &self.inner else { return };
         let lost = inner.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let count = lost.to_string();
-            inner.send(line(now_ms, "audit_lines_lost", "failed", &[("count", count.as_str())]));
+            let facts = [("count", count.as_str())];
+            inner.send(line(now_ms, "audit_lines_lost", "failed", &facts, &[]));
         }
-        inner.send(line(now_ms, event, outcome, facts));
+        inner.send(line(now_ms, event, outcome, facts, lists));
         inner.noted.fetch_add(1, Ordering::AcqRel);
     }
 }
@@ -102,22 +122,51 @@ impl Inner {
     }
 }
 
-fn line(now_ms: i64, event: &str, outcome: &str, facts: &[(&str, &str)]) -> String {
+fn line(
+    now_ms: i64,
+    event: &str,
+    outcome: &str,
+    facts: &[(&str, &str)],
+    lists: &[(&str, &[String])],
+) -> String {
     let mut object = Object::new();
     object.insert("timestamp", now_ms);
     object.insert("event", event);
     object.insert("outcome", outcome);
     for (name, value) in facts {
         if !value.is_empty() {
-            object.insert(*name, clean(value));
+            object.insert(*name, clean(value, VALUE_CHARACTERS_MAX));
+        }
+    }
+    for (name, values) in lists {
+        if !values.is_empty() {
+            object.insert(*name, Value::Array(cleaned(values)));
         }
     }
     json::to_string(&Value::Object(object))
 }
 
-fn clean(value: &str) -> String {
+fn cleaned(values: &[String]) -> Vec<Value> {
+    let kept = values.iter().take(ELEMENTS_MAX);
+    let mut told: Vec<Value> =
+        kept.map(|value| Value::from(clean(value, ELEMENT_CHARACTERS_MAX))).collect();
+    let missing = values.len() - told.len();
+    if missing > 0 {
+        told.push(Value::from(format!("… [{missing} more]")));
+    }
+    told
+}
+
+/// A value without control characters, and what is missing of it where it is longer than `max`.
+fn clean(value: &str, max: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
-    value.chars().take(VALUE_CHARACTERS_MAX).map(plain).collect()
+    let mut rest = value.chars();
+    let mut kept: String = rest.by_ref().take(max).map(plain).collect();
+    let missing = rest.count();
+    if missing > 0 {
+        kept.push_str(&format!("… [{missing} characters more]"));
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -162,8 +211,32 @@ mod tests {
         assert!(!line.contains('\n'));
         let value = json::parse(line.as_bytes()).expect("JSON");
         assert_eq!(value.get("user").and_then(Value::as_str), Some("a {\"event\":\"x\"} "));
-        assert_eq!(value.get("agent").and_then(Value::as_str).map(str::len), Some(1024));
+        let agent = format!("{}… [3976 characters more]", &long[..1024]);
+        assert_eq!(value.get("agent").and_then(Value::as_str), Some(agent.as_str()));
         assert_eq!(value.get("timestamp").and_then(Value::as_u64), Some(7));
+    }
+
+    /// All callbacks of an application were one value, and what stood behind its 1024th character was cut
+    /// without a word: one long callback hid the others.
+    #[test]
+    fn a_long_value_of_a_list_hides_no_other() {
+        let (audit, lines) = Audit::new(false);
+        let (long, most) = ("x".repeat(2050), "y".repeat(ELEMENT_CHARACTERS_MAX));
+        let values = [long.clone(), most.clone(), "https://evil.example/cb\n".to_owned()];
+        let many = vec!["z".to_owned(); ELEMENTS_MAX + 3];
+        let lists = [("uris", &values[..]), ("many", &many[..]), ("none", &[])];
+        audit.note_lists(7, "client_approved", "ok", &[], &lists);
+        let value = json::parse(text(lines.try_recv().expect("a line")).as_bytes()).expect("JSON");
+        let told = |name: &str| {
+            let list = value.get(name).and_then(Value::as_array).expect("a list");
+            list.iter().map(|one| one.as_str().expect("a text").to_owned()).collect::<Vec<_>>()
+        };
+        let cut = format!("{}… [2 characters more]", &long[..2048]);
+        assert_eq!(told("uris"), [cut, most, "https://evil.example/cb ".to_owned()]);
+        let many = told("many");
+        assert_eq!(many.len(), ELEMENTS_MAX + 1);
+        assert_eq!(many.last().map(String::as_str), Some("… [3 more]"));
+        assert_eq!(value.get("none"), None);
     }
 
     #[test]

@@ -60,18 +60,15 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         let approved = known(visit, client).ok().filter(|_| {
             outcome == "ok" && matches!(event, "client_registered" | "client_approved")
         });
-        let (scope, callbacks) =
-            approved.map(|client| review::approved_of(&client.profile)).unwrap_or_default();
+        let lists = approved.as_ref().map(|client| review::approved_of(&client.profile));
         let facts = [
             ("reason", reason),
             ("user", &name),
             ("client", client),
             ("grant", &subject.grant),
             ("owner", &subject.owner),
-            ("scope", &scope),
-            ("redirect_uris", &callbacks),
         ];
-        visit.note(event, outcome, &facts);
+        visit.note_lists(event, outcome, &facts, &lists.unwrap_or_default());
     }
     match answered {
         Ok(reply) => reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"),

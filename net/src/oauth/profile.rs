@@ -22,6 +22,9 @@ const TEXT_BYTES_MAX: usize = 4000;
 /// Callback addresses of one client.
 const REDIRECTS_MAX: usize = 20;
 
+// The audit log holds them all.
+const _: () = assert!(REDIRECTS_MAX <= authz::audit::ELEMENTS_MAX);
+
 /// Origins of one client.
 const ORIGINS_MAX: usize = 20;
 

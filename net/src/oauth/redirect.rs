@@ -6,6 +6,9 @@
 /// Longest URI.
 const BYTES_MAX: usize = 2048;
 
+// The audit log holds each callback of an approved application whole.
+const _: () = assert!(BYTES_MAX <= authz::audit::ELEMENT_CHARACTERS_MAX);
+
 /// The parts of a URI that matter here; borrowed, nothing decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts<'a> {

@@ -173,25 +173,21 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         _ => return visit.foreign_form(),
     };
     let id = changed.client_id.clone().unwrap_or_default();
-    let (scope, callbacks) = match is_yes {
-        true => approved_of(&changed.profile),
-        false => Default::default(),
-    };
-    let decided = visit.ask(Command::PutClient { client: changed, version: client.version }).await;
+    let command = Command::PutClient { client: changed.clone(), version: client.version };
+    let decided = visit.ask(command).await;
     // Nothing is noted as done that was not.
-    let (outcome, reason) = match &decided {
-        Ok(_) => ("ok", String::new()),
-        Err(error) => ("failed", error.to_string()),
+    let (outcome, reason, lists) = match &decided {
+        Ok(_) if is_yes => ("ok", String::new(), approved_of(&changed.profile)),
+        Ok(_) => ("ok", String::new(), Approved::default()),
+        Err(error) => ("failed", error.to_string(), Approved::default()),
     };
     let facts = [
         ("reason", reason.as_str()),
         ("user", signed_in.user.name.as_str()),
         ("client", &id),
         ("application", &client.reference),
-        ("scope", &scope),
-        ("redirect_uris", &callbacks),
     ];
-    visit.note(event, outcome, &facts);
+    visit.note_lists(event, outcome, &facts, &lists);
     match decided {
         Ok(_) => visit.see_other("/admin/apps"),
         // Somebody else decided, or it was changed, at the same moment: the queue shows what is left.
@@ -200,9 +196,12 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     }
 }
 
-/// What the audit log keeps of an approval: scopes and callbacks, as they are from now on.
-pub fn approved_of(profile: &Profile) -> (String, String) {
-    (profile.scopes.join(" "), profile.redirect_uris.join(" "))
+/// What the audit log keeps of an approval.
+pub type Approved<'p> = [(&'static str, &'p [String]); 2];
+
+/// Scopes and callbacks, as they are from now on: each a value of its own, so that a long one hides none.
+pub fn approved_of(profile: &Profile) -> Approved<'_> {
+    [("scope", &profile.scopes), ("redirect_uris", &profile.redirect_uris)]
 }
 
 /// The client as it is after approval: its id comes into being. One that is suspended stays so: a change of

@@ -141,6 +141,17 @@ impl<E: Env> Visit<'_, E> {
 
     /// Writes a line into the audit log: what happened, what came of it, and what is known of it.
     pub fn note(&self, event: &str, outcome: &str, facts: &[(&str, &str)]) {
+        self.note_lists(event, outcome, facts, &[]);
+    }
+
+    /// The same, where several values of a kind are known of it.
+    pub fn note_lists(
+        &self,
+        event: &str,
+        outcome: &str,
+        facts: &[(&str, &str)],
+        lists: &[(&str, &[String])],
+    ) {
         let audit = self.security.keeper.audit();
         if !audit.is_on() {
             return;
@@ -151,7 +162,7 @@ impl<E: Env> Visit<'_, E> {
         all.push(("user_agent", self.head.text("user-agent").unwrap_or_default()));
         all.push(("request_id", self.id.get_or_init(|| request_id(self.core.env()))));
         all.push(("opaque_id", self.head.text("x-opaque-id").unwrap_or_default()));
-        audit.note(self.core.env().clock().unix_ms(), event, outcome, &all);
+        audit.note_lists(self.core.env().clock().unix_ms(), event, outcome, &all, lists);
     }
 
     /// Has whoever asks shown who it is? A client without a secret cannot: anybody may know its name.

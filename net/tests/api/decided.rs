@@ -163,15 +163,20 @@ fn a_key_in_the_note_decides_nothing() {
     });
 }
 
-/// The log told that something was approved, but not what.
+/// The log told that something was approved, but not what; then not all of it: what stood behind a long
+/// callback was cut.
 #[test]
 fn an_approval_is_noted_with_what_was_approved() {
     with_audited(|mut client, told| async move {
         let (mut dev, mut rev) = stage(&mut client).await;
-        let (callback, scope) = ("https://app.example/cb", "index:a-1:read");
+        let long = format!("https://app.example/{}", "x".repeat(2028));
+        let behind = "https://behind.example/cb";
+        let (callback, scope) = (&format!("{long}\n{behind}"), "index:a-1:read index:b-1:write");
         let check = |line: &json::Value| {
-            assert_eq!(at(line, &["scope"]).as_str(), Some(scope), "{line:?}");
-            assert_eq!(at(line, &["redirect_uris"]).as_str(), Some(callback), "{line:?}");
+            let scopes = json::json!(["index:a-1:read", "index:b-1:write"]);
+            assert_eq!(at(line, &["scope"]), &scopes, "{line:?}");
+            let callbacks = json::json!([(long.as_str()), behind]);
+            assert_eq!(at(line, &["redirect_uris"]), &callbacks, "{line:?}");
             assert_eq!(at(line, &["outcome"]).as_str(), Some("ok"), "{line:?}");
         };
         send(&mut dev, &mut client, "/apps/new", "One", callback, scope).await;
@@ -189,8 +194,9 @@ fn an_approval_is_noted_with_what_was_approved() {
         let lines = told.of("client_approved");
         assert_eq!(lines.len(), 1, "{lines:?}");
         check(&lines[0]);
-        let body =
-            format!(r#"{{"client_name":"App","redirect_uris":["{callback}"],"scope":"{scope}"}}"#);
+        let body = format!(
+            r#"{{"client_name":"App","redirect_uris":["{long}","{behind}"],"scope":"{scope}"}}"#
+        );
         client.good("POST", "/_oauth/client", &body).await;
         check(&told.of("client_registered")[0]);
         // What is not done is not noted as done.
