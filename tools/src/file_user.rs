@@ -1,15 +1,17 @@
-//! The user of the file realm (`node/users`) as whom a command asks the running node: a superuser who
-//! lives as long as the command.
+//! The file of users (`node/users`) as commands change it, and the user of it as whom a command asks the
+//! running node: a superuser who lives as long as the command.
 //!
 //! Always true
-//! 1. However the command ends by itself, or is asked to end (SIGTERM, SIGINT, SIGHUP), the user is
+//! 1. The file is changed by one command at a time, under the lock `node/users.lock`: from reading it to its
+//!    new content nobody else changes it ([`edit`]). The lock is never held while a person is asked.
+//! 2. However the command ends by itself, or is asked to end (SIGTERM, SIGINT, SIGHUP), the user is
 //!    removed first.
-//! 2. A command that is killed leaves a line that says when it was born; two minutes later nobody comes
+//! 3. A command that is killed leaves a line that says when it was born; two minutes later nobody comes
 //!    in by it ([`file_realm::SHORT_LIFE`]), and the next command, and the node's next start, remove it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use authz::password::{self, PasswordHash};
 use authz::record::role::SUPERUSER;
@@ -23,11 +25,14 @@ use runtime::system::StopSignals;
 use crate::failure::{Code, Failure, Result};
 use crate::folder::{Folder, save};
 
+/// So long another command's change of the file is waited for: each takes milliseconds.
+const WAIT: Duration = Duration::from_secs(10);
+
 /// The user who is there now: whom the thread of the signals removes.
 static PRESENT: Mutex<Option<Line>> = Mutex::new(None);
 
-/// That thread is begun once.
-static WATCH: Once = Once::new();
+/// Whether that thread was begun, and else why not: it is tried once.
+static WATCH: OnceLock<std::result::Result<(), String>> = OnceLock::new();
 
 /// A user of the file realm who lives as long as this command.
 pub struct FileUser {
@@ -38,7 +43,7 @@ pub struct FileUser {
 
 /// Where its line is.
 struct Line {
-    path: PathBuf,
+    folder: Folder,
     name: String,
 }
 
@@ -52,12 +57,12 @@ impl FileUser {
         let password = password::generate(random);
         let name = format!("reset-{:016x}", random.next_u64());
         let hash = PasswordHash::make(&password, password::salt(random));
-        let line = Line { path: path(folder), name: name.clone() };
         let mut present = present();
-        let mut lines = line.others()?;
-        lines.push(file_realm::short_lived_line(&name, &[SUPERUSER], &hash, now()));
-        write(&line.path, &lines)?;
-        *present = Some(line);
+        edit(folder, |lines| {
+            lines.push(file_realm::short_lived_line(&name, &[SUPERUSER], &hash, now()));
+            Ok(())
+        })?;
+        *present = Some(Line { folder: folder.clone(), name: name.clone() });
         Ok(Self { name, password, is_there: true })
     }
 
@@ -84,48 +89,64 @@ impl Drop for FileUser {
     }
 }
 
-impl Line {
-    /// The file's lines but for this one, and for those that were left behind.
-    fn others(&self) -> Result<Vec<String>> {
-        let mut lines = lines(&self.path)?;
-        lines.retain(|line| !line.starts_with(&format!("{}:", self.name)));
-        Ok(lines)
-    }
-}
-
 /// Where the file lies.
 pub fn path(folder: &Folder) -> PathBuf {
     FileRealm::new(folder.node("users")).path().to_owned()
 }
 
-/// The file's lines, without users whom commands left behind.
-pub fn lines(path: &Path) -> Result<Vec<String>> {
+/// Changes the file's lines, and nobody else at the same time; users whom commands left behind go along.
+/// Where the change fails the file stays as it is.
+///
+/// # Errors
+/// Those of the change; where another command does not let go of the file; where it cannot be read or written.
+pub fn edit<T>(folder: &Folder, change: impl FnOnce(&mut Vec<String>) -> Result<T>) -> Result<T> {
+    let path = path(folder);
+    let lock = folder.lock_file("users", WAIT)?;
+    let before = read(&path)?;
+    let mut lines = before.clone();
+    drop_left_behind(&mut lines);
+    let done = change(&mut lines)?;
+    if lines != before {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        save(&path, text.as_bytes(), 0o600)?;
+    }
+    drop(lock);
+    Ok(done)
+}
+
+/// The file's lines now, without users whom commands left behind.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn lines(folder: &Folder) -> Result<Vec<String>> {
+    let mut lines = read(&path(folder))?;
+    drop_left_behind(&mut lines);
+    Ok(lines)
+}
+
+/// Removes from the file whom commands left behind.
+///
+/// # Errors
+/// Where the file cannot be read or written.
+pub fn sweep(folder: &Folder) -> Result<()> {
     let now = now();
+    match read(&path(folder))?.iter().any(|line| file_realm::is_over(line, now)) {
+        true => edit(folder, |_| Ok(())),
+        false => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<String>> {
     match std::fs::read_to_string(path) {
-        Ok(text) => {
-            let lines = text.lines().filter(|line| !file_realm::is_over(line, now));
-            Ok(lines.map(str::to_owned).collect())
-        }
+        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Failure::file("reading", path, &error)),
     }
 }
 
-/// Puts lines into the file.
-pub fn write(path: &Path, lines: &[String]) -> Result<()> {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    save(path, text.as_bytes(), 0o600)
-}
-
-/// Removes from the file whom commands left behind.
-pub fn sweep(folder: &Folder) -> Result<()> {
-    let path = path(folder);
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
+fn drop_left_behind(lines: &mut Vec<String>) {
     let now = now();
-    match text.lines().any(|line| file_realm::is_over(line, now)) {
-        true => write(&path, &lines(&path)?),
-        false => Ok(()),
-    }
+    lines.retain(|line| !file_realm::is_over(line, now));
 }
 
 /// The moment, in milliseconds since 1970.
@@ -141,7 +162,11 @@ fn present() -> MutexGuard<'static, Option<Line>> {
 
 fn remove(present: &mut Option<Line>) -> Result<()> {
     let Some(line) = present.take() else { return Ok(()) };
-    write(&line.path, &line.others()?)
+    let own = format!("{}:", line.name);
+    edit(&line.folder, |lines| {
+        lines.retain(|line| !line.starts_with(&own));
+        Ok(())
+    })
 }
 
 fn remove_or_tell(present: &mut Option<Line>) {
@@ -151,16 +176,17 @@ fn remove_or_tell(present: &mut Option<Line>) {
     }
 }
 
-/// From now on signals that ask this process to end find the user removed first.
+/// From now on signals that ask this process to end find the user removed first. Where that cannot be, no
+/// later user is added either.
 fn watch() -> Result<()> {
-    let mut begun = Ok(());
-    WATCH.call_once(|| {
-        begun = StopSignals::block_for_command().and_then(|signals| {
+    let begun = WATCH.get_or_init(|| {
+        let begun = StopSignals::block_for_command().and_then(|signals| {
             let thread = std::thread::Builder::new().name("signals".to_owned());
             thread.spawn(move || end_when_asked(signals)).map(drop)
         });
+        begun.map_err(|error| format!("holding signals back: {error}"))
     });
-    begun.map_err(|error| Failure::new(Code::Failed, format!("holding signals back: {error}")))
+    begun.clone().map_err(|why| Failure::new(Code::Failed, why))
 }
 
 fn end_when_asked(signals: StopSignals) {
@@ -213,6 +239,40 @@ mod tests {
         left(now());
         sweep(&folder).expect("swept");
         assert_ne!(read(), ours, "another command may be at work");
+        // What cannot be read is told, and not taken for a file without users.
+        std::fs::write(&users, [0xff, b'\n']).expect("written");
+        assert!(sweep(&folder).is_err_and(|failure| failure.sentence.contains("users")));
+        std::fs::remove_dir_all(folder.path()).expect("removed");
+    }
+
+    /// Each command read the file, and wrote it back as it had read it: of two at a time one was undone.
+    #[test]
+    fn changes_at_the_same_time_lose_nothing() {
+        let path = std::env::temp_dir().join(format!("corelode-at-once-{}", std::process::id()));
+        let folder = Folder::make(&path).expect("made");
+        let (commands, changes) = (4, 10);
+        std::thread::scope(|scope| {
+            for command in 0..commands {
+                let folder = &folder;
+                scope.spawn(move || {
+                    for change in 0..changes {
+                        let line = format!("# {command} {change}");
+                        edit(folder, |lines| Ok(lines.push(line))).expect("changed");
+                    }
+                });
+            }
+        });
+        let mut lines = lines(&folder).expect("there");
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines.len(), commands * changes);
+        // A change that fails changes nothing.
+        let failed = edit(&folder, |lines| -> Result<()> {
+            lines.clear();
+            Err(Failure::new(Code::Failed, "no"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(super::lines(&folder).expect("there").len(), commands * changes);
         std::fs::remove_dir_all(folder.path()).expect("removed");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! certs/       certificates and keys, keys 0600
-//! node/        lock, identity, keystore, users, ready, suspect
+//! node/        lock, identity, keystore, users, users.lock, ready, suspect
 //! cluster/     authz/       replicated state: log and snapshot
 //! indices/     UUID/SHARD/  manifest, log files, segments
 //! ```
@@ -16,6 +16,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -26,6 +27,9 @@ use crate::failure::{Code, Failure, Result};
 
 /// The form of identity and keystore that this program writes and reads.
 const FORMAT: u64 = 1;
+
+/// So often whoever waits for a file looks again.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Bytes of the key under which secrets are hashed.
 const PEPPER_BYTES: usize = 32;
@@ -99,9 +103,7 @@ impl Folder {
     pub fn lock(&self) -> Result<Lock> {
         let path = self.node("lock");
         let failed = |error: &dyn std::fmt::Display| Failure::file("locking", &path, error);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(|error| failed(&error))?;
+        let mut file = open_lock(&path).map_err(|error| failed(&error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -124,6 +126,29 @@ impl Folder {
         let written = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         written.map_err(|error| failed(&error))?;
         Ok(Lock(file))
+    }
+
+    /// Keeps every other command from a file of `node/`, by a lock beside it. One that is at it is waited
+    /// for, but not for longer than `wait`.
+    pub fn lock_file(&self, name: &str, wait: Duration) -> Result<Lock> {
+        let path = self.node(&format!("{name}.lock"));
+        let failed = |error: std::io::Error| Failure::file("locking", &path, &error);
+        let file = open_lock(&path).map_err(failed)?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock(file)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < wait => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) => {
+                    let sentence = format!(
+                        "another command is changing {}; try again when it is through",
+                        self.node(name).display()
+                    );
+                    return Err(Failure::new(Code::Failed, sentence));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
     }
 
     /// Who this node is; drawn at the first start.
@@ -177,6 +202,11 @@ impl Folder {
             Failure::new(Code::Setting, format!("{}: it holds no secret", path.display()))
         })
     }
+}
+
+fn open_lock(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 /// A small JSON file of ours; `None` where it is missing. A later form ends the program.
@@ -265,6 +295,21 @@ mod tests {
         assert!(second.sentence.contains(&me), "{second}");
         drop(lock);
         folder.lock().expect("free again");
+    }
+
+    #[test]
+    fn a_file_is_one_commands_at_a_time_and_is_waited_for() {
+        let temporary = Temporary::new("file-lock");
+        let folder = Folder::make(&temporary.0).expect("made");
+        let lock = folder.lock_file("users", Duration::ZERO).expect("free");
+        let refused = folder.lock_file("users", Duration::ZERO).expect_err("taken");
+        assert!(refused.sentence.starts_with("another command is changing "), "{refused}");
+        let waiting = {
+            let folder = folder.clone();
+            std::thread::spawn(move || folder.lock_file("users", Duration::from_secs(60)))
+        };
+        drop(lock);
+        waiting.join().expect("no panic").expect("free again");
     }
 
     #[test]

@@ -21,50 +21,64 @@ use crate::file_user;
 use crate::folder::Folder;
 use crate::reset::{Node, failed, percent};
 
-/// Runs `users`.
+/// Runs `users`. Whoever types a password keeps nobody from the file: it is asked for first, and the file is
+/// looked at again when it is changed.
 pub fn run(options: &Users) -> Result<()> {
     let sources = options.sources()?;
     let folder = Folder::at(&data_folder(&sources))?;
-    let mut file = File::read(&folder)?;
     match &options.verb {
-        UsersVerb::List { name } => return file.list(name.as_deref()),
+        UsersVerb::List { name } => tell(&file_user::lines(&folder)?, name.as_deref()),
         UsersVerb::Useradd { name, password, roles } => {
             if let Some(why) = refusal(name) {
                 return Err(failed(format!("Invalid username [{name}]... {why}")));
             }
-            if file.find(name).is_some() {
-                return Err(failed(format!("User [{name}] already exists")));
-            }
+            let is_new = |lines: &[String]| match find(lines, name) {
+                Some(_) => Err(failed(format!("User [{name}] already exists"))),
+                None => Ok(()),
+            };
+            is_new(&file_user::lines(&folder)?)?;
             let roles = checked(list(roles.as_deref()))?;
-            let password = given(password.as_deref(), name)?;
-            file.put(name, &hash(&password), &roles);
+            let hash = hash(&given(password.as_deref(), name)?);
+            file_user::edit(&folder, |lines| {
+                is_new(lines)?;
+                put(lines, name, &hash, &roles);
+                Ok(())
+            })
         }
-        UsersVerb::Userdel { name } => {
-            file.find(name).ok_or_else(|| missing(name))?;
-            file.remove(name);
-        }
+        UsersVerb::Userdel { name } => file_user::edit(&folder, |lines| {
+            known(lines, name)?;
+            remove(lines, name);
+            Ok(())
+        }),
         UsersVerb::Passwd { name, password } => {
-            let user = file.find(name).ok_or_else(|| missing(name))?;
-            let password = given(password.as_deref(), name)?;
-            file.put(name, &hash(&password), &user.roles);
+            known(&file_user::lines(&folder)?, name)?;
+            let hash = hash(&given(password.as_deref(), name)?);
+            file_user::edit(&folder, |lines| {
+                let roles = known(lines, name)?.roles;
+                put(lines, name, &hash, &roles);
+                Ok(())
+            })
+        }
+        UsersVerb::Roles { name, add: None, remove: None } => {
+            tell(&file_user::lines(&folder)?, Some(name))
         }
         UsersVerb::Roles { name, add, remove } => {
-            let user = file.find(name).ok_or_else(|| missing(name))?;
+            let added = checked(list(add.as_deref()))?;
             let removed = list(remove.as_deref());
-            let mut roles = user.roles.clone();
-            roles.retain(|role| !removed.contains(role));
-            for role in checked(list(add.as_deref()))? {
-                if !roles.contains(&role) {
-                    roles.push(role);
+            file_user::edit(&folder, |lines| {
+                let user = known(lines, name)?;
+                let mut roles = user.roles;
+                roles.retain(|role| !removed.contains(role));
+                for role in added {
+                    if !roles.contains(&role) {
+                        roles.push(role);
+                    }
                 }
-            }
-            if add.is_none() && remove.is_none() {
-                return file.list(Some(name));
-            }
-            file.put(name, &user.password, &roles);
+                put(lines, name, &user.password, &roles);
+                Ok(())
+            })
         }
     }
-    file.save()
 }
 
 /// Why nobody may be called so.
@@ -100,6 +114,10 @@ fn missing(name: &str) -> Failure {
     failed(format!("User [{name}] doesn't exist"))
 }
 
+fn known(lines: &[String], name: &str) -> Result<User> {
+    find(lines, name).ok_or_else(|| missing(name))
+}
+
 fn list(text: Option<&str>) -> Vec<String> {
     let parts = text.unwrap_or_default().split(',').map(str::trim);
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -129,60 +147,40 @@ fn hash(password: &Secret) -> PasswordHash {
     PasswordHash::make(password, password::salt(&RuntimeRandom::new()))
 }
 
-/// The file, line by line; lines that are no users stay as they are.
-struct File {
-    path: std::path::PathBuf,
-    lines: Vec<String>,
+/// The users of the file's lines; lines that are no users stay as they are.
+fn users(lines: &[String]) -> Vec<User> {
+    let now = file_user::now();
+    lines.iter().flat_map(|line| file_realm::parse(line, now)).collect()
 }
 
-impl File {
-    fn read(folder: &Folder) -> Result<Self> {
-        let path = file_user::path(folder);
-        let lines = file_user::lines(&path)?;
-        Ok(Self { path, lines })
-    }
+fn find(lines: &[String], name: &str) -> Option<User> {
+    users(lines).into_iter().find(|user| user.name == name)
+}
 
-    fn users(&self) -> Vec<User> {
-        let now = file_user::now();
-        self.lines.iter().flat_map(|line| file_realm::parse(line, now)).collect()
-    }
+fn remove(lines: &mut Vec<String>, name: &str) {
+    let now = file_user::now();
+    lines.retain(|line| file_realm::parse(line, now).iter().all(|user| user.name != name));
+}
 
-    fn find(&self, name: &str) -> Option<User> {
-        self.users().into_iter().find(|user| user.name == name)
-    }
+fn put(lines: &mut Vec<String>, name: &str, password: &PasswordHash, roles: &[String]) {
+    remove(lines, name);
+    let roles: Vec<&str> = roles.iter().map(String::as_str).collect();
+    lines.push(file_realm::line(name, &roles, password));
+}
 
-    fn remove(&mut self, name: &str) {
-        let now = file_user::now();
-        self.lines.retain(|line| file_realm::parse(line, now).iter().all(|user| user.name != name));
+fn tell(lines: &[String], name: Option<&str>) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let mut users = users(lines);
+    users.retain(|user| name.is_none_or(|name| name == user.name));
+    if let (Some(name), true) = (name, users.is_empty()) {
+        return Err(missing(name));
     }
-
-    fn put(&mut self, name: &str, password: &PasswordHash, roles: &[String]) {
-        self.remove(name);
-        let roles: Vec<&str> = roles.iter().map(String::as_str).collect();
-        self.lines.push(file_realm::line(name, &roles, password));
+    for user in users {
+        let roles = if user.roles.is_empty() { "-".to_owned() } else { user.roles.join(",") };
+        let told = writeln!(out, "{:<15}: {roles}", user.name);
+        told.map_err(|error| failed(format!("standard output: {error}")))?;
     }
-
-    fn save(&self) -> Result<()> {
-        file_user::write(&self.path, &self.lines)
-    }
-
-    fn list(&self, name: Option<&str>) -> Result<()> {
-        let mut out = std::io::stdout().lock();
-        let users: Vec<User> = self
-            .users()
-            .into_iter()
-            .filter(|user| name.is_none_or(|name| name == user.name))
-            .collect();
-        if let (Some(name), true) = (name, users.is_empty()) {
-            return Err(missing(name));
-        }
-        for user in users {
-            let roles = if user.roles.is_empty() { "-".to_owned() } else { user.roles.join(",") };
-            let told = writeln!(out, "{:<15}: {roles}", user.name);
-            told.map_err(|error| failed(format!("standard output: {error}")))?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Runs `service-tokens`.
@@ -251,13 +249,13 @@ mod tests {
 
     #[test]
     fn users_come_change_and_go_and_comments_stay() {
-        let mut file = File { path: "users".into(), lines: vec!["# ours".into()] };
-        file.put("ann", &PasswordHash::nobody(), &list(Some("viewer, editor")));
-        file.put("bob", &PasswordHash::nobody(), &[]);
-        file.put("ann", &PasswordHash::nobody(), &list(Some("viewer")));
-        assert_eq!(file.find("ann").map(|user| user.roles), Some(vec!["viewer".to_owned()]));
-        file.remove("bob");
-        assert_eq!(file.users().len(), 1);
-        assert_eq!(file.lines[0], "# ours");
+        let mut lines = vec!["# ours".to_owned()];
+        put(&mut lines, "ann", &PasswordHash::nobody(), &list(Some("viewer, editor")));
+        put(&mut lines, "bob", &PasswordHash::nobody(), &[]);
+        put(&mut lines, "ann", &PasswordHash::nobody(), &list(Some("viewer")));
+        assert_eq!(find(&lines, "ann").map(|user| user.roles), Some(vec!["viewer".to_owned()]));
+        remove(&mut lines, "bob");
+        assert_eq!(users(&lines).len(), 1);
+        assert_eq!(lines[0], "# ours");
     }
 }

@@ -1,9 +1,13 @@
 //! What commands that ask the running node leave behind: nothing, however they end.
 
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// So long a command may take to ask its node.
+const ASKS: Duration = Duration::from_secs(60);
 
 /// A data folder with a node that takes connections and never answers.
 struct Silent {
@@ -31,9 +35,34 @@ impl Silent {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("the program starts");
         // Its user is there before it connects.
-        let (socket, _) = self.port.accept().expect("it asks");
+        let (child, socket) = self.accept(child);
         assert!(self.users().contains("superuser"), "{}", self.users());
         (child, socket)
+    }
+
+    /// The connection of a command, which must not end before.
+    fn accept(&self, mut child: Child) -> (Child, TcpStream) {
+        self.port.set_nonblocking(true).expect("a socket can");
+        let begun = Instant::now();
+        loop {
+            match self.port.accept() {
+                Ok((socket, _)) => return (child, socket),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("{error}"),
+            }
+            if let Some(status) = child.try_wait().expect("it can be asked") {
+                panic!("it ended before it asked: {status}");
+            }
+            assert!(begun.elapsed() < ASKS, "it does not ask");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn users_command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corelode"));
+        command.arg("users").args(words).arg("--data").arg(&self.folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
     }
 }
 
@@ -74,4 +103,21 @@ fn a_command_that_is_killed_leaves_a_line_that_tells_its_age() {
     let born = Duration::from_millis(born.parse().expect("milliseconds"));
     let now = std::time::UNIX_EPOCH.elapsed().expect("after 1970");
     assert!(now.abs_diff(born) < Duration::from_secs(60), "{users}");
+}
+
+/// Somebody was removed while another operator typed a password, and was back when that was typed.
+#[test]
+fn a_password_that_is_being_typed_undoes_nothing() {
+    let silent = Silent::new("typed");
+    let bob = silent.users_command(&["useradd", "bob", "-p", "bob-knows-this"]).status();
+    assert!(bob.expect("it runs").success());
+    let mut ann = silent.users_command(&["useradd", "ann"]).spawn().expect("it runs");
+    let mut prompt = [0; "Password for [ann]".len()];
+    ann.stderr.as_mut().expect("piped").read_exact(&mut prompt).expect("it asks");
+    let bob = silent.users_command(&["userdel", "bob"]).status();
+    assert!(bob.expect("it runs").success());
+    ann.stdin.take().expect("piped").write_all(b"ann-knows-this\n").expect("it reads");
+    assert!(ann.wait().expect("it ends").success());
+    let users = silent.users();
+    assert!(users.starts_with("ann:") && !users.contains("bob"), "{users}");
 }
