@@ -77,10 +77,15 @@ impl Pattern {
             && other.intersect(&own.complement(), STATES_MAX).is_ok_and(|rest| rest.is_empty())
     }
 
-    /// May some name fit both this and `other`? (True also where telling it would take too much work.)
-    pub fn overlaps(&self, other: &str) -> bool {
-        let Ok(other) = Self::new(other) else { return false };
-        let (Ok(one), Ok(two)) = (self.automaton(), other.automaton()) else { return true };
+    /// May some name that does not begin with a dot fit both this and `other`, of stars alone? (True also
+    /// where telling it would take too much work.)
+    pub fn overlaps_plain(&self, other: &str) -> bool {
+        // Most that mean names with a dot say so at once.
+        if self.text.starts_with('.') {
+            return false;
+        }
+        let plain = read(&format!("({})&([^.].*)", as_expression(other)));
+        let (Ok(one), Ok(two)) = (self.automaton(), plain) else { return true };
         one.intersect(&two, STATES_MAX).map_or(true, |both| !both.is_empty())
     }
 
@@ -171,7 +176,28 @@ mod tests {
             (r"a\*", "a*", false, true),
         ] {
             assert_eq!(pattern(own).covers(wanted), covers, "{own} covers {wanted}");
-            assert_eq!(pattern(own).overlaps(wanted), overlaps, "{own} overlaps {wanted}");
+            if !wanted.starts_with('/') {
+                let found = pattern(own).overlaps_plain(wanted);
+                assert_eq!(found, overlaps, "{own} overlaps {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_begin_with_a_dot_do_not_count_as_common() {
+        for (own, wanted, overlaps) in [
+            (".kibana*", "*", false),
+            (r"\.kibana*", "*", false),
+            ("/[.].*/", "*", false),
+            ("/[.]?kibana.*/", "*", true),
+            ("/.*/", "*", true),
+            ("*", "*", true),
+            ("*.kibana", "*.kibana", true),
+            ("?kibana", "*kibana", true),
+            ("?kibana", "*.kibana", false),
+            ("", "*", false),
+        ] {
+            assert_eq!(pattern(own).overlaps_plain(wanted), overlaps, "{own} overlaps {wanted}");
         }
     }
 }

@@ -1,4 +1,7 @@
 //! What an owner can give today: what remains of a scope where the owner holds less than it.
+//!
+//! Always true: a scope reaches no name that begins with a dot, so what is held on such names alone is
+//! nothing of it.
 
 use std::sync::Arc;
 
@@ -130,24 +133,26 @@ impl Reach {
         let most = most.told();
         today.is_narrow =
             pattern.contains('*') && self.everywhere(&pattern, asked).of_use().told() != most;
-        // Few sets of rights, many names.
-        let mut known: Vec<(Held, bool)> = Vec::new();
+        // Few sets of rights, many names; of each: is anything of it of use, and is it all that remains?
+        let mut known: Vec<(Held, Option<bool>)> = Vec::new();
         for one in there.filter(|one| one.fits(&pattern)) {
             let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
             let held = grants.fold(Held::default(), |all, (held, _)| all.or(held));
-            let held = held.and(asked).of_use();
-            if held.is_empty() {
-                continue;
-            }
+            let held = held.and(asked);
             let is_whole = match known.iter().find(|(known, _)| *known == held) {
                 Some((_, is_whole)) => *is_whole,
                 None => {
-                    let is_whole = held.told() == most;
+                    let of_use = held.of_use();
+                    let is_whole = (!of_use.is_empty()).then(|| of_use.told() == most);
                     known.push((held, is_whole));
                     is_whole
                 }
             };
-            if is_whole { today.add(one) } else { today.part += 1 }
+            match is_whole {
+                Some(true) => today.add(one),
+                Some(false) => today.part += 1,
+                None => {}
+            }
         }
         today
     }
@@ -178,7 +183,7 @@ impl Reach {
                     let held = held.and(asked);
                     // Patterns are compared last: that takes the longest.
                     if remains.or(held) != remains
-                        && grant.names.iter().any(|name| name.overlaps(pattern))
+                        && grant.names.iter().any(|name| name.overlaps_plain(pattern))
                     {
                         remains = remains.or(held);
                     }
@@ -292,6 +297,19 @@ mod tests {
         assert_eq!(told("index:b-1:manage"), [delete]);
         assert_eq!(reach.remains("index:c*:manage"), None);
         assert_eq!(reach.remains("index:*:read"), None);
+    }
+
+    /// Who held `.kibana*` alone was asked for reading every index, and nothing of it could ever be read.
+    #[test]
+    fn names_that_begin_with_a_dot_are_nothing_of_a_scope() {
+        for names in [".kibana*", "/[.]kibana.*/", ".*"] {
+            let owner = reach(&[], &[(names, "read")]);
+            assert_eq!(owner.remains("index:*:read"), None, "{names}");
+            let today = owner.today("index:*:read", NAMES.into_iter().map(There::Index));
+            assert_eq!(today, Today::default(), "{names}");
+        }
+        let owner = reach(&[], &[(".kibana*", "write"), ("*", "read")]);
+        assert!(owner.holds_any("index:*:read") && !owner.holds_any("index:*:write"));
     }
 
     /// "Create the indices" was said to whom neither `PUT /q-1` nor a first document made one.
