@@ -20,8 +20,9 @@ use crate::record::user::{Realm, User, is_name};
 /// A longer file is not read.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// So long a user that a command made for itself comes in: the command waits for one answer or two, of
-/// half a minute each at most.
+/// So long a user that a command made for itself comes in. A command makes one for each question, and gives
+/// the question up where connecting, or a step of sending it, takes half a minute. The node judges the
+/// credential when the question comes, so that how long the answer takes does not matter.
 pub const SHORT_LIFE: Duration = Duration::from_secs(120);
 
 /// What tells a short-lived user's birth, after the hash.

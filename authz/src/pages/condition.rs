@@ -156,17 +156,18 @@ fn all(body: &Value, depth: usize) -> Option<Clause> {
         };
         let clauses: Vec<Clause> =
             clauses.iter().map(|it| clause(it, depth + 1)).collect::<Option<_>>()?;
+        let is_empty = clauses.is_empty();
         let mut said = Vec::new();
         let mut has_all = false;
-        for clause in &clauses {
+        for clause in clauses {
             match clause {
                 Clause::All => has_all = true,
-                Clause::Words(words, joint) => said.push((words.clone(), *joint)),
+                Clause::Words(words, joint) => said.push((words, joint)),
             }
         }
         match occurrence {
             "must" | "filter" => {
-                is_required |= !clauses.is_empty();
+                is_required |= !is_empty;
                 is_any |= has_all;
                 told.extend(said);
             }
