@@ -109,6 +109,26 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
+impl Layer {
+    /// Its grants that hold an action on this very name.
+    fn grants(&self, action: &str, index: &str) -> impl Iterator<Item = &IndexGrant> {
+        let all = self.roles.iter().flat_map(|role| &role.indices);
+        all.filter(move |grant| grant.holds(action, index))
+    }
+
+    /// Its grants that hold an action on an index by the name of an alias that leads there: none of what was
+    /// granted by name.
+    fn grants_by_alias(
+        &self,
+        action: &str,
+        index: &str,
+        alias: &str,
+    ) -> impl Iterator<Item = &IndexGrant> {
+        let all = self.roles.iter().flat_map(|role| &role.indices);
+        all.filter(move |grant| !self.strict && grant.holds_by_alias(action, index, alias))
+    }
+}
+
 impl Access {
     /// The access of whoever `who` names through `layers`.
     pub fn new(who: String, layers: Vec<Layer>, facts: Arc<template::Facts>) -> Self {
@@ -158,6 +178,21 @@ impl Access {
         self.reach(action, index, None)
     }
 
+    /// Would [`Access::index`] say yes? Nothing is worked out but that.
+    pub fn sees(&self, action: &str, index: &str) -> bool {
+        self.layers.iter().all(|layer| layer.grants(action, index).next().is_some())
+    }
+
+    /// Would [`Access::index_by_alias`] say yes? Nothing is worked out but that.
+    pub fn sees_by_alias(&self, action: &str, index: &str, alias: &str) -> bool {
+        self.is_granted(action, alias)
+            && self.layers.iter().all(|layer| {
+                let mut direct = layer.grants(action, index);
+                direct.next().is_some()
+                    || layer.grants_by_alias(action, index, alias).next().is_some()
+            })
+    }
+
     /// The same where an alias leads to the index, for the bearer of a token. What was granted must hold
     /// the index **and** the alias; of the owner's roles it is enough that one writes the alias' very name.
     /// A pattern that happens to fit the alias is not enough: who may name an alias must not be able to
@@ -179,11 +214,9 @@ impl Access {
         let mut kinds: Vec<(Option<Arc<Value>>, Rules)> = Vec::new();
         let (mut filters_beside, mut fields_beside) = (Vec::new(), Vec::new());
         for layer in &self.layers {
-            let all = || layer.roles.iter().flat_map(|role| &role.indices);
-            let mut grants: Vec<&IndexGrant> =
-                all().filter(|grant| grant.holds(action, index)).collect();
-            if let (true, false, Some(alias)) = (grants.is_empty(), layer.strict, alias) {
-                grants.extend(all().filter(|grant| grant.holds_by_alias(action, index, alias)));
+            let mut grants: Vec<&IndexGrant> = layer.grants(action, index).collect();
+            if let (true, Some(alias)) = (grants.is_empty(), alias) {
+                grants.extend(layer.grants_by_alias(action, index, alias));
             }
             if grants.is_empty() {
                 return Err(self.denied(action, Some(index), Kind::Index));
@@ -236,10 +269,8 @@ impl Access {
 
     /// Do the layers that were granted by name (a token's) hold `action` on this very name?
     pub fn is_granted(&self, action: &str, name: &str) -> bool {
-        self.layers.iter().filter(|layer| layer.strict).all(|layer| {
-            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
-            grants.any(|grant| grant.holds(action, name))
-        })
+        let mut strict = self.layers.iter().filter(|layer| layer.strict);
+        strict.all(|layer| layer.grants(action, name).next().is_some())
     }
 
     /// Was the caller granted anything at all of this index?
@@ -565,7 +596,11 @@ mod tests {
             granted.strict = true;
             let access = access(vec![layer(vec![entry(role, query, None)]), granted]);
             assert!(access.index(SEARCH, "sales-2026").is_err(), "by its own name");
-            access.index_by_alias(SEARCH, "sales-2026", "sales")
+            assert!(!access.sees(SEARCH, "sales-2026"));
+            let found = access.index_by_alias(SEARCH, "sales-2026", "sales");
+            let is_seen = access.sees_by_alias(SEARCH, "sales-2026", "sales");
+            assert_eq!(is_seen, found.is_ok(), "the short answer is the long one's");
+            found
         };
         let mine = r#"{"term":{"a":1}}"#;
         let seen = by("sales", Some(mine), "sales*").expect("granted");

@@ -77,6 +77,11 @@ pub trait Gate {
         self.index(action, alias)
     }
 
+    /// Would [`Gate::index_by_alias`] say yes?
+    fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
+        self.index_by_alias(action, index, alias).is_ok()
+    }
+
     /// May the caller learn of this index from an answer about the cluster? Whoever watches the cluster sees
     /// the names of all; an application only those of which it was granted something.
     fn learns(&self, _index: &str) -> bool {
@@ -139,16 +144,21 @@ impl Warnings {
 /// # Errors
 /// The 403 to send.
 pub fn ask(gate: &dyn Gate, action: &'static str, index: &str, via: &[String]) -> Result<Limits> {
-    let direct = gate.index(action, index);
-    match direct {
-        Err(error) => through_aliases(gate, action, index, via).ok_or(error)?,
-        Ok(limits) => match via.iter().find(|alias| !gate.through(action, alias)) {
-            None => Ok(limits),
-            Some(alias) => {
-                let reason = format!("action [{action}] is not granted on the alias [{alias}]");
-                Err(Error::new(403, "security_exception", reason))
-            }
-        },
+    let mut refused = None;
+    if !via.is_empty() && !gate.sees(action, index) {
+        match through_aliases(gate, action, index, via) {
+            Some(Ok(limits)) => return Ok(limits),
+            by_alias => refused = by_alias.and_then(Result::err),
+        }
+    }
+    // Last, and of whom no alias lets in: a refusal takes words, and what lacks is noted with it.
+    let limits = gate.index(action, index).map_err(|error| refused.unwrap_or(error))?;
+    match via.iter().find(|alias| !gate.through(action, alias)) {
+        None => Ok(limits),
+        Some(alias) => {
+            let reason = format!("action [{action}] is not granted on the alias [{alias}]");
+            Err(Error::new(403, "security_exception", reason))
+        }
     }
 }
 
@@ -161,11 +171,15 @@ fn through_aliases(
     index: &str,
     via: &[String],
 ) -> Option<Result<Limits>> {
+    if let [alias] = via
+        && !gate.sees_by_alias(action, index, alias)
+    {
+        return None;
+    }
     let mut granted: Option<Limits> = None;
     for alias in via {
         let limits = match gate.index_by_alias(action, index, alias) {
             Ok(limits) => limits,
-            Err(_) if granted.is_none() && via.len() == 1 => return None,
             Err(error) => return Some(Err(error)),
         };
         match &granted {
@@ -200,7 +214,7 @@ pub fn sees<'a>(
 
 /// Does the caller reach an index to which this alias leads?
 fn leads(gate: &dyn Gate, action: &'static str, index: &str, alias: &str) -> bool {
-    gate.sees(action, index) || gate.index_by_alias(action, index, alias).is_ok()
+    gate.sees(action, index) || gate.sees_by_alias(action, index, alias)
 }
 
 /// What a caller named.
@@ -332,5 +346,62 @@ impl Gate for Everything {
 
     fn index(&self, _action: &'static str, _index: &str) -> Result<Limits> {
         Ok(Limits::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Lets in by the alias `way` alone, and counts how often it had to say no in words.
+    #[derive(Default)]
+    struct ByAlias(Cell<usize>);
+
+    impl ByAlias {
+        fn no(&self, name: &str) -> Result<Limits> {
+            self.0.set(self.0.get() + 1);
+            Err(Error::new(403, "security_exception", format!("not [{name}]")))
+        }
+    }
+
+    impl Gate for ByAlias {
+        fn cluster(&self, _action: &'static str) -> Result<()> {
+            self.no("cluster").map(drop)
+        }
+
+        fn index(&self, _action: &'static str, index: &str) -> Result<Limits> {
+            self.no(index)
+        }
+
+        fn index_by_alias(&self, _: &'static str, _index: &str, alias: &str) -> Result<Limits> {
+            if alias == "way" { Ok(Limits { key: 7, ..Limits::default() }) } else { self.no(alias) }
+        }
+
+        fn sees(&self, _action: &'static str, _index: &str) -> bool {
+            false
+        }
+
+        fn sees_by_alias(&self, _action: &'static str, _index: &str, alias: &str) -> bool {
+            alias == "way"
+        }
+    }
+
+    /// Every search through an alias wrote a refusal of the index first, which nobody read, and left what
+    /// lacks noted for the next.
+    #[test]
+    fn whoever_an_alias_lets_in_is_not_refused_before() {
+        let asked = |via: &[&str]| {
+            let gate = ByAlias::default();
+            let via: Vec<String> = via.iter().map(|&name| name.to_owned()).collect();
+            let answer = ask(&gate, "indices:data/read/search", "a-1", &via);
+            (answer.map(|limits| limits.key).map_err(|error| error.reason), gate.0.get())
+        };
+        assert_eq!(asked(&["way"]), (Ok(7), 0));
+        // The index is what is refused; of several aliases the one that lacks.
+        assert_eq!(asked(&[]), (Err("not [a-1]".to_owned()), 1));
+        assert_eq!(asked(&["other"]), (Err("not [a-1]".to_owned()), 1));
+        assert_eq!(asked(&["way", "other"]), (Err("not [other]".to_owned()), 2));
     }
 }

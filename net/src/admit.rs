@@ -279,11 +279,18 @@ impl Gate for Door {
         if self.trusts_aliases() {
             return self.index(action, alias);
         }
-        // The scope that lacks was noted when the index was asked for by its own name.
+        // The scope that lacks is noted when the index is asked for by its own name.
         self.access
             .index_by_alias(action, index, alias)
             .map(limits_of)
             .map_err(|error| denied(&error))
+    }
+
+    fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
+        match self.trusts_aliases() {
+            true => self.sees(action, alias),
+            false => self.access.sees_by_alias(action, index, alias),
+        }
     }
 
     fn trusts_aliases(&self) -> bool {
@@ -303,7 +310,7 @@ impl Gate for Door {
         if action.starts_with("cluster:") {
             return self.access.cluster(action).is_ok() && self.learns(index);
         }
-        self.access.index(action, index).is_ok()
+        self.access.sees(action, index)
     }
 }
 
@@ -370,8 +377,22 @@ impl Gate for Lasting {
         limits.map(limits_of).map_err(|error| denied(&error))
     }
 
+    fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {
+        match self.trusts_aliases() {
+            true => self.sees(action, alias),
+            false => self.access().is_ok_and(|it| it.sees_by_alias(action, index, alias)),
+        }
+    }
+
     fn trusts_aliases(&self) -> bool {
         !self.by_grant
+    }
+
+    fn sees(&self, action: &'static str, index: &str) -> bool {
+        match action.starts_with("cluster:") {
+            true => self.cluster(action).is_ok(),
+            false => self.access().is_ok_and(|access| access.sees(action, index)),
+        }
     }
 }
 

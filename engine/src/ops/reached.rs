@@ -102,7 +102,8 @@ impl Reached {
         if gate.sees(READ, index) {
             return gate.index(READ, index).ok();
         }
-        self.via.iter().find_map(|alias| gate.index_by_alias(READ, index, alias).ok())
+        let alias = self.via.iter().find(|alias| gate.sees_by_alias(READ, index, alias))?;
+        gate.index_by_alias(READ, index, alias).ok()
     }
 }
 
