@@ -74,14 +74,21 @@ pub fn technical(value: &Value) -> String {
     shown
 }
 
+/// Is this a character that changes others, or is not seen at all?
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// A letter or digit that is seen, and is no quotation mark by its looks.
 fn is_calm(c: char) -> bool {
-    let is_disguised = matches!(
+    let is_quotation_mark = matches!(
         c,
-        // Letters that are blank.
-        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
-        // Letters that look like quotation marks.
-        | '\u{2b0}'
+        '\u{2b0}'
             ..='\u{2ff}'
                 | '\u{374}'
                 | '\u{37a}'
@@ -91,7 +98,7 @@ fn is_calm(c: char) -> bool {
                 | '\u{a78b}'
                 | '\u{a78c}'
     );
-    c.is_alphanumeric() && !is_disguised
+    c.is_alphanumeric() && !is_unseen(c) && !is_quotation_mark
 }
 
 /// A letter of a script that runs to the left.

@@ -3,6 +3,7 @@
 
 use authz::oauth::scope;
 use authz::pages::apps::{Fields, Refused};
+use authz::pages::quoted::is_unseen;
 use authz::record::client::{ApplicationType, Logo, Profile};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -196,16 +197,6 @@ pub fn name(text: &str) -> Result<String, &'static str> {
         return Err("no control, direction or invisible characters");
     }
     Ok(name)
-}
-
-/// Characters that change others, or are not seen at all.
-fn is_unseen(char: char) -> bool {
-    char.is_control()
-        || matches!(char,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A page of the client's: https, nothing but an address.
