@@ -307,11 +307,10 @@ async fn page<E: Env>(visit: &Visit<'_, E>, path: &[&str]) -> Reply {
         _ => {}
     }
     let Some(signed_in) = visit.signed_in() else {
-        return match device::code_of(visit) {
-            Some(code) if path == ["device"] && !posts => {
-                visit.see_other(&format!("/login?user_code={code}"))
-            }
-            _ => visit.see_other("/login"),
+        let is_device = path == ["device"] && !posts;
+        return match is_device.then(|| device::code_of(visit)).flatten() {
+            Some(code) => visit.see_other(&format!("/login?user_code={code}")),
+            None => visit.see_other("/login"),
         };
     };
     visit.see(&signed_in).await;

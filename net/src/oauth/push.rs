@@ -15,7 +15,7 @@ use super::client_auth::{self, Proven};
 use super::fail::{Fail, answer, of_state};
 use super::form::Form;
 use super::limit::Of;
-use super::token::{DEVICE, form, resources, without_proof};
+use super::token::{DEVICE, check_resources, form, without_proof};
 use super::visit::Visit;
 use crate::reply::Reply;
 
@@ -118,7 +118,7 @@ async fn try_device<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
             wanted.iter().map(ToString::to_string).collect()
         }
     };
-    resources(visit, &form)?;
+    check_resources(visit, &form)?;
     let code = visit.keys().write(Kind::Device, &visit.random());
     for _ in 0..8 {
         let user_code = user_code(visit);

@@ -157,7 +157,7 @@ async fn grant<E: Env>(visit: &Visit<'_, E>) -> Result<Reply, Fail> {
 async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Result<Outcome, Fail> {
     let code = form.first("code").ok_or(Fail::request("The code is missing"))?;
     let verifier = form.first("code_verifier").map(challenge_of).transpose()?;
-    let resource = resources(visit, form)?;
+    check_resources(visit, form)?;
     let settings = visit.settings;
     let confidential = client.client.profile.confidential;
     let hash = visit.hash("code", code);
@@ -169,7 +169,7 @@ async fn code<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Res
         redirect: form.first("redirect_uri").map(str::to_owned),
         may_omit_redirect: confidential && !settings.strict_redirect,
         verifier,
-        resource,
+        resource: Vec::new(),
         refreshes: client.client.may("refresh_token"),
         idle: settings.refresh_idle,
         absolute: settings.refresh_absolute,
@@ -197,14 +197,13 @@ fn challenge_of(verifier: &str) -> Result<String, Fail> {
     Ok(URL_SAFE_NO_PAD.encode(authz::secret::sha256(verifier.as_bytes())))
 }
 
-/// The resources that are named, each of which must be this store.
+/// Is each resource that is named this store? There is no other, so that none is kept with a grant.
 ///
 /// # Errors
 /// `invalid_target`.
-pub fn resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<Vec<String>, Fail> {
-    let resources: Vec<String> = form.all("resource").map(str::to_owned).collect();
-    match resources.iter().all(|one| ask::is_ours(visit.settings, one)) {
-        true => Ok(Vec::new()),
+pub fn check_resources<E: Env>(visit: &Visit<'_, E>, form: &Form) -> Result<(), Fail> {
+    match form.all("resource").all(|one| ask::is_ours(visit.settings, one)) {
+        true => Ok(()),
         false => Err(Fail::new("invalid_target", "The resource is unknown")),
     }
 }
@@ -216,7 +215,7 @@ async fn refresh<E: Env>(
     client: &Proven,
 ) -> Result<Reply, Fail> {
     let token = form.first("refresh_token").ok_or(Fail::request("The refresh_token is missing"))?;
-    resources(visit, form)?;
+    check_resources(visit, form)?;
     let state = visit.state();
     let content = opened(visit, token, Kind::Refresh).ok_or(Fail::grant())?;
     let tried = |known: Option<&Grant>| Tried {
@@ -284,7 +283,7 @@ async fn own<E: Env>(visit: &Visit<'_, E>, form: &Form, client: &Proven) -> Resu
     let (Some(account), true) = (account.filter(|user| user.enabled), is_service) else {
         return Err(Fail::new("unauthorized_client", "This client acts for nobody of its own"));
     };
-    resources(visit, form)?;
+    check_resources(visit, form)?;
     let scopes = match form.first("scope") {
         None if record.default_scope.is_empty() => vec![scope::Scope::Own.to_string()],
         None => record.default_scope.clone(),
@@ -339,7 +338,7 @@ async fn device<E: Env>(
     client: &Proven,
 ) -> Result<Outcome, Fail> {
     let code = form.first("device_code").ok_or(Fail::request("The device_code is missing"))?;
-    resources(visit, form)?;
+    check_resources(visit, form)?;
     let settings = visit.settings;
     let command = Command::PollDevice {
         id: visit.hash("device code", code),
