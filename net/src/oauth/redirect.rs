@@ -132,24 +132,35 @@ fn is_host(host: &str) -> bool {
     host.starts_with('[') || (host.len() <= 253 && host.split('.').all(is_label))
 }
 
-/// The port that nobody writes.
-fn is_default_port(parts: &Parts<'_>) -> bool {
-    matches!((parts.scheme, parts.port), ("https", Some("443")) | ("http", Some("80")))
+/// Why no browser would take a host for what it says; `None` where it would.
+fn host_fault(host: &str) -> Option<&'static str> {
+    if !is_host(host) {
+        return Some("its host is no name: labels have 1 to 63 characters and no hyphen at an end");
+    }
+    if is_odd_number(host) {
+        return Some("its host is an IPv4 address that is not written as four decimal numbers");
+    }
+    None
 }
 
-/// Is this the origin of a URI, be it with the port that nobody writes?
-fn is_of_origin(uri: &str, parts: &Parts<'_>, own: &str) -> bool {
-    let without_port = |origin: &str, parts: &Parts<'_>| match (is_default_port(parts), parts.port)
-    {
-        (true, Some(port)) => {
-            origin.strip_suffix(port).map(|it| it.trim_end_matches(':').to_owned())
-        }
-        _ => Some(origin.to_owned()),
+/// The port that nobody writes.
+fn default_port(scheme: &str) -> Option<&'static str> {
+    match scheme {
+        "https" => Some("443"),
+        "http" => Some("80"),
+        _ => None,
+    }
+}
+
+/// Are both of one origin, be it with the port that nobody writes?
+fn is_of_origin(parts: &Parts<'_>, own: &str) -> bool {
+    // Hosts are the same in either case, and a callback's is in the lower one.
+    let own = own.to_ascii_lowercase();
+    let of = |parts: Parts<'_>| {
+        let port = parts.port.or(default_port(parts.scheme)).map(str::to_owned);
+        (parts.scheme.to_owned(), parts.host.to_owned(), port)
     };
-    let origin = &uri[..uri.len() - parts.rest.len()];
-    let own_parts = split(own);
-    let own = own_parts.map_or(Some(own.to_owned()), |parts| without_port(own, &parts));
-    without_port(origin, parts) == own
+    split(&own).is_some_and(|own| of(own) == of(*parts))
 }
 
 /// Why a URI may not be registered; `None` where it may.
@@ -165,14 +176,11 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
             _ => Some("its scheme is not allowed"),
         };
     }
-    if is_of_origin(uri, &parts, rules.own_origin) {
+    if is_of_origin(&parts, rules.own_origin) {
         return Some("it leads to this server");
     }
-    if !is_host(parts.host) {
-        return Some("its host is no name: labels have 1 to 63 characters and no hyphen at an end");
-    }
-    if is_odd_number(parts.host) {
-        return Some("its host is an IPv4 address that is not written as four decimal numbers");
+    if let Some(why) = host_fault(parts.host) {
+        return Some(why);
     }
     match parts.scheme {
         "https" => None,
@@ -184,9 +192,7 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
 
 /// Is this the address of a page: https, and nothing odd about it?
 pub fn is_page(text: &str) -> bool {
-    split(text).is_some_and(|parts| {
-        parts.scheme == "https" && is_host(parts.host) && !is_odd_number(parts.host)
-    })
+    split(text).is_some_and(|parts| parts.scheme == "https" && host_fault(parts.host).is_none())
 }
 
 /// Is this an origin, as browsers send it: `https://host` or `https://host:port`, or on a loopback address
@@ -197,9 +203,8 @@ pub fn is_origin(text: &str) -> bool {
         (parts.scheme == "https" || (parts.scheme == "http" && is_loopback(parts.host)))
             && !parts.host.is_empty()
             && parts.rest.is_empty()
-            && !is_default_port(&parts)
-            && is_host(parts.host)
-            && !is_odd_number(parts.host)
+            && (parts.port.is_none() || parts.port != default_port(parts.scheme))
+            && host_fault(parts.host).is_none()
     })
 }
 
@@ -342,7 +347,9 @@ mod tests {
         ] {
             assert!(refusal(bad, native).is_some(), "{bad}");
         }
-        for own_origin in ["https://store.example", "https://store.example:443"] {
+        for own_origin in
+            ["https://store.example", "https://store.example:443", "https://Store.Example"]
+        {
             for uri in ["https://store.example/cb", "https://store.example:443/cb"] {
                 assert!(refusal(uri, Rules { own_origin, ..RULES }).is_some(), "{uri}");
             }
