@@ -273,7 +273,7 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
             Some(_) => Err(bad(field, "must be a list of texts")),
         }
     };
-    let mut application_type = text("application_type")?.unwrap_or("web");
+    let application_type = text("application_type")?;
     let auth_method = match text("token_endpoint_auth_method")? {
         None => "client_secret_basic",
         Some(method @ ("client_secret_basic" | "client_secret_post" | "none")) => method,
@@ -301,8 +301,13 @@ fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
             "has client_credentials, which need a client that keeps a secret",
         ));
     }
-    if grants_itself && !grants_code && redirect_uris.is_empty() {
-        application_type = ApplicationType::Service.as_str();
+    let usual = if grants_itself { ApplicationType::Service } else { ApplicationType::Web };
+    let application_type = application_type.unwrap_or(usual.as_str());
+    if grants_itself && application_type != ApplicationType::Service.as_str() {
+        return Err(bad(
+            "grant_types",
+            "has client_credentials, which are for the [application_type] service alone",
+        ));
     }
     let fields = Fields {
         application_type: application_type.to_owned(),

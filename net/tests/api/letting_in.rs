@@ -274,6 +274,26 @@ fn a_client_that_could_not_work_is_not_made() {
                 with(r#","grant_types":["authorization_code","client_credentials"],"token_endpoint_auth_method":"none""#),
                 "grant_types",
             ),
+            // Only a service acts for itself; what was said of its kind is not overruled.
+            (
+                with(r#","application_type":"web","grant_types":["authorization_code","client_credentials"]"#),
+                "grant_types",
+            ),
+            (
+                r#"{"client_name":"A","application_type":"web","grant_types":["client_credentials"]}"#
+                    .to_owned(),
+                "grant_types",
+            ),
+            (
+                r#"{"client_name":"A","application_type":"native","grant_types":["client_credentials"]}"#
+                    .to_owned(),
+                "grant_types",
+            ),
+            (
+                r#"{"client_name":"A","application_type":"tv","grant_types":["authorization_code"]}"#
+                    .to_owned(),
+                "application_type",
+            ),
         ] {
             let answer = client.call("POST", "/_oauth/client", &body).await;
             let text = answer.text();
@@ -290,5 +310,39 @@ fn a_client_that_could_not_work_is_not_made() {
             "grant_types":["urn:ietf:params:oauth:grant-type:device_code"]}"#;
         let made = client.good("POST", "/_oauth/client", device).await;
         assert_eq!(at(&made, &["application_type"]).as_str(), Some("native"));
+    });
+}
+
+/// One that could also send its owners on was made a `web` application, whose tokens of its own were then
+/// refused.
+#[test]
+fn who_asks_to_act_for_itself_does() {
+    with_oauth(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        person(&mut client, "ann", &[]).await;
+        let callback = r#","redirect_uris":["https://app.example/cb"]"#;
+        for more in [
+            r#","grant_types":["client_credentials"]"#.to_owned(),
+            format!(r#","grant_types":["client_credentials"]{callback}"#),
+            format!(r#","grant_types":["authorization_code","client_credentials"]{callback}"#),
+            format!(
+                r#","grant_types":["client_credentials"],"application_type":"service"{callback}"#
+            ),
+        ] {
+            client.authorize(Some(&basic("elastic", "secret")));
+            let body = format!(r#"{{"client_name":"A","service_account":"ann"{more}}}"#);
+            let made = client.good("POST", "/_oauth/client", &body).await;
+            let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+            assert_eq!(text("application_type"), "service", "{body}");
+            let form = format!(
+                "grant_type=client_credentials&client_id={}&client_secret={}",
+                text("client_id"),
+                text("client_secret")
+            );
+            let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+            client.authorize(None);
+            let answer = client.call_with("POST", "/token", &kind, form.as_bytes()).await;
+            assert_eq!(answer.status, 200, "{body}: {}", answer.text());
+        }
     });
 }
