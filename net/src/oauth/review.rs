@@ -135,17 +135,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let is_yes = form.text("decision") == "approve";
     let event = if is_yes { "client_approved" } else { "client_rejected" };
     let named = &client.proposal.as_ref().unwrap_or(&client.profile).name;
-    // The developer may have sent another one since the page was made: nobody looked at that.
-    if form.text("version") != client.version.to_string() {
-        let facts = [
-            ("reason", "it changed since it was looked at"),
-            ("user", signed_in.user.name.as_str()),
-            ("client", client.client_id.as_deref().unwrap_or_default()),
-            ("application", &client.reference),
-        ];
-        visit.note(event, "failed", &facts);
-        return look_again(visit, signed_in, named);
-    }
+    // The developer may have sent another one since the page was made, which nobody looked at. A form that
+    // names no version is about none that is kept.
+    let version = form.text("version").parse().unwrap_or_default();
     let note: String = form.text("note").chars().take(NOTE_CHARACTERS_MAX).collect();
     let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
     let changed = match form.text("decision") {
@@ -173,7 +165,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         _ => return visit.foreign_form(),
     };
     let id = changed.client_id.clone().unwrap_or_default();
-    let command = Command::PutClient { client: changed.clone(), version: client.version };
+    let command = Command::PutClient { client: changed.clone(), version };
     let decided = visit.ask(command).await;
     // Nothing is noted as done that was not.
     let (outcome, reason, lists) = match &decided {
