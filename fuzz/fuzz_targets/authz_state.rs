@@ -36,6 +36,8 @@ fuzz_target!(init: base::hash::fix_seed(), |bytes: &[u8]| {
     for user in authz::file_realm::parse(text, 0) {
         let roles: Vec<&str> = user.roles.iter().map(String::as_str).collect();
         let line = authz::file_realm::line(&user.name, &roles, &user.password);
+        assert_eq!(authz::file_realm::parse(&line, 0), [user.clone()], "written, read, equal");
+        let line = authz::file_realm::short_lived_line(&user.name, &roles, &user.password, 0);
         assert_eq!(authz::file_realm::parse(&line, 0), [user], "written, read, equal");
     }
 });

@@ -1,14 +1,9 @@
 //! Hidden documents answer as those that are not there, whoever asks for them by their ids.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use json::json;
 
+use crate::browser::basic;
 use crate::place::{Client, at, with_security};
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-}
 
 async fn stage(client: &mut Client) {
     client.authorize(Some(&basic("elastic", "secret")));

@@ -110,15 +110,6 @@ pub fn location(answer: &Response) -> String {
     found.unwrap_or_else(|| panic!("not led on: {} {}", answer.status, answer.text())).1.clone()
 }
 
-/// The token of a page's own form.
-pub fn hidden(page: &Response) -> String {
-    let text = page.text();
-    let after = text.split("name=\"csrf_token\" value=\"").nth(1).expect("a token");
-    // The form of the page itself comes after that of the bar.
-    let after = text.rsplit("name=\"csrf_token\" value=\"").next().unwrap_or(after);
-    after.split('"').next().expect("an end").to_owned()
-}
-
 /// The text of a page, without its tags.
 pub fn words(page: &Response) -> String {
     let text = page.text();

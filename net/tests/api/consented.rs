@@ -2,7 +2,7 @@
 
 use json::json;
 
-use crate::browser::{Browser, basic, escaped, fields, hidden, location, words};
+use crate::browser::{Browser, basic, escaped, fields, location, words};
 use crate::place::{Client, at, value, with_audited, with_oauth};
 
 const CALLBACK: &str = "https://app.example/cb";
@@ -39,19 +39,13 @@ async fn promised(
     scope: &str,
 ) -> (String, Option<String>) {
     let mut browser = Browser::default();
-    let (request, page) = browser.consent(client, user, &app.0, scope).await;
+    let (_, page) = browser.consent(client, user, &app.0, scope).await;
     let told = words(&page);
     let told = told.split_once("It asks to ").expect("what it asks").1;
     let told = told.split("It keeps this access").next().unwrap_or_default().trim().to_owned();
-    let form = [
-        ("csrf_token", hidden(&page)),
-        ("request", request),
-        ("scope", scope.to_owned()),
-        ("decision", "allow".to_owned()),
-    ];
-    let form: Vec<(&str, &str)> =
-        form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let led = location(&browser.ask(client, "/consent", &form).await);
+    let mut form = fields(&page, "/consent");
+    form.extend([("scope", scope), ("decision", "allow")].map(|(a, b)| (a.into(), b.into())));
+    let led = location(&browser.post(client, "/consent", &form).await);
     let Some((_, code)) = led.split_once("code=") else {
         assert!(led.contains("error=access_denied"), "{led}");
         return (told, None);

@@ -1,10 +1,9 @@
 //! Who has no role may do nothing: asked of every route there is.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use json::json;
 use net::table::{Api, ROUTES, Route};
 
+use crate::browser::basic;
 use crate::place::{Client, at, with_security};
 
 /// What everybody who may come in may ask, by path: who am I, my password, what may I.
@@ -87,10 +86,6 @@ fn filled(path: &str, task: &str) -> String {
         other => other,
     });
     segments.collect::<Vec<_>>().join("/")
-}
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
 async fn stage(client: &mut Client) -> String {

@@ -1,6 +1,6 @@
 //! Devices without a keyboard: their code on the way through the sign-in, and what they may ask.
 
-use crate::browser::{Browser, basic, location};
+use crate::browser::{Browser, basic, fields, location};
 use crate::place::{Client, ISSUER, at, value, with_audited, with_oauth};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -98,14 +98,10 @@ fn what_a_device_does_not_get_is_noted_with_why() {
             let mut browser = Browser::default();
             browser.sign_in(&mut client, "ann", "/login").await;
             let page = browser.ask(&mut client, "/device", &[]).await;
-            let token = crate::browser::hidden(&page);
-            let form = [
-                ("csrf_token", token.as_str()),
-                ("user_code", &code),
-                ("scope", scope),
-                ("decision", decision),
-            ];
-            let answer = browser.ask(&mut client, "/device", &form).await;
+            let mut form = fields(&page, "/device");
+            let typed = [("user_code", code.as_str()), ("scope", scope), ("decision", decision)];
+            form.extend(typed.map(|(name, value)| (name.into(), value.into())));
+            let answer = browser.post(&mut client, "/device", &form).await;
             assert_eq!(answer.status, 200, "{}", answer.text());
             let lines = told.of("consent_denied");
             assert_eq!(at(&lines[0], &["reason"]).as_str(), Some(reason));

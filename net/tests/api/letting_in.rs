@@ -1,14 +1,9 @@
 //! The OAuth half and the door beside it: who may let whom act for whom, and how often one may guess.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use json::json;
 
+use crate::browser::basic;
 use crate::place::{Client, ISSUER, at, value, with_oauth};
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-}
 
 async fn person(client: &mut Client, name: &str, roles: &[&str]) {
     let body = json!({"password": (format!("{name}-knows-this")), "roles": (roles.to_vec())});

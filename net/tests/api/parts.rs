@@ -1,14 +1,9 @@
 //! Fields of which only a part is hidden, or whose values stand elsewhere too.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use json::{Value, json};
 
+use crate::browser::basic;
 use crate::place::{Client, at, with_security};
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-}
 
 /// An index `w`, and a caller `part` who does not see `fields`.
 async fn stage(client: &mut Client, except: &[&str]) {

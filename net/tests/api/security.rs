@@ -1,13 +1,7 @@
 //! Who may pass the door.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
+use crate::browser::basic;
 use crate::place::{at, failure, with_security};
-
-fn basic(user: &str, password: &str) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
-}
 
 #[test]
 fn strangers_are_challenged() {
