@@ -26,7 +26,7 @@ use runtime::tls_client::judge;
 use crate::calendar::date;
 use crate::config::OwnCertificate;
 use crate::failure::{Code, Failure, Result};
-use crate::folder::{Folder, save};
+use crate::folder::{Folder, remove, save};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const AUTHORITY_DAYS: u32 = 3_650;
@@ -151,6 +151,9 @@ fn ensure(
         let certificate = authority(&key, title, now)
             .self_signed(&key)
             .map_err(|error| made(&authority_crt, &error))?;
+        // What an authority of before signed goes first: beside the new one it would say that clients know that.
+        remove(&node_key)?;
+        remove(&node_crt)?;
         // The key last: a first start cut short between the two begins anew.
         save(&authority_crt, certificate.pem().as_bytes(), 0o644)?;
         save(&authority_key, key.serialize_pem().as_bytes(), 0o600)?;
@@ -259,7 +262,7 @@ mod tests {
         Folder::make(&path).expect("made")
     }
 
-    fn remove(folder: &Folder) {
+    fn clear(folder: &Folder) {
         std::fs::remove_dir_all(folder.path()).expect("removed");
     }
 
@@ -293,7 +296,7 @@ mod tests {
         assert_eq!(renewed.fingerprint, made.fingerprint, "the authority stays");
         let chain = std::fs::read(folder.certs("http.crt")).expect("there");
         assert!(judge(&chain, &authority, "search.example.org", now()).is_ok());
-        remove(&folder);
+        clear(&folder);
     }
 
     #[test]
@@ -308,7 +311,7 @@ mod tests {
         assert_ne!(renewed, old);
         let authority = std::fs::read(folder.certs("http_ca.crt")).expect("there");
         assert!(judge(&renewed, &authority, "localhost", late + 700 * DAY).is_ok());
-        remove(&folder);
+        clear(&folder);
     }
 
     #[test]
@@ -334,7 +337,29 @@ mod tests {
         }
         let other = prepare(&folder, None, &names).expect("a new authority");
         assert_ne!(other.fingerprint, made.fingerprint);
-        remove(&folder);
+        clear(&folder);
+    }
+
+    /// The start after was refused, and told to put a key back that there never was.
+    #[test]
+    fn a_new_authority_that_was_cut_short_is_begun_anew() {
+        let folder = folder("cut-short");
+        let names = hosts(&["localhost"]);
+        let made = prepare(&folder, None, &names).expect("made");
+        for name in ["http_ca.key", "http_ca.crt"] {
+            std::fs::remove_file(folder.certs(name)).expect("removed");
+        }
+        // The certificate is written, its key is not.
+        let in_the_way = folder.certs("http_ca.key.tmp");
+        std::fs::create_dir(&in_the_way).expect("made");
+        assert!(prepare(&folder, None, &names).is_err(), "cut short");
+        assert!(folder.certs("http_ca.crt").exists() && !folder.certs("http_ca.key").exists());
+        std::fs::remove_dir(&in_the_way).expect("removed");
+        let other = prepare(&folder, None, &names).expect("begun anew");
+        assert_ne!(other.fingerprint, made.fingerprint);
+        let again = prepare(&folder, None, &names).expect("nothing to do");
+        assert_eq!(again.fingerprint, other.fingerprint);
+        clear(&folder);
     }
 
     #[test]
@@ -360,6 +385,6 @@ mod tests {
             assert_eq!(failure.code, Code::Setting);
             assert!(failure.sentence.contains(word), "{failure}");
         }
-        remove(&folder);
+        clear(&folder);
     }
 }

@@ -235,6 +235,16 @@ pub fn make_private(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Removes a file, for good; it need not be there.
+pub fn remove(path: &Path) -> Result<()> {
+    let gone = match std::fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => sync_folder_of(path),
+    };
+    gone.map_err(|error| Failure::file("removing", path, &error))
+}
+
 /// Puts `bytes` at `path`, whole or not at all.
 pub fn save(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let failed = |error: std::io::Error| Failure::file("writing", path, &error);
@@ -251,10 +261,14 @@ pub fn save(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&unfinished, path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        sync_folder_of(path)
     };
     write().map_err(failed)
+}
+
+fn sync_folder_of(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 #[cfg(test)]
