@@ -32,6 +32,15 @@ pub enum Remains {
     Whole,
 }
 
+/// A scope of which something is held, and what that is: worked out once for all that is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The scope.
+    pub scope: Scope,
+    /// What remains of it.
+    pub remains: Remains,
+}
+
 /// On how many indices and data streams a scope is held. A stream is one, however many indices it writes
 /// into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,14 +114,20 @@ impl Reach {
         Self { roles, held }
     }
 
-    /// What remains of a scope; nothing of what is none.
-    pub fn remains(&self, scope: &str) -> Option<Remains> {
-        Scope::parse(scope).map(|scope| self.of(&scope)).filter(|remains| !remains.is_empty())
+    /// What is held of a scope; nothing of what is none.
+    pub fn share(&self, scope: &str) -> Option<Share> {
+        Scope::parse(scope).and_then(|scope| self.share_of(scope))
+    }
+
+    /// The same of one that is read.
+    pub fn share_of(&self, scope: Scope) -> Option<Share> {
+        let remains = self.of(&scope);
+        (!remains.is_empty()).then_some(Share { scope, remains })
     }
 
     /// Is anything of a scope held?
     pub fn holds_any(&self, scope: &str) -> bool {
-        self.remains(scope).is_some()
+        self.share(scope).is_some()
     }
 
     /// Is anything of an entry of `authorization_details` held?
@@ -122,20 +137,19 @@ impl Reach {
 
     /// On how many of these a scope is held today: an application may ask for any name, and what it
     /// is told must not tell which of those there are that its owner was not granted.
-    pub fn today<'n>(&self, scope: &str, there: impl Iterator<Item = There<'n>>) -> Today {
+    pub fn today<'n>(&self, share: &Share, there: impl Iterator<Item = There<'n>>) -> Today {
         let mut today = Today::default();
-        let Some(Scope::Index { pattern, action }) = Scope::parse(scope) else { return today };
-        let asked = Held::of_scope(action);
-        let Remains::Indices(most) = self.of(&Scope::Index { pattern: pattern.clone(), action })
+        let (Scope::Index { pattern, action }, Remains::Indices(most)) =
+            (&share.scope, &share.remains)
         else {
             return today;
         };
-        let most = most.told();
+        let (asked, most) = (Held::of_scope(*action), most.told());
         today.is_narrow =
-            pattern.contains('*') && self.everywhere(&pattern, asked).of_use().told() != most;
+            pattern.contains('*') && self.everywhere(pattern, asked).of_use().told() != most;
         // Few sets of rights, many names; of each: is anything of it of use, and is it all that remains?
         let mut known: Vec<(Held, Option<bool>)> = Vec::new();
-        for one in there.filter(|one| one.fits(&pattern)) {
+        for one in there.filter(|one| one.fits(pattern)) {
             let grants = self.grants().filter(|(_, grant)| grant.names_index(one.name()));
             let held = grants.fold(Held::default(), |all, (held, _)| all.or(held));
             let held = held.and(asked);
@@ -215,6 +229,15 @@ mod tests {
         Reach::new(Arc::from([Arc::new(Role::new("r", descriptor))]))
     }
 
+    fn remains(reach: &Reach, scope: &str) -> Option<Remains> {
+        reach.share(scope).map(|share| share.remains)
+    }
+
+    fn today<'n>(reach: &Reach, scope: &str, there: impl IntoIterator<Item = There<'n>>) -> Today {
+        let share = reach.share(scope);
+        share.map(|share| reach.today(&share, there.into_iter())).unwrap_or_default()
+    }
+
     const NAMES: [&str; 5] = ["a-1", "a-2", "b-1", "c-1", ".tasks"];
 
     #[test]
@@ -222,7 +245,7 @@ mod tests {
         let reach =
             reach(&[], &[("a-*", "read"), ("*-1", "view_index_metadata"), ("c-*", "write")]);
         let today = |scope: &str| {
-            let today = reach.today(scope, NAMES.into_iter().map(There::Index));
+            let today = today(&reach, scope, NAMES.map(There::Index));
             (today.whole, today.part)
         };
         // Two are read; of two others the fields are seen.
@@ -247,7 +270,7 @@ mod tests {
             There::Index("logs-1"),
             There::Stream("other"),
         ];
-        let today = |scope: &str| reach.today(scope, there.into_iter());
+        let today = |scope: &str| today(&reach, scope, there);
         let one = Today { streams: 1, ..Today::default() };
         assert_eq!(today("index:logs-*:read"), Today { whole: 1, ..one });
         assert_eq!(today("index:logs-y:read"), one);
@@ -281,22 +304,22 @@ mod tests {
             ("index:c*:read", true),
             ("index:a-1:read", false),
         ] {
-            assert_eq!(reach.today(scope, [].into_iter()).is_narrow, is_narrow, "{scope}");
+            assert_eq!(today(&reach, scope, []).is_narrow, is_narrow, "{scope}");
         }
     }
 
     #[test]
     fn parts_of_several_roles_come_together_where_names_may_meet() {
         let reach = reach(&[], &[("a-*", "create_index"), ("b-*", "delete_index")]);
-        let told = |scope: &str| match reach.remains(scope) {
+        let told = |scope: &str| match remains(&reach, scope) {
             Some(Remains::Indices(held)) => held.told(),
             other => panic!("{other:?}"),
         };
         let (create, delete) = (("create", Object::Indices), ("delete", Object::Indices));
         assert_eq!(told("index:*:manage"), [create, delete]);
         assert_eq!(told("index:b-1:manage"), [delete]);
-        assert_eq!(reach.remains("index:c*:manage"), None);
-        assert_eq!(reach.remains("index:*:read"), None);
+        assert_eq!(remains(&reach, "index:c*:manage"), None);
+        assert_eq!(remains(&reach, "index:*:read"), None);
     }
 
     /// Who held `.kibana*` alone was asked for reading every index, and nothing of it could ever be read.
@@ -304,8 +327,8 @@ mod tests {
     fn names_that_begin_with_a_dot_are_nothing_of_a_scope() {
         for names in [".kibana*", "/[.]kibana.*/", ".*"] {
             let owner = reach(&[], &[(names, "read")]);
-            assert_eq!(owner.remains("index:*:read"), None, "{names}");
-            let today = owner.today("index:*:read", NAMES.into_iter().map(There::Index));
+            assert_eq!(remains(&owner, "index:*:read"), None, "{names}");
+            let today = today(&owner, "index:*:read", NAMES.map(There::Index));
             assert_eq!(today, Today::default(), "{names}");
         }
         let owner = reach(&[], &[(".kibana*", "write"), ("*", "read")]);
@@ -316,25 +339,25 @@ mod tests {
     #[test]
     fn indices_that_a_first_document_makes_take_one_who_adds_it() {
         let owner = reach(&[], &[("q-*", "auto_configure")]);
-        assert_eq!(owner.remains("index:q-*:manage"), None);
-        assert_eq!(owner.remains("index:q-*:all"), None);
-        assert_eq!(owner.today("index:*:all", [There::Index("q-1")].into_iter()), Today::default());
+        assert_eq!(remains(&owner, "index:q-*:manage"), None);
+        assert_eq!(remains(&owner, "index:q-*:all"), None);
+        assert_eq!(today(&owner, "index:*:all", [There::Index("q-1")]), Today::default());
         let adds = reach(&[], &[("q-*", "auto_configure"), ("q-*", "create_doc")]);
-        let Some(Remains::Indices(held)) = adds.remains("index:q-*:all") else {
+        let Some(Remains::Indices(held)) = remains(&adds, "index:q-*:all") else {
             panic!("something is held")
         };
         assert_eq!(held.told(), [("add", Object::Documents), ("create", Object::Indices)]);
-        assert_eq!(adds.remains("index:q-*:manage"), None);
+        assert_eq!(remains(&adds, "index:q-*:manage"), None);
     }
 
     #[test]
     fn the_clusters_state_may_be_seen_in_part() {
-        let seen = |privilege: &str| reach(&[privilege], &[]).remains("cluster:monitor");
+        let seen = |privilege: &str| remains(&reach(&[privilege], &[]), "cluster:monitor");
         assert_eq!(seen("monitor_stats"), Some(Remains::Cluster(vec!["statistics"])));
         assert_eq!(seen("manage_security"), None);
         assert_eq!(seen("none"), None);
         let all = scope::MONITOR.iter().map(|(_, word)| *word).collect();
         assert_eq!(seen("monitor"), Some(Remains::Cluster(all)));
-        assert_eq!(reach(&[], &[]).remains("self"), Some(Remains::Whole));
+        assert_eq!(remains(&reach(&[], &[]), "self"), Some(Remains::Whole));
     }
 }

@@ -1,7 +1,7 @@
 //! Scopes in plain words: what would really be possible.
 
 use crate::oauth::part::{Held, Object};
-use crate::oauth::reach::{Remains, Today};
+use crate::oauth::reach::{Remains, Share, Today};
 use crate::oauth::scope::Scope;
 
 /// How much a permission lets happen.
@@ -101,24 +101,24 @@ impl Words {
     }
 }
 
-/// A scope in words, told to somebody who may hold only a part of it: what remains of it, and on how many
-/// indices today.
-pub fn held(scope: &str, remains: &Remains, today: Today) -> Words {
+/// A scope in words, told to somebody who may hold only a part of it, and on how many indices today.
+pub fn held(share: &Share, today: Today) -> Words {
+    let scope = &share.scope.to_string();
     let part = |sentence: String, weight| Words {
         sentence,
         effect: format!("{MORE}{}.", anywhere(scope)),
         weight,
     };
     let whole = said(scope, |_| Some(today));
-    match (remains, Scope::parse(scope)) {
-        (Remains::Indices(held), Some(Scope::Index { pattern, action })) => {
+    match (&share.remains, &share.scope) {
+        (Remains::Indices(held), Scope::Index { pattern, action }) => {
             let told = held.told();
-            if told.is_empty() || told == Held::of_scope(action).told() {
+            if told.is_empty() || told == Held::of_scope(*action).told() {
                 return whole;
             }
-            part(sentence(&told, &pattern, today), weight(&told))
+            part(sentence(&told, pattern, today), weight(&told))
         }
-        (Remains::Cluster(seen), Some(Scope::Monitor))
+        (Remains::Cluster(seen), Scope::Monitor)
             if !["health", "statistics"].iter().all(|it| seen.contains(it)) =>
         {
             part(format!("See the {} of the store", list(seen, "and")), Weight::Slight)
@@ -260,6 +260,10 @@ fn place(pattern: &str, today: Option<Today>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn share(scope: &str, remains: Remains) -> Share {
+        Share { scope: Scope::parse(scope).expect("a scope"), remains }
+    }
     use crate::privilege::{Actions, Kind};
 
     /// So many indices.
@@ -322,7 +326,7 @@ mod tests {
         let Some(Scope::Index { action, .. }) = Scope::parse(scope) else { panic!("{scope}") };
         let privileges: Vec<String> = privileges.iter().map(|&name| name.to_owned()).collect();
         let owner = Held::of(&Actions::of(Kind::Index, &privileges));
-        held(scope, &Remains::Indices(owner.and(Held::of_scope(action))), today)
+        held(&share(scope, Remains::Indices(owner.and(Held::of_scope(action)))), today)
     }
 
     /// Who may see the fields of an index alone was told that documents are read.
@@ -417,7 +421,7 @@ mod tests {
     #[test]
     fn who_sees_a_part_of_how_the_store_does_is_told_which() {
         let told = |seen: &[&'static str]| {
-            held("cluster:monitor", &Remains::Cluster(seen.to_vec()), Today::default())
+            held(&share("cluster:monitor", Remains::Cluster(seen.to_vec())), Today::default())
         };
         assert_eq!(told(&["statistics"]).sentence, "See the statistics of the store");
         assert!(told(&["statistics"]).is_part());

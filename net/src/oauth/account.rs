@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use authz::oauth::reach::Today;
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
 use authz::pages::consent::Condition;
 use authz::pages::quoted;
@@ -77,7 +78,11 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
     let reach = authorize::reach_of(&state, &signed_in.user);
     let today = |scope: &String| {
-        let words = consent::told(visit, &reach, scope);
+        let words = match reach.share(scope) {
+            Some(share) => consent::told(visit, &reach, &share),
+            // Granted before the owner lost it all.
+            None => words::of(scope, |_| Today::default()),
+        };
         match words.is_part() {
             true => format!(
                 "{} (as your rights grow, up to: {})",

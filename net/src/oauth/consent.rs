@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use authz::oauth::reach::{Reach, Remains, Today};
+use authz::oauth::reach::{Reach, Share, Today};
 use authz::oauth::{details, scope};
 use authz::pages::consent::{self, Condition, Consent, Detail};
-use authz::pages::words::{self, Weight};
+use authz::pages::words::{self, Weight, Words};
 use authz::record::client::Client;
 use authz::record::grant::Pending;
 use env::Env;
@@ -55,18 +55,18 @@ fn show<E: Env>(
         ("terms", &profile.tos_uri),
     ];
     let reach = reach_of(&state, &signed_in.user);
-    let (scopes, beyond): (Vec<String>, Vec<String>) =
-        pending.scopes.iter().cloned().partition(|scope| reach.holds_any(scope));
-    let entries = || pending.details.iter().enumerate();
-    let details = entries().filter(|(_, entry)| reach.holds_any_of(entry));
-    let details = details.map(|(at, entry)| detail(visit, &reach, at, entry)).collect();
-    // What indices there are is nobody's business who holds nothing of them.
-    let beyond_details = entries()
-        .filter(|(_, entry)| !reach.holds_any_of(entry))
-        .flat_map(|(_, entry)| details::scopes(entry))
-        .map(|scope| words::anywhere(&scope.to_string()));
-    let beyond = beyond.iter().map(|scope| words::anywhere(scope));
-    let beyond = beyond.chain(beyond_details).collect();
+    let (scopes, mut beyond) = asked(visit, &reach, &pending.scopes);
+    let mut details = Vec::new();
+    for (at, entry) in pending.details.iter().enumerate() {
+        match held_detail(visit, &reach, at, entry) {
+            Some(detail) => details.push(detail),
+            // What indices there are is nobody's business who holds nothing of them.
+            None => {
+                let scopes = details::scopes(entry).into_iter();
+                beyond.extend(scopes.map(|scope| words::anywhere(&scope.to_string())));
+            }
+        }
+    }
     let lasting = client.may("refresh_token");
     let shown = Consent {
         person: signed_in.person(),
@@ -80,7 +80,7 @@ fn show<E: Env>(
         reviewed: !client.unreviewed,
         host: redirect::remote_host(&pending.redirect),
         insecure: redirect::is_insecure(&pending.redirect),
-        scopes: in_words(visit, &reach, &scopes),
+        scopes,
         details,
         beyond,
         swallows: swallows(pending),
@@ -100,45 +100,61 @@ pub fn logo(client: &Arc<Client>, client_id: &str) -> Option<String> {
     client.profile.logo.as_ref().map(|_| format!("/logo/{client_id}"))
 }
 
-/// Scopes with what they mean today to an owner who reaches so far.
-pub fn in_words<E: Env>(
+/// Of scopes that are asked, those of which an owner who reaches so far holds something, with what they mean
+/// today; and what the others would be.
+pub fn asked<E: Env>(
     visit: &Visit<'_, E>,
     reach: &Reach,
     scopes: &[String],
-) -> Vec<(String, words::Words)> {
-    scopes.iter().map(|scope| (scope.clone(), told(visit, reach, scope))).collect()
-}
-
-/// A scope with what it means today to an owner who reaches so far: what remains of it, or all of it where
-/// that is nothing.
-pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, scope: &str) -> words::Words {
-    match reach.remains(scope) {
-        Some(remains @ Remains::Indices(_)) => {
-            words::held(scope, &remains, visit.held_today(reach, scope))
+) -> (Vec<(String, Words)>, Vec<String>) {
+    let (mut held, mut beyond) = (Vec::new(), Vec::new());
+    for scope in scopes {
+        match reach.share(scope) {
+            Some(share) => held.push((scope.clone(), told(visit, reach, &share))),
+            None => beyond.push(words::anywhere(scope)),
         }
-        Some(remains) => words::held(scope, &remains, Today::default()),
-        None => words::of(scope, |_| Today::default()),
     }
+    (held, beyond)
 }
 
-/// An entry of details, the one at this place, with what it means today to an owner who reaches so far.
-pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Value) -> Detail {
-    let scopes = || details::scopes(entry).into_iter().map(|scope| scope.to_string());
+/// What is held of a scope, with what it means today.
+pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
+    words::held(share, visit.held_today(reach, share))
+}
+
+/// An entry of details, the one at this place, with what it means today to an owner who reaches so far;
+/// none of which nothing is held.
+pub fn held_detail<E: Env>(
+    visit: &Visit<'_, E>,
+    reach: &Reach,
+    at: usize,
+    entry: &Value,
+) -> Option<Detail> {
     let (mut held, mut later) = (Vec::new(), Vec::new());
-    for scope in scopes() {
-        let words = reach.holds_any(&scope).then(|| told(visit, reach, &scope));
+    for scope in details::scopes(entry) {
+        let name = scope.to_string();
+        let words = reach.share_of(scope).map(|share| told(visit, reach, &share));
         // What is not held today is granted all the same, and works as soon as it is.
-        if words.as_ref().is_none_or(words::Words::is_part) {
-            later.push(words::anywhere(&scope));
+        if words.as_ref().is_none_or(Words::is_part) {
+            later.push(words::anywhere(&name));
         }
         held.extend(words);
     }
-    if held.is_empty() {
-        later.clear();
-        // Granted before the owner lost it all.
-        held = scopes().map(|scope| words::of(&scope, |_| Today::default())).collect();
-    }
-    let sentences: Vec<&str> = held.iter().map(|words| words.sentence.as_str()).collect();
+    (!held.is_empty()).then(|| detail_of(at, entry, &held, later))
+}
+
+/// The same of an entry that was granted, be it before its owner lost it all.
+pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Value) -> Detail {
+    held_detail(visit, reach, at, entry).unwrap_or_else(|| {
+        let scopes = details::scopes(entry).into_iter();
+        let lost: Vec<Words> =
+            scopes.map(|scope| words::of(&scope.to_string(), |_| Today::default())).collect();
+        detail_of(at, entry, &lost, Vec::new())
+    })
+}
+
+fn detail_of(at: usize, entry: &Value, told: &[Words], later: Vec<String>) -> Detail {
+    let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
     Detail {
         at,
@@ -146,7 +162,7 @@ pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Va
         condition: entry.get("query").map(Condition::of),
         fields: fields.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         later,
-        weight: held.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
+        weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 use authz::Command;
 use authz::oauth::scope;
 use authz::pages::device::{self, Confirm, Done};
-use authz::pages::words;
 use authz::record::grant::{Device, DeviceState};
 use env::Env;
 
@@ -131,8 +130,7 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
     let csrf = token(visit, signed_in);
     let code = shown(&device.user_code);
     let reach = authorize::reach_of(&state, &signed_in.user);
-    let (scopes, beyond): (Vec<String>, Vec<String>) =
-        device.scopes.iter().cloned().partition(|scope| reach.holds_any(scope));
+    let (scopes, beyond) = consent::asked(visit, &reach, &device.scopes);
     let page = device::confirm(&Confirm {
         person: signed_in.person(),
         csrf: &csrf,
@@ -140,8 +138,8 @@ fn confirm<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn, device: &Device) 
         app: &client.profile.name,
         logo: consent::logo(client, &device.client),
         reviewed: !client.unreviewed,
-        scopes: consent::in_words(visit, &reach, &scopes),
-        beyond: beyond.iter().map(|scope| words::anywhere(scope)).collect(),
+        scopes,
+        beyond,
         end: device.end,
     });
     visit.page(200, page)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authz::form::Hash;
-use authz::oauth::reach::{Reach, There, Today};
+use authz::oauth::reach::{Reach, Share, There, Today};
 use authz::pages::layout::{self, Person};
 use authz::pages::problem;
 use authz::record::client::Client;
@@ -235,9 +235,9 @@ impl<E: Env> Visit<'_, E> {
     }
 
     /// On how much a scope is held now by an owner who reaches so far.
-    pub fn held_today(&self, reach: &Reach, scope: &str) -> Today {
+    pub fn held_today(&self, reach: &Reach, share: &Share) -> Today {
         let state = self.core.state();
-        reach.today(scope, there(&state))
+        reach.today(share, there(&state))
     }
 
     /// The body as a form.
