@@ -257,7 +257,11 @@ mod tests {
                 scope.spawn(move || {
                     for change in 0..changes {
                         let line = format!("# {command} {change}");
-                        edit(folder, |lines| Ok(lines.push(line))).expect("changed");
+                        let add = |lines: &mut Vec<String>| {
+                            lines.push(line);
+                            Ok(())
+                        };
+                        edit(folder, add).expect("changed");
                     }
                 });
             }
