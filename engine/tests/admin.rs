@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use engine::ops::observe::HealthWait;
 use engine::ops::resize::Resize;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
-use engine::{Config, Core, Everything, start_all};
+use engine::{Config, Core, Error, Everything, Gate, Limits, Result, start_all};
 use env::{Bytes, Clock, Env, Spawn};
 use json::json;
 use sim::{Sim, SimEnv};
@@ -228,5 +230,115 @@ fn a_shard_tells_the_reign_in_which_it_serves() {
     sim.run(async move {
         let cores = start(&env).await;
         assert_eq!(terms(&cores[0]), [2], "its first reign ended without a farewell");
+    });
+}
+
+/// A gate that hides one name, and notes what it is asked for so that a refusal would be told, and at
+/// which of the ticks of its core it is asked at all.
+#[derive(Default)]
+struct Hiding {
+    hidden: &'static str,
+    asked: RefCell<Vec<String>>,
+    tick: Rc<Cell<u64>>,
+    ticks: RefCell<BTreeSet<u64>>,
+}
+
+impl Gate for Hiding {
+    fn cluster(&self, _action: &'static str) -> Result<()> {
+        Ok(())
+    }
+
+    fn index(&self, action: &'static str, index: &str) -> Result<Limits> {
+        self.asked.borrow_mut().push(index.to_owned());
+        match self.sees(action, index) {
+            true => Ok(Limits::default()),
+            false => Err(Error::new(403, "security_exception", index)),
+        }
+    }
+
+    fn sees(&self, _action: &'static str, index: &str) -> bool {
+        self.ticks.borrow_mut().insert(self.tick.get());
+        index != self.hidden
+    }
+}
+
+fn alias_request(change: AliasChange, aliases: &[&str]) -> AliasRequest {
+    let aliases = aliases.iter().map(|&alias| alias.to_owned()).collect();
+    AliasRequest { change, indices: vec!["a".into()], aliases }
+}
+
+/// Which scope a caller by a grant lacks is noted where the gate refuses it, and told with the next 403.
+/// A removal once asked so for each alias of the cluster, and for each name of the request.
+#[test]
+fn a_removal_passes_over_what_is_hidden_without_a_word() {
+    let sim = Sim::new(7);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let core = &cores[1];
+        let item = |index: &str| WriteItem {
+            source: Bytes::from(b"{}".to_vec()),
+            ..WriteItem::new(WriteAction::Index, index, "1")
+        };
+        let items = vec![item("a"), item("b")];
+        core.bulk(&Everything, BulkRequest { items, refresh: Refresh::Now }).await;
+        let add = || AliasChange::Add { alias: Box::default(), must_exist: false };
+        let other = AliasRequest { indices: vec!["b".into()], ..alias_request(add(), &["hidden"]) };
+        core.update_aliases(&Everything, &[other]).await.expect("a good alias");
+
+        for names in [&["hidden", "seen"][..], &["*", "-none"]] {
+            let seen = alias_request(add(), &["seen"]);
+            core.update_aliases(&Everything, &[seen]).await.expect("a good alias");
+            let gate = Hiding { hidden: "hidden", ..Hiding::default() };
+            let remove = alias_request(AliasChange::Remove { must_exist: None }, names);
+            let again = alias_request(add(), &["seen"]);
+            let done = core.update_aliases(&gate, &[again, remove]).await.expect("it may");
+            assert!(!done[1].missing, "{names:?}");
+            let asked = gate.asked.take();
+            assert!(asked.contains(&"seen".to_owned()), "{asked:?}");
+            assert!(!asked.contains(&"hidden".to_owned()), "{names:?} asked {asked:?}");
+        }
+        // What is there and hidden is refused all the same.
+        let gate = Hiding { hidden: "seen", ..Hiding::default() };
+        core.update_aliases(&Everything, &[alias_request(add(), &["seen"])]).await.expect("again");
+        for names in [&["seen"][..], &["se*"]] {
+            let remove = alias_request(AliasChange::Remove { must_exist: None }, names);
+            let refused = core.update_aliases(&gate, &[remove]).await.expect_err("hidden");
+            assert_eq!(refused.status, 403, "{names:?}");
+        }
+        cores[0].stop().await;
+    });
+}
+
+/// Each removal once looked at each alias of the cluster and at all of the request, in one go: a thousand
+/// of them held their core for seconds.
+#[test]
+fn removals_let_others_run_in_between() {
+    let sim = Sim::new(8);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let core = &cores[1];
+        fill(core, "a", 1).await;
+        let tick = Rc::new(Cell::new(0));
+        let done = Rc::new(Cell::new(false));
+        let (counts, ends, spawn) = (Rc::clone(&tick), Rc::clone(&done), env.spawn().clone());
+        env.spawn().spawn(async move {
+            while !ends.get() {
+                counts.set(counts.get() + 1);
+                spawn.give_way().await;
+                spawn.yield_if_needed().await;
+            }
+        });
+        for names in [&["gone"][..], &["go*", "gone"]] {
+            let gate = Hiding { tick: Rc::clone(&tick), ..Hiding::default() };
+            let remove = AliasChange::Remove { must_exist: Some(false) };
+            let requests: Vec<_> = (0..200).map(|_| alias_request(remove.clone(), names)).collect();
+            core.update_aliases(&gate, &requests).await.expect("nothing must be there");
+            let ticks = gate.ticks.take().len();
+            assert!(ticks > 20, "{names:?}: asked at {ticks} ticks of the core");
+        }
+        done.set(true);
+        cores[0].stop().await;
     });
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cluster::{Alias, AliasAction, Command, Index};
-use env::Env;
+use env::{Env, Spawn};
 
 use super::reached::Reached;
 use super::{IndicesOptions, alias_filter};
@@ -87,7 +87,7 @@ impl<E: Env> Core<E> {
         let call = Call { forbid_closed: false, ..Call::new(options) };
         for name in names.unwrap_or_default() {
             // Asked before it is looked up: whether a name that is hidden exists is nobody's business.
-            if name != "_all" && !name.contains('*') && !name.starts_with('-') {
+            if is_literal(name) {
                 gate.index(LOOK, name)?;
             }
         }
@@ -124,13 +124,18 @@ impl<E: Env> Core<E> {
         let mut actions = Vec::new();
         let mut results = Vec::with_capacity(requests.len());
         let mut does_any = false;
-        let concerned: Vec<Vec<Reached>> =
-            requests.iter().map(|request| self.concerned(gate, request)).collect::<Result<_>>()?;
+        let mut concerned: Vec<Vec<Reached>> = Vec::with_capacity(requests.len());
+        for request in requests {
+            self.env.spawn().yield_if_needed().await;
+            concerned.push(self.concerned(gate, request)?);
+        }
         let touched = concerned.iter().flatten().map(|one| &*one.index);
         let names = touched.clone().map(|index| &*index.name);
         block::check_cluster_of(&state, names, Level::MetadataWrite)?;
         block::check_all(touched, Level::MetadataWrite)?;
+        let added = self.added(requests).await;
         for (request, indices) in requests.iter().zip(concerned) {
+            self.env.spawn().yield_if_needed().await;
             if let AliasChange::Add { alias, .. } = &request.change {
                 let name = request.aliases.first().map_or("", String::as_str);
                 for one in &indices {
@@ -142,7 +147,8 @@ impl<E: Env> Core<E> {
                 AliasChange::Remove { must_exist } => {
                     // The only action is to find something even if nothing says so.
                     let must_exist = must_exist.unwrap_or(requests.len() == 1);
-                    let (names, found) = self.removed(gate, request, requests, &indices)?;
+                    let (names, found) =
+                        self.removed(gate, &request.aliases, &added, &indices).await?;
                     let uuids = indices.iter().map(|index| index.uuid).collect();
                     if !names.is_empty() {
                         actions.push(AliasAction::RemoveAny { uuids, names, must_exist });
@@ -222,44 +228,72 @@ impl<E: Env> Core<E> {
     /// The names that a removal takes away where its indices have them when the change has its turn, and
     /// whether they have any now. Another change may come between: two that move an alias would else leave
     /// it to both of their indices. What a pattern fits is all that bears a name now, or is given one by the
-    /// same request.
-    fn removed(
+    /// same request (`added`). A name is taken as it is written: dates are worked out where one is set.
+    async fn removed(
         self: &Rc<Self>,
         gate: &dyn Gate,
-        request: &AliasRequest,
-        requests: &[AliasRequest],
+        names: &[String],
+        added: &BTreeSet<String>,
         indices: &[Arc<Index>],
     ) -> Result<(Vec<String>, bool)> {
         const ACTION: &str = "indices:admin/aliases";
-        let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
+        let spawn = self.env.spawn();
+        let mut removed: BTreeSet<String> = BTreeSet::new();
+        // A list without patterns says which names it fits.
+        if !names.is_empty() && names.iter().all(|name| is_literal(name)) {
+            let mut found = false;
+            for name in names {
+                spawn.yield_if_needed().await;
+                if indices.iter().any(|index| index.aliases.contains_key(name.as_str())) {
+                    gate.index(ACTION, name)?;
+                    found = true;
+                } else if !gate.sees(ACTION, name) {
+                    continue;
+                }
+                removed.insert(name.clone());
+            }
+            return Ok((removed.into_iter().collect(), found));
+        }
         for index in indices {
-            for alias in index.aliases.keys().filter(|alias| fits(&request.aliases, alias)) {
-                if !names.contains(alias) {
+            for alias in index.aliases.keys() {
+                spawn.yield_if_needed().await;
+                if fits(names, alias) && !removed.contains(&**alias) {
                     gate.index(ACTION, alias)?;
-                    names.insert(Arc::clone(alias));
+                    removed.insert(alias.to_string());
                 }
             }
         }
-        let found = !names.is_empty();
+        let found = !removed.is_empty();
+        // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
+        // granted, and nobody is told what was lacking.
         let state = self.state();
-        let mut others: BTreeSet<Arc<str>> = state.aliases.keys().cloned().collect();
-        let added = requests.iter().filter(|one| matches!(one.change, AliasChange::Add { .. }));
-        for name in added.flat_map(|one| &one.aliases).chain(&request.aliases) {
-            if let Ok(name) = date_math::resolve(name, self.now_ms()) {
-                others.insert(Arc::from(&*name));
+        let there = state.aliases.keys().map(|alias| &**alias);
+        let written = names.iter().filter(|name| is_literal(name));
+        for alias in there.chain(added.iter().chain(written).map(String::as_str)) {
+            spawn.yield_if_needed().await;
+            if fits(names, alias) && !removed.contains(alias) && gate.sees(ACTION, alias) {
+                removed.insert(alias.to_owned());
             }
         }
-        // What nothing says of is there is no fault of the caller's, so it is passed over where it is not
-        // granted.
-        others.retain(|alias| {
-            !names.contains(alias)
-                && &**alias != "_all"
-                && !alias.contains('*')
-                && fits(&request.aliases, alias)
-                && gate.index(ACTION, alias).is_ok()
-        });
-        names.extend(others);
-        Ok((names.iter().map(|name| name.to_string()).collect(), found))
+        Ok((removed.into_iter().collect(), found))
+    }
+
+    /// The names that a request sets, of which its removals may take some.
+    async fn added(&self, requests: &[AliasRequest]) -> BTreeSet<String> {
+        let mut added = BTreeSet::new();
+        for request in requests {
+            self.env.spawn().yield_if_needed().await;
+            if !matches!(request.change, AliasChange::Add { .. }) {
+                continue;
+            }
+            for name in &request.aliases {
+                match date_math::resolve(name, self.now_ms()) {
+                    Ok(name) if is_literal(&name) => added.insert(name.into_owned()),
+                    _ => continue,
+                };
+            }
+        }
+        added
     }
 
     /// Does it anything?
@@ -310,6 +344,11 @@ impl<E: Env> Core<E> {
         }
         Ok(actions.len() > before)
     }
+}
+
+/// Is it a name, and neither a pattern nor an exclusion?
+fn is_literal(name: &str) -> bool {
+    name != "_all" && !name.contains('*') && !name.starts_with('-')
 }
 
 /// Does the list of patterns and exclusions take in `alias`?
