@@ -20,6 +20,7 @@ use super::around::{InsidePlans, inside_hits};
 use super::footprint::hit_bytes;
 use super::meaning::{State, Target};
 use super::search::{damaged, fetched};
+use super::slow::Watched;
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -175,7 +176,7 @@ impl<E: Env> Core<E> {
         done.map_err(in_reduction)
     }
 
-    /// Fetches the documents that `top_hits` chose, into `memory`.
+    /// Fetches the documents that `top_hits` chose, into `memory`; shards that fail are noted.
     ///
     /// # Errors
     /// There is too little of that.
@@ -183,7 +184,7 @@ impl<E: Env> Core<E> {
         self: &Rc<Self>,
         aggs: &mut Fields,
         targets: &[Target],
-        shards: &mut Shards,
+        (shards, watched): (&mut Shards, &mut Watched<E>),
         memory: &mut Option<Taken>,
     ) -> Result<()> {
         let mut inside: Vec<InsidePlans> = Vec::new();
@@ -228,7 +229,10 @@ impl<E: Env> Core<E> {
                             self.pay(memory, "fetched_hits", hit_bytes(&hit))?;
                             hits.hits.push(hit);
                         }
-                        Err(error) => shards.note(target, error),
+                        Err(error) => {
+                            watched.fail(target.shard());
+                            shards.note(target, error);
+                        }
                     }
                     self.env.spawn().yield_if_needed().await;
                     continue;
@@ -255,7 +259,10 @@ impl<E: Env> Core<E> {
                         self.pay(memory, "fetched_hits", hit_bytes(&hit))?;
                         hits.hits.push(hit);
                     }
-                    Err(error) => shards.note(target, error),
+                    Err(error) => {
+                        watched.fail(target.shard());
+                        shards.note(target, error);
+                    }
                 }
                 self.env.spawn().yield_if_needed().await;
             }

@@ -13,6 +13,7 @@
 //! own. A write's time is that of the batch in which the document went to its shard: documents of
 //! one batch are decided, logged and answered together. Deletes are not told, as on Elasticsearch.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,11 +197,14 @@ pub(crate) fn search_source(call: &SearchCall) -> Vec<u8> {
     json::to_string(&Value::Object(body)).into_bytes()
 }
 
-/// Counts the phase of a search at each of its shards: begun, and ended when it is done. What is dropped
-/// before has failed: it is under way no more, and Elasticsearch does not count it among those that were.
+/// Counts the phase of a search at each of its shards: begun, and when it is done ended or failed. What is
+/// dropped before has failed: it is under way no more, and Elasticsearch does not count it among those that
+/// were.
 pub(crate) struct Watched<E: Env> {
     env: E,
     readers: Vec<(ShardId, shard::Reader)>,
+    /// Those that will not have ended well.
+    failed: BTreeSet<ShardId>,
     span: SpanOf,
     begun: Duration,
 }
@@ -209,23 +213,21 @@ pub(crate) struct Watched<E: Env> {
 type SpanOf = fn(&shard::Uses) -> &env::meter::Span;
 
 impl<E: Env> Watched<E> {
-    /// The phase went well at all shards that did not fail.
+    /// The phase is over, and went well at all shards that did not fail.
     pub(crate) fn done(mut self) {
         let took = self.env.clock().monotonic().saturating_sub(self.begun);
-        for (_, reader) in self.readers.drain(..) {
-            (self.span)(reader.uses()).ended.add(took);
+        for (shard, reader) in self.readers.drain(..) {
+            let span = (self.span)(reader.uses());
+            match self.failed.contains(&shard) {
+                true => span.failed.add(1),
+                false => span.ended.add(took),
+            }
         }
     }
 
-    /// A shard failed.
-    pub(crate) fn fail(&mut self, failed: ShardId) {
-        let span = self.span;
-        self.readers.retain(|(shard, reader)| {
-            if *shard == failed {
-                span(reader.uses()).failed.add(1);
-            }
-            *shard != failed
-        });
+    /// A shard fails; more than once is once.
+    pub(crate) fn fail(&mut self, shard: ShardId) {
+        self.failed.insert(shard);
     }
 }
 
@@ -333,7 +335,8 @@ impl<E: Env> Core<E> {
         for (_, reader) in &readers {
             span(reader.uses()).begun.add(1);
         }
-        Watched { env: self.env.clone(), readers, span, begun: self.env.clock().monotonic() }
+        let (env, failed) = (self.env.clone(), BTreeSet::new());
+        Watched { env, readers, failed, span, begun: self.env.clock().monotonic() }
     }
 
     /// Tells of a phase that took so long at a shard, where that is too long.

@@ -12,6 +12,7 @@ use search::suggest::{Entry, Suggestion, merge};
 
 use super::meaning::{State, Target};
 use super::search::hit;
+use super::slow::Watched;
 use super::{Shards, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -36,6 +37,7 @@ impl<E: Env> Core<E> {
         request: &SearchRequest,
         targets: &[Target],
         shards: &mut Shards,
+        mut watched: Option<&mut Watched<E>>,
     ) -> Result<Vec<Suggested>> {
         if request.suggest.is_empty() {
             return Ok(Vec::new());
@@ -52,7 +54,11 @@ impl<E: Env> Core<E> {
         let (merged, failed): Gathered =
             done.map_err(|_| Error::rejected("too many searches wait for a worker"))?;
         for (target, error) in failed {
-            shards.note(&targets[target as usize], error);
+            let target = &targets[target as usize];
+            if let Some(watched) = &mut watched {
+                watched.fail(target.shard());
+            }
+            shards.note(target, error);
         }
         let mut suggested = Vec::with_capacity(merged.len());
         for (suggestion, entries) in request.suggest.iter().zip(merged) {

@@ -154,6 +154,34 @@ fn a_search_that_is_refused_counts_as_none() {
     });
 }
 
+/// Fetches of an index that have ended, and those under way.
+async fn fetches(client: &mut Client) -> [u64; 2] {
+    let stats = client.good("GET", "/a/_stats/search", "").await;
+    let told = at(&stats, &["_all", "primaries", "search"]);
+    [count(told, &["fetch_total"]), count(told, &["fetch_current"])]
+}
+
+#[test]
+fn a_fetch_that_fails_counts_as_none() {
+    // Once it counted as one that had ended: only what matches told its counters of failures.
+    with_node(|mut client| async move {
+        client.good("PUT", "/a", "").await;
+        client.good("PUT", "/a/_doc/1?refresh", r#"{"t":"captain","n":1}"#).await;
+        client.good("POST", "/a/_search", "").await;
+        assert_eq!(fetches(&mut client).await, [1, 0]);
+        let fails = r#""script_fields":{"x":{"script":"doc['none'].value"}}"#;
+        for refused in
+            [format!("{{{fails}}}"), format!(r#"{{"aggs":{{"a":{{"top_hits":{{{fails}}}}}}}}}"#)]
+        {
+            let told = client.bad("POST", "/a/_search", &refused).await;
+            assert!(told.starts_with("400 "), "{told}");
+            assert_eq!(fetches(&mut client).await, [1, 0], "{refused}");
+        }
+        client.good("POST", "/a/_search", "").await;
+        assert_eq!(fetches(&mut client).await, [2, 0]);
+    });
+}
+
 #[test]
 fn an_update_counts_the_document_that_it_reads() {
     // Once `get` knew of documents only that were asked for.

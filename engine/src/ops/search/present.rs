@@ -31,7 +31,7 @@ impl<E: Env> Core<E> {
             asked.iter().map(|at| targets[*at as usize].shard()).collect();
         winners.dedup();
         winners.iter().for_each(|shard| self.count_fetch(*shard));
-        let watched = self.watch(winners, Phase::Fetch);
+        let mut watched = self.watch(winners, Phase::Fetch);
         // All of them at once, before the first: many searches at work each had their part.
         let mut memory = None;
         self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
@@ -73,6 +73,7 @@ impl<E: Env> Core<E> {
                     if error.kind == "corrupt_index_exception" {
                         self.look_after(target.shard());
                     }
+                    watched.fail(target.shard());
                     shards.note(target, error);
                 }
             }
@@ -83,15 +84,16 @@ impl<E: Env> Core<E> {
             self.env.spawn().yield_if_needed().await;
         }
         if let Some(aggs) = &mut aggs {
-            self.fetch_tops(aggs, &targets, &mut shards, &mut memory).await?;
+            let failed = (&mut shards, &mut watched);
+            self.fetch_tops(aggs, &targets, failed, &mut memory).await?;
         }
         drop(ranks);
         watched.done();
         // Beside a query it is a part of that, and not counted by itself.
-        let watched = request
+        let mut watched = request
             .suggest_only
             .then(|| self.watch_span(shards_of(&targets).map(Target::shard), |uses| &uses.suggest));
-        let suggest = self.suggested(request, &targets, &mut shards).await?;
+        let suggest = self.suggested(request, &targets, &mut shards, watched.as_mut()).await?;
         if let Some(watched) = watched {
             watched.done();
         }
