@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Mapper,
     /// A value, name or parameter is not allowed.
     IllegalArgument,
+    /// An analyzer that is named and not there, which another part of a template may bring.
+    AnalyzerMissing,
     /// A request that makes no sense in this state.
     IllegalState,
     /// Text that is no number.
@@ -58,7 +60,7 @@ impl ErrorKind {
             Self::StrictDynamicMapping => "strict_dynamic_mapping_exception",
             Self::MapperParsing => "mapper_parsing_exception",
             Self::Mapper => "mapper_exception",
-            Self::IllegalArgument => "illegal_argument_exception",
+            Self::IllegalArgument | Self::AnalyzerMissing => "illegal_argument_exception",
             Self::IllegalState => "illegal_state_exception",
             Self::Arithmetic => "arithmetic_exception",
             Self::NumberFormat => "number_format_exception",
@@ -123,6 +125,12 @@ impl Error {
     pub fn caused_by(mut self, cause: Error) -> Self {
         self.caused_by = Some(Box::new(cause));
         self
+    }
+
+    /// Is it, or what caused it, of `kind`? The sentences quote what the caller wrote, so they tell nothing
+    /// of that.
+    pub fn is_due_to(&self, kind: ErrorKind) -> bool {
+        self.kind == kind || self.caused_by.as_ref().is_some_and(|cause| cause.is_due_to(kind))
     }
 
     /// The failure with its sentences cut: they may quote values of many megabytes, which would be

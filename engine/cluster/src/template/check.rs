@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mapping::Mapping;
+use mapping::{ErrorKind, Mapping};
 
 use super::{ComponentTemplate, Composed, IndexTemplate, LegacyTemplate, Templates, overlap};
 use crate::data_stream::check_timestamp;
@@ -216,15 +216,14 @@ pub fn templates_alone(template: &ComponentTemplate) -> Result<()> {
     let alone =
         IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
     match dynamic_templates(&Templates::default().compose(&alone)) {
-        Err(Error::Mapping(error)) if !lacks_analyzer(&error) => Err(Error::Mapping(error)),
+        Err(error @ Error::Mapping(_)) if !lacks_analyzer(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Is an analyzer missing, which may come from another part?
-fn lacks_analyzer(error: &mapping::Error) -> bool {
-    error.reason.contains("has not been configured in mappings")
-        || error.caused_by.as_deref().is_some_and(lacks_analyzer)
+fn lacks_analyzer(error: &Error) -> bool {
+    matches!(error, Error::Mapping(error) if error.is_due_to(ErrorKind::AnalyzerMissing))
 }
 
 /// A component template, and what would become of the index templates that use it.
@@ -241,7 +240,7 @@ pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate
     if !uses_analysis || composed.mappings.get("properties").is_none() {
         makes_index(&composed)?;
     } else if let Err(error) = makes_index(&composed)
-        && !error.to_string().contains("has not been configured in mappings")
+        && !lacks_analyzer(&error)
     {
         return Err(error);
     }
@@ -361,6 +360,31 @@ mod tests {
             "index_template [t3] invalid, cause [index template [t3] specifies component templates \
              [nope] that do not exist]"
         );
+    }
+
+    /// That an analyzer is missing was once read off the sentence, which quotes what the caller wrote.
+    #[test]
+    fn a_missing_analyzer_is_no_matter_of_names() {
+        const WORDS: &str = "has not been configured in mappings";
+        let component = |mappings: Value| {
+            let text = json!({"template": {"mappings": (mappings)}});
+            let template = ComponentTemplate::parse(&text).expect("reads");
+            super::component(&Templates::default(), "c", &template)
+                .and_then(|()| templates_alone(&template))
+        };
+        let dynamic = |name: &str, mapping: Value| json!({"dynamic_templates": [{(name): {"match": "*", "mapping": (mapping)}}]});
+        let analyzed = || json!({"type": "text", "analyzer": "elsewhere"});
+        assert_eq!(component(dynamic("t", analyzed())), Ok(()));
+        assert_eq!(component(json!({"properties": {"a": (analyzed())}})), Ok(()));
+        for wrong in [
+            dynamic(WORDS, json!({"type": "nothing"})),
+            dynamic("t", json!({"type": (WORDS)})),
+            json!({"properties": {(WORDS): {"type": "nothing"}}}),
+            json!({"properties": {"a": {"type": (WORDS)}}}),
+        ] {
+            let error = component(wrong.clone()).expect_err("nothing mends it");
+            assert!(error.to_string().contains(WORDS), "{wrong:?}: {error}");
+        }
     }
 
     #[test]

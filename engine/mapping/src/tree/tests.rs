@@ -136,7 +136,7 @@ fn bad_definitions_are_refused_in_elasticsearchs_words() {
         ),
         (
             json!({"properties": {"a": {"type": "text", "analyzer": "foo"}}}),
-            ErrorKind::IllegalArgument,
+            ErrorKind::AnalyzerMissing,
             "analyzer [foo] has not been configured in mappings",
         ),
         (

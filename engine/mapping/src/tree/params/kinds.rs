@@ -15,7 +15,7 @@ use crate::types::{
     Ip, Join, Keyword, KeywordFlavor, Kind, Number, NumberKind, Range, RangeKind, RankFeature,
     Text, TextFlavor, date_format,
 };
-use crate::{Error, Result, Settings};
+use crate::{Error, ErrorKind, Result, Settings};
 
 /// A type with nothing said about it.
 pub(super) fn default(kind: &str, name: &str, settings: &Settings) -> Result<Kind> {
@@ -333,7 +333,8 @@ pub(super) fn similarity(
 }
 
 pub(super) fn not_configured(name: &str) -> Error {
-    Error::illegal_argument(format!("analyzer [{name}] has not been configured in mappings"))
+    let reason = format!("analyzer [{name}] has not been configured in mappings");
+    Error::new(ErrorKind::AnalyzerMissing, reason)
 }
 
 /// What depends on several parameters.
