@@ -141,22 +141,30 @@ impl Fields {
         }
     }
 
-    /// Says every field of a date the same as the date itself?
+    /// Says every field of a date the same as the date itself? Year, month and day do where nothing else
+    /// was given, which is how most dates are written: the day was made of them.
     fn check_day(&self, found: i64) -> Result<(), String> {
+        let Self { era, quarter, day_of_year, weekday, week_year, week, .. } = *self;
+        if [era, quarter, day_of_year, weekday, week_year, week] == [None; 6] {
+            return Ok(());
+        }
         let (year, month, day) = calendar::date_of(found);
-        let (week_year, week) = calendar::iso_week(found);
         let month = i64::from(month);
+        // What takes a walk to work out is so where it was given.
+        let weeks = week_year.or(week).map(|_| calendar::iso_week(found));
+        let (in_year, in_week) = weeks.unwrap_or_default();
+        let of_year = day_of_year.map_or(0, |_| calendar::day_of_year(found));
         for (name, given, is) in [
             ("Year", self.year, year),
             ("YearOfEra", self.year_of_era, if year > 0 { year } else { 1 - year }),
-            ("Era", self.era.map(|era| era - 1), i64::from(year > 0)),
-            ("QuarterOfYear", self.quarter, (month - 1) / 3 + 1),
+            ("Era", era.map(|era| era - 1), i64::from(year > 0)),
+            ("QuarterOfYear", quarter, (month - 1) / 3 + 1),
             ("MonthOfYear", self.month, month),
             ("DayOfMonth", self.day, i64::from(day)),
-            ("DayOfYear", self.day_of_year, i64::from(calendar::day_of_year(found))),
-            ("DayOfWeek", self.weekday, i64::from(calendar::weekday(found))),
-            ("WeekBasedYear[WeekFields[MONDAY,4]]", self.week_year, week_year),
-            ("WeekOfWeekBasedYear[WeekFields[MONDAY,4]]", self.week, i64::from(week)),
+            ("DayOfYear", day_of_year, i64::from(of_year)),
+            ("DayOfWeek", weekday, i64::from(calendar::weekday(found))),
+            ("WeekBasedYear[WeekFields[MONDAY,4]]", week_year, in_year),
+            ("WeekOfWeekBasedYear[WeekFields[MONDAY,4]]", week, i64::from(in_week)),
         ] {
             check(name, given, is, || date_text(found))?;
         }
