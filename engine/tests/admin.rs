@@ -97,7 +97,7 @@ fn changes_of_the_cluster_survive_a_power_cut() {
 
 #[test]
 fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
-    let mut whole = 0;
+    let (mut whole, mut buried) = (0, 0);
     for seed in 0..24u64 {
         let sim = Sim::new(seed);
         let env = sim.env();
@@ -117,18 +117,24 @@ fn an_index_that_was_not_copied_whole_is_gone_after_a_power_cut() {
         });
         sim.crash();
         let env = sim.env();
-        whole += sim.run(async move {
+        let (there, was_there) = sim.run(async move {
             let cores = start(&env).await;
             let state = cores[0].state();
             let there = state.index("copy").is_some();
+            let was_there = state.tombstones.iter().any(|one| &*one.name == "copy");
             if there {
                 assert_eq!(count(&cores[1], "copy").await, 60, "seed {seed}: all or nothing");
             }
             assert_eq!(count(&cores[0], "t").await, 60, "seed {seed}");
             cores[0].stop().await;
-            u32::from(there)
+            (there, was_there)
         });
+        whole += u32::from(there);
+        buried += u32::from(was_there);
+        assert!(!(there && was_there), "seed {seed}");
     }
+    // What a start takes away has its moment, as every deletion.
+    assert!(buried > 0, "none was remembered");
     assert!(whole > 0, "no cut came late enough");
     assert!(whole < 24, "no cut came early enough");
 }

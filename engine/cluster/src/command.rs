@@ -208,24 +208,47 @@ impl Command {
         Self::At { now_ms, command: Box::new(self) }
     }
 
+    /// The change itself, without its moment.
+    pub(crate) fn inner(&self) -> &Self {
+        match self {
+            Self::At { command, .. } => command.inner(),
+            other => other,
+        }
+    }
+
     fn leaves_a_moment(&self) -> bool {
         match self {
             Self::DeleteIndices { .. }
             | Self::DeleteDataStreams { .. }
             | Self::SetOpen { .. }
             | Self::PutSettings { .. } => true,
+            // Its own.
+            Self::At { .. } => false,
+            Self::Bootstrap { .. }
+            | Self::CreateIndex(_)
+            | Self::PutMapping { .. }
+            | Self::AddFields { .. }
+            | Self::EndCopy { .. }
+            | Self::NoteRollover { .. }
+            | Self::PutIndexTemplate { .. }
+            | Self::PutComponentTemplate { .. }
+            | Self::PutLegacyTemplate { .. }
+            | Self::DeleteTemplates { .. }
+            | Self::PutDataStream { .. }
+            | Self::PutScript { .. }
+            | Self::DeleteScript { .. }
+            | Self::PutClusterSettings { .. }
+            | Self::SetVotingExclusions { .. } => false,
             Self::UpdateAliases { actions } => {
                 actions.iter().any(|action| matches!(action, AliasAction::RemoveIndex { .. }))
             }
             Self::Batch(commands) => commands.iter().any(Self::leaves_a_moment),
-            _ => false,
         }
     }
 
     /// The indices that it makes.
     pub fn new_indices(&self) -> Vec<&NewIndex> {
-        match self {
-            Self::At { command, .. } => command.new_indices(),
+        match self.inner() {
             Self::CreateIndex(new) => vec![new],
             Self::Batch(commands) => commands.iter().flat_map(Self::new_indices).collect(),
             _ => Vec::new(),
@@ -239,8 +262,7 @@ impl Command {
         fn keys(part: &Part) -> impl Iterator<Item = &str> {
             part.aliases.iter().flat_map(|aliases| aliases.keys().map(String::as_str))
         }
-        match self {
-            Self::At { command, .. } => command.aliases(),
+        match self.inner() {
             Self::CreateIndex(new) => {
                 let aliases = new.aliases.as_object();
                 aliases
@@ -270,8 +292,7 @@ impl Command {
 
     /// The names, aliases aside, that it gives to indices and data streams.
     pub fn names(&self) -> Vec<&str> {
-        match self {
-            Self::At { command, .. } => command.names(),
+        match self.inner() {
             Self::CreateIndex(new) => vec![&new.name],
             Self::PutDataStream { stream, .. } => vec![&stream.name],
             Self::Batch(commands) => commands.iter().flat_map(Self::names).collect(),

@@ -39,7 +39,7 @@ impl<E: Env> Keeper<E> {
             return Ok(());
         }
         (self.warn)(&format!("[{}] indices that were not copied whole are removed", uuids.len()));
-        self.value.propose(Command::DeleteIndices { uuids }).await?;
+        self.propose(Command::DeleteIndices { uuids }).await?;
         self.publish_state();
         self.remove_orphans().await;
         Ok(())

@@ -60,21 +60,6 @@ impl<E: Env> Keeper<E> {
         } else {
             Replicated::create(&env, setup, reserve).await?
         };
-        if value.state().uuid == [0; 16] {
-            let created_ms = Some(core.now_ms());
-            value.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await?;
-        } else if value.state().created_ms.is_none() {
-            // From before the time was kept; where there is no room for it now, the next start has.
-            let created_ms = Some(core.now_ms());
-            value.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await.ok();
-        }
-        if !value.state().settings.transient().is_empty() {
-            // They last until the cluster stops, and it has.
-            let mut all = json::Object::new();
-            all.insert("*", json::Value::Null);
-            let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
-            value.propose(Command::PutClusterSettings { persistent, transient }).await?;
-        }
         let keeper = Rc::new(Self {
             warn: shared.config.warn,
             shared,
@@ -85,6 +70,22 @@ impl<E: Env> Keeper<E> {
             lost: RefCell::default(),
             full: RefCell::default(),
         });
+        let state = keeper.value.state();
+        if state.uuid == [0; 16] {
+            let created_ms = Some(core.now_ms());
+            keeper.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await?;
+        } else if state.created_ms.is_none() {
+            // From before the time was kept; where there is no room for it now, the next start has.
+            let created_ms = Some(core.now_ms());
+            keeper.propose(Command::Bootstrap { uuid: core.uuid(), created_ms }).await.ok();
+        }
+        if !state.settings.transient().is_empty() {
+            // They last until the cluster stops, and it has.
+            let mut all = json::Object::new();
+            all.insert("*", json::Value::Null);
+            let (persistent, transient) = (json::Value::Null, json::Value::Object(all));
+            keeper.propose(Command::PutClusterSettings { persistent, transient }).await?;
+        }
         keeper.publish_state();
         keeper.remove_orphans().await;
         keeper.remove_unfinished().await?;
@@ -103,6 +104,14 @@ impl<E: Env> Keeper<E> {
         room::watch(core);
         scrub::watch(core);
         Ok(())
+    }
+
+    /// Every change goes to the log by here, and has its moment where it leaves one behind.
+    pub(super) async fn propose(
+        &self,
+        command: Command,
+    ) -> std::result::Result<Outcome, consensus::Error> {
+        self.value.propose(command.at(self.env.clock().unix_ms())).await
     }
 
     /// Does a change; see rule 1.
@@ -179,8 +188,7 @@ impl<E: Env> Keeper<E> {
             }
         }
         let before = self.value.state();
-        let command = command.at(self.env.clock().unix_ms());
-        let outcome = self.value.propose(command).await;
+        let outcome = self.propose(command).await;
         if planted(Fault::NameBeforeShards) {
             let state = self.value.state();
             let late = coming.iter().filter_map(|uuid| state.index_by_uuid(*uuid));

@@ -28,7 +28,7 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
         (_, Outcome::Refused(error)) => Err(error),
         (after, _) => Ok(after),
     };
-    match command {
+    match command.inner() {
         Command::CreateIndex(new) => match admit_mappings(Some(&new.mappings)) {
             Ok(()) => Ok(()),
             Err(error) => after().and(Err(error)),
@@ -109,7 +109,6 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             after()?;
             [persistent, transient].into_iter().try_for_each(cluster_settings::check_patterns)
         }
-        Command::At { command, .. } => admit(state, command),
         Command::Batch(commands) => commands.iter().try_for_each(|part| admit(state, part)),
         _ => Ok(()),
     }

@@ -15,16 +15,14 @@ use crate::state::{Alias, Index, State, uuid_text};
 use crate::template::Templates;
 
 /// The command with templates worked into the indices that it makes, so that it means the same
-/// whenever it is applied: for whoever must know the index before it is there.
+/// whenever it is applied: for whoever must know the index before it is there. Its moment is set later, when
+/// its turn has come ([`Command::at`]).
 ///
 /// # Errors
 /// Where no index can be made of it.
 pub fn compose(state: &State, command: Command) -> Result<Command> {
     Ok(match command {
         Command::CreateIndex(new) => Command::CreateIndex(composed(state, new)?),
-        Command::At { now_ms, command } => {
-            Command::At { now_ms, command: Box::new(compose(state, *command)?) }
-        }
         Command::Batch(commands) => {
             let commands = commands
                 .into_iter()
