@@ -31,6 +31,7 @@ use crate::ops::context::Contexts;
 use crate::ops::kept::limit;
 use crate::ops::limited::ViewKey;
 use crate::ops::node_stats::Past;
+use crate::ops::rolling::Rolling;
 use crate::task::Tasks;
 
 /// How long a request waits for a shard that still replays.
@@ -98,6 +99,8 @@ pub struct Core<E: Env> {
     pub(crate) reserve: RefCell<Option<Reserve<E>>>,
     pub(crate) tasks: RefCell<Tasks>,
     pub(crate) contexts: RefCell<Contexts>,
+    /// Who waits to roll something over.
+    pub(crate) rolling: Rolling,
     /// Scripts that were compiled.
     pub(crate) scripts: RefCell<crate::ops::script::Scripts>,
     pub(crate) others: Others<E>,
@@ -145,6 +148,7 @@ impl<E: Env> Core<E> {
             blocks: RefCell::new(BlockCache::new(BLOCK_CACHE_BYTES)),
             tasks: RefCell::default(),
             contexts: RefCell::default(),
+            rolling: Rolling::default(),
             scripts: RefCell::default(),
             others: RefCell::default(),
             health: Cell::default(),

@@ -14,6 +14,7 @@ use engine::ops::document::{WriteAction, WriteItem};
 use engine::ops::index_settings::SettingsChange;
 use engine::ops::observe::HealthWait;
 use engine::ops::resize::Resize;
+use engine::ops::rollover::RolloverRequest;
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Config, Core, Error, Everything, Gate, Limits, Result, start_all};
@@ -345,6 +346,47 @@ fn removals_let_others_run_in_between() {
             assert!(ticks > 20, "{names:?}: asked at {ticks} ticks of the core");
         }
         done.set(true);
+        cores[0].stop().await;
+    });
+}
+
+/// Calls once began again, conditions and all, where another was faster, and gave up after a hundred times.
+#[test]
+fn however_many_roll_over_at_once_each_is_judged_once() {
+    const CALLS: usize = 30;
+    let sim = Sim::new(9);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let request = RolloverRequest { target: "w".into(), ..RolloverRequest::default() };
+        fill(&cores[0], "w-000001", 1).await;
+        let add = AliasChange::Add { alias: Box::default(), must_exist: false };
+        let indices = vec!["w-000001".into()];
+        let alias = AliasRequest { change: add, indices, aliases: vec!["w".into()] };
+        cores[0].update_aliases(&Everything, &[alias]).await.expect("a good alias");
+        let gate = Rc::new(Hiding::default());
+        let calls = (0..CALLS).map(|at| {
+            let (core, gate, request) =
+                (Rc::clone(&cores[at % 2]), Rc::clone(&gate), request.clone());
+            Box::pin(async move {
+                let mut call = Box::pin(core.rollover(&*gate, &request));
+                // One that waits is given up by its caller.
+                if at == 7 {
+                    let waker = std::task::Waker::noop();
+                    let polled = call.as_mut().poll(&mut std::task::Context::from_waker(waker));
+                    assert!(polled.is_pending());
+                    return None;
+                }
+                Some(call.await.expect("it has its turn").new_index)
+            })
+        });
+        let names = env::join_all(calls.collect()).await;
+        let names: BTreeSet<String> = names.into_iter().flatten().collect();
+        assert_eq!(names.len(), CALLS - 1);
+        assert_eq!(names.last().map(String::as_str), Some(&*format!("w-{CALLS:06}")));
+        // Before it waits, and when its turn has come.
+        let asked = gate.asked.take().iter().filter(|name| *name == "w").count();
+        assert_eq!(asked, 2 * CALLS - 1);
         cores[0].stop().await;
     });
 }

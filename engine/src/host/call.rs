@@ -16,6 +16,7 @@ use shard::{
 use crate::error::{Error, Result};
 use crate::ops::Refresh;
 use crate::ops::context::ContextCall;
+use crate::ops::rolling::Pass;
 use crate::ops::slices::Part;
 use crate::task::TaskCall;
 
@@ -56,6 +57,13 @@ pub enum Message {
         command: Command,
         /// What became of it.
         reply: Reply<Result<Outcome>>,
+    },
+    /// The turn to roll something over, asked of the keeper.
+    Roll {
+        /// The alias or data stream.
+        target: String,
+        /// The turn, once it has come.
+        reply: Reply<Pass>,
     },
     /// What the shards of a core have counted, closed ones too.
     Stats {

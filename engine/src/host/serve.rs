@@ -72,6 +72,7 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                         reply.send(core.change_here(command).await);
                     });
                 }
+                Message::Roll { target, reply } => core.give_turn_to_roll(target, reply),
                 Message::Stats { reply } => {
                     let spawner = core.env.clone();
                     spawner.spawn().spawn(async move { reply.send(core.own_stats().await) });

@@ -43,6 +43,7 @@ mod prepare;
 mod reached;
 pub mod resize;
 pub mod resolve_index;
+pub(crate) mod rolling;
 pub mod rollover;
 pub mod script;
 pub mod scroll;

@@ -88,8 +88,8 @@ pub struct Rollover {
     pub conditions: Vec<(String, bool)>,
 }
 
-/// How often a call begins again that others got ahead of: more than wait at the same time.
-const ATTEMPTS_MAX: usize = 100;
+/// What the gate is asked of what is rolled over.
+const ACTION: &str = "indices:admin/rollover";
 
 /// What is rolled over.
 enum Target {
@@ -99,8 +99,7 @@ enum Target {
 
 impl<E: Env> Core<E> {
     /// Rolls an alias or data stream over, where its conditions say so. Calls that come at the same time
-    /// are done one after the other, each on what the one before left: one that gives the next index no
-    /// name begins again, conditions included, where another was faster.
+    /// are done one after the other, each on what the one before left ([`super::rolling`]).
     ///
     /// # Errors
     /// In Elasticsearch's words.
@@ -109,33 +108,22 @@ impl<E: Env> Core<E> {
         gate: &dyn Gate,
         request: &RolloverRequest,
     ) -> Result<Rollover> {
-        for _ in 1..ATTEMPTS_MAX {
-            let before = self.write_index_of(&request.target);
-            match self.roll_once(gate, request).await {
-                Err(error)
-                    if request.new_index.is_none()
-                        && error.kind == "resource_already_exists_exception"
-                        && self.write_index_of(&request.target) != before => {}
-                done => return done,
-            }
-        }
-        self.roll_once(gate, request).await
+        // Who may not roll it over holds up nobody who may.
+        gate.index(ACTION, &request.target)?;
+        let _turn = match request.dry_run {
+            true => None,
+            false => Some(self.turn_to_roll(&request.target).await?),
+        };
+        self.roll_now(gate, request).await
     }
 
-    /// The index that takes the writes of an alias or data stream, where one does.
-    fn write_index_of(&self, target: &str) -> Option<[u8; 16]> {
-        match self.rollover_target(target).ok()? {
-            Target::Alias { old, .. } | Target::Stream(_, old) => Some(old.uuid),
-        }
-    }
-
-    /// One try, on what is there now.
-    async fn roll_once(
+    /// As [`Core::rollover`], for who has the turn.
+    async fn roll_now(
         self: &Rc<Self>,
         gate: &dyn Gate,
         request: &RolloverRequest,
     ) -> Result<Rollover> {
-        gate.index("indices:admin/rollover", &request.target)?;
+        gate.index(ACTION, &request.target)?;
         let state = self.state();
         let target = self.rollover_target(&request.target)?;
         if request.lazy {
@@ -153,7 +141,7 @@ impl<E: Env> Core<E> {
         let old = match &target {
             Target::Alias { old, .. } | Target::Stream(_, old) => Arc::clone(old),
         };
-        gate.index("indices:admin/rollover", &old.name)?;
+        gate.index(ACTION, &old.name)?;
         block::check_cluster_of(&state, [&*old.name], Level::MetadataWrite)?;
         block::check(&old, Level::MetadataWrite)?;
         let (provided, new_name) = match (&target, &request.new_index) {
@@ -258,9 +246,13 @@ impl<E: Env> Core<E> {
         if !waits(self) {
             return Ok(());
         }
+        let _turn = self.turn_to_roll(stream).await?;
+        if !waits(self) {
+            return Ok(());
+        }
         let request = RolloverRequest { target: stream.to_owned(), ..RolloverRequest::default() };
         // Boxed: a write that makes an index may be part of one that makes another.
-        let done = Box::pin(self.roll_once(&Everything, &request)).await;
+        let done = Box::pin(self.roll_now(&Everything, &request)).await;
         match done {
             Err(error) if waits(self) => Err(error),
             _ => Ok(()),
