@@ -15,16 +15,20 @@ use crate::render::units;
 use crate::reply::Reply;
 use crate::rest::cluster_state::unassigned::vacancies;
 
-/// One copy of a shard; `standing` is `None` for a replica, which has no place.
+/// One copy of a shard.
 struct Line {
     index: std::sync::Arc<Index>,
     number: u32,
-    standing: Option<Standing>,
-    /// Of a replica: why it has none.
-    vacancy: Option<Vacancy>,
+    copy: ShardCopy,
     node: NodeWords,
     data: String,
     now_ms: i64,
+}
+
+/// Which copy it is: a node alone holds primaries, and has no place for a replica.
+enum ShardCopy {
+    Primary(Standing),
+    Replica(Vacancy),
 }
 
 /// What a line says of the node.
@@ -44,7 +48,10 @@ impl NodeWords {
 
 impl Row for Line {
     fn stats(&self) -> Option<&Stats> {
-        self.standing.as_ref()?.stats()
+        match &self.copy {
+            ShardCopy::Primary(standing) => standing.stats(),
+            ShardCopy::Replica(_) => None,
+        }
     }
 }
 
@@ -53,47 +60,45 @@ impl Line {
         self.stats().map_or(Cell::Empty, |stats| count(&stats.shard))
     }
 
+    fn is_primary(&self) -> bool {
+        matches!(self.copy, ShardCopy::Primary(_))
+    }
+
+    fn state(&self) -> &'static str {
+        match &self.copy {
+            ShardCopy::Primary(standing) => standing.as_str(),
+            ShardCopy::Replica(_) => "UNASSIGNED",
+        }
+    }
+
+    /// Why the copy has no place, and since when, where it has none: a primary since it failed.
+    fn unassigned(&self) -> Option<(&'static str, i64)> {
+        match &self.copy {
+            ShardCopy::Replica(vacancy) => Some((vacancy.reason.as_str(), vacancy.at_ms)),
+            ShardCopy::Primary(Standing::Failed(failure)) => {
+                Some(("ALLOCATION_FAILED", failure.at_ms))
+            }
+            ShardCopy::Primary(_) => None,
+        }
+    }
+
     /// A word about the node, where the copy has one.
     fn at_node(&self, word: fn(&Self) -> Cell) -> Cell {
-        match &self.standing {
-            None | Some(Standing::Failed(_)) => Cell::Empty,
-            Some(_) => word(self),
-        }
-    }
-
-    /// A word about why the copy has no place, where it has none.
-    fn unassigned(&self, word: fn(&Self) -> Cell) -> Cell {
-        match &self.standing {
-            None | Some(Standing::Failed(_)) => word(self),
-            Some(_) => Cell::Empty,
-        }
-    }
-}
-
-fn reason(line: &Line) -> &'static str {
-    line.vacancy.map_or("ALLOCATION_FAILED", |vacancy| vacancy.reason.as_str())
-}
-
-/// Since when a copy has no place: a primary since it failed.
-fn unassigned_since(line: &Line) -> Option<i64> {
-    match &line.standing {
-        None => line.vacancy.map(|vacancy| vacancy.at_ms),
-        Some(Standing::Failed(failure)) => Some(failure.at_ms),
-        Some(_) => None,
+        if self.unassigned().is_some() { Cell::Empty } else { word(self) }
     }
 }
 
 /// For how long, in whole milliseconds.
 fn unassigned_for(line: &Line) -> Cell {
-    Cell::option(unassigned_since(line).map(|since| {
+    Cell::option(line.unassigned().map(|(_, since)| {
         let ms = u64::try_from(line.now_ms.saturating_sub(since)).unwrap_or(0);
         Cell::Nanos(ms.saturating_mul(1_000_000))
     }))
 }
 
 fn details(line: &Line) -> Cell {
-    match &line.standing {
-        Some(Standing::Failed(failure)) => (&*failure.why).into(),
+    match &line.copy {
+        ShardCopy::Primary(Standing::Failed(failure)) => (&*failure.why).into(),
         _ => Cell::Empty,
     }
 }
@@ -108,8 +113,8 @@ fn shard_table() -> Vec<Column<Line>> {
     let mut table: Vec<Column<Line>> = vec![
         left("index", &["i", "idx"], "index name", |l: &Line| (&*l.index.name).into()),
         left("shard", &["s", "sh"], "shard name", |l| l.number.to_string().into()),
-        left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |l| if l.standing.is_some() { "p" } else { "r" }.into()),
-        left("state", &["st"], "shard state", |l| l.standing.as_ref().map_or("UNASSIGNED", Standing::as_str).into()),
+        left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |l| if l.is_primary() { "p" } else { "r" }.into()),
+        left("state", &["st"], "shard state", |l| l.state().into()),
         right("docs", &["d", "dc"], "number of docs in shard", |l| l.count(|c| c.docs_count.into())),
         right("store", &["sto"], "store size of shard (how much disk it uses)", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
         right("dataset", &[], "total size of dataset", |l| l.count(|c| Cell::Bytes(c.store_bytes))),
@@ -117,11 +122,11 @@ fn shard_table() -> Vec<Column<Line>> {
         hidden(left("id", &[], "unique id of node where it lives", |l| l.at_node(|l| l.node.id.as_str().into()))),
         left("node", &["n"], "name of node where it lives", |l| l.at_node(|l| l.node.name.as_str().into())),
         hidden(left("sync_id", &[], "sync id", |_| Cell::Empty)),
-        hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| l.unassigned(|l| reason(l).into()))),
-        hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| Cell::option(unassigned_since(l).map(units::date)))),
+        hidden(left("unassigned.reason", &["ur"], "reason shard became unassigned", |l| Cell::option(l.unassigned().map(|(reason, _)| reason)))),
+        hidden(left("unassigned.at", &["ua"], "time shard became unassigned (UTC)", |l| Cell::option(l.unassigned().map(|(_, since)| units::date(since))))),
         hidden(right("unassigned.for", &["uf"], "time has been unassigned", unassigned_for)),
         hidden(left("unassigned.details", &["ud"], "additional details as to why the shard became unassigned", details)),
-        hidden(left("recoverysource.type", &["rs"], "recovery source type", |l| if l.standing.is_some() { Cell::Empty } else { "peer".into() })),
+        hidden(left("recoverysource.type", &["rs"], "recovery source type", |l| if l.is_primary() { Cell::Empty } else { "peer".into() })),
     ];
     table.extend(columns(For::Shards));
     #[rustfmt::skip]
@@ -158,17 +163,16 @@ pub(in crate::rest) async fn shards<E: Env>(call: &Call<'_, E>) -> Result<Reply>
         let vacancies: Vec<Vacancy> = vacancies(call, &one.index).collect();
         let folder = data.join("indices").join(one.index.uuid_text());
         for shard in one.shards {
-            let line = |standing, vacancy| Line {
+            let line = |copy| Line {
                 index: std::sync::Arc::clone(&one.index),
                 number: shard.number,
-                standing,
-                vacancy,
+                copy,
                 node: node.clone(),
                 data: folder.join(shard.number.to_string()).display().to_string(),
                 now_ms,
             };
-            rows.push(line(Some(shard.standing), None));
-            rows.extend(vacancies.iter().map(|vacancy| line(None, Some(*vacancy))));
+            rows.push(line(ShardCopy::Primary(shard.standing)));
+            rows.extend(vacancies.iter().map(|vacancy| line(ShardCopy::Replica(*vacancy))));
         }
     }
     answer(call, Table { columns, rows }, wish).await
