@@ -25,6 +25,7 @@ pub mod reply;
 pub mod request;
 pub mod rest;
 pub mod router;
+mod seldom;
 pub mod server;
 pub mod table;
 

@@ -36,12 +36,13 @@ use crate::reply::Reply;
 use crate::request::{Judged, Left, Request};
 use crate::rest;
 use crate::router::{Found, PathParams, Router};
+use crate::seldom::Seldom;
 use crate::table::{ROUTES, Route};
 
 /// The bodies of one caller may take one part in so many of all memory, connections as much again.
 const LANE_PART: usize = 4;
 
-/// So long nothing more is said of too many connections.
+/// So long nothing more is said of connections that are too many, and of memory that lacks for them.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
 /// How a server is set up.
@@ -67,7 +68,7 @@ impl<E: Env> std::fmt::Debug for Place<E> {
 pub struct Server<E: Env> {
     door: Rc<Door<E, Front<E>>>,
     /// When it was last said that there are too many connections.
-    warned: Cell<Option<Duration>>,
+    warned: Seldom,
 }
 
 impl<E: Env> Server<E> {
@@ -96,7 +97,7 @@ impl<E: Env> Server<E> {
             room: Rc::clone(&room),
         };
         let door = Door::new(limits, (env, turns), room, Front(Rc::new(inner)));
-        Rc::new(Self { door, warned: Cell::default() })
+        Rc::new(Self { door, warned: Seldom::new(WARN_EVERY) })
     }
 
     /// A place for one more connection, to be taken before anything is spent on it; none where there
@@ -116,11 +117,9 @@ impl<E: Env> Server<E> {
     /// Says that connections are as many as there may be, once in a while.
     fn warn_of_connections(&self) {
         let core = &self.door.service().0.core;
-        let now = core.env().clock().monotonic();
-        if self.warned.get().is_some_and(|warned| now.saturating_sub(warned) < WARN_EVERY) {
+        if !self.warned.is_due(core.env().clock().monotonic()) {
             return;
         }
-        self.warned.set(Some(now));
         (core.shared().config.warn)(&format!(
             "{} connections are open on a core, as many as `indices.memory` allows: new ones take the \
              places of idle ones, or are closed; more memory, or clients that share connections, help",
@@ -167,13 +166,11 @@ impl<E: Env> Server<E> {
 
 /// Says that memory lacks for connections or what they ask, once in a while.
 fn warn_of_memory<E: Env>(core: &Rc<Core<E>>) -> Box<dyn Fn(usize)> {
-    let (core, warned) = (Rc::clone(core), Cell::<Option<Duration>>::default());
+    let (core, warned) = (Rc::clone(core), Seldom::new(WARN_EVERY));
     Box::new(move |open| {
-        let now = core.env().clock().monotonic();
-        if warned.get().is_some_and(|warned| now.saturating_sub(warned) < WARN_EVERY) {
+        if !warned.is_due(core.env().clock().monotonic()) {
             return;
         }
-        warned.set(Some(now));
         (core.shared().config.warn)(&format!(
             "`indices.memory` is all but used up while {open} connections are open on a core: those end that have \
              not shown who they are and keep the server waiting, first who takes no answer; where none does, \
