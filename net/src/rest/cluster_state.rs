@@ -267,7 +267,7 @@ async fn metadata<E: Env>(
         call.core.env().spawn().yield_if_needed().await;
     }
     writer.end_object();
-    customs::graveyard(writer, state, call.human);
+    customs::graveyard(call, writer, state);
     if !wish.narrowed {
         customs::templates(writer, state, wish.flat);
         customs::data_streams(call, writer, state);

@@ -1,7 +1,7 @@
 //! `metadata` of `_cluster/state` beside the indices: templates and data streams, where there are any.
 //!
 //! As Elasticsearch's `ProjectMetadata` prints them to clients: each kind lies in an object of its own
-//! name. Who names indices is told of these alone.
+//! name. Of deleted indices and data streams a caller is told those alone that it may see.
 
 use cluster::State;
 use cluster::data_stream::TIMESTAMP;
@@ -12,6 +12,9 @@ use super::Wish;
 use crate::call::Call;
 use crate::render::units;
 use crate::rest::template::shown;
+
+/// What the gate is asked of a name that is told.
+const LOOK: &str = "cluster:monitor/state";
 
 /// `templates`: those of the old kind. Their mappings lie under a type.
 pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wish<'_>) {
@@ -31,10 +34,12 @@ pub(super) fn legacy_templates(writer: &mut Writer<'_>, state: &State, wish: &Wi
     writer.end_object();
 }
 
-/// `index-graveyard`: the last indices that were deleted, whichever are asked about.
-pub(super) fn graveyard(writer: &mut Writer<'_>, state: &State, human: bool) {
+/// `index-graveyard`: the last indices that were deleted, whichever are asked about, of those that the caller
+/// might see if they were there.
+pub(super) fn graveyard<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State) {
     writer.key("index-graveyard").begin_object().key("tombstones").begin_array();
-    for tombstone in state.tombstones.iter() {
+    let tombstones = state.tombstones.iter();
+    for tombstone in tombstones.filter(|one| call.gate.sees(LOOK, &one.name)) {
         writer
             .begin_object()
             .key("index")
@@ -42,7 +47,7 @@ pub(super) fn graveyard(writer: &mut Writer<'_>, state: &State, human: bool) {
             .field_str("index_name", &tombstone.name)
             .field_str("index_uuid", &cluster::state::uuid_text(tombstone.uuid))
             .end_object();
-        if human {
+        if call.human {
             writer.field_str("delete_date", &units::date(tombstone.deleted_ms));
         }
         writer.key("delete_date_in_millis").i64(tombstone.deleted_ms).end_object();
@@ -79,8 +84,7 @@ fn kind<'a>(
 /// `data_stream`: those that the caller may see. There are no aliases of them.
 pub(super) fn data_streams<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, state: &State) {
     let streams = state.data_streams.values();
-    let mut seen =
-        streams.filter(|stream| call.gate.sees("cluster:monitor/state", &stream.name)).peekable();
+    let mut seen = streams.filter(|stream| call.gate.sees(LOOK, &stream.name)).peekable();
     if seen.peek().is_none() {
         return;
     }
