@@ -4,6 +4,9 @@
 //! themselves; `corelode inspect` shows them as they lie. The format version and the checksums are
 //! those of the log's batches and of the snapshot (`consensus`).
 //!
+//! Version 3 brought the command `at`, the action `remove_any`, `tombstones` of a state, and `added` and
+//! `turned_ms` of an index. Versions before are read: what they lack is as where there is none.
+//!
 //! Example of a command: `{"delete_indices":{"uuids":["AAAAAAAAAAAAAAAAAAAAAA"]}}`.
 
 use base::planted::{Fault, planted};
@@ -21,8 +24,9 @@ mod whole;
 
 use whole::{read_state, read_stream, state_json};
 
-/// The version of both forms that is written.
-pub const FORMAT: u32 = 2;
+/// The version of both forms that is written. It rises with each key and each command: whoever does not
+/// know them must refuse the whole, and not read it as damaged or pass them over.
+pub const FORMAT: u32 = 3;
 
 type Result<T> = std::result::Result<T, Decode>;
 
