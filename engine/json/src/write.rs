@@ -107,6 +107,11 @@ impl<'a> Writer<'a> {
         self
     }
 
+    /// Members of the open object that are JSON text already, commas between them; perhaps none.
+    pub fn raw_members(&mut self, json: &[u8]) -> &mut Self {
+        if json.is_empty() { self } else { self.raw(json) }
+    }
+
     /// A tree.
     pub fn value(&mut self, value: &Value) -> &mut Self {
         self.separate();
@@ -278,11 +283,20 @@ mod tests {
         let mut out = b"before ".to_vec();
         let mut writer = Writer::new(&mut out);
         writer.begin_object().key("a").begin_array().i64(-1).u64(2).f32(0.5).end_array();
-        writer.key("b").begin_object().end_object().key("c").null().field_bool("d", true);
-        writer.key("e").raw(b"{\"x\":1}").field_str("f", "g").key("h").f64(1e10).end_object();
+        writer.key("b").begin_object().raw_members(b"").end_object();
+        writer.key("c").null().field_bool("d", true);
+        writer.key("e").begin_object().raw_members(b"\"x\":1,\"y\":2").end_object();
+        writer
+            .raw_members(b"\"z\":{}")
+            .key("e")
+            .raw(b"{\"x\":1}")
+            .field_str("f", "g")
+            .key("h")
+            .f64(1e10)
+            .end_object();
         assert_eq!(
             String::from_utf8(out).expect("UTF-8"),
-            r#"before {"a":[-1,2,0.5],"b":{},"c":null,"d":true,"e":{"x":1},"f":"g","h":1.0E10}"#
+            r#"before {"a":[-1,2,0.5],"b":{},"c":null,"d":true,"e":{"x":1,"y":2},"z":{},"e":{"x":1},"f":"g","h":1.0E10}"#
         );
     }
 

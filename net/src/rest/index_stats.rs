@@ -1,6 +1,7 @@
 //! `_stats`, `_segments`, `_recovery`, `_shard_stores`: what was counted of indices.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use base::ShardId;
 use engine::index::block::{self, Level};
@@ -46,35 +47,39 @@ pub(super) async fn stats<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     if !wanted.fields.groups.is_empty() {
         call.core.fill_groups(&mut rows).await;
     }
-    let shared = std::sync::Arc::clone(call.core.shared());
+    let shared = Arc::clone(call.core.shared());
     let count: usize = rows.iter().map(|row| row.shards.len()).sum();
-    let work = move || body(&rows, &level, &wanted, &shared.config);
-    if count <= SHARDS_HERE_MAX {
-        return Ok(Reply::json(200, work()));
+    let work = Arc::new(move || body(&rows, &level, &wanted, &shared.config));
+    if count > SHARDS_HERE_MAX {
+        let there = Arc::clone(&work);
+        if let Ok(body) = call.core.env().spawn().work_short(move || there()).await {
+            return Ok(Reply::json(200, body));
+        }
+        // All workers are busy with more than they can do; late is better than not at all.
     }
-    let done = call.core.env().spawn().work_short(work).await;
-    let done = done.map_err(|error| Error::rejected(format!("no worker for the figures: {error}")));
-    Ok(Reply::json(200, done?))
+    Ok(Reply::json(200, work()))
 }
 
-/// Figures of more shards are written by a worker: each takes some 10 µs.
+/// Figures of more shards are written by a worker: an executor has others to answer meanwhile.
 const SHARDS_HERE_MAX: usize = 20;
 
-/// What the sections of a shard take, printed twice.
-const SECTIONS_BYTES: usize = 8 << 10;
+/// What an index takes beside its figures, and what a shard does.
+const INDEX_BYTES: usize = 192;
+const SHARD_BYTES: usize = 640;
 
 /// The whole answer.
 fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec<u8> {
     let sums: Vec<Stats> = rows.iter().map(IndexStats::sum).collect();
     let total: u64 = rows.iter().map(copies).sum();
     let started: u64 = rows.iter().map(|row| row.started_count() as u64).sum();
-    let mut out = Vec::with_capacity(SECTIONS_BYTES * (1 + rows.len()));
+    let all = wanted.members(&Stats::sum(&sums));
+    let mut out = Vec::with_capacity(bytes_of(rows, level, &all));
     let writer = &mut Writer::new(&mut out);
     writer.begin_object();
     shards(writer, total, started);
     writer.key("_all");
     writer.begin_object();
-    twice(writer, &wanted.text(&Stats::sum(&sums)));
+    twice(writer, &all);
     writer.end_object();
     if level != "cluster" {
         writer.key("indices").begin_object();
@@ -84,11 +89,11 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
                 .field_str("uuid", &row.index.uuid_text())
                 .field_str("health", row.health.as_str())
                 .field_str("status", if row.index.open { "open" } else { "close" });
-            let text = wanted.text(sum);
-            twice(writer, &text);
+            let own = wanted.members(sum);
+            twice(writer, &own);
             if level == "shards" {
                 // Figures of an index with one shard are that shard's.
-                let alone = (row.shards.len() == 1).then_some(&*text);
+                let alone = (row.shards.len() == 1).then_some(&*own);
                 writer.key("shards").begin_object();
                 let has_place = |it: &&ShardStats| !matches!(it.standing, Standing::Failed(_));
                 for shard in row.shards.iter().filter(has_place) {
@@ -104,6 +109,18 @@ fn body(rows: &[IndexStats], level: &str, wanted: &Wish, config: &Config) -> Vec
     }
     writer.end_object();
     out
+}
+
+/// What an answer takes: the memory that it holds is counted, so no more is asked for than is written. The
+/// figures of all are at least as long as those of each.
+fn bytes_of(rows: &[IndexStats], level: &str, all: &[u8]) -> usize {
+    let index_bytes = INDEX_BYTES + 2 * all.len();
+    let shards = || rows.iter().map(|row| row.shards.len()).sum::<usize>();
+    match level {
+        "cluster" => index_bytes,
+        "indices" => index_bytes * (1 + rows.len()),
+        _ => index_bytes * (1 + rows.len()) + (SHARD_BYTES + all.len()) * shards(),
+    }
 }
 
 /// Copies that are configured.
@@ -140,13 +157,11 @@ struct Wish {
 }
 
 impl Wish {
-    /// The figures as an object.
-    fn text(&self, stats: &Stats) -> Vec<u8> {
-        let mut out = Vec::with_capacity(SECTIONS_BYTES / 2);
+    /// The figures as the members of an object.
+    fn members(&self, stats: &Stats) -> Vec<u8> {
+        let mut out = Vec::new();
         let mut writer = Writer::new(&mut out);
-        writer.begin_object();
         sections_with(&mut writer, stats, self.sections, self.human, &self.fields);
-        writer.end_object();
         out
     }
 }
@@ -167,8 +182,10 @@ fn fields<E: Env>(call: &Call<'_, E>) -> FieldWish {
 }
 
 /// The same figures as `primaries` and as `total`: a node alone holds primaries only.
-fn twice(writer: &mut Writer<'_>, figures: &[u8]) {
-    writer.key("primaries").raw(figures).key("total").raw(figures);
+fn twice(writer: &mut Writer<'_>, members: &[u8]) {
+    for key in ["primaries", "total"] {
+        writer.key(key).begin_object().raw_members(members).end_object();
+    }
 }
 
 /// One shard, whose figures may be written already.
@@ -183,11 +200,9 @@ fn one_shard(
     writer.field_str("state", shard.standing.as_str()).field_bool("primary", true);
     writer.field_str("node", &config.info.id).key("relocating_node").null().end_object();
     if let Standing::Started(stats) = &shard.standing {
-        let own = known.map_or_else(|| wanted.text(stats).into(), Cow::Borrowed);
-        // Its members stand among those of the shard.
-        if let Some(members) = own.get(1..own.len() - 1).filter(|members| !members.is_empty()) {
-            writer.raw(members);
-        }
+        // They stand among the shard's own.
+        let own = known.map_or_else(|| wanted.members(stats).into(), Cow::Borrowed);
+        writer.raw_members(&own);
         let counts = &stats.shard;
         // What was flushed is named by the shard and by how often that was done.
         let id =
@@ -507,3 +522,6 @@ fn sizes(out: &mut Figures<'_, '_>, sizes: &FieldSizes) {
         .bytes("term_vectors", 0)
         .bytes("knn_vectors", 0);
 }
+
+#[cfg(test)]
+mod tests;
