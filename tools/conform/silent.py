@@ -8,7 +8,10 @@ So must one that asked before and kept its connection.
 
 Last, fifteen hundred ask over TLS, again and again, and read nothing, of a node with 256 MiB: there it is memory that
 lacks. Newcomers must be served, bulks of one that was served before as well, the process must stay within its setting
-but for its program, and its log must say what happens. `--last` runs this story alone.
+but for its program, and its log must say what happens. Then a hundred connections of a user who may read ask for two
+megabytes, again and again, and read nothing: who has shown who it is is not sent away for it, so others may be refused,
+but the process must stay within its setting all the same, and serve as before once they are gone. `--last` runs these
+two stories alone.
 """
 
 import base64
@@ -26,6 +29,7 @@ from server import PASSWORD, Server
 
 SILENT, ROUNDS, EACH = 2_000, 3, 15
 DEAF, MEMORY_MIB, FILLING, LONG = 1_500, 256, 120, 20
+READERS, READING, READER = 100, 12, "no-reader-at-all"
 HEADERS = {"Authorization": "Basic " + base64.b64encode(f"elastic:{PASSWORD}".encode()).decode()}
 # What whoever keeps the server waiting sends, and nothing after it.
 NOTHING = b""
@@ -37,6 +41,11 @@ ANYBODYS = b"OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n"
 UNREAD = (b"GET /_search HTTP/1.1\r\nHost: h\r\nX-Opaque-Id: " + b"A" * 15_000 + b"\r\n\r\n") * 100
 # Answers larger than all buffers between here and there.
 UNREAD_FOR_LONG = UNREAD.replace(b"/_search", b"/nope") * 3
+UNREAD_BY_READER = (
+    b"GET /kept/_search?size=1000 HTTP/1.1\r\nHost: h\r\nAuthorization: Basic "
+    + base64.b64encode(f"reader:{READER}".encode())
+    + b"\r\n\r\n"
+) * 60
 BLANK = b"GET /_cluster/health HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
@@ -103,16 +112,16 @@ def story(says, tls=True, **how):
         return served, refused, still
 
 
-def deaf(server, held, stop):
+def deaf(server, held, stop, says=UNREAD_FOR_LONG, most=DEAF):
     """Asks again and again over TLS and reads nothing; comes back where it was sent away."""
     host, port = server.url.split("//", 1)[1].rsplit(":", 1)
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     while not stop.is_set():
-        if len(held) >= DEAF:
+        if len(held) >= most:
             time.sleep(0.001)
             one, rest = held.pop(0)
-            rest = asked(one, rest or BLANK)
+            rest = asked(one, rest or says[:len(says) // 60])
             if rest is None:
                 one.close()
             else:
@@ -125,7 +134,7 @@ def deaf(server, held, stop):
             one.connect((host, int(port)))
             one = context.wrap_socket(one)
             one.setblocking(False)
-            held.append((one, asked(one, UNREAD_FOR_LONG)))
+            held.append((one, asked(one, says)))
         except OSError:
             time.sleep(0.001)
 
@@ -142,6 +151,11 @@ def asked(one, rest):
     return rest
 
 
+def most_mib(server):
+    """The most that the process ever was, but for what a file backs."""
+    return (kib(server, "VmHWM") - kib(server, "RssFile")) >> 10
+
+
 def kib(server, name):
     with open(f"/proc/{server.process.pid}/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(name + ":"))
@@ -154,9 +168,9 @@ def processor(server):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def bulk(wire):
+def bulk(wire, characters=500):
     """Writes some documents; what is wrong with that, or None."""
-    line = json.dumps({"text": "x" * 500})
+    line = json.dumps({"text": "x" * characters})
     body = f'{{"index":{{}}}}\n{line}\n' * 200
     wire.request("POST", "/kept/_bulk", body, {**HEADERS, "Content-Type": "application/x-ndjson"})
     answer = wire.getresponse()
@@ -194,12 +208,51 @@ def unread_for_long(cores=1):
             time.sleep(0.05)
         stop.set()
         crowd.join()
-        most = (kib(server, "VmHWM") - kib(server, "RssFile")) >> 10
+        most = most_mib(server)
         is_told = "is all but used up while" in server.tail(200)
         good = not wrong and refused == 0 and served > 0 and most <= MEMORY_MIB and is_told
         print(
             f"{'ok' if good else 'FAILED'} answers that nobody takes, TLS, {MEMORY_MIB} MiB: {len(held)} came, {served} served, "
             f"{refused} refused, {bulks} bulks, {len(wrong)} of them in vain, {most} MiB at most, {'told' if is_told else 'not told'}",
+            flush=True,
+        )
+        print("\n".join(sorted(set(wrong))[:5]), end="\n" if wrong else "")
+        return good
+
+
+def unread_by_reader(cores=1):
+    with Server(cores=cores, args=["--memory", f"{MEMORY_MIB}mb"]) as server:
+        kept = connection(server)
+        wrong = [why for why in (bulk(kept, 2_000) for _ in range(50)) if why]
+        role = {"indices": [{"names": ["kept"], "privileges": ["read"]}]}
+        for path, body in [("role/reads", role), ("user/reader", {"password": READER, "roles": ["reads"]})]:
+            kept.request("PUT", f"/_security/{path}", json.dumps(body), {**HEADERS, "Content-Type": "application/json"})
+            answer = kept.getresponse()
+            wrong += [f"{answer.status}"] if answer.status != 200 else []
+            answer.read()
+        held, stop, answers = [], threading.Event(), {}
+        crowd = threading.Thread(target=deaf, args=(server, held, stop, UNREAD_BY_READER, READERS))
+        crowd.start()
+        end = time.monotonic() + READING
+        while time.monotonic() < end:
+            try:
+                why = bulk(kept)
+            except (OSError, http.client.HTTPException) as error:
+                why, kept = repr(error), connection(server)
+            said = why[:3] if why else "200"
+            answers[said] = answers.get(said, 0) + 1
+            time.sleep(0.05)
+        stop.set()
+        crowd.join()
+        for one, _ in held:
+            one.close()
+        time.sleep(2)
+        after = bulk(connection(server))
+        most = most_mib(server)
+        good = not wrong and set(answers) <= {"200", "429"} and after is None and most <= MEMORY_MIB
+        print(
+            f"{'ok' if good else 'FAILED'} answers that a user does not take, TLS, {MEMORY_MIB} MiB: {len(held)} came, "
+            f"bulks {answers}, then {after or 'one'}, {most} MiB at most",
             flush=True,
         )
         print("\n".join(sorted(set(wrong))[:5]), end="\n" if wrong else "")
@@ -234,8 +287,9 @@ def main():
         good = refused == 0 and served == ROUNDS * EACH and (still == 200 or says is BLANK)
         failed += not good
         print(f"{'ok' if good else 'FAILED'} {name}: {served} served, {refused} refused, the one that was kept: {still}", flush=True)
-    failed += not unread_for_long()
-    print(f"{len(stories) + 1 - failed} passed, {failed} failed")
+    last = [unread_for_long, unread_by_reader]
+    failed += sum(not one() for one in last)
+    print(f"{len(stories) + len(last) - failed} passed, {failed} failed")
     return int(failed > 0)
 
 
