@@ -31,6 +31,49 @@ fn a_name_that_columns_share_is_the_last_ones() {
 }
 
 #[test]
+fn words_in_memory_and_completions_are_measured() {
+    with_node(|mut client| async move {
+        let fields = r#"{"a":{"type":"text","fielddata":true},"b":{"type":"text","fielddata":true},"c":{"type":"completion"}}"#;
+        let mappings = format!(r#"{{"mappings":{{"properties":{fields}}}}}"#);
+        client.good("PUT", "/a", &mappings).await;
+        assert_eq!(text(&mut client, "/_cat/fielddata").await, "", "there is nothing of it yet");
+        let doc = r#"{"a":"quick foxes","b":"lazy dogs and more of them","c":"quick"}"#;
+        client.good("PUT", "/a/_doc/1?refresh=true", doc).await;
+        let stats = client.good("GET", "/a/_stats/fielddata,completion?fields=a,b", "").await;
+        let told = |path: &[&str]| {
+            let all = [&["_all", "total"], path].concat();
+            crate::place::at(&stats, &all).as_u64().expect("a number")
+        };
+        let words = told(&["fielddata", "memory_size_in_bytes"]);
+        let completions = told(&["completion", "size_in_bytes"]);
+        assert!(words > 0 && completions > 0);
+        for table in ["indices/a", "shards/a", "nodes"] {
+            let row = text(&mut client, &format!("/_cat/{table}?h=fm,cs&bytes=b")).await;
+            let row: Vec<&str> = row.split_whitespace().collect();
+            assert_eq!(row, [words.to_string(), completions.to_string()], "{table}");
+        }
+        let of = |field: &str| told(&["fielddata", "fields", field, "memory_size_in_bytes"]);
+        let both = format!("a {}\nb {}", of("a"), of("b"));
+        let rows = |found: String| {
+            let words =
+                found.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "));
+            words.collect::<Vec<_>>().join("\n")
+        };
+        for (target, expected) in [
+            ("/_cat/fielddata?h=field,size&bytes=b&s=field", both.as_str()),
+            ("/_cat/fielddata/a?h=field", "a"),
+            ("/_cat/fielddata?fields=b*,x&h=field", "b"),
+            ("/_cat/fielddata/c", ""),
+        ] {
+            assert_eq!(rows(text(&mut client, target).await), expected, "{target}");
+        }
+        let ids = text(&mut client, "/_cat/thread_pool/write?h=id,eid").await;
+        let ids: Vec<&str> = ids.split_whitespace().collect();
+        assert_ne!(ids[0], ids[1], "each start has an id of its own");
+    });
+}
+
+#[test]
 fn a_copy_without_a_place_tells_for_how_long() {
     with_node(|mut client| async move {
         client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":1}}"#).await;

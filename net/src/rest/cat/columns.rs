@@ -15,8 +15,8 @@ type Entry = (&'static str, &'static [&'static str], &'static str, fn(&Stats) ->
 /// All of them, in the order of indices.
 #[rustfmt::skip]
 const COLUMNS: &[Entry] = &[
-    ("completion.size", &["cs", "completionSize"], "size of completion fields", |_| Cell::Bytes(0)),
-    ("fielddata.memory_size", &["fm", "fielddataMemory"], "memory of field data", |_| Cell::Bytes(0)),
+    ("completion.size", &["cs", "completionSize"], "size of completion fields", |s| Cell::Bytes(s.loaded.values().map(|one| one.completion).sum())),
+    ("fielddata.memory_size", &["fm", "fielddataMemory"], "memory of field data", |s| Cell::Bytes(s.loaded.values().map(|one| one.fielddata).sum())),
     ("fielddata.evictions", &["fe", "fielddataEvictions"], "field data given up", |_| Cell::Count(0)),
     ("query_cache.memory_size", &["qcm", "queryCacheMemory"], "memory of the query cache", |_| Cell::Bytes(0)),
     ("query_cache.evictions", &["qce", "queryCacheEvictions"], "queries given up by the cache", |_| Cell::Count(0)),

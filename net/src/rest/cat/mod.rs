@@ -19,9 +19,9 @@ pub(super) use cluster::{
     aliases, component_templates, count, health, pending_tasks, tasks, templates,
 };
 pub(super) use indices::indices;
-pub(super) use nodes::{allocation, master, nodeattrs, nodes, thread_pool};
+pub(super) use nodes::{allocation, fielddata, master, nodeattrs, nodes, thread_pool};
 pub(super) use shards::{recovery, segments, shards};
-pub(super) use small::{fielddata, plugins, repositories, snapshots};
+pub(super) use small::{plugins, repositories, snapshots};
 
 /// `GET /_cat`: every table there is.
 pub(super) fn list() -> Reply {

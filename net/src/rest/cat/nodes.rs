@@ -1,4 +1,6 @@
-//! `_cat` tables of the node: nodes, master, nodeattrs, allocation, thread_pool.
+//! `_cat` tables of the node: nodes, fielddata, master, nodeattrs, allocation, thread_pool.
+
+use std::sync::Arc;
 
 use engine::Result;
 use engine::meter::Scripts;
@@ -6,6 +8,7 @@ use engine::ops::observe::NodeInfo;
 use engine::ops::stats::Stats;
 use env::machine::{Pool, Sample};
 use env::{Clock, Env};
+use json::path::glob;
 
 use super::columns::{For, columns};
 use super::{answer, wish};
@@ -136,6 +139,48 @@ pub(in crate::rest) async fn nodes<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         info,
     };
     answer(call, Table { columns, rows: vec![row] }, wish).await
+}
+
+/// What the columns of a text field's words take.
+struct FieldLine {
+    info: Arc<NodeInfo>,
+    field: Arc<str>,
+    bytes: u64,
+}
+
+impl Row for FieldLine {}
+
+/// `GET /_cat/fielddata`, `/_cat/fielddata/{fields}`.
+pub(in crate::rest) async fn fielddata<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    #[rustfmt::skip]
+    let columns = vec![
+        left("id", &[], "node id", |l: &FieldLine| l.info.id.as_str().into()),
+        left("host", &["h"], "host name", |l| host(&l.info.transport_address).into()),
+        left("ip", &[], "ip address", |l| host(&l.info.transport_address).into()),
+        left("node", &["n"], "node name", |l| l.info.name.as_str().into()),
+        left("field", &["f"], "field name", |l| l.field.to_string().into()),
+        left("size", &["s"], "field data usage", |l| Cell::Bytes(l.bytes)),
+    ];
+    let wish = match wish(call, &columns)? {
+        Ok(wish) => wish,
+        Err(help) => return Ok(help),
+    };
+    call.gate.cluster("cluster:monitor/nodes/stats")?;
+    let mut wanted = call.params.list("fields");
+    wanted.extend(call.segment("fields").split(',').filter(|it| !it.is_empty()).map(str::to_owned));
+    let is_wanted = |field: &str| {
+        let fits = |pattern: &String| glob(pattern.as_bytes(), field.as_bytes());
+        wanted.is_empty() || wanted.iter().any(fits)
+    };
+    let info = Arc::new(call.core.shared().config.info.clone());
+    let stats = call.core.node_stats().await;
+    let loaded = stats.loaded.iter().filter(|(field, one)| one.fielddata > 0 && is_wanted(field));
+    let rows = loaded.map(|(field, one)| FieldLine {
+        info: Arc::clone(&info),
+        field: Arc::clone(field),
+        bytes: one.fielddata,
+    });
+    answer(call, Table { columns, rows: rows.collect() }, wish).await
 }
 
 /// A node by name and address.
@@ -270,7 +315,7 @@ pub(in crate::rest) async fn thread_pool<E: Env>(call: &Call<'_, E>) -> Result<R
     let columns: Vec<Column<PoolLine>> = vec![
         left("node_name", &["nn"], "node name", |l: &PoolLine| l.info.name.as_str().into()),
         hidden(left("node_id", &["id"], "persistent node id", |l| l.info.id.as_str().into())),
-        hidden(left("ephemeral_node_id", &["eid"], "ephemeral node id", |l| l.info.id.as_str().into())),
+        hidden(left("ephemeral_node_id", &["eid"], "ephemeral node id", |l| l.info.ephemeral_id.as_str().into())),
         hidden(left("pid", &["p"], "process id", |l| l.pid.to_string().into())),
         hidden(left("host", &["h"], "host name", |l| host(&l.info.transport_address).into())),
         hidden(left("ip", &["i"], "ip address", |l| host(&l.info.transport_address).into())),

@@ -1,4 +1,4 @@
-//! `_cat` tables that are empty here, and why: no field data, no plugins, no repositories.
+//! `_cat` tables that are empty here, and why: no plugins, no repositories.
 
 use engine::{Error, Result};
 use env::Env;
@@ -37,20 +37,6 @@ async fn empty_or<E: Env>(
         return Err(wrong);
     }
     answer(call, Table { columns, rows: Vec::new() }, wish).await
-}
-
-/// `GET /_cat/fielddata`: sorting and aggregating read columns of segments; nothing is loaded.
-pub(in crate::rest) async fn fielddata<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    #[rustfmt::skip]
-    let columns = vec![
-        left("id", &[], "node id", |_: &Never| Cell::Empty),
-        left("host", &["h"], "host name", |_| Cell::Empty),
-        left("ip", &[], "ip address", |_| Cell::Empty),
-        left("node", &["n"], "node name", |_| Cell::Empty),
-        left("field", &["f"], "field name", |_| Cell::Empty),
-        left("size", &["s"], "field data usage", |_| Cell::Empty),
-    ];
-    empty(call, "cluster:monitor/nodes/stats", columns).await
 }
 
 /// `GET /_cat/plugins`: all that there is stands in the program.
