@@ -158,7 +158,10 @@ fn ensure(
         save(&authority_crt, certificate.pem().as_bytes(), 0o644)?;
         save(&authority_key, key.serialize_pem().as_bytes(), 0o600)?;
     }
-    let authority_pem = read(&authority_crt)?;
+    let authority_pem = read(&authority_crt).map_err(|failure| Failure {
+        sentence: format!("{}. {}", failure.sentence, put_back(&authority_crt, &node_crt)),
+        ..failure
+    })?;
     if let (Ok(chain), Ok(key)) = (std::fs::read(&node_crt), std::fs::read(&node_key)) {
         let then = now + RENEWED_BEFORE_DAYS * DAY;
         let is_good = hosts.iter().all(|host| judge(&chain, &authority_pem, host, then).is_ok());
@@ -169,9 +172,23 @@ fn ensure(
     if !authority_key.exists() {
         return Err(keyless(&authority_key, &authority_crt));
     }
-    let authority_key = String::from_utf8_lossy(&read(&authority_key)?).into_owned();
+    let authority_key_path = authority_key;
+    let authority_key = String::from_utf8_lossy(&read(&authority_key_path)?).into_owned();
     let key = KeyPair::from_pem(&authority_key).map_err(|error| made(&authority_crt, &error))?;
     let issuer = Issuer::new(authority(&key, title, now), key);
+    // What clients know must be what signs, or nothing is touched: the last whole copy of it may be in the chain.
+    let probe = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
+    let signed = node(&["localhost".to_owned()], now).signed_by(&probe, &issuer);
+    let signed = signed.map_err(|error| made(&node_crt, &error))?.pem();
+    judge(signed.as_bytes(), &authority_pem, "localhost", now).map_err(|error| {
+        let sentence = format!(
+            "{} is damaged, or not the authority whose key is in {}: {error}. {}",
+            authority_crt.display(),
+            authority_key_path.display(),
+            put_back(&authority_crt, &node_crt)
+        );
+        Failure::new(Code::Setting, sentence)
+    })?;
     let key = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
     let certificate =
         node(hosts, now).signed_by(&key, &issuer).map_err(|error| made(&node_crt, &error))?;
@@ -181,6 +198,16 @@ fn ensure(
     save(&node_crt, &chain, 0o644)?;
     save(&node_key, key.serialize_pem().as_bytes(), 0o600)?;
     Ok(chain)
+}
+
+/// What to do where the authority's certificate is not what it was.
+fn put_back(authority: &Path, node: &Path) -> String {
+    format!(
+        "Put {} back (where it was whole, a copy of it stands last in {}); or remove it and its key, so that a new \
+         authority is made, which each client must then be told",
+        authority.display(),
+        node.display()
+    )
 }
 
 /// A certificate must be made, and the authority's key is not there.
@@ -337,6 +364,32 @@ mod tests {
         }
         let other = prepare(&folder, None, &names).expect("a new authority");
         assert_ne!(other.fingerprint, made.fingerprint);
+        clear(&folder);
+    }
+
+    /// The node's certificate, and with it the last whole copy of the authority, was replaced by one of a broken chain.
+    #[test]
+    fn an_authority_that_is_not_its_keys_signs_nothing() {
+        let folder = folder("damaged");
+        let names = hosts(&["localhost"]);
+        let made = prepare(&folder, None, &names).expect("made");
+        let file = |name: &str| folder.certs(name);
+        let whole = std::fs::read(file("http_ca.crt")).expect("there");
+        let foreign = std::fs::read(file("transport_ca.crt")).expect("there");
+        let chain = std::fs::read(file("http.crt")).expect("there");
+        for wrong in [&whole[..whole.len() / 2], &foreign, b""] {
+            save(&file("http_ca.crt"), wrong, 0o644).expect("damaged");
+            let failure = prepare(&folder, None, &names).err().expect("no client would trust it");
+            assert_eq!(failure.code, Code::Setting);
+            assert!(failure.sentence.contains("stands last in"), "{failure}");
+            assert_eq!(std::fs::read(file("http.crt")).expect("there"), chain, "untouched");
+        }
+        std::fs::remove_file(file("http_ca.crt")).expect("removed");
+        let failure = prepare(&folder, None, &names).err().expect("what did it sign?");
+        assert!(failure.sentence.contains("stands last in"), "{failure}");
+        save(&file("http_ca.crt"), &whole, 0o644).expect("put back");
+        let again = prepare(&folder, None, &names).expect("as before");
+        assert_eq!(again.fingerprint, made.fingerprint);
         clear(&folder);
     }
 
