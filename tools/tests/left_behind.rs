@@ -79,15 +79,26 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill is there").success());
 }
 
+/// Does this process, and with it its children, pass over a signal, as under `nohup`?
+fn is_ignored(number: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
+
 /// A command that was ended while it waited left a superuser in the file of users, for good.
 #[test]
 fn a_command_that_is_asked_to_end_removes_its_user_first() {
     for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        if is_ignored(number) {
+            continue;
+        }
         let silent = Silent::new(name);
         std::fs::write(silent.folder.join("node/users"), "# ours\n").expect("writable");
         let (mut child, _open) = silent.asked();
         signal(&child, name);
-        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number), "{name}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number as i32), "{name}");
         assert_eq!(silent.users(), "# ours\n", "{name}");
     }
 }
