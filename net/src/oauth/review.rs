@@ -166,11 +166,13 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     };
     let id = changed.client_id.clone().unwrap_or_default();
     let command = Command::PutClient { client: changed.clone(), version };
+    let said = changed.note.clone().unwrap_or_default();
     let decided = visit.ask(command).await;
     // Nothing is noted as done that was not.
     let (outcome, reason, lists) = match &decided {
-        Ok(_) if is_yes => ("ok", String::new(), approved_of(&changed.profile)),
-        Ok(_) => ("ok", String::new(), Approved::default()),
+        // What the reviewer wrote of it.
+        Ok(_) if is_yes => ("ok", said, approved_of(&changed.profile)),
+        Ok(_) => ("ok", said, Approved::default()),
         Err(error) => ("failed", error.to_string(), Approved::default()),
     };
     let facts = [

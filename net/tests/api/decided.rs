@@ -211,5 +211,15 @@ fn an_approval_is_noted_with_what_was_approved() {
         let lines = told.of("client_approved");
         assert_eq!(at(&lines[0], &["outcome"]).as_str(), Some("failed"));
         assert!(lines[0].get("scope").is_none());
+        // What the reviewer wrote stands beside what was done; the form has the place for it.
+        let mut form = fields(&rev.ask(&mut client, "/admin/apps", &[]).await, "/admin/apps");
+        form.retain(|(name, _)| name != "note");
+        form.extend(
+            [("note", "Known to us"), ("decision", "approve")].map(|(a, b)| (a.into(), b.into())),
+        );
+        rev.post(&mut client, "/admin/apps", &form).await;
+        let lines = told.of("client_approved");
+        assert_eq!(at(&lines[0], &["outcome"]).as_str(), Some("ok"));
+        assert_eq!(at(&lines[0], &["reason"]).as_str(), Some("Known to us"));
     });
 }
