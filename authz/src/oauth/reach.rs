@@ -41,15 +41,18 @@ pub struct Share {
     pub remains: Remains,
 }
 
-/// On how many indices and data streams a scope is held. A stream is one, however many indices it writes
-/// into.
+/// On how many indices, data streams and aliases a scope is held. A stream is one, however many indices it
+/// writes into. An alias is counted by its own name, be the indices behind it counted or not: a token may open
+/// it where its owner's roles write its name, and nothing else of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Today {
     /// Indices on which all is held that remains of it anywhere.
     pub whole: usize,
     /// Data streams on which it is.
     pub streams: usize,
-    /// Of either, those on which less than that is held.
+    /// Aliases on which it is.
+    pub aliases: usize,
+    /// Of all, those on which less than that is held.
     pub part: usize,
     /// The owner's own names are narrower than the scope's: of what comes later it is held only where they
     /// reach.
@@ -63,13 +66,15 @@ pub enum There<'n> {
     Index(&'n str),
     /// A data stream.
     Stream(&'n str),
+    /// An alias.
+    Alias(&'n str),
 }
 
 impl<'n> There<'n> {
     /// The name.
     pub fn name(self) -> &'n str {
         match self {
-            Self::Index(name) | Self::Stream(name) => name,
+            Self::Index(name) | Self::Stream(name) | Self::Alias(name) => name,
         }
     }
 
@@ -91,6 +96,7 @@ impl Today {
         match one {
             There::Index(_) => self.whole += 1,
             There::Stream(_) => self.streams += 1,
+            There::Alias(_) => self.aliases += 1,
         }
     }
 }
@@ -276,6 +282,28 @@ mod tests {
         assert_eq!(today("index:logs-y:read"), one);
         assert_eq!(today("index:*:write"), Today { is_narrow: true, ..one });
         assert_eq!(today("index:*:all"), Today { part: 1, is_narrow: true, ..one });
+    }
+
+    /// The page said "none today" of an alias that the token then opened.
+    #[test]
+    fn aliases_count_by_their_own_names() {
+        let reach = reach(&[], &[("orders", "all"), ("sales-*", "read"), ("sales", "read")]);
+        let there = [
+            There::Index("orders-2026"),
+            There::Alias("orders"),
+            There::Index("sales-2026"),
+            There::Alias("sales"),
+            There::Alias("other"),
+            There::Alias(".hidden"),
+        ];
+        let today = |scope: &str| today(&reach, scope, there);
+        let one = Today { aliases: 1, ..Today::default() };
+        assert_eq!(today("index:orders:all"), one);
+        assert_eq!(today("index:orders*:all"), Today { is_narrow: true, ..one });
+        assert_eq!(today("index:sales*:read"), Today { whole: 1, is_narrow: true, ..one });
+        assert_eq!(today("index:orders-2026:all"), Today::default());
+        let all = Today { whole: 1, aliases: 2, is_narrow: true, ..Today::default() };
+        assert_eq!(today("index:*:read"), all);
     }
 
     /// "Any that come later" was said of every index where the owner held `a-*` alone.

@@ -215,7 +215,7 @@ fn indices(pattern: &str, today: Option<Today>) -> String {
     }
 }
 
-/// Where; of how many indices and data streams that is today, where it may be told.
+/// Where; of how many indices, data streams and aliases that is today, where it may be told.
 fn place(pattern: &str, today: Option<Today>) -> String {
     let Some(today) = today else {
         return match pattern {
@@ -224,19 +224,23 @@ fn place(pattern: &str, today: Option<Today>) -> String {
             pattern => pattern.to_owned(),
         };
     };
-    let indices = match today.whole {
-        0 => "no index".to_owned(),
-        1 => "1 index".to_owned(),
-        count => format!("{count} indices"),
-    };
-    let streams = match today.streams {
-        1 => "1 data stream".to_owned(),
-        count => format!("{count} data streams"),
-    };
-    let counted = match (today.whole, today.streams) {
-        (_, 0) => format!("{indices} today"),
-        (0, _) => format!("{streams} today"),
-        _ => format!("{indices} and {streams} today"),
+    let kinds = [
+        (today.whole, "index", "indices"),
+        (today.streams, "data stream", "data streams"),
+        (today.aliases, "alias", "aliases"),
+    ];
+    let counted: Vec<String> = kinds
+        .iter()
+        .filter_map(|(count, one, many)| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {many}")),
+        })
+        .collect();
+    let counted: Vec<&str> = counted.iter().map(String::as_str).collect();
+    let counted = match counted.as_slice() {
+        [] => "no index today".to_owned(),
+        some => format!("{} today", list(some, "and")),
     };
     let counted = match today.part {
         0 => counted,
@@ -272,14 +276,20 @@ mod tests {
     }
 
     #[test]
-    fn data_streams_are_called_so() {
+    fn data_streams_and_aliases_are_called_so() {
         let at = |whole, streams| place("logs-*", Some(Today { streams, ..some(whole) }));
         let later = "and any that match later";
         assert_eq!(at(0, 0), format!("logs-*: no index today, {later}"));
         assert_eq!(at(0, 1), format!("logs-*: 1 data stream today, {later}"));
         assert_eq!(at(1, 2), format!("logs-*: 1 index and 2 data streams today, {later}"));
-        let one = Today { streams: 1, ..Today::default() };
-        assert_eq!(place("logs-y", Some(one)), "logs-y");
+        let mixed = Today { streams: 2, aliases: 1, ..some(3) };
+        let counted = "3 indices, 2 data streams and 1 alias today";
+        assert_eq!(place("logs-*", Some(mixed)), format!("logs-*: {counted}, {later}"));
+        for one in
+            [Today { streams: 1, ..Today::default() }, Today { aliases: 1, ..Today::default() }]
+        {
+            assert_eq!(place("logs-y", Some(one)), "logs-y");
+        }
         assert_eq!(place("logs-y", Some(some(0))), "logs-y, of which you have none today");
     }
 

@@ -321,10 +321,11 @@ impl<E: Env> Visit<'_, E> {
     }
 }
 
-/// Indices and data streams; the indices of a stream begin with a dot, and are counted nowhere.
+/// Indices, data streams and aliases; the indices of a stream begin with a dot, and are counted nowhere.
 fn there(state: &cluster::State) -> impl Iterator<Item = There<'_>> {
     let indices = state.indices.keys().map(|name| There::Index(name));
-    indices.chain(state.data_streams.keys().map(|name| There::Stream(name)))
+    let streams = state.data_streams.keys().map(|name| There::Stream(name));
+    indices.chain(streams).chain(state.aliases.keys().map(|name| There::Alias(name)))
 }
 
 /// Everything off but what pages of ours may use.

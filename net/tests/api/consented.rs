@@ -308,7 +308,8 @@ fn an_alias_that_a_role_writes_out_opens_by_token() {
         client.authorize(Some(&basic("elastic", "secret")));
         client.good("PUT", "/sales-2026/_doc/1?refresh=true", r#"{"n":1}"#).await;
         client.good("PUT", "/sales-2026/_alias/sales", "").await;
-        let (_, token) = promised(&mut client, &app, "ann", "index:sales*:read").await;
+        let (told, token) = promised(&mut client, &app, "ann", "index:sales*:read").await;
+        assert!(told.contains("sales*: 1 alias today, and later ones as far as"), "{told}");
         let token = token.expect("it is held");
         let calls = [
             ("GET", "/sales/_search", 200),
