@@ -206,6 +206,10 @@ fn what_is_to_be_removed_is_judged_when_the_command_has_its_turn() {
         ],
     };
     assert_eq!(done(&state, &turned).aliases["t"].len(), 1);
+    // What was deleted meanwhile is called by the name that the caller knew.
+    let state = done(&state, &Command::DeleteIndices { uuids: vec![[1; 16]] }.at(9));
+    let late = Command::UpdateAliases { actions: vec![add(1, "t", Alias::default())] };
+    assert_eq!(refused(&state, &late), Error::NotFound { name: "a".into() });
 }
 
 #[test]

@@ -71,6 +71,8 @@ pub(super) fn update(before: &State, actions: &[AliasAction], at_ms: Option<i64>
 /// There is no such index any more.
 fn not_found(before: &State, uuid: [u8; 16]) -> Error {
     let known = before.index_by_uuid(uuid).map(|index| index.name.to_string());
+    let deleted = || before.tombstones.iter().find(|one| one.uuid == uuid);
+    let known = known.or_else(|| deleted().map(|one| one.name.to_string()));
     Error::NotFound { name: known.unwrap_or_else(|| uuid_text(uuid)) }
 }
 
