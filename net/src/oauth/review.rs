@@ -1,5 +1,6 @@
 //! `/admin/apps`: reviewers approve or reject applications, and changes of them.
 
+use authz::pages::quoted::is_unseen;
 use authz::pages::review::{self, Callback, Entry, Fact};
 use authz::pages::words;
 use authz::record::client::{Client, Profile, Status};
@@ -138,7 +139,9 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     // The developer may have sent another one since the page was made, which nobody looked at. A form that
     // names no version is about none that is kept.
     let version = form.text("version").parse().unwrap_or_default();
-    let note: String = form.text("note").chars().take(NOTE_CHARACTERS_MAX).collect();
+    // What turns other letters round, or is not seen, is no part of what is said.
+    let said = form.text("note").chars().filter(|c| *c == '\n' || !is_unseen(*c));
+    let note: String = said.take(NOTE_CHARACTERS_MAX).collect();
     let note = (!note.trim().is_empty()).then(|| note.trim().to_owned());
     let changed = match form.text("decision") {
         "approve" => {

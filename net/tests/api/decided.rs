@@ -215,11 +215,12 @@ fn an_approval_is_noted_with_what_was_approved() {
         let mut form = fields(&rev.ask(&mut client, "/admin/apps", &[]).await, "/admin/apps");
         form.retain(|(name, _)| name != "note");
         form.extend(
-            [("note", "Known to us"), ("decision", "approve")].map(|(a, b)| (a.into(), b.into())),
+            [("note", "Known\u{202e} to us\r\nfor long"), ("decision", "approve")]
+                .map(|(a, b)| (a.into(), b.into())),
         );
         rev.post(&mut client, "/admin/apps", &form).await;
         let lines = told.of("client_approved");
         assert_eq!(at(&lines[0], &["outcome"]).as_str(), Some("ok"));
-        assert_eq!(at(&lines[0], &["reason"]).as_str(), Some("Known to us"));
+        assert_eq!(at(&lines[0], &["reason"]).as_str(), Some("Known to us for long"));
     });
 }
