@@ -67,6 +67,8 @@ fn words_in_memory_and_completions_are_measured() {
         ] {
             assert_eq!(rows(text(&mut client, target).await), expected, "{target}");
         }
+        let bound = text(&mut client, "/_cat/thread_pool/write,search?h=qs").await;
+        assert_eq!(bound.lines().map(str::trim).collect::<Vec<_>>(), ["-1"; 2], "there is none");
         let ids = text(&mut client, "/_cat/thread_pool/write?h=id,eid").await;
         let ids: Vec<&str> = ids.split_whitespace().collect();
         assert_ne!(ids[0], ids[1], "each start has an id of its own");
