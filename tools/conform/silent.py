@@ -41,11 +41,11 @@ ANYBODYS = b"OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n"
 UNREAD = (b"GET /_search HTTP/1.1\r\nHost: h\r\nX-Opaque-Id: " + b"A" * 15_000 + b"\r\n\r\n") * 100
 # Answers larger than all buffers between here and there.
 UNREAD_FOR_LONG = UNREAD.replace(b"/_search", b"/nope") * 3
-UNREAD_BY_READER = (
+LARGE = (
     b"GET /kept/_search?size=1000 HTTP/1.1\r\nHost: h\r\nAuthorization: Basic "
     + base64.b64encode(f"reader:{READER}".encode())
     + b"\r\n\r\n"
-) * 60
+)
 BLANK = b"GET /_cluster/health HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
@@ -112,7 +112,7 @@ def story(says, tls=True, **how):
         return served, refused, still
 
 
-def deaf(server, held, stop, says=UNREAD_FOR_LONG, most=DEAF):
+def deaf(server, held, stop, says=UNREAD_FOR_LONG, again=BLANK, most=DEAF):
     """Asks again and again over TLS and reads nothing; comes back where it was sent away."""
     host, port = server.url.split("//", 1)[1].rsplit(":", 1)
     context = ssl.create_default_context()
@@ -121,7 +121,7 @@ def deaf(server, held, stop, says=UNREAD_FOR_LONG, most=DEAF):
         if len(held) >= most:
             time.sleep(0.001)
             one, rest = held.pop(0)
-            rest = asked(one, rest or says[:len(says) // 60])
+            rest = asked(one, rest or again)
             if rest is None:
                 one.close()
             else:
@@ -231,7 +231,7 @@ def unread_by_reader(cores=1):
             wrong += [f"{answer.status}"] if answer.status != 200 else []
             answer.read()
         held, stop, answers = [], threading.Event(), {}
-        crowd = threading.Thread(target=deaf, args=(server, held, stop, UNREAD_BY_READER, READERS))
+        crowd = threading.Thread(target=deaf, args=(server, held, stop, LARGE * 60, LARGE, READERS))
         crowd.start()
         end = time.monotonic() + READING
         while time.monotonic() < end:

@@ -177,8 +177,8 @@ fn ensure(
     let key = KeyPair::from_pem(&authority_key).map_err(|error| made(&authority_crt, &error))?;
     let issuer = Issuer::new(authority(&key, title, now), key);
     // What clients know must be what signs, or nothing is touched: the last whole copy of it may be in the chain.
-    let probe = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
-    let signed = node(&["localhost".to_owned()], now).signed_by(&probe, &issuer);
+    let key = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
+    let signed = node(&["localhost".to_owned()], now).signed_by(&key, &issuer);
     let signed = signed.map_err(|error| made(&node_crt, &error))?.pem();
     judge(signed.as_bytes(), &authority_pem, "localhost", now).map_err(|error| {
         let sentence = format!(
@@ -189,7 +189,6 @@ fn ensure(
         );
         Failure::new(Code::Setting, sentence)
     })?;
-    let key = KeyPair::generate().map_err(|error| made(&node_key, &error))?;
     let certificate =
         node(hosts, now).signed_by(&key, &issuer).map_err(|error| made(&node_crt, &error))?;
     let mut chain = certificate.pem().into_bytes();

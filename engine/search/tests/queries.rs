@@ -132,7 +132,8 @@ fn few_documents_of_many_windows_are_all_scored() {
     }
 }
 
-/// Where such a filter leads, and what adds to the score is rarer still: the wide windows are for the filter alone.
+/// Where such a filter leads, and what adds to the score is rarer still: of all sizes the best are found, whole or in
+/// small steps. (Whom a wide window is asked of is a test beside that code.)
 #[test]
 fn few_documents_of_many_windows_are_all_scored_with_what_adds_to_them() {
     let corpus = Corpus::random(17, &[33_000]);

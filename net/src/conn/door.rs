@@ -28,8 +28,8 @@ pub trait Service: 'static {
     /// Whose work a request is, as far as is known without asking anybody.
     fn lane(&self, head: &Head, peer: &str) -> Lane;
 
-    /// Judges the caller of a request whose large body is not read yet; none where that is not to
-    /// be known before.
+    /// Judges the caller of a request whose large body is not read yet; none where nobody has to say who it
+    /// is.
     fn judge(&self, head: Head, peer: Rc<str>) -> Pin<Box<dyn Future<Output = Option<Judged>>>>;
 
     /// The answer to a message that is refused before it is a request.

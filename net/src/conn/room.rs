@@ -77,20 +77,17 @@ impl<E: Env> Room<E> {
         mut attempt: impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let rounds = if bytes > self.lease.total_bytes() { 0 } else { ROUNDS_MAX };
+        let mut given = attempt();
         for _ in 0..rounds {
-            let given = attempt();
-            if given.is_some() {
-                self.relieve(bytes);
-                return given;
-            }
-            if !self.press(bytes) {
+            if given.is_some() || !self.press(bytes) {
                 break;
             }
             self.env.clock().sleep(ROUND).await;
+            given = attempt();
         }
-        let given = attempt();
-        if given.is_none() {
-            self.tell();
+        match given {
+            Some(_) => self.relieve(bytes),
+            None => self.tell(),
         }
         given
     }
