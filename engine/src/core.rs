@@ -200,6 +200,18 @@ impl<E: Env> Core<E> {
         .await;
     }
 
+    /// Runs `job` on a worker for the task whose turn it is, which is busy meanwhile.
+    ///
+    /// # Errors
+    /// Too many wait.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> env::Result<T> {
+        let _held = self.turns.hold();
+        self.env.spawn().work(job).await
+    }
+
     /// Whose turn it is.
     pub fn turns(&self) -> &Turns<E> {
         &self.turns

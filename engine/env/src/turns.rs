@@ -10,14 +10,15 @@
 //! Always true
 //! 1. Tasks of one lane begin in the order in which they came.
 //! 2. Of one lane at most [`RUNNING_MAX`] young tasks run beside each other; older ones do not
-//!    count, for they wait for something else, or are long themselves.
+//!    count, for they wait for something else, or are long themselves. But of those that are busy,
+//!    which use a processor or wait for one here or elsewhere ([`Turns::hold`]), at most [`BUSY_MAX`]:
+//!    tasks that are each a little too long would pile up without end, with all that they hold.
 //! 3. What a lane may let wait is bounded: [`Turns::admits`] is asked before work is taken in.
 //! 4. A task is polled by its core alone, and only while it was woken.
 //!
 //! Not here: what is no caller's work (logs, flushes, messages); it runs beside this.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -25,16 +26,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use base::hash::Map;
-
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 use crate::{Clock, Env, Spawn};
+
+mod line;
+
+use line::{Next, Slot, State, YOUNG};
 
 /// Young tasks of one lane that run beside each other.
 pub const RUNNING_MAX: usize = 16;
 
-/// For so long a task is young.
-const YOUNG: Duration = Duration::from_millis(100);
+/// Tasks of one lane that are busy beside each other, however old. One more begins where they are a few
+/// less than this, so that one long task among many does not hold up the short ones behind it.
+pub const BUSY_MAX: usize = 2 * RUNNING_MAX;
 
 /// What a lane is expected to wait, at most, for one more to be taken in.
 pub const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -42,14 +46,8 @@ pub const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Below so many that wait none is refused because of time.
 const SURE: usize = 16;
 
-/// A lane that did nothing for so long is forgotten.
-const REST: Duration = Duration::from_secs(1);
-
 /// So much time a lane that comes back is ahead of others, at most.
 pub const CREDIT: Duration = Duration::from_millis(10);
-
-/// Beside other lanes, one that has more than this part of a core waits for its turns.
-const HEAVY_SHARE: u64 = 8;
 
 /// Whose work it is: callers with the same number share one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,50 +93,6 @@ struct Inner<E: Env> {
     woken: Arc<Woken>,
     /// The lane whose task runs now.
     current: Cell<Lane>,
-}
-
-#[derive(Default)]
-struct State {
-    lanes: Map<Lane, LaneState>,
-    /// Lanes with something to run, by the time that they have had.
-    line: BTreeSet<(u64, Lane)>,
-    slots: Vec<Slot>,
-    free: Vec<usize>,
-    /// What the lane that went last had had: where others begin, less the credit.
-    now: u64,
-    credit: u64,
-    load: Load,
-    is_driven: bool,
-    swept: Duration,
-}
-
-#[derive(Default)]
-struct LaneState {
-    /// Nanoseconds it has had, moved up to where the others are after each rest.
-    had: u64,
-    /// Its place in the line, where it has one.
-    in_line: Option<u64>,
-    ready: VecDeque<usize>,
-    waiting: VecDeque<(usize, Duration)>,
-    /// When the tasks that are young began.
-    young: VecDeque<Duration>,
-    /// Tasks that have begun.
-    running: usize,
-    /// When one last began, and the mean time between two, while some wait.
-    begun: Duration,
-    between: Duration,
-    /// When it was last seen, and what it has had of late: halves every 100 ms.
-    seen: Duration,
-    recent: u64,
-}
-
-struct Slot {
-    lane: Lane,
-    task: Option<Task>,
-    is_begun: bool,
-    /// When its turn first came.
-    begun: Duration,
-    waker: Arc<TaskWaker>,
 }
 
 /// Tasks that were woken, and the driver where it sleeps.
@@ -220,7 +174,7 @@ impl<E: Env> Turns<E> {
         let inner = Inner {
             env,
             waiting_max,
-            state: RefCell::new(State { credit, ..State::default() }),
+            state: RefCell::new(State::new(credit)),
             woken: Arc::default(),
             current: Cell::default(),
         };
@@ -230,6 +184,15 @@ impl<E: Env> Turns<E> {
     /// The lane whose task runs now.
     pub fn current(&self) -> Lane {
         self.inner.current.get()
+    }
+
+    /// The task whose turn it is waits for a processor elsewhere, a worker's or another core's, until
+    /// what is given is dropped: so long it is busy.
+    pub fn hold(&self) -> Held<E> {
+        let lane = self.current();
+        let now = self.inner.env.clock().monotonic();
+        self.inner.state.borrow_mut().lane(lane, now).held += 1;
+        Held { turns: self.clone(), lane }
     }
 
     /// What runs and waits.
@@ -301,7 +264,14 @@ impl<E: Env> Turns<E> {
             is_woken: AtomicBool::new(true),
             woken: Arc::clone(&inner.woken),
         });
-        let slot = Slot { lane, task: Some(task), is_begun, begun: Duration::ZERO, waker };
+        let slot = Slot {
+            lane,
+            task: Some(task),
+            is_begun,
+            begun: Duration::ZERO,
+            used: Duration::ZERO,
+            waker,
+        };
         if at == state.slots.len() {
             state.slots.push(slot);
         } else {
@@ -310,7 +280,7 @@ impl<E: Env> Turns<E> {
         let known = state.lane(lane, now);
         if is_begun {
             known.running += 1;
-            known.ready.push_back(at);
+            known.wake(at, Duration::ZERO);
             state.load.running += 1;
         } else {
             if known.waiting.is_empty() {
@@ -331,12 +301,20 @@ impl<E: Env> Turns<E> {
     }
 }
 
-/// What the driver does next.
-enum Next {
-    Poll(usize),
-    /// A lane may begin another when one of its tasks is young no more.
-    Sleep,
-    End,
+/// A task waits for a processor elsewhere ([`Turns::hold`]).
+#[must_use = "what is dropped at once holds nothing"]
+pub struct Held<E: Env> {
+    turns: Turns<E>,
+    lane: Lane,
+}
+
+impl<E: Env> Drop for Held<E> {
+    fn drop(&mut self) {
+        // Its task goes on, and has a turn: who waits behind it is looked at then.
+        if let Some(lane) = self.turns.inner.state.borrow_mut().lanes.get_mut(&self.lane) {
+            lane.held = lane.held.saturating_sub(1);
+        }
+    }
 }
 
 impl<E: Env> Inner<E> {
@@ -369,8 +347,8 @@ impl<E: Env> Inner<E> {
             if !slot.is_begun || slot.task.is_none() {
                 continue;
             }
-            let lane = slot.lane;
-            state.lane(lane, now).ready.push_back(at);
+            let (lane, used) = (slot.lane, slot.used);
+            state.lane(lane, now).wake(at, used);
             state.line_up(lane, now);
         }
     }
@@ -408,11 +386,10 @@ impl<E: Env> Inner<E> {
             let first = state.slots[at].begun;
             let known = state.lane(lane, ended);
             known.running -= 1;
-            if let Some(place) = known.young.iter().position(|begun| *begun == first) {
-                known.young.remove(place);
-            }
+            known.forget_young(first);
         }
         state.slots[at].task = task;
+        state.slots[at].used += ended.saturating_sub(begun);
         state.charge(lane, ended, ended.saturating_sub(begun));
         state.line_up(lane, ended);
         !state.line.is_empty() && state.lane(lane, ended).is_light()
@@ -430,113 +407,6 @@ impl<E: Env> Inner<E> {
             self.woken.poll(context, || !self.state.borrow().line.is_empty())
         })
         .await;
-    }
-}
-
-impl State {
-    /// A lane; one that was at rest begins a little before where the others are.
-    fn lane(&mut self, lane: Lane, now: Duration) -> &mut LaneState {
-        let at = self.now.saturating_sub(self.credit);
-        let known = self.lanes.entry(lane).or_default();
-        if known.in_line.is_none() && known.had < at {
-            known.had = at;
-        }
-        let halves = now.saturating_sub(known.seen).as_nanos() / YOUNG.as_nanos();
-        if halves > 0 {
-            known.recent =
-                u32::try_from(halves).map_or(0, |n| known.recent.checked_shr(n).unwrap_or(0));
-            known.seen = now;
-        }
-        known
-    }
-
-    fn charge(&mut self, lane: Lane, now: Duration, took: Duration) {
-        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
-        let known = self.lane(lane, now);
-        known.had = known.had.saturating_add(took);
-        known.recent = known.recent.saturating_add(took);
-    }
-
-    /// Puts the lane at its place in the line, or takes it out where it has nothing to run.
-    fn line_up(&mut self, lane: Lane, now: Duration) {
-        let Some(known) = self.lanes.get_mut(&lane) else { return };
-        if let Some(had) = known.in_line.take() {
-            self.line.remove(&(had, lane));
-        }
-        if !known.ready.is_empty() || known.may_begin(now) {
-            known.in_line = Some(known.had);
-            self.line.insert((known.had, lane));
-        }
-    }
-
-    fn next(&mut self, now: Duration) -> Next {
-        if self.line.is_empty() && self.load.waiting > 0 {
-            // Somebody may have grown old.
-            let held: Vec<Lane> = self
-                .lanes
-                .iter()
-                .filter(|(_, it)| !it.waiting.is_empty())
-                .map(|(lane, _)| *lane)
-                .collect();
-            for lane in held {
-                self.line_up(lane, now);
-            }
-        }
-        let Some((had, lane)) = self.line.pop_first() else {
-            if self.load == Load::default() {
-                self.is_driven = false;
-                return Next::End;
-            }
-            return Next::Sleep;
-        };
-        self.now = self.now.max(had);
-        let Some(known) = self.lanes.get_mut(&lane) else { return Next::Sleep };
-        known.in_line = None;
-        if let Some(at) = known.ready.pop_front() {
-            return Next::Poll(at);
-        }
-        let Some((at, _)) = known.waiting.pop_front() else {
-            self.line_up(lane, now);
-            return self.next(now);
-        };
-        let since = now.saturating_sub(known.begun);
-        known.between = known.between.saturating_mul(7).saturating_add(since) / 8;
-        known.begun = now;
-        known.running += 1;
-        known.young.push_back(now);
-        self.slots[at].is_begun = true;
-        self.slots[at].begun = now;
-        self.load.waiting -= 1;
-        self.load.running += 1;
-        Next::Poll(at)
-    }
-
-    /// Forgets lanes that rest.
-    fn sweep(&mut self, now: Duration) {
-        if now.saturating_sub(self.swept) < REST {
-            return;
-        }
-        self.swept = now;
-        self.lanes.retain(|_, lane| {
-            lane.running > 0 || !lane.waiting.is_empty() || now.saturating_sub(lane.seen) < REST
-        });
-    }
-}
-
-impl LaneState {
-    /// It has had little of late.
-    fn is_light(&self) -> bool {
-        self.recent < YOUNG.as_nanos() as u64 * 2 / HEAVY_SHARE
-    }
-
-    fn may_begin(&mut self, now: Duration) -> bool {
-        if self.waiting.is_empty() {
-            return false;
-        }
-        while self.young.front().is_some_and(|begun| now.saturating_sub(*begun) >= YOUNG) {
-            self.young.pop_front();
-        }
-        self.young.len() < RUNNING_MAX
     }
 }
 

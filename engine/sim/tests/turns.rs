@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use env::turns::{Lane, RUNNING_MAX, Turns};
+use env::turns::{BUSY_MAX, Lane, RUNNING_MAX, Turns};
 use env::{Clock, Env, Spawn};
 use sim::{Sim, SimEnv};
 
@@ -145,6 +145,95 @@ fn tasks_that_wait_long_let_others_of_their_lane_begin() {
         settled(&env, &turns).await;
     });
     assert_eq!(*done.borrow(), 200);
+}
+
+/// Steps of a millisecond of a processor each.
+async fn compute(sim: &Sim, steps: usize) {
+    for _ in 0..steps {
+        sim.pause(Duration::from_millis(1));
+        step().await;
+    }
+}
+
+#[test]
+fn of_short_tasks_the_first_ends_first() {
+    let sim = Rc::new(Sim::new(15));
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 100);
+    let running = Rc::<RefCell<(usize, usize)>>::default();
+    for _ in 0..20 {
+        let (sim, running) = (Rc::clone(&sim), Rc::clone(&running));
+        turns.run(MANY, async move {
+            {
+                let mut running = running.borrow_mut();
+                running.0 += 1;
+                running.1 = running.1.max(running.0);
+            }
+            compute(&sim, 8).await;
+            running.borrow_mut().0 -= 1;
+        });
+    }
+    sim.run(async { settled(&env, &turns).await });
+    assert_eq!(running.borrow().1, 1, "nothing is held by several that one alone needs now");
+}
+
+#[test]
+fn a_long_task_holds_up_no_short_one_of_its_lane() {
+    let sim = Rc::new(Sim::new(17));
+    let (env, log) = (sim.env(), Log::default());
+    let turns = Turns::new(env.clone(), 100);
+    let long = (Rc::clone(&sim), Rc::clone(&log));
+    turns.run(MANY, async move {
+        for _ in 0..1_000 {
+            long.1.borrow_mut().push(MANY);
+            compute(&long.0, 1).await;
+        }
+    });
+    sim.run(async {
+        while log.borrow().len() < 100 {
+            env.clock().sleep(Duration::from_millis(1)).await;
+        }
+        for _ in 0..10 {
+            let (sim, log) = (Rc::clone(&sim), Rc::clone(&log));
+            turns.run(MANY, async move {
+                compute(&sim, 9).await;
+                log.borrow_mut().push(FEW);
+            });
+        }
+        settled(&env, &turns).await;
+    });
+    let log = log.borrow();
+    let last = log.iter().rposition(|it| *it == FEW).expect("they ran");
+    let beside = log[..last].iter().filter(|it| **it == MANY).count() - 100;
+    assert!((20..=40).contains(&beside), "a quarter of the turns was the long one's: {beside}");
+    assert_eq!(log.len(), 1_010, "all were done");
+}
+
+#[test]
+fn tasks_that_wait_for_a_worker_do_not_pile_up() {
+    let sim = Rc::new(Sim::new(19));
+    let env = sim.env();
+    let turns = Turns::new(env.clone(), 1_000);
+    let most = Rc::<RefCell<usize>>::default();
+    for _ in 0..500 {
+        let (sim, env, turn) = (Rc::clone(&sim), env.clone(), turns.clone());
+        turns.run(MANY, async move {
+            compute(&sim, 2).await;
+            let _held = turn.hold();
+            env.clock().sleep(Duration::from_secs(1)).await;
+        });
+    }
+    let (watched, seen) = (turns.clone(), Rc::clone(&most));
+    sim.run(async {
+        while watched.load().running + watched.load().waiting > 0 {
+            let mut most = seen.borrow_mut();
+            *most = (*most).max(watched.load().running);
+            drop(most);
+            env.clock().sleep(Duration::from_millis(10)).await;
+        }
+    });
+    let most = *most.borrow();
+    assert!((RUNNING_MAX..=BUSY_MAX).contains(&most), "{most} ran at once");
 }
 
 #[test]

@@ -168,8 +168,6 @@ impl<E: Env> Core<E> {
         let aggs = request.aggs.clone();
         let job = move || reduce_all(&aggs, shards, most);
         let done = self
-            .env
-            .spawn()
             .work(job)
             .await
             .map_err(|_| Error::rejected("too many searches wait for a worker"))?;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cluster::Index;
-use env::{Bytes, Env, Spawn};
+use env::{Bytes, Env};
 use json::Value;
 use mapping::document::{Arena, Mode, Parsed, Parser};
 use search::dsl;
@@ -80,7 +80,7 @@ impl<E: Env> Core<E> {
         let (index, view) = if source.len() <= PARSE_HERE_BYTES_MAX {
             make()?
         } else {
-            let made = self.env.spawn().work(make).await;
+            let made = self.work(make).await;
             made.map_err(|_| Error::rejected("too many documents wait for a worker"))??
         };
         Ok(Alone { index, view, source })

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use env::{Env, Spawn};
+use env::Env;
 use json::Value;
 use mapping::analysis::analyze::{TOKENS_MAX, analyze};
 
@@ -87,7 +87,7 @@ impl<E: Env> Core<E> {
         } else {
             let body = body.clone();
             let job = move || analyze(&body, mapping.as_deref(), limit);
-            self.env.spawn().work(job).await.map_err(|_| {
+            self.work(job).await.map_err(|_| {
                 Error::new(
                     429,
                     "es_rejected_execution_exception",

@@ -239,7 +239,7 @@ impl<E: Env> Core<E> {
             }
             (own, arena, read)
         };
-        let (own, arena, read) = self.env.spawn().work(job).await.ok()?;
+        let (own, arena, read) = self.work(job).await.ok()?;
         *sketch = own;
         Some((arena, read))
     }

@@ -73,6 +73,7 @@ impl<E: Env> Core<E> {
             }
         }
         let mut partials = run_slices(&self.env, own, deadline).await;
+        let _held = (!under_way.is_empty()).then(|| self.turns.hold());
         for answer in under_way {
             let Some(found) = answer.await else {
                 return Err(Error::internal("a core stopped in the middle of a search"));
