@@ -62,9 +62,8 @@ impl Watch {
         let stretch = wall.min(time.saturating_sub(self.reading.get().1));
         self.reading.set((now, time));
         self.beat.note_stretch(stretch, stretch > LONG);
-        if stretch > LONG {
-            log::debug!("a core was held for {stretch:?} by {task}");
-        }
+        let level = if stretch > LONG { log::Level::Debug } else { log::Level::Trace };
+        log::log!(level, "a core was held for {stretch:?} by {task}");
     }
 }
 

@@ -96,19 +96,23 @@ pub(super) fn take(
 /// Work that is done on the executor, in buckets; one costs about 200 ns.
 const WORK_HERE: usize = 1024;
 
-/// Values of a digest, and bytes of a set or a histogram, whose joining and reading cost as much as a bucket.
+/// Values of a digest, and bytes of a set or a histogram, whose joining costs as much as a bucket.
 const VALUES_A_BUCKET: usize = 16;
 const BYTES_A_BUCKET: usize = 256;
 
-/// About how much work it is to put one partial together with another and to show it, in buckets.
-fn work_in(partial: &Partial) -> usize {
-    let inside =
-        |bucket: &search::aggs::partial::Bucket| 1 + bucket.subs.iter().map(work_in).sum::<usize>();
+/// About how much work it is to show one partial, in buckets, and to put it together with another
+/// where it `is_joined`: digests come sorted and are asked for a few values as they lie, sets know how many they are.
+fn work_in(partial: &Partial, is_joined: bool) -> usize {
+    let inside = |bucket: &search::aggs::partial::Bucket| {
+        1 + bucket.subs.iter().map(|sub| work_in(sub, is_joined)).sum::<usize>()
+    };
     match partial {
         Partial::Single(bucket) => inside(bucket),
         Partial::Buckets(buckets) => buckets.list.iter().map(inside).sum(),
-        Partial::Digest(digest, _) => 1 + digest.held() / VALUES_A_BUCKET,
-        Partial::Distinct(distinct) => 1 + distinct.bytes() / BYTES_A_BUCKET,
+        Partial::Digest(digest, _) if is_joined => 1 + digest.held() / VALUES_A_BUCKET,
+        Partial::Distinct(distinct) if is_joined || distinct.is_estimate() => {
+            1 + distinct.bytes() / BYTES_A_BUCKET
+        }
         Partial::Hdr(hdr, _) => 1 + hdr.bytes() / BYTES_A_BUCKET,
         _ => 1,
     }
@@ -143,7 +147,9 @@ impl<E: Env> Core<E> {
         }
         let most = self.state().settings.int("search.max_buckets").unwrap_or(65_536);
         let most = usize::try_from(most).unwrap_or(0);
-        let work: usize = found.iter().flat_map(|(_, partials)| partials).map(work_in).sum();
+        let is_joined = found.len() > 1;
+        let partials = found.iter().flat_map(|(_, partials)| partials);
+        let work: usize = partials.map(|partial| work_in(partial, is_joined)).sum();
         let mut shards: Vec<(u32, Arc<Plan>, Vec<Vec<Partial>>)> = Vec::new();
         for (at, partials) in found {
             match shards.last_mut() {

@@ -88,6 +88,11 @@ impl Distinct {
         }
     }
 
+    /// Whether the count is an estimate, for which all registers are read.
+    pub fn is_estimate(&self) -> bool {
+        matches!(self.state, State::Registers(_))
+    }
+
     /// Room taken.
     pub fn bytes(&self) -> usize {
         match &self.state {
