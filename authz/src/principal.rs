@@ -173,6 +173,21 @@ impl Principal {
             && (!is_super(user) || is_super(&self.user))
     }
 
+    /// The scope that the bearer of an OAuth token must ask for to do `action`, to the index or alias of this
+    /// name where it is to one. None where no scope gives it, and where the token was granted it: then it is
+    /// the owner who may not, or the client not any more, and whoever asks again gets no more than this.
+    pub fn lacks(&self, action: &str, name: Option<&str>) -> Option<String> {
+        let Via::Oauth(grant) = &self.via else { return None };
+        let holds = |role: &Arc<Role>| match name {
+            Some(name) => role.indices.iter().any(|grant| grant.holds(action, name)),
+            None => role.cluster.hold(action),
+        };
+        match bearer::meaning(grant).iter().any(holds) {
+            true => None,
+            false => scope::wanted(action, name),
+        }
+    }
+
     /// Its user record.
     pub fn user(&self) -> &User {
         &self.user

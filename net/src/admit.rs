@@ -40,7 +40,20 @@ pub enum Caller {
 pub struct Known {
     /// Who.
     pub principal: Principal,
-    wanted: Option<Rc<RefCell<Option<String>>>>,
+    wanted: Option<Rc<RefCell<Wanted>>>,
+}
+
+/// What the last denial of a request wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Wanted {
+    /// There was none.
+    #[default]
+    Nothing,
+    /// What no scope gives, or what this token's scopes hold and its owner does not: asking for more is of no
+    /// use.
+    Beyond,
+    /// This scope.
+    Scope(String),
 }
 
 impl std::ops::Deref for Known {
@@ -92,14 +105,23 @@ impl Caller {
         Origin { opaque_id, trace_id, user, warnings: Some(Rc::default()) }
     }
 
-    /// The challenge of a denial, for tokens of the OAuth half.
-    pub fn lacks(&self) -> Option<String> {
-        let Self::Known(known) = self else { return None };
-        let wanted = known.wanted.as_ref()?.borrow();
-        Some(match wanted.as_ref() {
-            Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
-            None => "Bearer error=\"insufficient_scope\"".to_owned(),
-        })
+    /// The answer to a request, and on a refusal to a token of the OAuth half which scope that one lacks
+    /// (RFC 6750, section 3.1). What is refused to everybody is no lack: an index that is blocked.
+    #[must_use]
+    pub fn challenged(&self, reply: Reply, refused: Option<&Error>) -> Reply {
+        let Self::Known(Known { wanted: Some(wanted), .. }) = self else { return reply };
+        let wanted = wanted.borrow();
+        let is_denied = refused.is_some_and(|error| error.kind == "security_exception");
+        if reply.status != 403 || !(is_denied || *wanted != Wanted::Nothing) {
+            return reply;
+        }
+        let lacks = match &*wanted {
+            Wanted::Scope(scope) => {
+                format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"")
+            }
+            Wanted::Nothing | Wanted::Beyond => "Bearer error=\"insufficient_scope\"".to_owned(),
+        };
+        reply.field("WWW-Authenticate", lacks)
     }
 }
 
@@ -228,15 +250,16 @@ struct Door {
     /// What its background work belongs to, told when it is asked for.
     owner: OnceCell<String>,
     /// The scope that a denied action wanted, for tokens of the OAuth half.
-    wanted: Option<Rc<RefCell<Option<String>>>>,
+    wanted: Option<Rc<RefCell<Wanted>>>,
 }
 
 impl Door {
     fn forbidden(&self, denied: &Denied, index: Option<&str>) -> Error {
         if let Some(wanted) = &self.wanted {
-            *wanted.borrow_mut() = authz::oauth::scope::wanted(&denied.action, index);
+            let lacks = self.principal.lacks(&denied.action, index);
+            *wanted.borrow_mut() = lacks.map_or(Wanted::Beyond, Wanted::Scope);
         }
-        Error::new(403, "security_exception", denied.to_string())
+        self::denied(denied)
     }
 }
 
@@ -279,11 +302,10 @@ impl Gate for Door {
         if self.trusts_aliases() {
             return self.index(action, alias);
         }
-        // The scope that lacks is noted when the index is asked for by its own name.
         self.access
             .index_by_alias(action, index, alias)
             .map(limits_of)
-            .map_err(|error| denied(&error))
+            .map_err(|denied| self.forbidden(&denied, Some(alias)))
     }
 
     fn sees_by_alias(&self, action: &'static str, index: &str, alias: &str) -> bool {

@@ -525,13 +525,13 @@ impl<E: Env> Inner<E> {
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();
         look.warnings = warnings.map(|warnings| warnings.take()).unwrap_or_default();
-        // Tokens of the OAuth half are told which scope they lack.
-        match (answered, caller.lacks()) {
-            (Err(error), Some(challenge)) if error.status == 403 => {
+        match answered {
+            Err(error) if error.status == 403 => {
                 look.filter.clear();
-                Ok(fail::reply(&error, look.trace).field("WWW-Authenticate", challenge))
+                Ok(caller.challenged(fail::reply(&error, look.trace), Some(&error)))
             }
-            (answered, _) => answered,
+            // What was refused in part has a body of its own: `_reindex` tells which documents.
+            answered => answered.map(|reply| caller.challenged(reply, None)),
         }
     }
 

@@ -37,13 +37,7 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     let name = by.name().to_owned();
     let gate = caller.gate(visit.head);
     if let Err(error) = gate.cluster(MANAGE) {
-        return {
-            let reply = fail::reply(&error, Trace::No);
-            match caller.lacks() {
-                Some(lacks) => reply.field("WWW-Authenticate", lacks),
-                None => reply,
-            }
-        };
+        return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }
     // Whose grant it was is known before it goes.
     let subject = Subject::of(visit, path);

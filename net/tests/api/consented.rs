@@ -8,7 +8,7 @@ use crate::place::{Client, at, value, with_audited, with_oauth};
 const CALLBACK: &str = "https://app.example/cb";
 
 /// A client, and owners by the privileges of their roles: index patterns, each with its privilege.
-async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (String, String) {
+pub async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (String, String) {
     client.authorize(Some(&basic("elastic", "secret")));
     for index in ["a-1", "a-2", "b-1"] {
         client.good("PUT", &format!("/{index}/_doc/1?refresh=true"), r#"{"n":1}"#).await;
@@ -32,7 +32,7 @@ async fn stage(client: &mut Client, owners: &[(&str, &[(&str, &str)])]) -> (Stri
 }
 
 /// What the page says and will not give, and what the token that comes of it may do.
-async fn promised(
+pub async fn promised(
     client: &mut Client,
     app: &(String, String),
     user: &str,

@@ -17,6 +17,7 @@ mod documents;
 mod drift;
 mod expanded;
 mod indices;
+mod lacking;
 mod letting_in;
 mod limited;
 mod lost;
