@@ -199,11 +199,11 @@ impl Access {
     /// widen what others granted.
     ///
     /// # Errors
-    /// The denial, which names the index.
+    /// The denial. It names the alias: what is behind it was not granted.
     pub fn index_by_alias(&self, action: &str, index: &str, alias: &str) -> Result<Limits, Denied> {
         match self.is_granted(action, alias) {
             true => self.reach(action, index, Some(alias)),
-            false => Err(self.denied(action, Some(index), Kind::Index)),
+            false => Err(self.denied(action, Some(alias), Kind::Index)),
         }
     }
 
@@ -219,7 +219,7 @@ impl Access {
                 grants.extend(layer.grants_by_alias(action, index, alias));
             }
             if grants.is_empty() {
-                return Err(self.denied(action, Some(index), Kind::Index));
+                return Err(self.denied(action, alias.or(Some(index)), Kind::Index));
             }
             if grants.iter().any(|grant| grant.query.is_none() && grant.fields.is_none()) {
                 continue;
@@ -609,7 +609,8 @@ mod tests {
             Some(&json!({"term": {"a": 1}})),
             "the role's documents"
         );
-        assert!(by("sales", None, "sales").is_err(), "the scope holds no index");
+        let denied = by("sales", None, "sales").expect_err("the scope holds no index");
+        assert_eq!(denied.indices, ["sales"], "what is behind the alias is not told");
         assert!(by("sales", None, "sales-*").is_err(), "the scope does not hold the alias");
         assert!(by("sale?", None, "sales*").is_err(), "no role writes the alias");
         assert!(by("other", None, "sales*").is_err());

@@ -84,6 +84,11 @@ impl<E: Env> Core<E> {
         let admits = |index: &Index| {
             if index.open { options.expand_open } else { options.expand_closed }
         };
+        // Who was granted the name of an alias was not granted all that it leads to.
+        let reached = |name: &str, members: &[Arc<str>]| -> Vec<String> {
+            let members = members.iter().filter(|index| gate::leads(gate, ACTION, index, name));
+            members.map(ToString::to_string).collect()
+        };
         let mut starred = false;
         let mut found_any = false;
         for part in expression.split(',').filter(|part| !part.is_empty()) {
@@ -114,7 +119,10 @@ impl<E: Env> Core<E> {
                             .is_some_and(|alias| alias.is_hidden == Some(true))
                     });
                     if matches(part, name) && shows(part, name, hidden) && gate.sees(ACTION, name) {
-                        aliases.insert(name, members.iter().map(ToString::to_string).collect());
+                        let members = reached(name, members);
+                        if !members.is_empty() {
+                            aliases.insert(name, members);
+                        }
                     }
                 }
                 for (name, stream) in state.data_streams.iter() {
@@ -122,8 +130,7 @@ impl<E: Env> Core<E> {
                         && shows(part, name, stream.hidden)
                         && gate.sees(ACTION, name)
                     {
-                        let members = stream.indices.iter().map(ToString::to_string).collect();
-                        streams.insert(name, members);
+                        streams.insert(name, reached(name, &stream.indices));
                     }
                 }
                 found_any |= !(indices.is_empty() && aliases.is_empty() && streams.is_empty());
@@ -137,9 +144,13 @@ impl<E: Env> Core<E> {
             if let Some((name, index)) = state.indices.get_key_value(part) {
                 indices.insert(name, index);
             } else if let Some((name, members)) = state.aliases.get_key_value(part) {
-                aliases.insert(name, members.iter().map(ToString::to_string).collect());
+                let reached = reached(name, members);
+                if let (true, Some(first)) = (reached.is_empty(), members.first()) {
+                    gate.index_by_alias(ACTION, first, name)?;
+                }
+                aliases.insert(name, reached);
             } else if let Some((name, stream)) = state.data_streams.get_key_value(part) {
-                streams.insert(name, stream.indices.iter().map(ToString::to_string).collect());
+                streams.insert(name, reached(name, &stream.indices));
             } else if !options.ignore_unavailable {
                 return Err(Error::index_not_found(part, "index_or_alias"));
             } else {

@@ -12,7 +12,7 @@ use super::create::part;
 use super::{alias_filter, failure};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::gate::{Everything, Gate};
+use crate::gate::{self, Everything, Gate};
 use crate::index::block::{self, Level};
 use crate::index::date_math;
 
@@ -141,7 +141,11 @@ impl<E: Env> Core<E> {
         let old = match &target {
             Target::Alias { old, .. } | Target::Stream(_, old) => Arc::clone(old),
         };
-        gate.index(ACTION, &old.name)?;
+        let via = match &target {
+            Target::Alias { .. } => std::slice::from_ref(&request.target),
+            Target::Stream(..) => &[],
+        };
+        gate::ask(gate, ACTION, &old.name, via)?;
         block::check_cluster_of(&state, [&*old.name], Level::MetadataWrite)?;
         block::check(&old, Level::MetadataWrite)?;
         let (provided, new_name) = match (&target, &request.new_index) {

@@ -97,3 +97,84 @@ fn no_scope_is_named_where_the_owner_lacks_the_right() {
         assert_eq!((answer.status, challenge(&answer)), (403, Some(BARE)), "{}", answer.text());
     });
 }
+
+/// An alias leads where a token may not go: the refusal named the index behind it, and so did the names that the
+/// alias stands for.
+#[test]
+fn a_token_does_not_learn_what_is_behind_an_alias() {
+    with_oauth(|mut client| async move {
+        let app = stage(&mut client, &[("ann", &[("*", "all")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        for index in ["hidden-one", "sales-1"] {
+            client.good("PUT", &format!("/{index}/_doc/1?refresh=true"), r#"{"n":1}"#).await;
+        }
+        client.good("PUT", "/hidden-one/_alias/sales", "").await;
+        client.good("PUT", "/hidden-one,sales-1/_alias/sales-all", "").await;
+        let searches = "{\"index\":\"ALIAS\"}\n{}\n";
+        let calls = [
+            ("GET", "/ALIAS/_search", ""),
+            ("GET", "/ALIAS/_count", ""),
+            ("GET", "/ALIAS/_doc/1", ""),
+            ("GET", "/ALIAS/_mapping", ""),
+            ("GET", "/ALIAS/_settings", ""),
+            ("GET", "/ALIAS/_alias", ""),
+            ("GET", "/ALIAS", ""),
+            ("GET", "/_alias/ALIAS", ""),
+            ("GET", "/_cat/aliases/ALIAS?format=json", ""),
+            ("GET", "/_cat/indices/ALIAS?format=json", ""),
+            ("GET", "/ALIAS/_field_caps?fields=*", ""),
+            ("GET", "/ALIAS/_search_shards", ""),
+            ("GET", "/ALIAS/_validate/query", ""),
+            ("GET", "/ALIAS/_termvectors/1", ""),
+            ("GET", "/ALIAS/_stats", ""),
+            ("POST", "/ALIAS/_pit?keep_alive=1m", ""),
+            ("POST", "/ALIAS/_refresh", ""),
+            ("PUT", "/ALIAS/_doc/2", "{}"),
+            ("POST", "/ALIAS/_update/1", r#"{"doc":{"n":2}}"#),
+            ("POST", "/ALIAS/_delete_by_query", r#"{"query":{"match_all":{}}}"#),
+            ("POST", "/ALIAS/_explain/1", r#"{"query":{"match_all":{}}}"#),
+            ("POST", "/_mget", r#"{"docs":[{"_index":"ALIAS","_id":"1"}]}"#),
+            ("POST", "/_msearch", searches),
+            ("POST", "/_bulk", "{\"index\":{\"_index\":\"ALIAS\",\"_id\":\"3\"}}\n{}\n"),
+            ("POST", "/_reindex", r#"{"source":{"index":"ALIAS"},"dest":{"index":"a-1"}}"#),
+            ("POST", "/_reindex", r#"{"source":{"index":"a-1"},"dest":{"index":"ALIAS"}}"#),
+            ("GET", "/_resolve/index/ALIAS", ""),
+            ("GET", "/_resolve/index/ALIA*", ""),
+            ("GET", "/_resolve/index/*", ""),
+            ("POST", "/ALIAS/_rollover", ""),
+        ];
+        for scope in ["index:sales:read", "index:sales:all", "index:sales*:all", "index:a-*:read"] {
+            let token = token(&mut client, &app, "ann", scope).await;
+            client.authorize(Some(&token));
+            for alias in ["sales", "sales-all"] {
+                for (method, target, body) in calls {
+                    let target = target.replace("ALIAS", alias).replace("ALIA*", "sale*");
+                    let answer = client.call(method, &target, &body.replace("ALIAS", alias)).await;
+                    let story = format!("{scope}: {method} {target} {body}: {}", answer.text());
+                    assert!(!answer.text().contains("hidden-one"), "{story}");
+                    let lacks = challenge(&answer).unwrap_or_default();
+                    assert!(!lacks.contains("hidden-one"), "{lacks} {story}");
+                }
+            }
+        }
+        let token = token(&mut client, &app, "ann", "index:sales*:read").await;
+        client.authorize(Some(&token));
+        let told = client.bad("GET", "/sales/_search", "").await;
+        assert!(told.starts_with("403 security_exception: action [indices:data/read/search] is "));
+        assert!(told.contains(" on indices [sales], this action is granted by"), "{told}");
+        assert_eq!(challenge(&client.call("GET", "/sales/_search", "").await), Some(BARE));
+        let names = client.good("GET", "/_resolve/index/sales-all", "").await;
+        assert_eq!(
+            at(&names, &["aliases"]),
+            &json::json!([{"name": "sales-all", "indices": ["sales-1"]}])
+        );
+        let told = client.bad("GET", "/_resolve/index/sales", "").await;
+        assert!(told.contains(" on indices [sales], "), "{told}");
+        // To whom the index was granted, too, nothing is hidden.
+        let both = self::token(&mut client, &app, "ann", "index:*:read").await;
+        client.authorize(Some(&both));
+        let names = client.good("GET", "/_resolve/index/sales-all", "").await;
+        let all = at(&names, &["aliases"]).as_array().expect("a list");
+        assert_eq!(at(&all[0], &["indices"]), &json::json!(["hidden-one", "sales-1"]));
+    });
+}
