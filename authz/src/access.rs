@@ -304,6 +304,28 @@ impl Access {
         })
     }
 
+    /// Does the caller hold a named privilege on the index, data stream or alias of this very name?
+    pub fn has_name(&self, privilege: &str, name: &str) -> bool {
+        self.layers.iter().all(|layer| {
+            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
+            grants
+                .any(|grant| grant.names_index(name) && grant.actions.cover(Kind::Index, privilege))
+        })
+    }
+
+    /// Does a role hold a named privilege on an alias whose very name it writes? Then the bearers of tokens of
+    /// its user reach what is behind the alias ([`Access::index_by_alias`]).
+    pub fn writes_out(&self, privilege: &str, alias: &str) -> bool {
+        self.layers.iter().all(|layer| {
+            let mut grants = layer.roles.iter().flat_map(|role| &role.indices);
+            grants.any(|grant| {
+                grant.names.iter().any(|name| name.text() == alias)
+                    && grant.names_index(alias)
+                    && grant.actions.cover(Kind::Index, privilege)
+            })
+        })
+    }
+
     /// Does the caller hold an application's privilege on a resource? `actions` are those of the
     /// privilege, where it is one that was stored.
     pub fn has_application(&self, application: &str, privilege: &str, resource: &str) -> bool {

@@ -196,8 +196,13 @@ pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
 }
 
 /// The first of the scopes that these rights do not hold whole. Whoever acts for itself can do no more than
-/// its account anyway; this tells whoever sets it up.
-pub fn beyond<'a>(scopes: &'a [Scope], access: &Access) -> Option<&'a Scope> {
+/// its account anyway; this tells whoever sets it up. `by_alias` is asked of a privilege that they do not hold
+/// on a pattern: do they hold it all the same, on all that there is of it, since aliases lead there?
+pub fn beyond<'a>(
+    scopes: &'a [Scope],
+    access: &Access,
+    by_alias: impl Fn(&str, &str) -> bool,
+) -> Option<&'a Scope> {
     scopes.iter().find(|scope| match scope {
         Scope::Index { pattern, action } => {
             let privilege = match action {
@@ -207,7 +212,7 @@ pub fn beyond<'a>(scopes: &'a [Scope], access: &Access) -> Option<&'a Scope> {
                 Action::Manage => "manage",
                 Action::All => "all",
             };
-            !access.has_index(privilege, pattern, false)
+            !access.has_index(privilege, pattern, false) && !by_alias(privilege, pattern)
         }
         Scope::Monitor => !access.has_cluster("monitor"),
         Scope::Own | Scope::Offline => false,

@@ -4,16 +4,26 @@
 //! that account from then on. So it takes the right to do so (oauth.md, section 21), which
 //! `manage_oauth` alone is not.
 
+use std::sync::Arc;
+
+use authz::oauth::reach::There;
 use authz::oauth::scope;
 use authz::record::client::{Client, Profile};
-use authz::{Principal, State};
+use authz::{Access, Principal, State};
 use engine::{Error, Result};
+
+use super::visit;
 
 /// May `by` let a client of this profile act as `account`, by its name?
 ///
 /// # Errors
 /// 403 for who may not act for the account; 400 for scopes beyond its roles.
-pub fn check(by: &Principal, state: &State, account: &str, profile: &Profile) -> Result<()> {
+pub fn check(
+    by: &Principal,
+    (state, there): (&State, &cluster::State),
+    account: &str,
+    profile: &Profile,
+) -> Result<()> {
     let user = state.user(account);
     let Some(user) = user.filter(|user| by.may_act_as(user)) else {
         return Err(Error::new(
@@ -23,7 +33,11 @@ pub fn check(by: &Principal, state: &State, account: &str, profile: &Profile) ->
         ));
     };
     let rights = Principal::user_of(user.clone(), state);
-    match scope::beyond(&scope::stored(&profile.scopes), rights.gate()) {
+    let scopes = scope::stored(&profile.scopes);
+    let access = rights.gate();
+    match scope::beyond(&scopes, access, |privilege, pattern| {
+        is_reached(access, there, privilege, pattern)
+    }) {
         None => Ok(()),
         Some(beyond) => Err(Error::illegal_argument(format!(
             "[scope] holds [{beyond}], which goes beyond the roles of the service account [{account}]"
@@ -35,7 +49,11 @@ pub fn check(by: &Principal, state: &State, account: &str, profile: &Profile) ->
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_client(by: &Principal, state: &State, client: &Client) -> Result<()> {
+pub fn check_client(
+    by: &Principal,
+    (state, there): (&State, &cluster::State),
+    client: &Client,
+) -> Result<()> {
     match &client.service_account {
         // It may be another's by now; the client goes on acting for nobody.
         Some(account) if client.service_uid.is_some() && state.account_of(client).is_none() => {
@@ -43,7 +61,34 @@ pub fn check_client(by: &Principal, state: &State, client: &Client) -> Result<()
                 "the service account [{account}] of this client was deleted"
             )))
         }
-        Some(account) => check(by, state, account, &client.profile),
+        Some(account) => check(by, (state, there), account, &client.profile),
         None => Ok(()),
     }
+}
+
+/// Do these rights hold a privilege on everything of a pattern that there is, some of it by an alias? A scope
+/// must hold the alias and the index behind it, which is more than the one name that a role writes: so a
+/// pattern is taken that reaches both, and nothing beside them.
+fn is_reached(access: &Access, there: &cluster::State, privilege: &str, pattern: &str) -> bool {
+    let mut by_alias = false;
+    let mut is_held = |one: There<'_>| {
+        let name = one.name();
+        let leads = |alias: &Arc<str>| access.writes_out(privilege, alias);
+        match one {
+            There::Index(_) if access.has_name(privilege, name) => true,
+            There::Index(_) => {
+                let aliases = there.index(name).map(|index| Arc::clone(&index.aliases));
+                let led = aliases.is_some_and(|aliases| aliases.keys().any(leads));
+                by_alias |= led;
+                led
+            }
+            There::Alias(_) => {
+                let written = access.writes_out(privilege, name);
+                by_alias |= written;
+                written
+            }
+            There::Stream(_) => access.has_name(privilege, name),
+        }
+    };
+    visit::there(there).filter(|one| one.fits(pattern)).all(&mut is_held) && by_alias
 }

@@ -196,7 +196,7 @@ async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
         .filter(|value| value.as_object().is_some())
         .ok_or_else(|| Error::parse("request body is required, as a JSON object"))?;
     let mut client = read(visit, &value)?;
-    account_of::check_client(by, &visit.state(), &client)?;
+    account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
     client.client_id = Some(id.to_owned());
     let secret = client.profile.confidential.then(|| {
         let (shown, kept) = apps::secret(visit);
@@ -480,7 +480,7 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     if !client.profile.confidential || client.client_id.is_none() {
         return Err(Error::illegal_argument(format!("client [{id}] has no secret")));
     }
-    account_of::check_client(by, &visit.state(), &client)?;
+    account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
     let (shown, kept) = apps::secret(visit);
     let secrets = apps::with_secret(&client.secrets, kept, visit.now());
     let changed = Client { secrets, ..(*client).clone() };
@@ -505,7 +505,7 @@ async fn decide<E: Env>(
                 Status::Suspended => Client { status: Status::Approved, ..(*client).clone() },
                 _ => review::approved(visit, &client),
             };
-            account_of::check_client(by, &visit.state(), &approved)?;
+            account_of::check_client(by, (&visit.state(), &visit.core.state()), &approved)?;
             approved
         }
         "_reject" => review::rejected(&client),

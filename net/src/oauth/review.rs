@@ -153,7 +153,7 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                 Some(_) => approved.profile.require_pkce = true,
             }
             let by = Principal::user_of(signed_in.user.clone(), &state);
-            if account_of::check_client(&by, &state, &approved).is_err() {
+            if account_of::check_client(&by, (&state, &visit.core.state()), &approved).is_err() {
                 return visit.problem(
                     403,
                     "This is not yours to approve",

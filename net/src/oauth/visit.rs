@@ -322,7 +322,7 @@ impl<E: Env> Visit<'_, E> {
 }
 
 /// Indices, data streams and aliases; the indices of a stream begin with a dot, and are counted nowhere.
-fn there(state: &cluster::State) -> impl Iterator<Item = There<'_>> {
+pub fn there(state: &cluster::State) -> impl Iterator<Item = There<'_>> {
     let indices = state.indices.keys().map(|name| There::Index(name));
     let streams = state.data_streams.keys().map(|name| There::Stream(name));
     indices.chain(streams).chain(state.aliases.keys().map(|name| There::Alias(name)))

@@ -364,3 +364,55 @@ fn a_service_that_names_no_scope_learns_who_it_is() {
         }
     });
 }
+
+/// A scope that held an alias and the index behind it was refused to a service whose account reads by the
+/// alias, and the one that was taken opened nothing.
+#[test]
+fn a_service_reads_by_the_alias_of_its_account() {
+    with_oauth(|mut client| async move {
+        let owners: [(&str, &[(&str, &str)]); 2] =
+            [("ann", &[("sales", "read")]), ("bob", &[("sale?", "read")])];
+        stage(&mut client, &owners).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/sales-2026/_doc/1?refresh=true", r#"{"n":1}"#).await;
+        client.good("PUT", "/sales-2026/_alias/sales", "").await;
+        let body = |account: &str, scope: &str| {
+            format!(
+                r#"{{"client_name":"App","application_type":"service","service_account":"{account}",
+                "grant_types":["client_credentials"],"scope":"{scope}"}}"#
+            )
+        };
+        let made = client.good("POST", "/_oauth/client", &body("ann", "index:sales*:read")).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let form = format!(
+            "grant_type=client_credentials&scope=index:sales*:read&client_id={}&client_secret={}",
+            text("client_id"),
+            text("client_secret")
+        );
+        for (account, scope) in [
+            ("ann", "index:sales*:write"),
+            ("ann", "index:s*:read index:a-1:read"),
+            ("ann", "index:nothing*:read"),
+            ("bob", "index:sales*:read"),
+        ] {
+            let told = client.bad("POST", "/_oauth/client", &body(account, scope)).await;
+            assert!(told.contains("goes beyond the roles of"), "{account} {scope}: {told}");
+        }
+        // As soon as something is there that the alias does not lead to, it is beyond.
+        client.good("PUT", "/sales-old", "").await;
+        let told = client.bad("POST", "/_oauth/client", &body("ann", "index:sales*:read")).await;
+        assert!(told.contains("[scope] holds [index:sales*:read]"), "{told}");
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        client.authorize(None);
+        let answer = client.call_with("POST", "/token", &kind, form.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let token = at(&value(&answer), &["access_token"]).as_str().expect("a token").to_owned();
+        let calls = [
+            ("GET", "/sales/_search", 200),
+            ("GET", "/sales/_doc/1", 200),
+            ("GET", "/sales-2026/_search", 403),
+            ("GET", "/sales-old/_search", 403),
+        ];
+        statuses(&mut client, &format!("Bearer {token}"), &calls).await;
+    });
+}
