@@ -228,10 +228,15 @@ impl Settings {
         rest.find('/').map_or("", |at| &rest[at..])
     }
 
-    /// Origin of the issuer.
+    /// Origin of the issuer, as browsers write it.
     pub fn origin(&self) -> String {
         let scheme = self.issuer.split_once("://").map_or("https", |(scheme, _)| scheme);
-        format!("{scheme}://{}", self.authority())
+        plain_origin(&format!("{scheme}://{}", self.authority()))
+    }
+
+    /// Is this the issuer's origin, however it is written?
+    pub fn is_own_origin(&self, origin: &str) -> bool {
+        plain_origin(origin) == self.origin()
     }
 
     /// The issuer's host is an address rather than a name.
@@ -243,6 +248,13 @@ impl Settings {
                 .next()
                 .is_some_and(|host| host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
     }
+}
+
+/// An origin as browsers write it (RFC 6454, section 6.1): in lower case, without the port that nobody writes.
+fn plain_origin(origin: &str) -> String {
+    let origin = origin.to_ascii_lowercase();
+    let usual = if origin.starts_with("http://") { ":80" } else { ":443" };
+    origin.strip_suffix(usual).unwrap_or(&origin).to_owned()
 }
 
 fn truth(value: &str) -> Result<bool, String> {
@@ -319,6 +331,19 @@ mod tests {
         let settings = Settings::new("https://auth.example:9200/base");
         assert_eq!(settings.origin(), "https://auth.example:9200");
         assert_eq!(settings.base_path(), "/base");
+        // An operator wrote capitals, and no form of our own pages was taken any more.
+        let capitals = Settings::new("https://AUTH.Example:443/Base");
+        assert_eq!(capitals.origin(), "https://auth.example");
+        assert_eq!(capitals.base_path(), "/Base");
+        for own in ["https://auth.example", "https://auth.example:443", "HTTPS://Auth.Example"] {
+            assert!(capitals.is_own_origin(own), "{own}");
+        }
+        for other in
+            ["http://auth.example", "https://auth.example:80", "https://auth.example.", "", "null"]
+        {
+            assert!(!capitals.is_own_origin(other), "{other}");
+        }
+        assert!(!settings.is_own_origin("https://auth.example"));
         assert_eq!(Settings::new("https://auth.example/a/b/").base_path(), "/a/b");
         assert_eq!(Settings::new("https://auth.example/").base_path(), "");
         assert!(!settings.is_address());

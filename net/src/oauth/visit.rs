@@ -223,7 +223,7 @@ impl<E: Env> Visit<'_, E> {
     /// referrer browsers call even our own origin `null`; then `Sec-Fetch-Site` must speak for it.
     fn is_own_origin(&self) -> bool {
         match self.head.text("origin").filter(|origin| *origin != "null") {
-            Some(origin) => origin == self.settings.origin(),
+            Some(origin) => self.settings.is_own_origin(origin),
             None => self.head.text("sec-fetch-site") == Some("same-origin"),
         }
     }
