@@ -3,6 +3,8 @@
 //! Matching is byte for byte. The one exception is RFC 8252's: on a loopback address the port is
 //! free, for a program on a person's machine cannot choose it ahead.
 
+use http::target::{Plus, decode};
+
 /// Longest URI.
 const BYTES_MAX: usize = 2048;
 
@@ -40,11 +42,7 @@ pub fn split(uri: &str) -> Option<Parts<'_>> {
         return None;
     }
     let (scheme, after) = uri.split_once(':')?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
-        && scheme.bytes().all(|byte| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
-        });
-    if !is_scheme {
+    if !is_scheme(scheme) {
         return None;
     }
     let (host, port, rest) = match after.strip_prefix("//") {
@@ -61,6 +59,12 @@ pub fn split(uri: &str) -> Option<Parts<'_>> {
         return None;
     }
     Some(Parts { scheme, host, port, rest })
+}
+
+fn is_scheme(text: &str) -> bool {
+    let legal =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
+    text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(legal)
 }
 
 fn host_and_port(authority: &str) -> Option<(&str, Option<&str>)> {
@@ -96,12 +100,10 @@ fn host_and_port(authority: &str) -> Option<(&str, Option<&str>)> {
     Some((host, port))
 }
 
-/// Percent signs are escapes.
+/// Percent signs are escapes of text, and of no control character: whoever takes a NUL for an end would go to
+/// another place than the one that was registered.
 fn is_escaped(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    (0..bytes.len()).filter(|at| bytes[*at] == b'%').all(|at| {
-        bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
-    })
+    decode(text.as_bytes(), Plus::Plus).is_ok_and(|plain| !plain.contains(char::is_control))
 }
 
 /// A segment that means "here" or "up", written plainly or with escapes.
@@ -165,16 +167,21 @@ fn is_of_origin(parts: &Parts<'_>, own: &str) -> bool {
 
 /// Why a URI may not be registered; `None` where it may.
 pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
+    if is_private(uri) && !rules.native {
+        return Some("schemes of their own are for native applications");
+    }
+    if is_private(uri) && !has_one_slash(uri) {
+        return Some(
+            "a scheme of its own stands before one slash, as in com.example.app:/callback",
+        );
+    }
     let Some(parts) = split(uri) else {
-        return Some("it is no absolute URI without fragment, user, wildcard and dot segments");
+        return Some(
+            "it is no absolute URI without fragment, user, wildcard, dot segments and control characters",
+        );
     };
     if parts.host.is_empty() {
-        let is_private = parts.scheme.contains('.') && parts.rest.starts_with('/');
-        return match (rules.native, is_private) {
-            (true, true) => None,
-            (false, true) => Some("schemes of their own are for native applications"),
-            _ => Some("its scheme is not allowed"),
-        };
+        return (!is_private(uri)).then_some("its scheme is not allowed");
     }
     if is_of_origin(&parts, rules.own_origin) {
         return Some("it leads to this server");
@@ -188,6 +195,16 @@ pub fn refusal(uri: &str, rules: Rules<'_>) -> Option<&'static str> {
         "http" => Some("plain HTTP is only for loopback addresses"),
         _ => Some("its scheme is not allowed"),
     }
+}
+
+/// Is its scheme a program's own: a domain turned round (RFC 8252, section 7.1)?
+fn is_private(uri: &str) -> bool {
+    uri.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme) && scheme.contains('.'))
+}
+
+/// Nobody names such schemes, so that there is no authority that two slashes could stand before.
+fn has_one_slash(uri: &str) -> bool {
+    uri.split_once(':').is_some_and(|(_, rest)| rest.starts_with('/') && !rest.starts_with("//"))
 }
 
 /// Is this the address of a page: https, and nothing odd about it?
@@ -308,6 +325,11 @@ mod tests {
             "https://app.example\\@evil/",
             "https://*.example/cb",
             "https://app.example/%zz",
+            "https://app.example/%00",
+            "https://app.example/a%0D%0ab",
+            "https://app.example/?a=%1b",
+            "https://app.example/%7F",
+            "https://app.example/%C2%85",
             "https://app.example:0/",
             "https://app.example:65536/",
             "https://app.example:+80/",
@@ -331,6 +353,7 @@ mod tests {
             "https://bücher.example/",
             "https://[::g]/",
             "com.example.app:cb",
+            "com.example.app:/%00",
             // Numbers that a browser reads as 127.0.0.1, and others.
             "https://2130706433/cb",
             "https://0x7f000001/cb",
@@ -360,6 +383,24 @@ mod tests {
         assert_eq!(refusal(&longest, RULES), None);
         assert!(refusal("http://app.example/cb", RULES).is_some());
         assert!(refusal(&format!("https://a.example/{}", "x".repeat(2048)), RULES).is_some());
+    }
+
+    #[test]
+    fn a_scheme_of_its_own_stands_before_one_slash() {
+        let native = Rules { native: true, ..RULES };
+        assert_eq!(refusal("com.example.app:/cb/%C3%A9?x=%20", native), None);
+        for uri in [
+            "com.example.app://cb",
+            "com.example.app://cb/x",
+            "com.example.app:///cb",
+            "com.example.app:cb",
+        ] {
+            let told = refusal(uri, native).expect(uri);
+            assert!(told.contains("before one slash"), "{uri}: {told}");
+            let told = refusal(uri, RULES).expect(uri);
+            assert!(told.contains("native applications"), "{uri}: {told}");
+        }
+        assert_eq!(refusal("myapp:/cb", native), Some("its scheme is not allowed"));
     }
 
     #[test]
