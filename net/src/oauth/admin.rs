@@ -1,23 +1,23 @@
 //! `/_oauth/…`: clients and grants for administrators and scripts, with store credentials that hold
 //! `manage_oauth`. Errors have the store's shape.
 
+mod asked;
+mod call;
+mod decide;
+
 use std::sync::Arc;
 
-use authz::oauth::details::INDEX_ACCESS;
-use authz::pages::apps::{Fields, Refused};
-use authz::record::client::{ApplicationType, Client, Profile, Status};
+use authz::record::client::{Client, Status};
 use authz::record::grant::{Grant, GrantKind};
 use authz::{Command, Principal};
 use engine::{Error, Result};
 use env::Env;
-use http::Method;
 use json::{Value, Writer};
 
-use super::form::Form;
-use super::profile::Callbacks;
-use super::token::{CLIENT_CREDENTIALS, GRANT_TYPES};
+use self::call::{Asked, Call, Op};
+use self::decide::{Step, Verb};
 use super::visit::{MANAGE, Visit};
-use super::{account_of, apps, profile, register, review};
+use super::{account_of, apps, register, review};
 use crate::admit::{self, Caller};
 use crate::fail::{self, Trace};
 use crate::reply::Reply;
@@ -39,11 +39,14 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
     if let Err(error) = gate.cluster(MANAGE) {
         return caller.challenged(fail::reply(&error, Trace::No), Some(&error));
     }
+    let Some(call) = call::find(visit.head.method(), path) else {
+        return unkept(no_call(visit, path));
+    };
     // Whose grant it was is known before it goes.
     let subject = Subject::of(visit, path);
     let made = apps::client_id(visit);
-    let answered = route(visit, path, &made, &by).await;
-    if let Some(event) = event(visit.head.method(), path) {
+    let answered = carry_out(visit, call, path, &made, &by).await;
+    if let Some(event) = call.event {
         let (outcome, reason, made) = match &answered {
             Ok(reply) if reply.status < 400 => ("ok", "", made.as_str()),
             Ok(_) => ("failed", "", ""),
@@ -65,9 +68,14 @@ pub async fn answer<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
         visit.note_lists(event, outcome, &facts, &lists.unwrap_or_default());
     }
     match answered {
-        Ok(reply) => reply.field("Cache-Control", "no-store").field("Pragma", "no-cache"),
+        Ok(reply) => unkept(reply),
         Err(error) => fail::reply(&error, Trace::No),
     }
+}
+
+/// No cache keeps it.
+fn unkept(reply: Reply) -> Reply {
+    reply.field("Cache-Control", "no-store").field("Pragma", "no-cache")
 }
 
 /// What a call is about: for the audit log.
@@ -104,67 +112,44 @@ impl Subject {
     }
 }
 
-/// What a call is in the audit log; looking is nothing.
-fn event(method: Method, path: &[String]) -> Option<&'static str> {
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    Some(match (method, path.as_slice()) {
-        (Method::Post, ["client"]) => "client_registered",
-        (Method::Delete, ["client", _]) => "client_deleted",
-        (Method::Post, ["client", _, "_approve"]) => "client_approved",
-        (Method::Post, ["client", _, "_reject"]) => "client_rejected",
-        (Method::Post, ["client", _, "_suspend"]) => "client_suspended",
-        (Method::Post, ["client", _, "_rotate_secret"]) => "client_secret_rotated",
-        (Method::Delete, ["grant", _]) => "consent_revoked",
-        (Method::Post, ["keys", "_rotate"]) => "key_rotated",
-        _ => return None,
-    })
-}
-
 /// Carries out a call of `by`; a client that it makes is called `made`.
-async fn route<E: Env>(
+async fn carry_out<E: Env>(
     visit: &Visit<'_, E>,
+    call: &'static Call,
     path: &[String],
     made: &str,
     by: &Principal,
 ) -> Result<Reply> {
-    let method = visit.head.method();
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    match (method, path.as_slice()) {
-        (Method::Post, ["client"]) => create(visit, made, by).await,
-        (Method::Get, ["client"]) => Ok(list(visit)),
-        (Method::Get, ["client", id]) => one(visit, id),
-        (Method::Delete, ["client", id]) => delete(visit, id).await,
-        (Method::Post, ["client", id, "_rotate_secret"]) => rotate(visit, id, by).await,
-        (Method::Post, ["client", id, verb @ ("_approve" | "_reject" | "_suspend")]) => {
-            decide(visit, id, verb, by).await
-        }
-        (Method::Get, ["grant"]) => grants(visit),
-        (Method::Delete, ["grant", id]) => revoke(visit, id).await,
-        (Method::Post, ["keys", "_rotate"]) => {
+    let asked = Asked::read(visit, call)?;
+    let id = path.get(1).map_or("", String::as_str);
+    match call.op {
+        Op::Create => create(visit, made, by).await,
+        Op::List => Ok(list(visit)),
+        Op::Show => one(visit, id),
+        Op::Delete => delete(visit, id).await,
+        Op::Decide(verb) => decide(visit, id, verb, asked.version()?, by).await,
+        Op::RotateSecret => rotate(visit, id, by).await,
+        Op::Grants => Ok(grants(visit, &asked)),
+        Op::Revoke => revoke(visit, id).await,
+        Op::RotateKeys => {
             visit.ask(Command::RotateKeys {}).await.map_err(down)?;
             Ok(Reply::json(200, br#"{"acknowledged":true}"#.to_vec()))
         }
-        _ => {
-            let allowed = match path.as_slice() {
-                ["client"] => "GET, POST",
-                ["client", _] => "DELETE, GET",
-                ["client", _, "_approve" | "_reject" | "_suspend" | "_rotate_secret"]
-                | ["keys", "_rotate"] => "POST",
-                ["grant"] => "GET",
-                ["grant", _] => "DELETE",
-                _ => "",
-            };
-            let uri = String::from_utf8_lossy(visit.head.target()).into_owned();
-            if allowed.is_empty() {
-                return Ok(fail::no_handler(&uri, visit.head.method_text()));
-            }
-            let sentence = format!(
-                "Incorrect HTTP method for uri [{uri}] and method [{}], allowed: [{allowed}]",
-                visit.head.method_text()
-            );
-            Ok(fail::plain(405, &sentence).field("Allow", allowed))
-        }
     }
+}
+
+/// The answer to a path that no call has, or a method that it does not take.
+fn no_call<E: Env>(visit: &Visit<'_, E>, path: &[String]) -> Reply {
+    let uri = String::from_utf8_lossy(visit.head.target());
+    let method = visit.head.method_text();
+    let allowed = call::methods(path).join(", ");
+    if allowed.is_empty() {
+        return fail::no_handler(&uri, method);
+    }
+    let sentence = format!(
+        "Incorrect HTTP method for uri [{uri}] and method [{method}], allowed: [{allowed}]"
+    );
+    fail::plain(405, &sentence).field("Allow", allowed)
 }
 
 /// State refuses, or cannot be written.
@@ -195,7 +180,7 @@ async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
         .ok()
         .filter(|value| value.as_object().is_some())
         .ok_or_else(|| Error::parse("request body is required, as a JSON object"))?;
-    let mut client = read(visit, &value)?;
+    let mut client = asked::read(visit, &value)?;
     account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
     client.client_id = Some(id.to_owned());
     let secret = client.profile.confidential.then(|| {
@@ -205,192 +190,6 @@ async fn create<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     });
     visit.ask(Command::PutClient { client, version: 0 }).await.map_err(down)?;
     Ok(told(201, &*known(visit, id)?, secret.as_deref()))
-}
-
-/// Fields of a client, as RFC 7591 names them, and ours.
-const FIELDS: &[&str] = &[
-    "allow_insecure_redirect",
-    "application_type",
-    "authorization_details_types",
-    "client_name",
-    "client_uri",
-    "contacts",
-    "default_scope",
-    "description",
-    "grant_types",
-    "owner",
-    "policy_uri",
-    "redirect_uris",
-    "require_pkce",
-    "require_pushed_authorization_requests",
-    "response_types",
-    "scope",
-    "scope_reason",
-    "service_account",
-    "software_id",
-    "software_version",
-    "status",
-    "token_endpoint_auth_method",
-    "tos_uri",
-    "web_origins",
-    "logo_uri",
-];
-
-/// Reads a client.
-fn read<E: Env>(visit: &Visit<'_, E>, value: &Value) -> Result<Client> {
-    let bad = |field: &str, why: &str| Error::illegal_argument(format!("[{field}] {why}"));
-    if let Some(unknown) =
-        value.as_object().and_then(|object| object.keys().find(|key| !FIELDS.contains(key)))
-    {
-        return Err(bad(unknown, "is not known"));
-    }
-    let text = |field: &'static str| match value.get(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(bad(field, "must be a text")),
-    };
-    let truth = |field: &'static str| match value.get(field) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(truth)) => Ok(*truth),
-        Some(_) => Err(bad(field, "must be true or false")),
-    };
-    let texts = |field: &'static str| -> Result<Option<Vec<String>>> {
-        match value.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Array(list)) => list
-                .iter()
-                .map(|one| one.as_str().map(str::to_owned))
-                .collect::<Option<Vec<_>>>()
-                .map(Some)
-                .ok_or_else(|| bad(field, "must be a list of texts")),
-            Some(_) => Err(bad(field, "must be a list of texts")),
-        }
-    };
-    let application_type = text("application_type")?;
-    let auth_method = match text("token_endpoint_auth_method")? {
-        None => "client_secret_basic",
-        Some(method @ ("client_secret_basic" | "client_secret_post" | "none")) => method,
-        Some(_) => {
-            return Err(bad(
-                "token_endpoint_auth_method",
-                "must be client_secret_basic, client_secret_post or none",
-            ));
-        }
-    };
-    let grant_types = texts("grant_types")?;
-    let grants_code = grant_types
-        .as_ref()
-        .is_none_or(|kinds| kinds.iter().any(|kind| kind == "authorization_code"));
-    if let Some(types) = texts("response_types")?
-        && !register::is_offered(&types, grants_code)
-    {
-        return Err(bad("response_types", "must be [code] where the code grant is used"));
-    }
-    let redirect_uris = texts("redirect_uris")?.unwrap_or_default();
-    let grants_itself = grant_types.iter().flatten().any(|kind| kind == CLIENT_CREDENTIALS);
-    if grants_itself && auth_method == "none" {
-        return Err(bad(
-            "grant_types",
-            "has client_credentials, which need a client that keeps a secret",
-        ));
-    }
-    let usual = if grants_itself { ApplicationType::Service } else { ApplicationType::Web };
-    let application_type = application_type.unwrap_or(usual.as_str());
-    if grants_itself && application_type != ApplicationType::Service.as_str() {
-        return Err(bad(
-            "grant_types",
-            "has client_credentials, which are for the [application_type] service alone",
-        ));
-    }
-    let fields = Fields {
-        application_type: application_type.to_owned(),
-        client_name: text("client_name")?.unwrap_or_default().to_owned(),
-        redirect_uris: redirect_uris.join("\n"),
-        client_uri: text("client_uri")?.unwrap_or_default().to_owned(),
-        description: text("description")?.unwrap_or_default().to_owned(),
-        policy_uri: text("policy_uri")?.unwrap_or_default().to_owned(),
-        tos_uri: text("tos_uri")?.unwrap_or_default().to_owned(),
-        contacts: texts("contacts")?.unwrap_or_default().join(" "),
-        scope: text("scope")?.unwrap_or_default().to_owned(),
-        scope_reason: text("scope_reason")?.unwrap_or_default().to_owned(),
-        public: auth_method == "none",
-        require_pkce: truth("require_pkce")?,
-    };
-    let insecure = truth("allow_insecure_redirect")?;
-    let callbacks = if grants_code { Callbacks::Wanted } else { Callbacks::Unused };
-    let checked = check(visit, &fields, callbacks, insecure)?;
-    let web_origins = texts("web_origins")?.unwrap_or_default();
-    profile::check_origins(&web_origins).map_err(refused)?;
-    let grant_types = match grant_types {
-        None => apps::grant_types(&checked),
-        Some(kinds) if kinds.iter().all(|kind| GRANT_TYPES.contains(&kind.as_str())) => kinds,
-        Some(_) => return Err(bad("grant_types", "has one that is not offered")),
-    };
-    let default_scope = profile::scopes(text("default_scope")?.unwrap_or_default())
-        .ok_or_else(|| bad("default_scope", "is malformed"))?;
-    let ceiling = authz::oauth::scope::stored(&checked.scopes);
-    if !authz::oauth::scope::stored(&default_scope).iter().all(|one| {
-        *one == authz::oauth::scope::Scope::Own || ceiling.iter().any(|own| own.holds(one))
-    }) {
-        return Err(bad("default_scope", "must lie within [scope]"));
-    }
-    let status = match text("status")? {
-        None | Some("approved") => Status::Approved,
-        Some("pending") => Status::Pending,
-        Some(_) => return Err(bad("status", "must be approved or pending")),
-    };
-    let owner = text("owner")?.map(str::to_owned);
-    let service_account = text("service_account")?.map(str::to_owned);
-    let state = visit.state();
-    for (field, name) in [("owner", &owner), ("service_account", &service_account)] {
-        if name.as_ref().is_some_and(|name| state.user(name).is_none()) {
-            return Err(bad(field, "names a user that does not exist"));
-        }
-    }
-    let details_types = texts("authorization_details_types")?.unwrap_or_default();
-    if details_types.iter().any(|kind| kind != INDEX_ACCESS) {
-        return Err(bad("authorization_details_types", "has one that is not known"));
-    }
-    Ok(Client {
-        status,
-        owner,
-        auth_method: auth_method.to_owned(),
-        grant_types,
-        default_scope,
-        allow_insecure_redirect: insecure,
-        require_par: truth("require_pushed_authorization_requests")?,
-        web_origins,
-        details_types,
-        service_account,
-        ..Client::new(apps::reference(visit), checked, visit.now())
-    })
-}
-
-/// The rules of the form; a client without the code grant needs no callback address, and what a
-/// reviewer would set is set by whoever calls.
-fn check<E: Env>(
-    visit: &Visit<'_, E>,
-    fields: &Fields,
-    callbacks: Callbacks,
-    insecure: bool,
-) -> Result<Profile> {
-    let origin = visit.settings.origin();
-    let checked = profile::check(fields, None, &origin, callbacks).map_err(refused)?;
-    if !insecure && checked.redirect_uris.iter().any(|uri| super::redirect::is_insecure(uri)) {
-        return Err(Error::illegal_argument(
-            "[redirect_uris] plain HTTP needs [allow_insecure_redirect]",
-        ));
-    }
-    Ok(checked)
-}
-
-fn refused(refused: Refused) -> Error {
-    // What the form calls so is told here by the way the client says who it is.
-    let field = match refused.field {
-        "confidential" => "token_endpoint_auth_method",
-        field => field,
-    };
-    Error::illegal_argument(format!("[{field}] {}", refused.why))
 }
 
 fn write(writer: &mut Writer<'_>, client: &Client) {
@@ -480,6 +279,9 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
     if !client.profile.confidential || client.client_id.is_none() {
         return Err(Error::illegal_argument(format!("client [{id}] has no secret")));
     }
+    if client.status == Status::Rejected {
+        return Err(decide::conflict("rotate the secret of", id, &client));
+    }
     account_of::check_client(by, (&visit.state(), &visit.core.state()), &client)?;
     let (shown, kept) = apps::secret(visit);
     let secrets = apps::with_secret(&client.secrets, kept, visit.now());
@@ -492,29 +294,32 @@ async fn rotate<E: Env>(visit: &Visit<'_, E>, id: &str, by: &Principal) -> Resul
 async fn decide<E: Env>(
     visit: &Visit<'_, E>,
     id: &str,
-    verb: &str,
+    verb: Verb,
+    version: Option<u64>,
     by: &Principal,
 ) -> Result<Reply> {
     let client = known(visit, id)?;
-    // What was looked at is what is decided about, or nothing is.
-    let version = version_of(visit)?.unwrap_or(client.version);
-    let changed = match verb {
-        "_approve" => {
-            // One call, one answer: what ends a suspension takes no change over that waits beside it.
-            let approved = match client.status {
-                Status::Suspended => Client { status: Status::Approved, ..(*client).clone() },
-                _ => review::approved(visit, &client),
-            };
-            account_of::check_client(by, (&visit.state(), &visit.core.state()), &approved)?;
-            approved
-        }
-        "_reject" => review::rejected(&client),
-        _ if client.client_id.is_none() => {
-            return Err(Error::illegal_argument(format!("client [{id}] was never approved")));
-        }
-        _ => Client { status: Status::Suspended, ..(*client).clone() },
+    let step = decide::step(&client, verb).ok_or_else(|| decide::refusal(id, &client, verb))?;
+    let changed = match step {
+        Step::TakeOver => review::approved(visit, &client),
+        Step::Resume => Client { status: Status::Approved, ..(*client).clone() },
+        Step::Refuse => review::rejected(&client),
+        Step::Suspend => Client { status: Status::Suspended, ..(*client).clone() },
+        Step::Stay => (*client).clone(),
     };
-    visit.ask(Command::PutClient { client: changed.clone(), version }).await.map_err(down)?;
+    if verb == Verb::Approve {
+        account_of::check_client(by, (&visit.state(), &visit.core.state()), &changed)?;
+    }
+    // What was looked at is what is decided about, or nothing is.
+    let version = version.unwrap_or(client.version);
+    match step {
+        Step::Stay if version != client.version => return Err(down(authz::Error::Changed)),
+        Step::Stay => {}
+        _ => {
+            let client = changed.clone();
+            visit.ask(Command::PutClient { client, version }).await.map_err(down)?;
+        }
+    }
     let mut body = Vec::with_capacity(96);
     let mut writer = Writer::new(&mut body);
     writer.begin_object();
@@ -524,22 +329,10 @@ async fn decide<E: Env>(
     Ok(Reply::json(200, body))
 }
 
-/// `?version=`: the version that a decision is about, where the caller names one.
-fn version_of<E: Env>(visit: &Visit<'_, E>) -> Result<Option<u64>> {
-    let form = Form::parse(visit.query)
-        .map_err(|_| Error::illegal_argument("the query cannot be read"))?;
-    let given = form.one("version").map_err(|_| Error::illegal_argument("[version] came twice"))?;
-    given
-        .map(|text| text.parse().map_err(|_| Error::illegal_argument("[version] must be a number")))
-        .transpose()
-}
-
 /// `GET /_oauth/grant?username=&client_id=`: grants that still stand.
-fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
-    let form = Form::parse(visit.query)
-        .map_err(|_| Error::illegal_argument("the query cannot be read"))?;
+fn grants<E: Env>(visit: &Visit<'_, E>, asked: &Asked) -> Reply {
     let (state, now) = (visit.state(), visit.now());
-    let (user, client) = (form.first("username"), form.first("client_id"));
+    let (user, client) = (asked.text("username"), asked.text("client_id"));
     let is_wanted = |grant: &Grant| {
         grant.kind != GrantKind::Service
             && grant.parent.is_none()
@@ -568,7 +361,7 @@ fn grants<E: Env>(visit: &Visit<'_, E>) -> Result<Reply> {
         writer.end_object();
     }
     writer.end_array().end_object();
-    Ok(Reply::json(200, body))
+    Reply::json(200, body)
 }
 
 async fn revoke<E: Env>(visit: &Visit<'_, E>, id: &str) -> Result<Reply> {

@@ -6,7 +6,7 @@ use crate::browser::{Browser, basic, fields, location, words};
 use crate::place::{Client, at, with_audited, with_oauth};
 
 /// A developer and a reviewer, signed in.
-async fn stage(client: &mut Client) -> (Browser, Browser) {
+pub async fn stage(client: &mut Client) -> (Browser, Browser) {
     client.authorize(Some(&basic("elastic", "secret")));
     for (name, role) in [("dev", ""), ("rev", "\"oauth_admin\"")] {
         let body = format!(r#"{{"password":"{name}-knows-this","roles":[{role}]}}"#);
@@ -19,7 +19,7 @@ async fn stage(client: &mut Client) -> (Browser, Browser) {
 }
 
 /// Sends an application, or a change of one; answers its address.
-async fn send(
+pub async fn send(
     dev: &mut Browser,
     client: &mut Client,
     target: &str,
@@ -125,7 +125,10 @@ fn a_call_may_name_the_version_that_it_is_about() {
                 "409 version_conflict_engine_exception: the client is not at the version";
             assert!(refused.starts_with(expected), "{verb}: {refused}");
             let refused = client.bad("POST", &path(verb, "x"), "").await;
-            assert_eq!(refused, "400 illegal_argument_exception: [version] must be a number");
+            assert_eq!(
+                refused,
+                "400 illegal_argument_exception: Failed to parse long parameter [version] with value [x]"
+            );
         }
         let now = shown(&mut client, &app).await;
         assert_eq!(at(&now, &["status"]).as_str(), Some("pending"));

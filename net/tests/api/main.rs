@@ -2,6 +2,7 @@
 
 mod absent;
 mod admin;
+mod administered;
 mod aliases;
 mod around;
 mod browser;
