@@ -5,6 +5,7 @@ pub mod details;
 pub mod part;
 pub mod reach;
 pub mod scope;
+pub mod sight;
 
 /// A text is not what it should be; whoever sent it is not told which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -191,7 +191,12 @@ impl Reach {
     }
 
     fn grants(&self) -> impl Iterator<Item = (Held, &IndexGrant)> {
-        self.held.iter().copied().zip(self.roles.iter().flat_map(|role| &role.indices))
+        self.held.iter().copied().zip(self.index_grants())
+    }
+
+    /// The grants on indices of all roles.
+    pub fn index_grants(&self) -> impl Iterator<Item = &IndexGrant> {
+        self.roles.iter().flat_map(|role| &role.indices)
     }
 
     fn of(&self, scope: &Scope) -> Remains {

@@ -195,6 +195,18 @@ pub fn holds_all(own: &[Scope], wanted: &[Scope]) -> bool {
     wanted.iter().all(|wanted| own.iter().any(|own| own.holds(wanted)))
 }
 
+/// The same without what another one of them holds anyway: each thing once.
+pub fn widest(scopes: Vec<Scope>) -> Vec<Scope> {
+    let mut kept: Vec<Scope> = Vec::with_capacity(scopes.len());
+    for scope in scopes {
+        if !kept.iter().any(|known| known.holds(&scope)) {
+            kept.retain(|known| !scope.holds(known));
+            kept.push(scope);
+        }
+    }
+    kept
+}
+
 /// The first of the scopes that these rights do not hold whole. Whoever acts for itself can do no more than
 /// its account anyway; this tells whoever sets it up. `by_alias` is asked of a privilege that they do not hold
 /// on a pattern: do they hold it all the same, on all that there is of it, since aliases lead there?
@@ -361,6 +373,19 @@ mod tests {
         assert!(!Write.actions().hold("indices:data/read/get"));
         assert!(!Create.actions().hold("indices:data/write/index:op_type/index"));
         assert!(!Create.actions().hold("indices:data/write/delete"));
+    }
+
+    #[test]
+    fn each_thing_is_told_once() {
+        let widest = |text: &str| list_text(&widest(parse_list(text).expect(text)));
+        for (text, expected) in [
+            ("index:a:read index:a:all index:a:write", "index:a:all"),
+            ("index:a*:read index:a-1:read index:b:read", "index:a*:read index:b:read"),
+            ("index:a:create self index:a:write", "self index:a:write"),
+            ("index:a:read index:a:write", "index:a:read index:a:write"),
+        ] {
+            assert_eq!(widest(text), expected, "{text}");
+        }
     }
 
     #[test]

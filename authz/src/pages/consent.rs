@@ -59,12 +59,23 @@ pub struct Detail {
     pub sentence: String,
     /// What documents must be like, in words where there are some that say it.
     pub condition: Option<Condition>,
-    /// The fields that may be seen.
+    /// The fields that may be seen; none where all may, or none of those that were asked for.
     pub fields: Vec<String>,
+    /// Fields that it asks for and that its owner does not see.
+    pub unseen: Vec<String>,
+    /// Of what its owner sees a part alone.
+    pub own: Option<&'static str>,
     /// What it will let happen beside that, once its owner holds it.
     pub later: Vec<String>,
     /// How much it lets happen.
     pub weight: Weight,
+}
+
+impl Detail {
+    /// Does it narrow nothing?
+    fn is_whole(&self) -> bool {
+        self.condition.is_none() && self.fields.is_empty() && self.unseen.is_empty()
+    }
 }
 
 /// A filter on documents.
@@ -161,39 +172,60 @@ fn facts(consent: &Consent<'_>) -> Markup {
 fn permissions(consent: &Consent<'_>) -> Markup {
     let (strong, mild): (Vec<_>, Vec<_>) =
         consent.scopes.iter().partition(|(_, words)| words.weight == Weight::Changes);
+    let (changing, reading): (Vec<&Detail>, Vec<&Detail>) =
+        consent.details.iter().partition(|detail| detail.weight == Weight::Changes);
+    let is_strong = !strong.is_empty() || !changing.is_empty();
+    let is_mild = !mild.is_empty() || !reading.is_empty();
     html! {
-        fieldset {
-            legend { "It asks to" }
-            @for (at, (scope, words)) in mild.iter().enumerate() {
-                (choice("scope", scope, &format!("scope-{at}"), words, false))
-            }
-            @for detail in &consent.details { (entry(detail)) }
-            @if consent.scopes.is_empty() && consent.details.is_empty() {
-                p { "nothing beyond knowing that you are here." }
-            }
-            (beyond(&consent.beyond))
-        }
-        @if !strong.is_empty() {
+        @if is_mild || !is_strong {
             fieldset {
-                legend { "And to change things" }
-                @for (at, (scope, words)) in strong.iter().enumerate() {
-                    (choice("scope", scope, &format!("strong-{at}"), words, true))
+                legend { "It asks to" }
+                @for (at, (scope, words)) in mild.iter().enumerate() {
+                    (choice("scope", scope, &format!("scope-{at}"), words, false))
+                }
+                @for detail in reading { (entry(detail)) }
+                @if !is_mild && consent.beyond.is_empty() {
+                    p { "nothing beyond knowing that you are here." }
+                } @else if !is_mild {
+                    p { "nothing that you hold yourself." }
                 }
             }
         }
+        @if is_strong {
+            fieldset {
+                legend { @if is_mild { "And to change things" } @else { "It asks to change things" } }
+                @for (at, (scope, words)) in strong.iter().enumerate() {
+                    (choice("scope", scope, &format!("strong-{at}"), words, true))
+                }
+                @for detail in changing { (entry(detail)) }
+            }
+        }
+        (beyond(&consent.beyond))
         @if consent.swallows {
             div.note.warn { "One of the permissions above covers the same indices without a filter: while it is ticked, the filter keeps nothing back." }
         }
     }
 }
 
-/// What is asked and not to be had, where there is any.
+/// What is asked and not to be had, where there is any; each thing once, however often it was asked.
 pub(super) fn beyond(sentences: &[String]) -> Markup {
+    let sentences = once(sentences);
     html! {
         @if !sentences.is_empty() {
             p.hint { "It also asked for what you do not hold yourself, and will not get it: " (sentences.join("; ")) "." }
         }
     }
+}
+
+/// Each of these once, in order.
+pub fn once(sentences: &[String]) -> Vec<&str> {
+    let mut known: Vec<&str> = Vec::with_capacity(sentences.len());
+    for sentence in sentences {
+        if !known.contains(&sentence.as_str()) {
+            known.push(sentence);
+        }
+    }
+    known
 }
 
 fn choice(name: &str, value: &str, id: &str, words: &Words, strong: bool) -> Markup {
@@ -221,19 +253,29 @@ fn entry(detail: &Detail) -> Markup {
                     Some(Condition::Text(text)) => { "Only documents that meet this technical condition: " code { (text) } ". " }
                     None => {}
                 }
-                @if !detail.fields.is_empty() {
-                    "Only the fields "
-                    @for (at, field) in detail.fields.iter().enumerate() {
-                        @if at > 0 { ", " }
-                        code { (quoted::field(field)) }
-                    }
-                    "."
+                @if !detail.fields.is_empty() { "Only the fields " (names(&detail.fields)) ". " }
+                @if detail.is_whole() {
+                    "Whole documents, as you see them yourself."
+                } @else if let Some(own) = detail.own {
+                    "Of that only " (own) " that you may see yourself."
                 }
-                @if detail.condition.is_none() && detail.fields.is_empty() { "Whole documents, as you see them yourself." }
+            }
+            @if !detail.unseen.is_empty() {
+                p.hint { "It also asked for fields that you do not see yourself, and will not get them: " (names(&detail.unseen)) "." }
             }
             @if !detail.later.is_empty() {
-                p.hint { "You hold less than it asks for. When your rights change, so does this, up to: " (detail.later.join("; ")) "." }
+                p.hint { "You hold less than it asks for. When your rights change, so does this, up to: " (once(&detail.later).join("; ")) "." }
             }
+        }
+    }
+}
+
+/// Names of fields, each shown so that it cannot be taken for words of the page.
+fn names(fields: &[String]) -> Markup {
+    html! {
+        @for (at, field) in fields.iter().enumerate() {
+            @if at > 0 { ", " }
+            code { (quoted::field(field)) }
         }
     }
 }
@@ -306,6 +348,8 @@ mod tests {
                 sentence: "Read documents in orders-*".into(),
                 condition: Some(Condition::of(&query)),
                 fields: vec!["id".into(), "total".into()],
+                unseen: vec!["salary".into()],
+                own: Some("documents"),
                 weight: Weight::Reads,
             }];
             render(&consent)
@@ -313,10 +357,33 @@ mod tests {
         let page = shown(r#"{"term":{"customer.keyword":"a<b"}}"#);
         assert!(page.contains("name=\"detail\" value=\"0\" checked"), "{page}");
         assert!(page.contains("Only documents where customer is “a&lt;b”. "), "{page}");
-        assert!(page.contains("<code>total</code>"));
+        assert!(page.contains("Only the fields <code>id</code>, <code>total</code>. "), "{page}");
+        assert!(page.contains("Of that only documents that you may see yourself."), "{page}");
+        assert!(page.contains("will not get them: <code>salary</code>."), "{page}");
         let page = shown(r#"{"match":{"text":"a word"}}"#);
         assert!(page.contains("so does this, up to: Do everything with orders-*."), "{page}");
         assert!(page.contains("technical condition: <code>{&quot;match&quot;"), "{page}");
+    }
+
+    /// "It asks to" stood over nothing where all that was asked changes things.
+    #[test]
+    fn no_heading_stands_over_nothing() {
+        let legends = |scopes: &[&str]| {
+            let mut consent = consent();
+            consent.scopes.retain(|(scope, _)| scopes.contains(&scope.as_str()));
+            consent.beyond = vec!["Read x".into(), "Read x".into()];
+            let page = render(&consent);
+            assert_eq!(page.matches("Read x").count(), 1, "{page}");
+            let legends = page.split("<legend>").skip(1);
+            let legends =
+                legends.map(|rest| rest.split("</legend>").next().expect("its end").to_owned());
+            legends.collect::<Vec<_>>()
+        };
+        let (reads, writes) = ("index:orders-*:read", "index:orders-*:write");
+        assert_eq!(legends(&[reads, writes]), ["It asks to", "And to change things"]);
+        assert_eq!(legends(&[reads]), ["It asks to"]);
+        assert_eq!(legends(&[writes]), ["It asks to change things"]);
+        assert_eq!(legends(&[]), ["It asks to"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::oauth::part::{Held, Object};
 use crate::oauth::reach::{Remains, Share, Today};
 use crate::oauth::scope::Scope;
+use crate::oauth::sight::Sight;
 
 /// How much a permission lets happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,9 +96,28 @@ fn said(scope: &str, today: impl Fn(&str) -> Option<Today>) -> Words {
 const MORE: &str = "It asked for more, which you do not hold yourself. When your rights change, so does this, up to: ";
 
 impl Words {
+    /// With what its owner's own roles hide of it.
+    #[must_use]
+    pub fn seen(mut self, sight: &Sight) -> Self {
+        if let Some(what) = seen(sight) {
+            self.effect.push_str(&format!(" Only {what} that you may see yourself."));
+        }
+        self
+    }
+
     /// Is less held than it asks for?
     pub fn is_part(&self) -> bool {
         self.effect.starts_with(MORE)
+    }
+}
+
+/// Of what a part alone is seen; none where all is.
+pub fn seen(sight: &Sight) -> Option<&'static str> {
+    match (sight.documents, sight.fields) {
+        (false, false) => None,
+        (true, false) => Some("documents"),
+        (false, true) => Some("fields"),
+        (true, true) => Some("documents and fields"),
     }
 }
 

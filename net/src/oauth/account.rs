@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use authz::oauth::reach::Today;
+use authz::oauth::sight::Sight;
 use authz::pages::account::{self, Changed, Given, Row, Stolen, Visit as Seen};
-use authz::pages::consent::Condition;
+use authz::pages::consent::{Condition, once};
 use authz::pages::quoted;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
@@ -78,19 +79,23 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
     let state = visit.state();
     let reach = authorize::reach_of(&state, &signed_in.user);
     let today = |scope: &String| {
-        let words = match reach.share(scope) {
-            Some(share) => consent::told(visit, &reach, &share),
+        let (words, sight) = match reach.share(scope) {
+            Some(share) => {
+                let sight = Sight::of(&reach, std::slice::from_ref(&share.scope));
+                (consent::told(visit, &reach, &share), sight)
+            }
             // Granted before the owner lost it all.
-            None => words::of(scope, |_| Today::default()),
+            None => (words::of(scope, |_| Today::default()), Sight::default()),
         };
-        match words.is_part() {
-            true => format!(
-                "{} (as your rights grow, up to: {})",
-                words.sentence,
-                words::anywhere(scope)
-            ),
-            false => words.sentence,
+        let is_part = words.is_part();
+        let mut told = words.sentence;
+        if let Some(own) = words::seen(&sight) {
+            told.push_str(&format!(", only {own} that you may see yourself"));
         }
+        if is_part {
+            told.push_str(&format!(" (as your rights grow, up to: {})", words::anywhere(scope)));
+        }
+        told
     };
     let granted = grants(visit, &signed_in.user.name);
     let mut rows: Vec<Row> = granted
@@ -118,8 +123,14 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
                         detail.fields.iter().map(|name| quoted::field(name)).collect();
                     told.push_str(&format!(", only the fields {}", fields.join(", ")));
                 }
+                if detail.fields.is_empty() && !detail.unseen.is_empty() {
+                    told.push_str(", without any field that you see yourself");
+                }
+                if let Some(own) = detail.own {
+                    told.push_str(&format!(", only {own} that you may see yourself"));
+                }
                 if !detail.later.is_empty() {
-                    let later = detail.later.join("; ");
+                    let later = once(&detail.later).join("; ");
                     told.push_str(&format!(" (as your rights grow, up to: {later})"));
                 }
                 told

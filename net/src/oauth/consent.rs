@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use authz::oauth::reach::{Reach, Share, Today};
+use authz::oauth::sight::Sight;
 use authz::oauth::{details, scope};
 use authz::pages::consent::{self, Condition, Consent, Detail};
 use authz::pages::words::{self, Weight, Words};
@@ -15,7 +16,7 @@ use super::authorize::{Denial, reach_of};
 use super::form::Form;
 use super::login::pending;
 use super::visit::{SignedIn, Visit};
-use super::{authorize, redirect};
+use super::{ask, authorize, redirect};
 use crate::reply::Reply;
 
 /// `GET /consent`.
@@ -47,6 +48,9 @@ fn show<E: Env>(
 ) -> Reply {
     let state = visit.state();
     let Some(client) = state.client(&pending.client) else { return visit.dead_request(400) };
+    if !is_within(client, pending) {
+        return visit.dead_request(400);
+    }
     let profile = &client.profile;
     let csrf = visit.token_of(&signed_in.session.id, &format!("consent {request}"));
     let links = [
@@ -62,7 +66,7 @@ fn show<E: Env>(
             Some(detail) => details.push(detail),
             // What indices there are is nobody's business who holds nothing of them.
             None => {
-                let scopes = details::scopes(entry).into_iter();
+                let scopes = scope::widest(details::scopes(entry)).into_iter();
                 beyond.extend(scopes.map(|scope| words::anywhere(&scope.to_string())));
             }
         }
@@ -95,6 +99,14 @@ fn show<E: Env>(
     visit.page_to(200, consent::render(&shown), Some(&target))
 }
 
+/// May the client still ask for all of it? It may have lost scopes since it asked, and the page must not offer
+/// what no token of it gets.
+fn is_within(client: &Client, pending: &Pending) -> bool {
+    let ceiling = scope::stored(&client.profile.scopes);
+    scope::stored(&pending.scopes).iter().all(|one| ask::is_within(&ceiling, client, one))
+        && pending.details.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry)))
+}
+
 /// Where a client's logo is.
 pub fn logo(client: &Arc<Client>, client_id: &str) -> Option<String> {
     client.profile.logo.as_ref().map(|_| format!("/logo/{client_id}"))
@@ -119,6 +131,12 @@ pub fn asked<E: Env>(
 
 /// What is held of a scope, with what it means today.
 pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
+    let sight = Sight::of(reach, std::slice::from_ref(&share.scope));
+    counted(visit, reach, share).seen(&sight)
+}
+
+/// The same without what the owner's own roles hide.
+fn counted<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
     words::held(share, visit.held_today(reach, share))
 }
 
@@ -131,36 +149,48 @@ pub fn held_detail<E: Env>(
     entry: &Value,
 ) -> Option<Detail> {
     let (mut held, mut later) = (Vec::new(), Vec::new());
-    for scope in details::scopes(entry) {
+    let scopes = scope::widest(details::scopes(entry));
+    let sight = Sight::of(reach, &scopes);
+    for scope in scopes {
         let name = scope.to_string();
-        let words = reach.share_of(scope).map(|share| told(visit, reach, &share));
+        let words = reach.share_of(scope).map(|share| counted(visit, reach, &share));
         // What is not held today is granted all the same, and works as soon as it is.
         if words.as_ref().is_none_or(Words::is_part) {
             later.push(words::anywhere(&name));
         }
         held.extend(words);
     }
-    (!held.is_empty()).then(|| detail_of(at, entry, &held, later))
+    (!held.is_empty()).then(|| detail_of(at, entry, &held, later, &sight))
 }
 
 /// The same of an entry that was granted, be it before its owner lost it all.
 pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Value) -> Detail {
     held_detail(visit, reach, at, entry).unwrap_or_else(|| {
-        let scopes = details::scopes(entry).into_iter();
+        let scopes = scope::widest(details::scopes(entry)).into_iter();
         let lost: Vec<Words> =
             scopes.map(|scope| words::of(&scope.to_string(), |_| Today::default())).collect();
-        detail_of(at, entry, &lost, Vec::new())
+        detail_of(at, entry, &lost, Vec::new(), &Sight::default())
     })
 }
 
-fn detail_of(at: usize, entry: &Value, told: &[Words], later: Vec<String>) -> Detail {
+fn detail_of(
+    at: usize,
+    entry: &Value,
+    told: &[Words],
+    later: Vec<String>,
+    sight: &Sight,
+) -> Detail {
     let sentences: Vec<&str> = told.iter().map(|words| words.sentence.as_str()).collect();
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
+    let fields = fields.iter().filter_map(Value::as_str).map(str::to_owned);
+    let (unseen, fields): (Vec<String>, Vec<String>) = fields.partition(|field| sight.hides(field));
     Detail {
         at,
         sentence: sentences.join("; "),
         condition: entry.get("query").map(Condition::of),
-        fields: fields.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        fields,
+        unseen,
+        own: words::seen(sight),
         later,
         weight: told.iter().map(|words| words.weight).max().unwrap_or(Weight::Slight),
     }
@@ -191,6 +221,10 @@ pub async fn post<E: Env>(visit: &Visit<'_, E>) -> Reply {
     }
     match form.text("decision") {
         "allow" => {
+            let state = visit.state();
+            if !state.client(&pending.client).is_some_and(|client| is_within(client, &pending)) {
+                return visit.dead_request(403);
+            }
             let is_asked = |ticked: &str| pending.scopes.iter().any(|asked| asked == ticked);
             if !form.all("scope").all(is_asked) {
                 let facts = [("user", signed_in.user.name.as_str()), ("client", &pending.client)];

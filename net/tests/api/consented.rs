@@ -416,3 +416,61 @@ fn a_service_reads_by_the_alias_of_its_account() {
         statuses(&mut client, &format!("Bearer {token}"), &calls).await;
     });
 }
+
+/// The page promised fields that the owner does not see, and all documents where the owner's role hides some;
+/// and what two entries share it said twice.
+#[test]
+fn the_page_promises_no_more_than_the_owner_sees() {
+    with_oauth(|mut client| async move {
+        stage(&mut client, &[]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let role = json!({"indices": [{"names": ["a-*"], "privileges": ["read"],
+            "query": {"term": {"n": 1}}, "field_security": {"grant": ["n", "place.*"]}},
+            {"names": ["b-*"], "privileges": ["read"]}]});
+        client.good("PUT", "/_security/role/ann", &json::to_string(&role)).await;
+        let user = r#"{"password":"ann-knows-this","roles":["ann"]}"#;
+        client.good("PUT", "/_security/user/ann", user).await;
+        let body = format!(
+            r#"{{"client_name":"App","redirect_uris":["{CALLBACK}"],"scope":"index:*:all",
+                "authorization_details_types":["index_access"]}}"#
+        );
+        let made = client.good("POST", "/_oauth/client", &body).await;
+        let id = at(&made, &["client_id"]).as_str().expect("an id").to_owned();
+        let mut pages = Vec::new();
+        for (name, text) in [
+            ("scope", "index:a-*:read".to_owned()),
+            ("scope", "index:b-*:read".to_owned()),
+            (
+                "authorization_details",
+                json::to_string(&json!([
+                    {"type": "index_access", "indices": ["a-1", "b-9"],
+                        "actions": ["read", "all", "read"], "fields": ["n", "place", "salary"]},
+                    {"type": "index_access", "indices": ["a-1", "c-1"], "actions": ["read"],
+                        "fields": ["salary"]},
+                    {"type": "index_access", "indices": ["c-1"], "actions": ["read"]},
+                    {"type": "index_access", "indices": ["a-1"], "actions": ["read"]}
+                ])),
+            ),
+        ] {
+            let target =
+                format!("/authorize?response_type=code&client_id={id}&{name}={}", escaped(&text));
+            let mut browser = Browser::default();
+            let (_, page) = browser.consent_to(&mut client, "ann", &target).await;
+            pages.push(words(&page));
+        }
+        let own = "Only documents and fields that you may see yourself.";
+        assert!(pages[0].contains(own), "{}", pages[0]);
+        assert!(!pages[1].contains("may see yourself"), "{}", pages[1]);
+        let told = &pages[2];
+        for expected in [
+            "Read documents in a-1; Read documents in b-9, of which you have none today",
+            "Only the fields n , place , salary . Of that only",
+            "will not get them: salary .",
+            "Whole documents, as you see them yourself.",
+            "You hold less than it asks for. When your rights change, so does this, up to: Do everything with a-1; Do everything with b-9.",
+        ] {
+            assert!(told.contains(expected), "{expected}: {told}");
+        }
+        assert_eq!(told.matches("Read documents in c-1").count(), 2, "{told}");
+    });
+}
