@@ -38,6 +38,7 @@ pub fn run(options: &Users) -> Result<()> {
             };
             is_new(&file_user::lines(&folder)?)?;
             let roles = checked(list(roles.as_deref()))?;
+            warn_of_unknown(&roles);
             let hash = hash(&given(password.as_deref(), name)?);
             file_user::edit(&folder, |lines| {
                 is_new(lines)?;
@@ -64,6 +65,7 @@ pub fn run(options: &Users) -> Result<()> {
         }
         UsersVerb::Roles { name, add, remove } => {
             let added = checked(list(add.as_deref()))?;
+            warn_of_unknown(&added);
             let removed = list(remove.as_deref());
             file_user::edit(&folder, |lines| {
                 let user = known(lines, name)?;
@@ -108,6 +110,28 @@ fn checked(roles: Vec<String>) -> Result<Vec<String>> {
         Some(role) => Err(failed(format!("Invalid role [{role}]"))),
         None => Ok(roles),
     }
+}
+
+/// Says which roles are perhaps misspelt. The command goes on: roles made by the API are not known here.
+fn warn_of_unknown(roles: &[String]) {
+    if let Some(warning) = unknown(roles) {
+        eprintln!("{warning}");
+    }
+}
+
+/// Elasticsearch's warning, but that it has a file of roles.
+fn unknown(roles: &[String]) -> Option<String> {
+    let is_unknown = |role: &&str| !builtin::ROLES.contains(role);
+    let unknown: Vec<&str> = roles.iter().map(String::as_str).filter(is_unknown).collect();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "Warning: The following roles [{}] are not built in. Make sure the names are correct. If the names \
+             are correct and the roles were created using the API please disregard this message. Nonetheless \
+             the user will still be associated with all specified roles\nKnown roles: [{}]",
+            unknown.join(","),
+            builtin::ROLES.join(", ")
+        )
+    })
 }
 
 fn missing(name: &str) -> Failure {
@@ -245,6 +269,18 @@ mod tests {
         assert_eq!(refusal("ann"), None);
         assert!(checked(list(Some("viewer,a:b"))).is_err());
         assert!(checked(list(Some("viewer,editor"))).is_ok());
+    }
+
+    /// A slip of the pen made a user without rights, and nothing said so.
+    #[test]
+    fn roles_that_are_not_known_are_told() {
+        assert_eq!(unknown(&list(Some("viewer,superuser"))), None);
+        assert_eq!(unknown(&[]), None);
+        let told = unknown(&list(Some("viewr,editor,sales"))).expect("a warning");
+        let begin = "Warning: The following roles [viewr,sales] are not built in. Make sure the names are \
+                     correct. If ";
+        assert!(told.starts_with(begin), "{told}");
+        assert!(told.contains("\nKnown roles: [apm_system, "), "{told}");
     }
 
     #[test]
