@@ -4,8 +4,8 @@
 //! Always true
 //! 1. The file is changed by one command at a time, under the lock `node/users.lock`: from reading it to its
 //!    new content nobody else changes it ([`edit`]). The lock is never held while a person is asked.
-//! 2. However the command ends by itself, or is asked to end (SIGTERM, SIGINT, SIGHUP), the user is
-//!    removed first.
+//! 2. However the command ends by itself, or is asked to end (SIGTERM, SIGINT, SIGHUP, SIGQUIT, a timer), the
+//!    user is removed first.
 //! 3. A command that is killed leaves a line that says when it was born; two minutes later nobody comes
 //!    in by it ([`file_realm::SHORT_LIFE`]), and the next command, and the node's next start, remove it.
 

@@ -90,7 +90,9 @@ fn is_ignored(number: u32) -> bool {
 /// A command that was ended while it waited left a superuser in the file of users, for good.
 #[test]
 fn a_command_that_is_asked_to_end_removes_its_user_first() {
-    for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+    for (name, number) in
+        [("-TERM", 15), ("-INT", 2), ("-HUP", 1), ("-QUIT", 3), ("-ALRM", 14), ("-USR1", 10)]
+    {
         if is_ignored(number) {
             continue;
         }

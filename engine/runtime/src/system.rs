@@ -269,12 +269,27 @@ pub fn fail_beyond_file_size() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// The signals that ask this process to stop: SIGTERM and SIGINT, for a command SIGHUP too.
+/// The signals that ask this process to stop: SIGTERM and SIGINT, for a command all others too that end it.
 ///
 /// [`StopSignals::block`] must come before the first thread is made, so that each thread inherits
 /// the mask and the signals wait for [`StopSignals::wait`].
 #[derive(Clone, Copy)]
 pub struct StopSignals(libc::sigset_t);
+
+/// Signals that end a process, unless it says otherwise, and tell no fault of its own.
+const ENDS: [libc::c_int; 11] = [
+    libc::SIGTERM,
+    libc::SIGINT,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+];
 
 impl StopSignals {
     /// Keeps SIGTERM and SIGINT from ending the process; from now on they wait to be asked for.
@@ -282,11 +297,13 @@ impl StopSignals {
         Self::block_these(&[libc::SIGTERM, libc::SIGINT])
     }
 
-    /// The same of a command, which ends with its terminal too (SIGHUP). What whoever started it had it
-    /// ignore stays so: `nohup`, and a shell without job control for what runs in the background.
+    /// The same of a command, with every signal that would end it and that is sent to it: by its terminal
+    /// (SIGHUP, SIGQUIT), by limits and timers of whoever started it. What that one had it ignore stays so:
+    /// `nohup`, and a shell without job control for what runs in the background. Signals of a fault of its own
+    /// end it where it stands.
     pub fn block_for_command() -> io::Result<Self> {
         let mut heeded = Vec::new();
-        for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        for signal in ENDS {
             let mut action = MaybeUninit::<libc::sigaction>::zeroed();
             // SAFETY: sets nothing, and `action` is writable; all-zero bytes are a valid `sigaction`.
             let action = unsafe {
