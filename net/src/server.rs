@@ -354,6 +354,13 @@ impl<E: Env> Inner<E> {
         if !oauth.owns(&target) {
             return None;
         }
+        // Administrators call as they call the store, and read as they read it.
+        let mut look = oauth.administers(&target).then(Look::default);
+        if let Some(look) = &mut look
+            && let Err(error) = Params::parse(&target).and_then(|params| look.read(&params, head))
+        {
+            return Some(fail::reply(&error, Trace::No));
+        }
         let visit = Visit {
             core: &self.core,
             security,
@@ -368,6 +375,12 @@ impl<E: Env> Inner<E> {
             is_admitted: Cell::new(false),
         };
         let mut reply = crate::oauth::answer(&visit).await;
+        if let Some(mut look) = look {
+            if reply.status >= 400 {
+                look.filter.clear();
+            }
+            self.dress(&mut reply, &look).await;
+        }
         reply.is_of_known = reply.status < 400 && visit.is_of_known();
         Some(reply)
     }

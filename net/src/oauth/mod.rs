@@ -110,17 +110,25 @@ impl Oauth {
     /// Whether a path is answered here: below the issuer's path, and at the root, for a proxy that takes
     /// that path away.
     pub fn owns(&self, target: &Target<'_>) -> bool {
-        let is_reserved = |first: Option<&[u8]>| {
-            first.is_some_and(|first| RESERVED.iter().any(|known| known.as_bytes() == first))
+        self.begins(target, RESERVED)
+    }
+
+    /// Whether it is a call of `/_oauth`, which answers as the store does.
+    pub fn administers(&self, target: &Target<'_>) -> bool {
+        self.begins(target, &["_oauth"])
+    }
+
+    fn begins(&self, target: &Target<'_>, words: &[&str]) -> bool {
+        let is_one = |first: Option<&[u8]>| {
+            first.is_some_and(|first| words.iter().any(|known| known.as_bytes() == first))
         };
-        let mut segments = target.segments();
         let base = self.settings.base_path();
-        if is_reserved(segments.next()) || base.is_empty() {
-            return is_reserved(target.segments().next());
+        if is_one(target.segments().next()) || base.is_empty() {
+            return is_one(target.segments().next());
         }
         let mut segments = target.segments();
         base[1..].split('/').all(|own| segments.next() == Some(own.as_bytes()))
-            && is_reserved(segments.next())
+            && is_one(segments.next())
     }
 }
 

@@ -83,6 +83,13 @@ fn what_a_call_does_not_know_is_refused() {
         assert_eq!(refused, format!("{WRONG}[grant_types] names none"));
         let now = client.good("GET", &format!("{one}?pretty&human=false"), "").await;
         assert_eq!(at(&now, &["status"]).as_str(), Some("pending"), "nothing was done");
+        // What every call of the store knows is heard here, too.
+        let told = client.bad("POST", &format!("{approve}?format=foo"), "").await;
+        assert_eq!(told, format!("{WRONG}unknown format [foo]"));
+        let short = client.call("GET", &format!("{one}?filter_path=status&pretty"), "").await;
+        assert_eq!(short.text(), "{\n  \"status\" : \"pending\"\n}\n");
+        let kind = client.call("GET", &format!("{one}?filter_path=status&format=yaml"), "").await;
+        assert_eq!(kind.text(), "---\nstatus: \"pending\"\n");
         client.good("POST", &format!("{approve}?version=1"), "").await;
         // What is there has its methods; nothing else is.
         let wrong = client.call("PUT", &one, "").await;
