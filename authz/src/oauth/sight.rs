@@ -34,39 +34,50 @@ pub struct Sight {
     rules: Vec<Option<FieldRule>>,
 }
 
+/// A grant that reaches names of a pattern.
+struct Met<'r> {
+    grant: &'r IndexGrant,
+    /// It reaches all of them.
+    covers: bool,
+}
+
 impl Sight {
     /// Of what these roles open of the scopes.
     pub fn of(reach: &Reach, scopes: &[Scope]) -> Self {
         let mut sight = Self::default();
         let hides = |grant: &IndexGrant| grant.query.is_some() || grant.fields.is_some();
+        // Patterns are compared last, and those of most owners never: that takes the longest.
         if !reach.index_grants().any(hides) {
             return sight;
         }
         for scope in scopes {
             let Scope::Index { pattern, action } = scope else { continue };
-            for action in actions(*action) {
-                sight.add(reach, action, pattern);
-            }
+            let actions: Vec<&str> = actions(*action).collect();
+            let opens = |grant: &&IndexGrant| actions.iter().any(|one| grant.actions.hold(one));
+            let meets =
+                |grant: &&IndexGrant| grant.names.iter().any(|name| name.overlaps_plain(pattern));
+            let met: Vec<Met<'_>> = reach
+                .index_grants()
+                .filter(opens)
+                .filter(meets)
+                .map(|grant| {
+                    let covers = grant.names.iter().any(|name| name.covers(pattern));
+                    Met { grant, covers }
+                })
+                .collect();
+            actions.iter().for_each(|action| sight.add(&met, action));
         }
         sight
     }
 
-    fn add(&mut self, reach: &Reach, action: &str, pattern: &str) {
-        let grants: Vec<&IndexGrant> = reach
-            .index_grants()
-            .filter(|grant| grant.actions.hold(action))
-            .filter(|grant| grant.names.iter().any(|name| name.overlaps_plain(pattern)))
-            .collect();
-        let lifts = |is_free: &dyn Fn(&IndexGrant) -> bool| {
-            grants
-                .iter()
-                .any(|grant| is_free(grant) && grant.names.iter().any(|name| name.covers(pattern)))
+    fn add(&mut self, met: &[Met<'_>], action: &str) {
+        let of = || met.iter().filter(|one| one.grant.actions.hold(action));
+        let is_limited = |is_it: fn(&IndexGrant) -> bool| {
+            of().any(|one| is_it(one.grant)) && !of().any(|one| one.covers && !is_it(one.grant))
         };
-        self.documents |= grants.iter().any(|grant| grant.query.is_some())
-            && !lifts(&|grant| grant.query.is_none());
-        self.fields |= grants.iter().any(|grant| grant.fields.is_some())
-            && !lifts(&|grant| grant.fields.is_none());
-        self.rules.extend(grants.iter().map(|grant| grant.fields.clone()));
+        self.documents |= is_limited(|grant| grant.query.is_some());
+        self.fields |= is_limited(|grant| grant.fields.is_some());
+        self.rules.extend(of().map(|one| one.grant.fields.clone()));
     }
 
     /// Is a field, as an application asks for it, hidden wherever it may be?

@@ -82,7 +82,7 @@ pub fn apps<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn) -> Reply {
         let (words, sight) = match reach.share(scope) {
             Some(share) => {
                 let sight = Sight::of(&reach, std::slice::from_ref(&share.scope));
-                (consent::told(visit, &reach, &share), sight)
+                (consent::counted(visit, &reach, &share), sight)
             }
             // Granted before the owner lost it all.
             None => (words::of(scope, |_| Today::default()), Sight::default()),

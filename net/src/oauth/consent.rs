@@ -136,7 +136,7 @@ pub fn told<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words
 }
 
 /// The same without what the owner's own roles hide.
-fn counted<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
+pub fn counted<E: Env>(visit: &Visit<'_, E>, reach: &Reach, share: &Share) -> Words {
     words::held(share, visit.held_today(reach, share))
 }
 
