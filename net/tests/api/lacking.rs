@@ -2,7 +2,7 @@
 
 use http::client::Response;
 
-use crate::browser::basic;
+use crate::browser::{Browser, basic, escaped, fields, location};
 use crate::consented::{promised, stage};
 use crate::place::{Client, at, value, with_oauth};
 
@@ -95,6 +95,44 @@ fn no_scope_is_named_where_the_owner_lacks_the_right() {
         client.authorize(Some(&reads));
         let answer = client.call("GET", "/b-1/_search", "").await;
         assert_eq!((answer.status, challenge(&answer)), (403, Some(BARE)), "{}", answer.text());
+    });
+}
+
+/// What an entry of details gives is held as well as what a scope does.
+#[test]
+fn what_an_entry_gives_is_not_asked_for_again() {
+    with_oauth(|mut client| async move {
+        stage(&mut client, &[("ann", &[("a-*", "read")])]).await;
+        client.authorize(Some(&basic("elastic", "secret")));
+        let body = r#"{"client_name":"App","redirect_uris":["https://app.example/cb"],
+            "scope":"index:*:all","authorization_details_types":["index_access"]}"#;
+        let made = client.good("POST", "/_oauth/client", body).await;
+        let text = |key: &str| at(&made, &[key]).as_str().expect("a text").to_owned();
+        let (id, secret) = (text("client_id"), text("client_secret"));
+        let details = r#"[{"type":"index_access","indices":["a-*","b-*"],"actions":["read"]}]"#;
+        let target = format!(
+            "/authorize?response_type=code&client_id={id}&authorization_details={}",
+            escaped(details)
+        );
+        let mut browser = Browser::default();
+        let (_, page) = browser.consent_to(&mut client, "ann", &target).await;
+        let mut form = fields(&page, "/consent");
+        form.extend([("detail", "0"), ("decision", "allow")].map(|(a, b)| (a.into(), b.into())));
+        let led = location(&browser.post(&mut client, "/consent", &form).await);
+        let code = led.split_once("code=").expect("a code").1.split('&').next().unwrap_or_default();
+        let body = format!(
+            "grant_type=authorization_code&code={code}&client_id={id}&client_secret={secret}"
+        );
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        let answer = client.call_with("POST", "/token", &kind, body.as_bytes()).await;
+        let token = at(&value(&answer), &["access_token"]).as_str().expect("a token").to_owned();
+        client.authorize(Some(&format!("Bearer {token}")));
+        client.good("GET", "/a-1/_search", "").await;
+        let answer = client.call("GET", "/b-1/_search", "").await;
+        assert_eq!((answer.status, challenge(&answer)), (403, Some(BARE)), "{}", answer.text());
+        let answer = client.call("GET", "/c-1/_search", "").await;
+        let expected = lacking("index:c-1:read");
+        assert_eq!((answer.status, challenge(&answer)), (403, Some(expected.as_str())));
     });
 }
 
