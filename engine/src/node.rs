@@ -126,6 +126,8 @@ pub struct Failure {
     pub why: Arc<str>,
     /// When it was found out, in milliseconds since 1970.
     pub at_ms: i64,
+    /// How often it failed from then on without serving in between; at least 1.
+    pub attempts: u32,
 }
 
 /// The mailbox of one core, to be given to [`crate::Core::start`].

@@ -279,12 +279,16 @@ impl<E: Env> Keeper<E> {
         shard: ShardId,
         create: bool,
     ) {
-        let mut since_ms = None;
+        let mut before: Option<Failure> = None;
         loop {
             let mut entry = self.open_shard(index, shard, create).await;
             if let Entry::Failed(failure) = &mut entry {
                 // It has no place from the first time on.
-                failure.at_ms = *since_ms.get_or_insert(failure.at_ms);
+                if let Some(before) = &before {
+                    failure.at_ms = before.at_ms;
+                    failure.attempts = before.attempts.saturating_add(1);
+                }
+                before = Some(failure.clone());
             }
             let is_full = self.full.borrow().contains(&shard);
             self.settle(shard, entry);
@@ -438,7 +442,8 @@ impl<E: Env> Keeper<E> {
 
     /// A shard that serves no more from now on.
     fn failed(&self, why: impl Into<Arc<str>>) -> Entry {
-        Entry::Failed(Failure { why: why.into(), at_ms: self.env.clock().unix_ms() })
+        let at_ms = self.env.clock().unix_ms();
+        Entry::Failed(Failure { why: why.into(), at_ms, attempts: 1 })
     }
 
     /// Notes how an opening ended, unless the shard was given up meanwhile.

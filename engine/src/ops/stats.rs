@@ -506,6 +506,7 @@ impl<E: Env> Core<E> {
                             Standing::Failed(Failure {
                                 why: error.reason.into(),
                                 at_ms: self.now_ms(),
+                                attempts: 1,
                             })
                         }
                     },

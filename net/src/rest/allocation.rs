@@ -86,6 +86,10 @@ pub(super) async fn include_votes<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(Reply::json(200, Vec::new()))
 }
 
+/// What Elasticsearch points people to who name no shard.
+const GUIDE: &str = "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/\
+                     cluster-allocation-explain.html";
+
 /// Which copy is asked about.
 struct Asked {
     index: Arc<Index>,
@@ -109,8 +113,15 @@ pub(super) async fn explain<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         if body.is_none() {
             writer.field_str(
                 "note",
-                "No shard was specified in the explain API request, so this response explains a \
-                 randomly chosen unassigned shard.",
+                &format!(
+                    "No shard was specified in the explain API request, so this response explains a \
+                     randomly chosen unassigned shard. There may be other unassigned shards in this \
+                     cluster which cannot be assigned for different reasons. It may not be possible \
+                     to assign this shard until one of the other shards is assigned correctly. To \
+                     explain the allocation of other shards (whether assigned or unassigned) you \
+                     must specify the target shard in the request to this API. See {GUIDE} for more \
+                     information."
+                ),
             );
         }
         writer
@@ -261,26 +272,27 @@ fn is_started<E: Env>(call: &Call<'_, E>, asked: &Asked) -> bool {
     call.core.directory().has_place(&asked.index, asked.number)
 }
 
+/// A copy without a place.
 fn first_unassigned<E: Env>(call: &Call<'_, E>) -> Result<Asked> {
     let state = call.core.state();
-    for index in state.indices.values() {
-        for number in 0..index.settings.shard_count() {
-            let lost = Asked { index: Arc::clone(index), number, primary: true };
-            if !is_started(call, &lost) {
-                return Ok(lost);
-            }
-        }
-        if index.settings.replica_count() > 0 {
-            return Ok(Asked { index: Arc::clone(index), number: 0, primary: false });
-        }
-    }
-    Err(Error::illegal_argument(
-        "No shard was specified in the request which means the response should explain a \
-         randomly-chosen unassigned shard, but there are no unassigned shards in this cluster. To \
-         explain the allocation of an assigned shard you must specify the target shard in the \
-         request. See https://www.elastic.co/guide/en/elasticsearch/reference/8.19/\
-         cluster-allocation-explain.html for more information.",
-    ))
+    let primaries = state.indices.values().flat_map(|index| {
+        let numbers = 0..index.settings.shard_count();
+        numbers.map(|number| Asked { index: Arc::clone(index), number, primary: true })
+    });
+    // A primary wherever it is: without it documents are out of reach, and that is what is asked about.
+    let lost = primaries.into_iter().find(|copy| !is_started(call, copy));
+    lost.or_else(|| {
+        let index = state.indices.values().find(|index| index.settings.replica_count() > 0)?;
+        Some(Asked { index: Arc::clone(index), number: 0, primary: false })
+    })
+    .ok_or_else(|| {
+        Error::illegal_argument(format!(
+            "No shard was specified in the request which means the response should explain a \
+             randomly-chosen unassigned shard, but there are no unassigned shards in this cluster. \
+             To explain the allocation of an assigned shard you must specify the target shard in the \
+             request. See {GUIDE} for more information."
+        ))
+    })
 }
 
 fn node<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, prefix: &str) {
@@ -316,7 +328,7 @@ fn explain_unassigned<E: Env>(call: &Call<'_, E>, writer: &mut Writer<'_>, asked
     let lack = replicas.next().filter(|_| !asked.primary);
     let lack = lack.unwrap_or_else(|| Lack::primary(call, &asked.index, failed));
     writer.key("unassigned_info").begin_object();
-    lack.write(writer, |_| {});
+    lack.write(writer, "failed_allocation_attempts", |_| {});
     writer
         .field_str("last_allocation_status", "no_attempt")
         .end_object()

@@ -175,5 +175,35 @@ async fn since(client: &mut Client) -> String {
         assert_eq!(at(info, &["at"]).as_str(), Some(cells[1]));
         assert_eq!(at(info, &["details"]).as_str(), Some(cells[3]));
     }
+    let attempts = |one: &json::Value, key: &str| at(one, &["unassigned_info", key]).as_u64();
+    assert_eq!(attempts(&all[0], "failed_allocation_attempts"), Some(1));
+    assert!(all[1..].iter().all(|copy| attempts(copy, "failed_attempts") == Some(1)));
     cells[1].to_owned()
+}
+
+#[test]
+fn a_lost_primary_is_explained_before_replicas_that_have_no_place() {
+    // Once the first index in the order of names was taken that had either.
+    let machine = Machine::new(13);
+    let mut uuid = String::new();
+    machine.story(async |mut client: Client| {
+        let bare = client.call("GET", "/_cluster/allocation/explain", "").await;
+        assert_eq!(bare.status, 400, "nothing is unassigned");
+        client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":1}}"#).await;
+        uuid = fill(&mut client, "z").await;
+        let told = client.good("GET", "/_cluster/allocation/explain", "").await;
+        assert_eq!(at(&told, &["index"]).as_str(), Some("a"));
+        assert_eq!(at(&told, &["primary"]).as_bool(), Some(false));
+        let info = at(&told, &["unassigned_info"]);
+        assert!(info.get("failed_allocation_attempts").is_none(), "nobody tried it");
+        let note = at(&told, &["note"]).as_str().expect("a note");
+        assert!(note.contains("you must specify the target shard"), "{note}");
+        assert!(note.ends_with("cluster-allocation-explain.html for more information."), "{note}");
+    });
+    break_segment(&machine, &uuid);
+    machine.story(async |mut client: Client| {
+        let told = client.good("GET", "/_cluster/allocation/explain", "").await;
+        assert_eq!(at(&told, &["index"]).as_str(), Some("z"));
+        assert_eq!(at(&told, &["primary"]).as_bool(), Some(true));
+    });
 }

@@ -16,6 +16,8 @@ pub(in crate::rest) struct Lack<'a> {
     pub(in crate::rest) reason: &'static str,
     /// Milliseconds since 1970.
     pub(in crate::rest) at_ms: i64,
+    /// How often it failed.
+    attempts: u32,
     /// What failed.
     pub(in crate::rest) details: Option<&'a str>,
     /// From what it would be filled.
@@ -37,17 +39,23 @@ impl<'a> Lack<'a> {
             Some(failure) => ("ALLOCATION_FAILED", failure.at_ms),
             None => (vacancy.reason.as_str(), vacancy.at_ms),
         };
+        let attempts = failure.map_or(0, |failure| failure.attempts);
         let details = failure.map(|failure| &*failure.why);
-        Self { reason, at_ms, details, source, primary: true }
+        Self { reason, at_ms, attempts, details, source, primary: true }
     }
 
-    /// `reason`, `at`, and what is between them and `details`.
+    /// `reason`, `at`, how often it failed (Elasticsearch has a key for that at each place), and what is
+    /// between them and `details`.
     pub(in crate::rest) fn write(
         &self,
         writer: &mut Writer<'_>,
+        attempts: &str,
         between: impl Fn(&mut Writer<'_>),
     ) {
         writer.field_str("reason", self.reason).field_str("at", &units::date(self.at_ms));
+        if self.attempts > 0 {
+            writer.field_u64(attempts, u64::from(self.attempts));
+        }
         between(writer);
         if let Some(why) = self.details {
             writer.field_str("details", why);
@@ -63,6 +71,7 @@ pub(in crate::rest) fn replicas<'a, E: Env>(
     vacancies(call, index).map(|vacancy| Lack {
         reason: vacancy.reason.as_str(),
         at_ms: vacancy.at_ms,
+        attempts: 0,
         details: None,
         source: "PEER",
         primary: false,
@@ -100,7 +109,7 @@ pub(super) fn write(writer: &mut Writer<'_>, index: &Index, number: u32, lack: L
         .end_object()
         .key("unassigned_info")
         .begin_object();
-    lack.write(writer, |writer| {
+    lack.write(writer, "failed_attempts", |writer| {
         writer.field_bool("delayed", false);
     });
     writer
