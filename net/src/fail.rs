@@ -65,7 +65,10 @@ fn shards(writer: &mut Writer<'_>, error: &Error, trace: Trace) {
     if error.kind != "search_phase_execution_exception" {
         return;
     }
-    writer.field_str("phase", "query").field_bool("grouped", true);
+    if error.meta.iter().all(|(key, _)| key != "phase") {
+        writer.field_str("phase", "query");
+    }
+    writer.field_bool("grouped", true);
     writer.key("failed_shards").begin_array();
     for failure in &error.failed_shards {
         writer.begin_object();

@@ -394,8 +394,9 @@ fn a_column_that_is_none_is_refused() {
     let columns = |body: &[u8]| {
         let request = parse_search(body, &[]).expect("good");
         fetch::bind_columns(&request, &corpus.mapping, &Context::new("books", NOW_MS))
-            .map(|_| ())
-            .map_err(|error| error.reason)
+            .expect("what is wrong is wrong with each hit")
+            .failed
+            .map_or(Ok(()), |error| Err(error.reason))
     };
     assert_eq!(
         columns(b"{\"docvalue_fields\":[{\"field\":\"tags\",\"format\":\"x\"}]}"),

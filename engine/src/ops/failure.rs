@@ -3,7 +3,7 @@
 use cluster::Index;
 use shard::{Conflict, WriteError};
 
-use super::ShardFailure;
+use super::{ShardFailure, Shards};
 use crate::error::Error;
 use crate::host::call::Down;
 
@@ -177,6 +177,17 @@ pub(crate) fn of_search(error: search::Error) -> Error {
         Some(cause) => made.caused_by(of_search(*cause)),
         None => made,
     }
+}
+
+/// A search that failed in this phase on every shard it asked; or on some of them, where its caller
+/// takes no part for the whole: then Elasticsearch names no cause outside.
+pub(crate) fn of_shards(shards: &Shards, phase: &'static str) -> Error {
+    let mut error = of_all_shards(&shards.failures);
+    if shards.successful > 0 {
+        error.reason = "Partial shards failure".to_owned();
+        error.caused_by = None;
+    }
+    error.with("phase", phase)
 }
 
 /// A search that failed on every shard it asked: the first cause outside, equal failures of one

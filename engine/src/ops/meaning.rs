@@ -130,9 +130,10 @@ impl Shards {
 }
 
 impl<E: Env> Core<E> {
-    /// The failure of a search none of whose shards answered; this node is where they all lie.
-    pub(super) fn all_failed(&self, failures: &[ShardFailure]) -> Error {
-        let mut error = failure::of_all_shards(failures);
+    /// The failure of a search whose shards did not answer in this phase, none of them or not enough;
+    /// this node is where they all lie.
+    pub(super) fn failed_in(&self, phase: &'static str, shards: &Shards) -> Error {
+        let mut error = failure::of_shards(shards, phase);
         for failure in &mut error.failed_shards {
             failure.node = Some(self.shared.config.info.id.clone());
         }

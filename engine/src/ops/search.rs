@@ -372,7 +372,7 @@ impl<E: Env> Core<E> {
         }
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
             watched.done();
-            return Err(self.all_failed(&shards.failures));
+            return Err(self.failed_in("query", &shards));
         }
         partials.sort_by_key(|(target, _)| *target);
         if !request.rescore.is_empty() {

@@ -11,6 +11,7 @@ use base::DocId;
 use env::{Env, Spawn};
 use segment::{Live, Segment, View};
 
+use super::Shards;
 use super::context::HeldShard;
 use super::search::SEARCH;
 use crate::core::Core;
@@ -140,12 +141,14 @@ async fn slice_one<E: Env>(
 }
 
 fn failed<E: Env>(core: &Core<E>, shard: &HeldShard, reason: String) -> Error {
-    core.all_failed(&[super::ShardFailure {
+    let failure = super::ShardFailure {
         shard: shard.number,
         index: shard.name.to_string(),
         node: None,
         reason: Error::illegal_argument(reason),
-    }])
+    };
+    let shards = Shards { total: 1, failed: 1, failures: vec![failure], ..Shards::default() };
+    core.failed_in("query", &shards)
 }
 
 /// Documents outside of the part, which is a range.

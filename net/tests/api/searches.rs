@@ -2,7 +2,7 @@
 
 use json::{Value, json};
 
-use crate::place::{Client, at, with_node};
+use crate::place::{Client, at, value, with_node};
 
 async fn load(client: &mut Client) {
     let mut lines = String::new();
@@ -80,6 +80,57 @@ fn bad_searches_are_named() {
         let empty = client.good("GET", "/nope*/_search", "").await;
         assert_eq!(at(&empty, &["_shards", "total"]).as_u64(), Some(0));
         assert_eq!(at(&empty, &["hits", "max_score"]), &json!(0.0));
+    });
+}
+
+/// What cannot be shown fails with the first hit that is fetched. Once it failed before anything was
+/// looked for, where nothing was to be shown as well.
+#[test]
+fn what_cannot_be_shown_fails_where_hits_are_fetched() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        load(client).await;
+        client.good("PUT", "/b/_doc/9?refresh", r#"{"n":9}"#).await;
+        let keyword = r#"{"properties":{"t":{"type":"keyword"}}}"#;
+        client.good("PUT", "/b/_mapping", keyword).await;
+        let columns = r#"{"docvalue_fields":["t"]}"#;
+        let marks = r#"{"highlight":{"fields":{"t":{"type":"fvh"}}}}"#;
+        let fields = r#"{"fields":[{"field":"t","format":"x"}]}"#;
+        for body in [columns, marks, fields] {
+            let one = client.call("GET", "/a/_search", body).await;
+            let told = value(&one);
+            assert_eq!(one.status, 400, "{body}");
+            assert_eq!(at(&told, &["error", "reason"]).as_str(), Some("all shards failed"));
+            assert_eq!(at(&told, &["error", "phase"]).as_str(), Some("query"), "of one shard");
+            let root = &at(&told, &["error", "root_cause"]).as_array().expect("a list")[0];
+            assert_eq!(at(root, &["type"]).as_str(), Some("illegal_argument_exception"));
+            for nothing in ["size=0", "q=nowhere"] {
+                let found = client.good("GET", &format!("/a/_search?{nothing}"), body).await;
+                assert_eq!(at(&found, &["_shards", "failed"]).as_u64(), Some(0), "{body}");
+            }
+        }
+        let stats = client.good("GET", "/a/_stats/search", "").await;
+        let search = at(&stats, &["_all", "total", "search"]);
+        let count = |key: &str| at(search, &[key]).as_u64().expect("a count");
+        assert_eq!((count("query_total"), count("query_current")), (9, 0), "all of them looked");
+        assert_eq!((count("fetch_total"), count("fetch_current")), (0, 0), "none could fetch");
+        // Where others answer, their part is told unless the whole is wanted.
+        let part = client.good("GET", "/a,b/_search", columns).await;
+        assert_eq!(ids(&part), ["9"]);
+        assert_eq!(at(&part, &["hits", "total", "value"]).as_u64(), Some(4));
+        assert_eq!(at(&part, &["_shards", "failed"]).as_u64(), Some(1));
+        let failure = &at(&part, &["_shards", "failures"]).as_array().expect("a list")[0];
+        assert_eq!(at(failure, &["index"]).as_str(), Some("a"));
+        let whole = "/a,b/_search?allow_partial_search_results=false";
+        let told = value(&client.call("GET", whole, columns).await);
+        assert_eq!(at(&told, &["error", "reason"]).as_str(), Some("Partial shards failure"));
+        assert_eq!(at(&told, &["error", "phase"]).as_str(), Some("fetch"));
+        assert_eq!(at(&told, &["error"]).get("caused_by"), None);
+        let both = client.call("GET", "/a,b/_search", marks).await;
+        let told = value(&both);
+        assert_eq!(both.status, 400);
+        assert_eq!(at(&told, &["error", "reason"]).as_str(), Some("all shards failed"));
+        assert_eq!(at(&told, &["error", "phase"]).as_str(), Some("fetch"));
     });
 }
 

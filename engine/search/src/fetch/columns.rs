@@ -35,6 +35,9 @@ pub struct Columns {
     pub scripts: Scripts,
     /// Only these fields may be seen; `None` is all.
     pub visible: Option<Arc<json::fields::Fields>>,
+    /// Why no hit can be made. Elasticsearch finds that out with the first that it fetches, so a search
+    /// that fetches none goes well: each hit tells it.
+    pub failed: Option<Error>,
 }
 
 /// A field of the system's that has a column, or shows as if it had one.
@@ -55,7 +58,7 @@ struct Column {
 /// Finds the columns that a request wants.
 ///
 /// # Errors
-/// Belong to each shard of the index.
+/// Belong to each shard of the index; those that belong to each hit are in [`Columns::failed`].
 pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Columns> {
     let count = request.docvalue_fields.len();
     let limit = context.docvalue_fields_max;
@@ -66,31 +69,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
              [index.max_docvalue_fields_search] index level setting."
         )));
     }
-    let mut columns = Vec::new();
-    if !request.fields.is_empty() && mapping.source_mode() == SourceMode::Disabled {
-        return Err(Error::illegal(format!(
-            "Unable to retrieve the requested [fields] since _source is disabled in the mappings for \
-             index [{}]",
-            context.index
-        )));
-    }
-    let mut system = Vec::new();
-    for wanted in &request.docvalue_fields {
-        system.extend(system_column(wanted, context)?);
-        if let Some(field) = metadata::column(&wanted.field, mapping) {
-            columns.extend(column(&field, wanted, true, context)?);
-        }
-        for field in mapping.expand(&wanted.field) {
-            let exact = *field.path == *wanted.field;
-            if let Some(column) = column(field, wanted, exact, context)? {
-                columns.push(column);
-            }
-        }
-    }
-    Ok(Columns {
-        columns,
-        system,
-        shown: Shown::bind(request, mapping)?,
+    let mut columns = Columns {
         inner: inner::bind(request, mapping, context)?,
         suggest: request
             .suggest
@@ -99,8 +78,11 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
             .collect::<Result<_>>()?,
         marks: Marks::bind(request, mapping, context)?,
         scripts: Scripts::bind(&request.script_fields, mapping, context)?,
-        visible: None,
-    })
+        ..Columns::default()
+    };
+    let found = columns.find(request, mapping, context);
+    columns.failed = found.err().or_else(|| columns.marks.failed.take());
+    Ok(columns)
 }
 
 /// What a name of the system's shows as a column; patterns mean fields of the mapping.
@@ -159,6 +141,34 @@ fn column(
 }
 
 impl Columns {
+    /// Finds what is shown of fields; what is wrong with it is wrong with each hit.
+    fn find(
+        &mut self,
+        request: &SearchRequest,
+        mapping: &Mapping,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        for wanted in &request.docvalue_fields {
+            self.system.extend(system_column(wanted, context)?);
+            if let Some(field) = metadata::column(&wanted.field, mapping) {
+                self.columns.extend(column(&field, wanted, true, context)?);
+            }
+            for field in mapping.expand(&wanted.field) {
+                let exact = *field.path == *wanted.field;
+                self.columns.extend(column(field, wanted, exact, context)?);
+            }
+        }
+        if !request.fields.is_empty() && mapping.source_mode() == SourceMode::Disabled {
+            return Err(Error::illegal(format!(
+                "Unable to retrieve the requested [fields] since _source is disabled in the mappings \
+                 for index [{}]",
+                context.index
+            )));
+        }
+        self.shown = Shown::bind(request, mapping)?;
+        Ok(())
+    }
+
     /// Names what [`Columns::values`] will read.
     pub fn need(
         &self,

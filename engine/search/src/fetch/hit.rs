@@ -78,6 +78,9 @@ pub fn hit(
     ranked: &Ranked,
     missing: &mut Missing,
 ) -> segment::Result<Option<Hit>> {
+    if let Some(error) = &fetch.columns.failed {
+        return Ok(Some(Hit { failed: Some(error.clone()), ..Hit::default() }));
+    }
     let at = &plan.view.segments[ranked.segment as usize];
     let (segment, doc) = (&at.segment, ranked.doc);
     if !segment.file().is_resident() && !prepare(fetch, segment, doc, missing)? {

@@ -326,6 +326,7 @@ impl Inner {
         if request.seq_no_primary_term {
             (hit.seq_no, hit.primary_term) = (parent.seq_no, parent.primary_term);
         }
+        hit.failed = self.columns.failed.clone();
         let filter = request.source_filter();
         let object = self.object(root, places);
         if let Some(object) = object {

@@ -98,7 +98,9 @@ impl<E: Env> Core<E> {
             watched.done();
         }
         if shards.failed > 0 && (!partial_results || shards.successful == 0) {
-            return Err(self.all_failed(&shards.failures));
+            // Of one shard alone Elasticsearch fetches as soon as it has found.
+            let phase = if shards.total > 1 { "fetch" } else { "query" };
+            return Err(self.failed_in(phase, &shards));
         }
         let took = self.env.clock().monotonic().saturating_sub(begin);
         Ok(SearchReply {

@@ -51,6 +51,8 @@ pub struct Marks {
     /// `index.highlight.max_analyzed_offset`.
     offset_max: u32,
     index: Arc<str>,
+    /// Why nothing can be marked, until whoever makes hits takes it.
+    pub(super) failed: Option<Error>,
 }
 
 #[derive(Debug)]
@@ -79,12 +81,13 @@ impl Marks {
     /// Finds the fields that a request wants highlighted.
     ///
     /// # Errors
-    /// Belong to each shard of the index.
+    /// A query that looks for what is marked and cannot be asked; it belongs to each shard of the index.
     pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -> Result<Self> {
         let mut marks = Self {
             fields: Vec::new(),
             offset_max: context.highlight_max,
             index: context.index.into(),
+            failed: None,
         };
         let Some(highlight) = &request.highlight else { return Ok(marks) };
         for wanted in &highlight.fields {
@@ -99,19 +102,24 @@ impl Marks {
             for (name, field) in mapping.expand_names(&wanted.field) {
                 let Some((analyzer, gap)) = analyzer_of(&field) else { continue };
                 let Some(style) = style else {
-                    return Err(Error::illegal(format!(
-                        "unknown highlighter type [{}] for the field [{name}]",
-                        options.kind
-                    )));
+                    marks.failed.get_or_insert_with(|| {
+                        Error::illegal(format!(
+                            "unknown highlighter type [{}] for the field [{name}]",
+                            options.kind
+                        ))
+                    });
+                    continue;
                 };
                 if style == Style::Vectors && !has_vectors(&field) {
-                    if is_pattern {
-                        continue;
+                    if !is_pattern {
+                        marks.failed.get_or_insert_with(|| {
+                            Error::illegal(format!(
+                                "the field [{name}] should be indexed with term vector with position \
+                                 offsets to be used with fast vector highlighter"
+                            ))
+                        });
                     }
-                    return Err(Error::illegal(format!(
-                        "the field [{name}] should be indexed with term vector with position \
-                         offsets to be used with fast vector highlighter"
-                    )));
+                    continue;
                 }
                 let asked = options.query.as_ref().or(request.query.as_ref());
                 let (mut wanted, mut others) = (Wanted::default(), Vec::new());
