@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cluster::{Alias, AliasAction, Command, Index};
+use cluster::{Alias, AliasAction, Command, Index, State};
 use env::{Env, Spawn};
 
 use super::reached::Reached;
@@ -182,14 +182,9 @@ impl<E: Env> Core<E> {
         Ok(results)
     }
 
-    /// The indices of one action.
+    /// The indices of one action. Data streams have no aliases here; what Elasticsearch says of actions that
+    /// meet them comes first.
     fn concerned(self: &Rc<Self>, gate: &dyn Gate, request: &AliasRequest) -> Result<Vec<Reached>> {
-        let options = IndicesOptions {
-            expand_closed: true,
-            allow_no_indices: false,
-            ..IndicesOptions::default()
-        };
-        let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
         let action = match request.change {
             AliasChange::RemoveIndex => "indices:admin/delete",
             _ => "indices:admin/aliases",
@@ -198,31 +193,53 @@ impl<E: Env> Core<E> {
         if let Some(name) = request.indices.iter().find(|name| name.contains(',')) {
             return Err(Error::index_not_found(name, "index_or_alias"));
         }
-        let mut expression = request.indices.join(",");
-        if request.change != AliasChange::RemoveIndex {
-            let state = self.state();
-            let is_stream = |name: &&String| state.data_streams.contains_key(name.as_str());
-            if let Some(stream) = request.indices.iter().find(is_stream) {
-                gate.index(action, stream)?;
-                if matches!(request.change, AliasChange::Add { .. }) {
-                    return Err(Error::illegal_argument(format!(
-                        "[{stream}] is a data stream, and aliases of data streams are not supported"
-                    )));
-                }
-                // It has none that could be removed.
-                let others: Vec<&str> = request
-                    .indices
-                    .iter()
-                    .filter(|name| !is_stream(name))
-                    .map(String::as_str)
-                    .collect();
-                if others.is_empty() {
-                    return Ok(Vec::new());
-                }
-                expression = others.join(",");
+        let state = self.state();
+        let streams = streams_met(gate, action, &state, &request.indices)?;
+        let is_stream = |name: &str| state.data_streams.contains_key(name);
+        let others: Vec<&str> =
+            request.indices.iter().map(String::as_str).filter(|name| !is_stream(name)).collect();
+        let options = IndicesOptions {
+            expand_closed: true,
+            allow_no_indices: !streams.is_empty(),
+            ..IndicesOptions::default()
+        };
+        let call = Call { forbid_closed: false, ignore_aliases: true, ..Call::new(options) };
+        let mut indices = match others.is_empty() && !streams.is_empty() {
+            true => Vec::new(),
+            false => self.reached(gate, action, &others.join(","), call)?,
+        };
+        let backs = |one: &Reached| state.data_stream_of(&one.index.name);
+        let Some(first) = streams.first() else {
+            return match indices.iter().find_map(backs) {
+                None => Ok(indices),
+                Some(stream) => Err(Error::illegal_argument(format!(
+                    "The provided expressions [{}] match a backing index belonging to data stream \
+                     [{}]. Data stream backing indices don't support aliases.",
+                    request.indices.join(","),
+                    stream.name
+                ))),
+            };
+        };
+        match request.change {
+            AliasChange::RemoveIndex => {
+                Err(Error::illegal_argument("Unsupported action [REMOVE_INDEX]"))
+            }
+            AliasChange::Add { .. } if indices.iter().any(|one| backs(one).is_none()) => {
+                Err(Error::illegal_argument(format!(
+                    "expressions [{}] that match with both data streams and regular indices are \
+                     disallowed",
+                    request.indices.join(", ")
+                )))
+            }
+            AliasChange::Add { .. } => Err(Error::illegal_argument(format!(
+                "[{first}] is a data stream, and aliases of data streams are not supported"
+            ))),
+            // It has none that could be removed.
+            AliasChange::Remove { .. } => {
+                indices.retain(|one| backs(one).is_none());
+                Ok(indices)
             }
         }
-        self.reached(gate, action, &expression, call)
     }
 
     /// The names that a removal takes away where its indices have them when the change has its turn, and
@@ -323,15 +340,6 @@ impl<E: Env> Core<E> {
                     let state = self.state();
                     let filter = alias.filter.as_ref();
                     for index in indices {
-                        if let Some(stream) = self.state().data_stream_of(&index.name) {
-                            return Err(Error::illegal_argument(format!(
-                                "The provided expressions [{}] match a backing index belonging to \
-                                 data stream [{}]. Data stream backing indices don't support \
-                                 aliases.",
-                                request.indices.join(", "),
-                                stream.name
-                            )));
-                        }
                         alias_filter::check(&state, index, &name, filter, self.now_ms())?;
                         actions.push(AliasAction::Add {
                             uuid: index.uuid,
@@ -344,6 +352,44 @@ impl<E: Env> Core<E> {
         }
         Ok(actions.len() > before)
     }
+}
+
+/// The data streams that the parts of an expression name or fit, but for those that a later part takes out,
+/// in order of their names.
+///
+/// # Errors
+/// What the gate says of one that is named.
+fn streams_met(
+    gate: &dyn Gate,
+    action: &'static str,
+    state: &State,
+    parts: &[String],
+) -> Result<BTreeSet<Arc<str>>> {
+    let mut met: BTreeSet<Arc<str>> = BTreeSet::new();
+    let mut starred = false;
+    for part in parts {
+        let pattern = if part == "_all" { "*" } else { part };
+        match pattern.strip_prefix('-') {
+            Some(excluded) if starred => met.retain(|name| !matches(excluded, name)),
+            _ if pattern.contains('*') => {
+                starred = true;
+                let shows = |name: &str, hidden: bool| {
+                    !hidden || (name.starts_with('.') && pattern.starts_with('.'))
+                };
+                let fitting = state.data_streams.iter().filter(|(name, stream)| {
+                    matches(pattern, name) && shows(name, stream.hidden) && gate.sees(action, name)
+                });
+                met.extend(fitting.map(|(name, _)| Arc::clone(name)));
+            }
+            _ => {
+                if let Some((name, _)) = state.data_streams.get_key_value(pattern) {
+                    gate.index(action, name)?;
+                    met.insert(Arc::clone(name));
+                }
+            }
+        }
+    }
+    Ok(met)
 }
 
 /// Is it a name, and neither a pattern nor an exclusion?

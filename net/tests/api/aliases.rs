@@ -210,3 +210,54 @@ fn a_removal_of_what_is_not_there_yet_is_kept() {
         assert_eq!(told, [200, 404]);
     });
 }
+
+/// A wildcard passed over data streams, so an alias was put on a part of what it had been asked for.
+#[test]
+fn a_pattern_that_meets_data_streams_sets_no_alias() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let template = r#"{"index_patterns":["logs-*"],"data_stream":{}}"#;
+        client.good("PUT", "/_index_template/t", template).await;
+        client.good("PUT", "/_data_stream/logs-s", "").await;
+        for index in ["m", "logsold"] {
+            client.good("PUT", &format!("/{index}"), "").await;
+        }
+        let action = |kind: &str, list: &str| {
+            let alias = if kind == "remove_index" { "" } else { r#","alias":"x""# };
+            format!(r#"{{"actions":[{{"{kind}":{{"indices":{list}{alias}}}}}]}}"#)
+        };
+        let stream = "400 illegal_argument_exception: [logs-s] is a data stream, and aliases of data \
+                      streams are not supported";
+        for (list, told) in [
+            (r#"["*"]"#, "[*]"),
+            (r#"["_all"]"#, "[_all]"),
+            (r#"["logs*","-m"]"#, "[logs*, -m]"),
+            (r#"["m","logs-s"]"#, "[m, logs-s]"),
+        ] {
+            let told = format!(
+                "400 illegal_argument_exception: expressions {told} that match with both data streams \
+                 and regular indices are disallowed"
+            );
+            assert_eq!(client.bad("POST", "/_aliases", &action("add", list)).await, told);
+            assert_eq!(
+                client.bad("POST", "/_aliases", &action("remove_index", list)).await,
+                "400 illegal_argument_exception: Unsupported action [REMOVE_INDEX]"
+            );
+        }
+        assert_eq!(client.bad("PUT", "/logs-*/_alias/x", "").await, stream);
+        // What is taken out is not met.
+        let without = action("add", r#"["logs*","-logs-s"]"#);
+        client.good("POST", "/_aliases", &without).await;
+        let backing = action("add", r#"[".ds-logs*","m"]"#);
+        let told = client.bad("POST", "/_aliases", &backing).await;
+        begins(
+            &told,
+            "400 illegal_argument_exception: The provided expressions [.ds-logs*,m] match a backing index \
+             belonging to data stream [logs-s]. Data stream",
+        );
+        // To be taken away an alias may be looked for everywhere.
+        client.good("POST", "/_aliases", &action("remove", r#"["*"]"#)).await;
+        let left = client.good("GET", "/_alias", "").await;
+        assert_eq!(at(&left, &["logsold", "aliases"]), &json!({}));
+    });
+}
