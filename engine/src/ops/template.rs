@@ -1,6 +1,6 @@
 //! Templates: set, shown, taken away, tried out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -148,7 +148,8 @@ impl<E: Env> Core<E> {
         Ok(found)
     }
 
-    /// Takes templates away; `name` may be a list, or hold stars.
+    /// Takes templates away: those of a list, or those that one name with stars fits. Names of the old kind
+    /// are no lists.
     ///
     /// # Errors
     /// A name that nothing bears; a template that is in use.
@@ -165,26 +166,38 @@ impl<E: Env> Core<E> {
         })?;
         let state = self.state();
         block::check_cluster(&state, Level::MetadataWrite)?;
-        let mut names: Vec<String> = Vec::new();
-        for part in name.split(',').filter(|part| !part.is_empty()) {
+        let mut list: Vec<&str> = match kind {
+            TemplateKind::Legacy => vec![name],
+            _ => name.split(',').filter(|part| !part.is_empty()).collect(),
+        };
+        let mut seen = BTreeSet::new();
+        list.retain(|part| seen.insert(*part));
+        let (mut names, mut missing) = (Vec::new(), Vec::new());
+        for part in &list {
             let found = keys(&state.templates, kind, part);
-            // A pattern that fits nothing takes nothing away, but for the old kind.
-            if found.is_empty() && (!part.contains('*') || part != "*") {
-                return Err(match kind {
-                    TemplateKind::Component => {
-                        Error::new(404, "resource_not_found_exception", part.to_owned())
-                    }
-                    _ => Error::new(
-                        404,
-                        "index_template_missing_exception",
-                        format!("index_template [{part}] missing"),
-                    ),
-                });
+            if list.len() > 1 {
+                // A star is a star there, which no name has.
+                let named =
+                    if found.iter().any(|name| name == part) { &mut names } else { &mut missing };
+                named.push((*part).to_owned());
+            } else if found.is_empty() && *part != "*" {
+                missing.push((*part).to_owned());
+            } else {
+                // All of none is no mistake.
+                names.extend(found);
             }
-            names.extend(found);
         }
-        names.sort();
-        names.dedup();
+        if !missing.is_empty() {
+            let missing = missing.join(",");
+            return Err(match kind {
+                TemplateKind::Component => Error::new(404, "resource_not_found_exception", missing),
+                _ => Error::new(
+                    404,
+                    "index_template_missing_exception",
+                    format!("index_template [{missing}] missing"),
+                ),
+            });
+        }
         if names.is_empty() {
             return Ok(());
         }

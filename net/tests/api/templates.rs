@@ -236,3 +236,70 @@ fn a_simulated_template_names_an_index_that_might_be() {
         assert!(at(&told, &["template", "aliases"]).get("of-i1").is_some());
     });
 }
+
+/// It was taken, for the templates composed of it might have brought the analyzer.
+#[test]
+fn a_component_brings_the_analyzers_that_it_uses() {
+    with_node(|mut client| async move {
+        let mapping = r#""mappings":{"properties":{"a":{"type":"text","analyzer":"mine"}}}"#;
+        let analysis = r#""settings":{"analysis":{"analyzer":{"mine":{"type":"simple"}}}}"#;
+        let (bare, whole) = (
+            format!(r#"{{"template":{{{mapping}}}}}"#),
+            format!(r#"{{"template":{{{analysis},{mapping}}}}}"#),
+        );
+        client
+            .good("PUT", "/_component_template/a", &format!(r#"{{"template":{{{analysis}}}}}"#))
+            .await;
+        assert_eq!(
+            client.bad("PUT", "/_component_template/m", &bare).await,
+            "400 mapper_parsing_exception: Failed to parse mapping: analyzer [mine] has not been \
+             configured in mappings"
+        );
+        client.good("PUT", "/_component_template/m", &whole).await;
+        // An index template is judged with its components.
+        let uses =
+            format!(r#"{{"index_patterns":["i*"],"composed_of":["a"],"template":{{{mapping}}}}}"#);
+        client.good("PUT", "/_index_template/t", &uses).await;
+    });
+}
+
+/// The first of them was named alone; lists had patterns.
+#[test]
+fn all_templates_that_are_missing_are_named() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let template = r#"{"index_patterns":["i*"],"composed_of":["c1"]}"#;
+        for name in ["c1", "c2"] {
+            client.good("PUT", &format!("/_component_template/{name}"), r#"{"template":{}}"#).await;
+        }
+        for name in ["t1", "t2"] {
+            let target = format!("/_index_template/{name}?pretty");
+            let body = template.replace("i*", name);
+            client.good("PUT", &target, &body).await;
+            client.good("PUT", &format!("/_template/{name}"), r#"{"index_patterns":["o"]}"#).await;
+        }
+        let missing = "404 index_template_missing_exception: index_template";
+        for (target, told) in [
+            ("_index_template/a,t1,b,a", format!("{missing} [a,b] missing")),
+            ("_index_template/t*,t1", format!("{missing} [t*] missing")),
+            ("_index_template/x*", format!("{missing} [x*] missing")),
+            ("_component_template/a,c2,b", "404 resource_not_found_exception: a,b".to_owned()),
+            ("_template/t1,t2", format!("{missing} [t1,t2] missing")),
+            (
+                "_component_template/c2,c1",
+                "400 illegal_argument_exception: component templates [c1] cannot be removed as they \
+                 are still in use by index templates [t1, t2]"
+                    .to_owned(),
+            ),
+        ] {
+            assert_eq!(client.bad("DELETE", &format!("/{target}"), "").await, told, "{target}");
+        }
+        for target in
+            ["_index_template/t1,t2", "_template/t*", "_template/*", "_component_template/c*"]
+        {
+            client.good("DELETE", &format!("/{target}"), "").await;
+        }
+        let left = client.good("GET", "/_index_template", "").await;
+        assert_eq!(at(&left, &["index_templates"]).as_array().map_or(9, <[_]>::len), 0);
+    });
+}

@@ -1,6 +1,6 @@
 //! Setting templates, and taking them away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::command::TemplateKind;
@@ -82,24 +82,25 @@ pub(super) fn delete(state: &State, kind: TemplateKind, names: &[String]) -> Res
 
 /// No index template still asks for them.
 fn unused(after: &Templates, names: &[String]) -> Result<()> {
-    let users: Vec<&str> = after
-        .index
-        .iter()
-        .filter(|(_, template)| {
-            template.composed_of.iter().any(|part| {
-                names.contains(part)
-                    && !template.ignore_missing.as_ref().is_some_and(|list| list.contains(part))
-            })
-        })
-        .map(|(name, _)| &**name)
-        .collect();
+    let (mut users, mut used): (Vec<&str>, BTreeSet<&str>) = (Vec::new(), BTreeSet::new());
+    for (user, template) in &after.index {
+        let before = users.len();
+        for part in template.composed_of.iter().filter(|part| names.contains(part)) {
+            let ignored = template.ignore_missing.as_ref();
+            if !ignored.is_some_and(|ignored| ignored.contains(part)) {
+                used.insert(part);
+                users.truncate(before);
+                users.push(user);
+            }
+        }
+    }
     if users.is_empty() {
         return Ok(());
     }
     Err(Error::argument(format!(
         "component templates [{}] cannot be removed as they are still in use by index templates \
          [{}]",
-        names.join(", "),
+        used.into_iter().collect::<Vec<_>>().join(", "),
         users.join(", ")
     )))
 }

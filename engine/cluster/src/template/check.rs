@@ -208,20 +208,24 @@ pub fn dynamic_templates(composed: &Composed) -> Result<()> {
     judged.map_err(|error| Error::Mapping(error.in_create()))
 }
 
-/// As [`dynamic_templates`], of a component by itself.
+/// A component by itself must make an index, as in Elasticsearch: its mappings use the analyzers of its own
+/// settings, whatever the templates bring that are composed of it.
 ///
 /// # Errors
-/// Where one cannot, whatever other parts give.
-pub fn templates_alone(template: &ComponentTemplate) -> Result<()> {
-    let alone =
-        IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
-    match dynamic_templates(&Templates::default().compose(&alone)) {
-        Err(error @ Error::Mapping(_)) if !lacks_analyzer(&error) => Err(error),
-        _ => Ok(()),
-    }
+/// Where it makes none; where a dynamic template of it can make no field.
+pub fn stands_alone(template: &ComponentTemplate) -> Result<()> {
+    let judged = makes_index(&alone(template))?.admit_templates(None);
+    judged.map_err(|error| Error::Mapping(error.in_create()))
 }
 
-/// Is an analyzer missing, which may come from another part?
+/// What a component gives by itself.
+fn alone(template: &ComponentTemplate) -> Composed {
+    let whole =
+        IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
+    Templates::default().compose(&whole)
+}
+
+/// Is an analyzer missing?
 fn lacks_analyzer(error: &Error) -> bool {
     matches!(error, Error::Mapping(error) if error.is_due_to(ErrorKind::AnalyzerMissing))
 }
@@ -232,10 +236,9 @@ fn lacks_analyzer(error: &Error) -> bool {
 /// A bad name, settings or mappings that make no index.
 pub fn component(templates: &Templates, name: &str, template: &ComponentTemplate) -> Result<()> {
     names(name, &[])?;
-    let alone =
-        IndexTemplate { template: Some(template.template.clone()), ..IndexTemplate::default() };
-    // Analyzers may come from another part: only settings that stand alone are judged with it.
-    let composed = Templates::default().compose(&alone);
+    // Logs have components whose analyzers come from another part: none is set any more (`stands_alone`),
+    // and those that are there stay.
+    let composed = alone(template);
     let uses_analysis = template.template.settings.is_none();
     if !uses_analysis || composed.mappings.get("properties").is_none() {
         makes_index(&composed)?;
@@ -362,27 +365,33 @@ mod tests {
         );
     }
 
-    /// That an analyzer is missing was once read off the sentence, which quotes what the caller wrote.
+    /// That an analyzer is missing was once read off the sentence, which quotes what the caller wrote; and it
+    /// was no fault of a component.
     #[test]
-    fn a_missing_analyzer_is_no_matter_of_names() {
+    fn a_missing_analyzer_is_taken_from_logs_alone_and_no_matter_of_names() {
         const WORDS: &str = "has not been configured in mappings";
         let component = |mappings: Value| {
             let text = json!({"template": {"mappings": (mappings)}});
             let template = ComponentTemplate::parse(&text).expect("reads");
-            super::component(&Templates::default(), "c", &template)
-                .and_then(|()| templates_alone(&template))
+            let logged = super::component(&Templates::default(), "c", &template);
+            (logged, stands_alone(&template))
         };
         let dynamic = |name: &str, mapping: Value| json!({"dynamic_templates": [{(name): {"match": "*", "mapping": (mapping)}}]});
         let analyzed = || json!({"type": "text", "analyzer": "elsewhere"});
-        assert_eq!(component(dynamic("t", analyzed())), Ok(()));
-        assert_eq!(component(json!({"properties": {"a": (analyzed())}})), Ok(()));
+        for lacking in [dynamic("t", analyzed()), json!({"properties": {"a": (analyzed())}})] {
+            let (logged, set) = component(lacking);
+            assert_eq!(logged, Ok(()));
+            let error = set.expect_err("it makes no index").to_string();
+            assert!(error.contains("elsewhere"), "{error}");
+        }
         for wrong in [
             dynamic(WORDS, json!({"type": "nothing"})),
             dynamic("t", json!({"type": (WORDS)})),
             json!({"properties": {(WORDS): {"type": "nothing"}}}),
             json!({"properties": {"a": {"type": (WORDS)}}}),
         ] {
-            let error = component(wrong.clone()).expect_err("nothing mends it");
+            let (logged, set) = component(wrong.clone());
+            let error = logged.and(set).expect_err("nothing mends it");
             assert!(error.to_string().contains(WORDS), "{wrong:?}: {error}");
         }
     }
