@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::ops::Refresh;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
-use engine::task::{Ended, TaskRow, TaskSpec, TaskState};
+use engine::task::{Ended, Running, TaskRow, TaskSpec, TaskState};
 use engine::{Core, Error, Everything, Result};
 use env::{Bytes, Env};
 use json::Writer;
@@ -52,9 +52,8 @@ pub(super) fn headers<E: Env>(call: &Call<'_, E>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `GET /_tasks`.
-pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
-    call.gate.cluster(call.route.privilege)?;
+/// The tasks of a request that lists tasks, which are among them: its own, and its part on this node.
+pub(super) fn begin_listing<E: Env>(call: &Call<'_, E>) -> [Running<E>; 2] {
     let spec = TaskSpec {
         kind: "transport",
         action: "cluster:monitor/tasks/lists",
@@ -62,18 +61,24 @@ pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         owner: call.gate.owner().to_owned(),
         ..TaskSpec::default()
     };
-    let own = call.core.begin_task(spec);
+    let own = call.core.begin_task(spec.clone());
     let part = call.core.begin_task(TaskSpec {
         kind: "direct",
         action: "cluster:monitor/tasks/lists[n]",
         parent: Some(own.control().number()),
-        owner: call.gate.owner().to_owned(),
-        ..TaskSpec::default()
+        ..spec
     });
+    [own, part]
+}
+
+/// `GET /_tasks`.
+pub(super) async fn list<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+    call.gate.cluster(call.route.privilege)?;
+    let own = begin_listing(call);
     let wanted = Wanted::read(call)?;
     let mut rows = wanted.rows(call).await;
     if call.params.flag("wait_for_completion", false)? {
-        let mine = [own.control().number(), part.control().number()];
+        let mine = own.each_ref().map(|task| task.control().number());
         let left = call.params.time_ms("timeout")?.unwrap_or(TIMEOUT_MS);
         for row in rows.iter().filter(|row| !mine.contains(&row.number)) {
             call.core.task_over(row.number, Duration::from_millis(left)).await;
@@ -232,14 +237,18 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// Which tasks are asked for.
-struct Wanted {
+pub(super) struct Wanted {
     actions: Vec<String>,
     nodes: Vec<String>,
     parent: Option<TaskId>,
 }
 
 impl Wanted {
-    fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
+    /// What the request says.
+    ///
+    /// # Errors
+    /// A parent that is no id of a task.
+    pub(super) fn read<E: Env>(call: &Call<'_, E>) -> Result<Self> {
         let parent = call.params.text("parent_task_id").filter(|text| !text.is_empty());
         Ok(Self {
             actions: call.params.list("actions"),
@@ -248,7 +257,8 @@ impl Wanted {
         })
     }
 
-    async fn rows<E: Env>(&self, call: &Call<'_, E>) -> Vec<TaskRow> {
+    /// Those that run, by number; none of whom the caller may not watch.
+    pub(super) async fn rows<E: Env>(&self, call: &Call<'_, E>) -> Vec<TaskRow> {
         let info = &call.core.shared().config.info;
         let is_here = self.nodes.is_empty()
             || self.nodes.iter().any(|node| {

@@ -106,6 +106,24 @@ fn small_things_are_as_the_peer_says_them() {
             "400 illegal_argument_exception: malformed task id foo"
         );
         assert_eq!(text(&mut client, "/_cat/tasks?parent_task_id=foo:1").await, "");
+        // Once its own part on the node was left out, and `nodes` was passed over.
+        let rows = text(&mut client, "/_cat/tasks?h=action,task_id,parent_task_id,type").await;
+        let rows: Vec<Vec<&str>> =
+            rows.lines().map(|line| line.split_whitespace().collect()).collect();
+        let [own, part] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((own[0], own[2], own[3]), ("cluster:monitor/tasks/lists", "-", "transport"));
+        assert_eq!((part[0], part[2]), ("cluster:monitor/tasks/lists[n]", own[1]));
+        assert_eq!(part[3], "direct");
+        for (filter, count) in [
+            ("actions=*lists[n]", 1),
+            ("actions=cluster:*,x", 2),
+            ("nodes=nope", 0),
+            ("nodes=_local", 2),
+            ("detailed", 2),
+        ] {
+            let rows = text(&mut client, &format!("/_cat/tasks?{filter}")).await;
+            assert_eq!(rows.lines().count(), count, "{filter}: {rows}");
+        }
         for (named, told) in [
             ("", ""),
             ("/_all", ""),

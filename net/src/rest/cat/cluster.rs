@@ -1,11 +1,13 @@
 //! `_cat` tables of the cluster's state: health, count, aliases, templates, tasks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cluster::TemplateKind;
 use engine::Result;
 use engine::ops::IndicesOptions;
 use engine::ops::observe::{HealthReply, HealthWait, NodeInfo};
 use engine::ops::search::SearchCall;
-use engine::task::{TaskRow, TaskSpec};
+use engine::task::TaskRow;
 use env::{Clock, Env};
 use json::Value;
 use json::path::glob;
@@ -17,7 +19,7 @@ use crate::render::cat::{Cell, Column, Row, Table, hidden, left, right};
 use crate::render::units;
 use crate::reply::Reply;
 use crate::rest::cluster::Counts;
-use crate::rest::task::TaskId;
+use crate::rest::task::{Wanted, begin_listing};
 
 /// The cluster's health.
 struct HealthLine {
@@ -368,31 +370,30 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
         Err(help) => return Ok(help),
     };
     call.gate.cluster("cluster:monitor/tasks/lists")?;
-    let parent = call.params.text("parent_task_id").filter(|text| !text.is_empty());
-    let parent = parent.map(TaskId::parse).transpose()?;
-    let actions = call.params.text("actions").unwrap_or("*");
+    let wanted = Wanted::read(call)?;
     let node = &call.core.shared().config.info;
-    let headers = call.head.text("x-opaque-id");
-    // This request is one of them.
-    let running = call.core.begin_task(TaskSpec {
-        kind: "transport",
-        action: "cluster:monitor/tasks/lists",
-        headers: headers.map(|id| ("X-Opaque-Id".to_owned(), id.to_owned())).into_iter().collect(),
-        owner: call.gate.owner().to_owned(),
-        ..TaskSpec::default()
-    });
-    let rows = call.core.tasks().await;
+    let running = begin_listing(call);
+    let rows = wanted.rows(call).await;
     drop(running);
-    let rows = rows
-        .into_iter()
-        .filter(|row| call.gate.watches(&row.spec.owner) && chosen(actions, row.spec.action))
-        .map(|row| TaskLine { node: node.clone(), row })
-        .filter(|line| {
-            parent.as_ref().is_none_or(|wanted| {
-                let number = wanted.number_here(call);
-                number.is_some() && line.row.spec.parent == number
-            })
-        })
-        .collect();
-    answer(call, Table { columns, rows }, wish).await
+    let lines = in_groups(rows).into_iter().map(|row| TaskLine { node: node.clone(), row });
+    answer(call, Table { columns, rows: lines.collect() }, wish).await
+}
+
+/// Tasks in the order in which they began, each with its parts behind it.
+fn in_groups(mut rows: Vec<TaskRow>) -> Vec<TaskRow> {
+    rows.sort_by_key(|row| (row.start_ms, row.number));
+    let there: BTreeSet<u64> = rows.iter().map(|row| row.number).collect();
+    let mut of: BTreeMap<Option<u64>, Vec<TaskRow>> = BTreeMap::new();
+    for row in rows {
+        let parent = row.spec.parent.filter(|parent| there.contains(parent));
+        of.entry(parent).or_default().push(row);
+    }
+    let mut grouped = Vec::with_capacity(there.len());
+    let mut next = of.remove(&None).unwrap_or_default();
+    next.reverse();
+    while let Some(row) = next.pop() {
+        next.extend(of.remove(&Some(row.number)).unwrap_or_default().into_iter().rev());
+        grouped.push(row);
+    }
+    grouped
 }
