@@ -21,6 +21,11 @@ struct Refused {
     error: Error,
 }
 
+/// Told where the answer shows the state, which it does unless nothing of it is asked for.
+const STATE_DEPRECATED: &str = "The [state] field in the response to the reroute API is deprecated and \
+                                will be removed in a future version. Specify ?metric=none to adopt the \
+                                future behaviour.";
+
 /// `POST /_cluster/reroute`.
 pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster("cluster:admin/reroute")?;
@@ -35,6 +40,7 @@ pub(super) async fn reroute<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     writer.begin_object().field_bool("acknowledged", true);
     let metrics = call.params.text("metric");
     if metrics != Some("none") {
+        call.gate.warn(STATE_DEPRECATED);
         // Elasticsearch leaves metadata out unless it is asked for.
         let metrics =
             metrics.unwrap_or("version,master_node,blocks,nodes,routing_table,routing_nodes");

@@ -123,3 +123,16 @@ fn a_transient_setting_is_told_even_where_it_is_taken_away() {
         }
     });
 }
+
+#[test]
+fn the_state_in_the_answer_of_a_reroute_is_told_to_go() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let told = warned(client, "POST", "/_cluster/reroute", "").await;
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("The [state] field in the response"), "{told:?}");
+        let metadata = "/_cluster/reroute?metric=metadata";
+        assert_eq!(warned(client, "POST", metadata, "").await, told);
+        assert_eq!(warned(client, "POST", "/_cluster/reroute?metric=none", "").await, NONE);
+    });
+}
