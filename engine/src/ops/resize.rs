@@ -128,6 +128,10 @@ impl<E: Env> Core<E> {
         block::check(index, Level::MetadataRead)?;
         let asked =
             cluster::settings::prefixed(&part(body, "settings")?).map_err(failure::of_cluster)?;
+        if asked.keys().any(|name| name.starts_with("index.sort.")) {
+            let problem = "can't override index sort when resizing an index";
+            return Err(Error::validation(&[problem]));
+        }
         if asked.contains_key("index.routing_partition_size") {
             let problem = "cannot provide a routing partition size value when resizing an index";
             return Err(Error::validation(&[problem]));
@@ -154,11 +158,8 @@ impl<E: Env> Core<E> {
                 shards_of_at_most(largest_bytes, bytes, index.settings.shard_count())
             }
         };
-        if asked.keys().any(|name| name.starts_with("index.sort.")) {
-            return Err(Error::illegal_argument(
-                "can't override index sort when resizing an index",
-            ));
-        }
+        // As any new index, before anything is asked of its source but how many shards it has.
+        cluster::check_new_name(&self.state(), &target).map_err(failure::of_cluster)?;
         if !index.settings.flag("index.blocks.write")
             && !index.settings.flag("index.blocks.read_only")
         {

@@ -211,6 +211,27 @@ fn documents_find_their_shards_when_an_index_is_made_of_another() {
         client.good("PUT", "/t/_doc/3", r#"{"n":333}"#).await;
         let told = client.bad("POST", "/t/_clone/c", "").await;
         assert!(told.starts_with("500 illegal_state_exception"), "{told}");
+        // Once the source was found wrong first, whatever was to be made of it.
+        let whole = r#"{"settings":{"number_of_shards":8}}"#;
+        let sorted = r#"{"settings":{"sort.field":"n","number_of_shards":8}}"#;
+        for (target, body, told) in [
+            ("_split/Xy", whole, "400 invalid_index_name_exception: Invalid index name [Xy]"),
+            ("_shrink/_x", "", "400 invalid_index_name_exception: Invalid index name [_x]"),
+            ("_clone/t", "", "400 resource_already_exists_exception: index [t/"),
+            (
+                "_split/Xy",
+                sorted,
+                "400 action_request_validation_exception: Validation Failed: 1: can't",
+            ),
+            (
+                "_shrink/_x",
+                r#"{"settings":{"number_of_shards":3}}"#,
+                "400 illegal_argument_exception",
+            ),
+        ] {
+            let refused = client.bad("POST", &format!("/t/{target}"), body).await;
+            assert!(refused.starts_with(told), "{target}: {refused}");
+        }
         client.good("PUT", "/t/_settings", r#"{"index.blocks.write":true}"#).await;
         for (what, target, shards) in [("_clone", "c", 4), ("_shrink", "s", 2), ("_split", "p", 8)]
         {
