@@ -190,6 +190,8 @@ mod tests {
         for good in [
             "application/json",
             "application/json; charset=UTF-8",
+            // Elasticsearch passes over what a type says beside its version.
+            "application/json; charset=latin1",
             "Application/JSON",
             "application/x-ndjson",
             "application/vnd.elasticsearch+json; compatible-with=8",

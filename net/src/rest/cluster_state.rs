@@ -68,8 +68,8 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             return Ok(call.json(200, |writer| {
                 writer
                     .begin_object()
-                    .field_str("cluster_name", &name)
                     .field_bool("wait_for_timed_out", true)
+                    .field_str("cluster_name", &name)
                     .end_object();
             }));
         }
@@ -91,6 +91,9 @@ pub(super) async fn state<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let mut out = Vec::with_capacity(1024 * wish.indices.len());
     let mut writer = Writer::new(&mut out);
     writer.begin_object();
+    if wait.is_some() {
+        writer.field_bool("wait_for_timed_out", false);
+    }
     writer.field_str("cluster_name", &call.core.shared().config.info.cluster_name);
     writer.field_str("cluster_uuid", &call.core.shared().config.info.cluster_uuid);
     body(call, &mut writer, &wish).await;

@@ -512,6 +512,17 @@ fn small_answers_are_elasticsearchs() {
         assert_eq!(got, json!({"nodes": {}, "indices": {}, "shards": []}));
         let strict = "/nope/_search_shards?ignore_unavailable=false";
         assert!(client.bad("GET", strict, "").await.starts_with("404"));
+        // Whoever waits is told whether that was in vain, first of all.
+        for (version, keys) in [
+            (1, &["wait_for_timed_out", "cluster_name", "cluster_uuid", "master_node"][..]),
+            (9_999, &["wait_for_timed_out", "cluster_name"]),
+        ] {
+            let wait = format!("wait_for_metadata_version={version}&wait_for_timeout=10ms");
+            let target = format!("/_cluster/state/master_node?{wait}");
+            let got = client.good("GET", &target, "").await;
+            assert_eq!(at(&got, &["wait_for_timed_out"]).as_bool(), Some(version > 1));
+            assert_eq!(got.as_object().expect("an object").keys().collect::<Vec<_>>(), keys);
+        }
         let got = client.good("GET", "/_cluster/state/metadata/nope", "").await;
         assert_eq!(at(&got, &["metadata", "indices"]), &json!({}));
         assert_eq!(
