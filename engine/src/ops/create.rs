@@ -80,6 +80,7 @@ impl<E: Env> Core<E> {
         let command = Command::CreateIndex(new);
         self.check_copies(&command, uuid, copies)?;
         self.done(command).await?;
+        self.warn_of_settings(gate, uuid);
         Ok(Created { index: name, shards_acknowledged: self.is_whole(uuid) })
     }
 
@@ -182,7 +183,10 @@ impl<E: Env> Core<E> {
                 ..NewIndex::new(name, self.uuid(), self.now_ms())
             };
             self.warn_of_templates(gate, name, &new.settings);
-            self.change(Command::CreateIndex(new)).await
+            let uuid = new.uuid;
+            let made = self.change(Command::CreateIndex(new)).await;
+            self.warn_of_settings(gate, uuid);
+            made
         };
         match made? {
             Outcome::Refused(

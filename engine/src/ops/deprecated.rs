@@ -23,6 +23,18 @@ pub(super) const LEGACY_TEMPLATE: &str =
 const REINDEX_SORT: &str = "The sort option in reindex is deprecated. Instead consider using query \
                             filtering to find the desired subset of data.";
 
+/// How much of the log was kept, before copies followed by other means.
+const RETENTION: [&str; 2] = ["index.translog.retention.age", "index.translog.retention.size"];
+
+/// Either of them.
+const RETENTION_IGNORED: &str = "Translog retention settings [index.translog.retention.age] and [index.translog.retention.size] \
+     are deprecated and effectively ignored. They will be removed in a future version.";
+
+/// Does a request name one of the settings that [`Core::warn_of_settings`] tells of?
+pub(super) fn names_any<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    names.any(|name| RETENTION.contains(&name))
+}
+
 /// Mappings as a request gave them.
 pub(super) fn mappings(gate: &dyn Gate, mappings: Option<&Value>) {
     let Some(mappings) = mappings else { return };
@@ -54,6 +66,15 @@ pub(super) fn reindex_sort(gate: &dyn Gate) {
 }
 
 impl<E: Env> Core<E> {
+    /// Settings of an index that were set, by a request or by the templates of a new one, and are ignored.
+    pub(super) fn warn_of_settings(&self, gate: &dyn Gate, index: [u8; 16]) {
+        let state = self.state();
+        let settings = state.index_by_uuid(index).map(|index| &index.settings);
+        if settings.is_some_and(|it| RETENTION.iter().any(|name| it.text(name).is_some())) {
+            gate.warn(RETENTION_IGNORED);
+        }
+    }
+
     /// Several templates of the old kind for one new index; `settings` are the request's.
     pub(super) fn warn_of_templates(&self, gate: &dyn Gate, index: &str, settings: &Value) {
         let state = self.state();

@@ -9,7 +9,7 @@ use cluster::{Command, Index};
 use env::{Clock, Env};
 use json::{Object, Value};
 
-use super::IndicesOptions;
+use super::{IndicesOptions, deprecated};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -75,6 +75,7 @@ impl<E: Env> Core<E> {
             block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();
+        let warns = deprecated::names_any(flat.keys().map(String::as_str));
         let settings = Value::Object(flat.into_iter().collect::<Object>());
         let put =
             Command::PutSettings { uuids: uuids.clone(), settings, preserve: change.preserve };
@@ -91,6 +92,9 @@ impl<E: Env> Core<E> {
             put
         };
         self.done(command).await?;
+        for &uuid in uuids.iter().filter(|_| warns) {
+            self.warn_of_settings(gate, uuid);
+        }
         self.configure(&uuids).await;
         Ok(())
     }

@@ -234,6 +234,7 @@ impl<E: Env> Core<E> {
         };
         commands.push(note);
         self.done(Command::Batch(commands)).await?;
+        self.warn_of_settings(gate, uuid);
         reply.rolled_over = true;
         reply.shards_acknowledged = self.is_whole(uuid);
         Ok(reply)

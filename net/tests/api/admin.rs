@@ -454,6 +454,8 @@ fn parameters_of_the_specification_are_taken() {
 fn bad_requests_are_told_in_elasticsearchs_words() {
     with_node(|mut client| async move {
         client.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+        let threads = r#"{"settings":{"index.merge.scheduler.max_thread_count":3}}"#;
+        client.good("PUT", "/s", threads).await;
         for (method, target, body, told) in [
             (
                 "DELETE",
@@ -520,6 +522,25 @@ fn bad_requests_are_told_in_elasticsearchs_words() {
                     "template":{"settings":{"index.merge.policy.expunge_deletes_allowed":101}}}"#,
                 "400 illegal_argument_exception: composable template [e] template after composition \
                  is invalid",
+            ),
+            (
+                "PUT",
+                "/m",
+                r#"{"settings":{"index.merge.scheduler":{"max_thread_count":5,"max_merge_count":3}}}"#,
+                "400 illegal_argument_exception: maxThreadCount (= 5) should be <= maxMergeCount (= 3)",
+            ),
+            (
+                "PUT",
+                "/s/_settings",
+                r#"{"index.merge.scheduler.max_merge_count":2}"#,
+                "400 illegal_argument_exception: maxThreadCount (= 3) should be <= maxMergeCount (= 2)",
+            ),
+            (
+                "PUT",
+                "/_component_template/m",
+                r#"{"template":{"settings":{
+                    "index.merge.scheduler":{"max_thread_count":"5","max_merge_count":"3"}}}}"#,
+                "400 illegal_argument_exception: maxThreadCount (= 5) should be <= maxMergeCount (= 3)",
             ),
             (
                 "PUT",

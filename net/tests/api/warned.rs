@@ -136,3 +136,26 @@ fn the_state_in_the_answer_of_a_reroute_is_told_to_go() {
         assert_eq!(warned(client, "POST", "/_cluster/reroute?metric=none", "").await, NONE);
     });
 }
+
+#[test]
+fn settings_that_nothing_heeds_are_told() {
+    with_node(|mut client| async move {
+        let client = &mut client;
+        let told = ["Translog retention settings [index.translog.retention.age] and \
+                     [index.translog.retention.size] are deprecated and effectively ignored. They will \
+                     be removed in a future version."];
+        let size = r#"{"settings":{"index.translog.retention.size":"128mb"}}"#;
+        assert_eq!(warned(client, "PUT", "/a", size).await, told);
+        let other = r#"{"index.number_of_replicas":0}"#;
+        assert_eq!(warned(client, "PUT", "/a/_settings", other).await, NONE, "it names none");
+        let age = r#"{"translog.retention.age":"1h"}"#;
+        assert_eq!(warned(client, "PUT", "/a/_settings", age).await, told);
+        let none = r#"{"index.translog.retention.age":null,"index.translog.retention.size":null}"#;
+        assert_eq!(warned(client, "PUT", "/a/_settings", none).await, NONE, "none is left");
+        // Of a template they are told where an index has them.
+        let template = format!(r#"{{"index_patterns":["t*"],"template":{size}}}"#);
+        assert_eq!(warned(client, "PUT", "/_index_template/t", &template).await, NONE);
+        assert_eq!(warned(client, "PUT", "/t1/_doc/1", "{}").await, told);
+        assert_eq!(warned(client, "PUT", "/t1/_doc/2", "{}").await, NONE);
+    });
+}

@@ -97,8 +97,9 @@ pub fn admit(state: &State, command: &Command) -> Result<()> {
             streams_keep_theirs(state, &after()?, names)
         }
         Command::PutSettings { uuids, settings, .. } => {
-            // The rule is of one setting: of what does not name it, nothing is worked out twice.
-            if !prefixed(settings)?.contains_key(EXPUNGE) {
+            // The rules are of few settings: of what names none of them, nothing is worked out twice.
+            let named = prefixed(settings)?;
+            if ![EXPUNGE, THREADS, MERGES].iter().any(|name| named.contains_key(*name)) {
                 return Ok(());
             }
             let after = after()?;
@@ -164,13 +165,29 @@ fn admit_mappings(mappings: Option<&Value>) -> Result<()> {
 /// How many deleted documents a segment may have, in percent, which a merge that drops them leaves alone.
 const EXPUNGE: &str = "index.merge.policy.expunge_deletes_allowed";
 
-/// The setting itself has no upper bound in Elasticsearch: Lucene's policy of merges refuses it.
+/// How many merges of a shard may run at once.
+const THREADS: &str = "index.merge.scheduler.max_thread_count";
+
+/// How many merges of a shard may be begun or wait.
+const MERGES: &str = "index.merge.scheduler.max_merge_count";
+
+/// The share itself has no upper bound in Elasticsearch: Lucene's policy of merges refuses it, as its
+/// scheduler refuses more threads than merges. A count that is not given is worked out from the other or
+/// from the processors of a node, and contradicts nothing here.
 fn can_merge(settings: Option<&IndexSettings>) -> Result<()> {
-    let text = settings.and_then(|settings| settings.text(EXPUNGE));
-    match text.and_then(|text| text.parse::<f64>().ok()) {
-        Some(share) if share > 100.0 => Err(Error::argument(format!(
+    let text = |name: &str| settings.and_then(|settings| settings.text(name));
+    if let Some(share) = text(EXPUNGE).and_then(|text| text.parse::<f64>().ok())
+        && share > 100.0
+    {
+        return Err(Error::argument(format!(
             "forceMergeDeletesPctAllowed must be between 0.0 and 100.0 inclusive (got {})",
             double_to_string(share)
+        )));
+    }
+    let count = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
+    match (count(THREADS), count(MERGES)) {
+        (Some(threads), Some(merges)) if threads > merges => Err(Error::argument(format!(
+            "maxThreadCount (= {threads}) should be <= maxMergeCount (= {merges})"
         ))),
         _ => Ok(()),
     }
