@@ -273,5 +273,4 @@ fn note_rollover(
 }
 
 #[cfg(test)]
-#[path = "apply_tests.rs"]
 mod tests;

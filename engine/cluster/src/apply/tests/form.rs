@@ -1,0 +1,89 @@
+//! The state as bytes, of older versions too.
+
+use super::*;
+
+#[test]
+fn foreign_bytes_are_refused() {
+    for bytes in
+        [&b""[..], b"{}", b"[]", b"{\"nothing\":{}}", b"{\"bootstrap\":{\"uuid\":1}}", b"\xff"]
+    {
+        assert!(State::decode_command(State::FORMAT, bytes).is_err(), "{bytes:?}");
+        assert!(State::decode(State::FORMAT, bytes).is_err(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_state_from_before_rollovers_were_kept_is_read() {
+    let state = done(&State::default(), &create_command("a", 1, "{}", "{}"));
+    let mut bytes = Vec::new();
+    state.encode(&mut bytes);
+    let text = String::from_utf8(bytes.clone()).expect("JSON");
+    assert!(!text.contains("rollovers"), "what is not there takes no room: {text}");
+    assert!(State::decode(State::FORMAT, &bytes).is_ok());
+}
+
+/// What a folder of before has: it opens, and what is not there yet is as where there is none.
+#[test]
+fn the_form_of_version_2_is_read() {
+    let state = br#"{"version":3,"uuid":"AQEBAQEBAQEBAQEBAQEBAQ","indices":[{"name":"a",
+        "uuid":"AQEBAQEBAQEBAQEBAQEBAQ","settings":{"index.number_of_replicas":"1",
+        "index.number_of_shards":"1"},"mapping":{"version":1,"next_field_no":16,"mappings":{},"field_nos":{}},"aliases":{"x":{}},
+        "open":true,"created_ms":5,"settings_version":1,"aliases_version":1,"copying":false}],
+        "index_templates":{},"component_templates":{},"legacy_templates":{},"data_streams":[],
+        "settings":{"persistent":{},"transient":{}},"voting_exclusions":[]}"#;
+    let state = State::decode(2, state).expect("version 2");
+    assert_eq!(vacancies(&state), [("INDEX_CREATED", 5)]);
+    assert!(state.tombstones.is_empty());
+    let remove =
+        br#"{"update_aliases":{"actions":[{"remove":"AQEBAQEBAQEBAQEBAQEBAQ","name":"x"}]}}"#;
+    let state = done(&state, &State::decode_command(2, remove).expect("version 2"));
+    assert!(state.aliases.is_empty());
+}
+
+/// Whoever changes this has changed what is written: the version must rise with it, or a program of before
+/// takes it for damaged, or passes it over.
+#[test]
+fn the_form_of_version_3_is_pinned() {
+    let mut new = NewIndex::new("a", [1; 16], 5);
+    new.settings = json(r#"{"number_of_replicas":1}"#);
+    let state = done(&State::default(), &Command::CreateIndex(new));
+    let state = done(&state, &create_command("b", 2, "{}", "{}"));
+    let state = done_at(&state, 6, Command::SetOpen { uuids: vec![[1; 16]], open: false });
+    let state = done_at(&state, 7, replicas(2));
+    let gone = Command::DeleteIndices { uuids: vec![[2; 16]] }.at(8);
+    let state = done(&state, &gone);
+    let mut bytes = Vec::new();
+    state.encode(&mut bytes);
+    let form = concat!(
+        r#"{"version":5,"uuid":"AAAAAAAAAAAAAAAAAAAAAA","indices":[{"name":"a","uuid":"AQEBAQEBAQEBAQEBAQEBAQ","#,
+        r#""settings":{"index.creation_date":"5","index.number_of_replicas":"2","index.number_of_shards":"1","#,
+        r#""index.provided_name":"a","index.routing.allocation.include._tier_preference":"data_content","#,
+        r#""index.uuid":"AQEBAQEBAQEBAQEBAQEBAQ","index.verified_before_close":"true","index.version.created":"8536000"},"#,
+        r#""mapping":{"version":1,"next_field_no":16,"mappings":{},"field_nos":{}},"#,
+        r#""aliases":{},"open":false,"created_ms":5,"settings_version":2,"aliases_version":1,"copying":false,"#,
+        r#""turned_ms":6,"added":[{"count":1,"at_ms":7}]}],"#,
+        r#""index_templates":{},"component_templates":{},"legacy_templates":{},"data_streams":[],"#,
+        r#""settings":{"persistent":{},"transient":{}},"voting_exclusions":[],"#,
+        r#""tombstones":[{"name":"b","uuid":"AgICAgICAgICAgICAgICAg","deleted_ms":8}]}"#,
+    );
+    assert_eq!(String::from_utf8_lossy(&bytes), form);
+    let actions = vec![AliasAction::RemoveAny {
+        uuids: vec![[1; 16]],
+        names: vec!["x".into()],
+        must_exist: true,
+    }];
+    let commands = [gone, Command::UpdateAliases { actions }];
+    let text = commands.map(|command| {
+        let mut bytes = Vec::new();
+        State::encode_command(&command, &mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    assert_eq!(
+        text,
+        [
+            r#"{"at":{"now_ms":8,"command":{"delete_indices":{"uuids":["AgICAgICAgICAgICAgICAg"]}}}}"#,
+            r#"{"update_aliases":{"actions":[{"remove_any":["AQEBAQEBAQEBAQEBAQEBAQ"],"names":["x"],"must_exist":true}]}}"#,
+        ]
+    );
+    assert_eq!(State::FORMAT, 3);
+}
