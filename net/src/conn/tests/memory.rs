@@ -1,0 +1,122 @@
+//! What requests and answers may take of memory together.
+
+use super::*;
+
+#[test]
+fn one_lane_may_hold_so_much_and_others_are_not_refused() {
+    let limits = Limits { lane_bytes_max: 500_000, ..Limits::default() };
+    let place = with(5, limits, 64 << 20);
+    let head = "POST /a HTTP/1.1\r\nContent-Length: 400000\r\n\r\n";
+    let mut slow = [place.connect(), place.connect()];
+    let mut other = place.connect();
+    let body = [b'x'; 400_000];
+    place.sim.run(async {
+        slow[0].write_all(head.as_bytes()).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_millis(50)).await;
+        slow[1].write_all(&[head.as_bytes(), &body].concat()).await.expect("open");
+        let (found, closed) = answers(&mut slow[1], &[Method::Post]).await;
+        assert_eq!((found[0].status, closed), (429, false), "the first holds it");
+        let theirs = request("POST", "/b", &[("Authorization", "right")], &body);
+        other.write_all(&theirs).await.expect("open");
+        let (found, _) = answers(&mut other, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+        slow[0].write_all(&body).await.expect("open");
+        let (found, _) = answers(&mut slow[0], &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+    });
+}
+
+#[test]
+fn a_stranger_that_does_not_read_makes_little_wait() {
+    let place = with(7, Limits::default(), 4 << 20);
+    let mut one = place.connect();
+    place.sim.run(async {
+        one.write_all(&get("/anybody/large").repeat(60)).await.ok();
+        place.sim.env().clock().sleep(Duration::from_millis(500)).await;
+    });
+    let begun = place.seen.borrow().iter().filter(|line| line.starts_with("begin")).count();
+    // What the other side's buffers take, and one piece.
+    assert!(begun < 40, "{begun} of 60 have begun");
+    assert!(place.budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum::<usize>() < 100 << 10);
+}
+
+#[test]
+fn what_lies_there_once_more_while_it_is_written_is_counted() {
+    // The story: answers of 2 MB that nobody took were counted, and the pieces that lay encrypted beside each were not:
+    // a node with 256 MiB had 319.
+    for (memory, copies) in [(64 << 20, 2 * COPIED_BYTES_MAX), (3_250_000, 0)] {
+        let place = with(11, Limits::default(), memory);
+        let mut used = place.connect();
+        place.sim.run(async {
+            used.write_all(&get("/u")).await.expect("open");
+            assert_eq!(answers(&mut used, &[Method::Get]).await.0[0].status, 200);
+            let before = taken(&place.budget);
+            used.write_all(&get("/counted")).await.expect("open");
+            place.sim.env().clock().sleep(Duration::from_secs(1)).await;
+            let more = taken(&place.budget) - before;
+            assert!(more >= 3_000_000 + copies - HELD_BYTES_MIN.min(copies), "{more} of {memory}");
+            let (found, _) = answers(&mut used, &[Method::Get]).await;
+            assert_eq!(found[0].body.len(), 3_000_000, "it goes out in any case");
+        });
+    }
+}
+
+/// What is taken, to the byte.
+fn taken(budget: &Budget) -> usize {
+    budget.taken_bytes().iter().map(|(_, bytes)| bytes).sum()
+}
+
+#[test]
+fn memory_of_bodies_is_bounded() {
+    let place = with(1, Limits::default(), 1 << 20);
+    // Refused before it is read; the connection goes on.
+    let much = [request("POST", "/", &[], &[b'x'; 2 << 20]), get("/x")].concat();
+    let (found, closed) = place.talk(&much, &[Method::Post, Method::Get]);
+    assert_eq!((found[0].status, found[1].status, closed), (429, 200, false));
+    let mut chunked = b"POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n".to_vec();
+    chunked.resize(chunked.len() + 0x20_0000, b'x');
+    let (found, closed) = place.talk(&chunked, &[Method::Post]);
+    assert_eq!((found[0].status, closed), (429, true));
+    // What was taken is given back.
+    let (found, _) = place.talk(&request("POST", "/", &[], &[b'x'; 900_000]), &[Method::Post]);
+    assert_eq!(found[0].status, 200);
+}
+
+#[test]
+fn where_answers_are_large_few_requests_run_ahead() {
+    let place = place(13);
+    let mut stream = place.connect();
+    place.sim.run(async {
+        stream.write_all(&get("/large")).await.expect("open");
+        answers(&mut stream, &[Method::Get]).await;
+        let many: Vec<u8> = (0..40).flat_map(|_| get("/large")).collect();
+        stream.write_all(&many).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_secs(5)).await;
+    });
+    // One is being written, and nothing else has begun, though all have come.
+    assert_eq!(place.seen.borrow().iter().filter(|line| line.starts_with("begin")).count(), 2);
+}
+
+#[test]
+fn large_bodies_beside_others_of_their_caller_are_refused_while_memory_is_scarce() {
+    let limits = Limits { lane_bytes_max: 2 << 20, ..Limits::default() };
+    let place = with(6, limits, 2 << 20);
+    let head = |bytes: usize| format!("POST /a HTTP/1.1\r\nContent-Length: {bytes}\r\n\r\n");
+    let mut first = place.connect();
+    let (mut large, mut small) = (place.connect(), place.connect());
+    let body = vec![b'x'; 1_700_000];
+    place.sim.run(async {
+        // Alone it may have nearly all there is.
+        first.write_all(head(body.len()).as_bytes()).await.expect("open");
+        place.sim.env().clock().sleep(Duration::from_millis(50)).await;
+        large.write_all(&[head(20_000).as_bytes(), &body[..20_000]].concat()).await.expect("open");
+        let (found, _) = answers(&mut large, &[Method::Post]).await;
+        assert_eq!(found[0].status, 429);
+        small.write_all(&[head(2_000).as_bytes(), &body[..2_000]].concat()).await.expect("open");
+        let (found, _) = answers(&mut small, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+        first.write_all(&body).await.expect("open");
+        let (found, _) = answers(&mut first, &[Method::Post]).await;
+        assert_eq!(found[0].status, 200);
+    });
+}
