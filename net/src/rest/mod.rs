@@ -12,6 +12,7 @@ mod cluster_state;
 mod cluster_stats;
 mod copies;
 mod data_stream;
+mod disk_usage;
 mod document;
 mod explain;
 mod field_caps;
@@ -26,6 +27,7 @@ mod multi_get;
 mod multi_search;
 mod nodes;
 mod prometheus;
+mod recovery;
 mod reroute;
 mod resize;
 mod resolve;
@@ -33,7 +35,9 @@ mod script;
 mod scroll;
 mod search;
 pub mod security;
+mod segments;
 mod settings;
+mod shard_stores;
 mod task;
 mod template;
 mod update;
@@ -126,10 +130,10 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::SimulateTemplate => template::simulate(call),
         Api::SimulateIndex => template::simulate_index(call),
         Api::IndexStats => index_stats::stats(call).await,
-        Api::Segments => index_stats::segments(call).await,
-        Api::Recovery => index_stats::recovery(call),
-        Api::ShardStores => index_stats::shard_stores(call),
-        Api::DiskUsage => index_stats::disk_usage(call).await,
+        Api::Segments => segments::segments(call).await,
+        Api::Recovery => recovery::recovery(call),
+        Api::ShardStores => shard_stores::shard_stores(call),
+        Api::DiskUsage => disk_usage::disk_usage(call).await,
         Api::FieldUsage => field_uses::stats(call),
         Api::ClearCache => indices::clear_cache(call),
         Api::ResolveIndex => resolve::index(call),
