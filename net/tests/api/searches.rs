@@ -126,6 +126,20 @@ fn what_cannot_be_shown_fails_where_hits_are_fetched() {
         assert_eq!(at(&told, &["error", "reason"]).as_str(), Some("Partial shards failure"));
         assert_eq!(at(&told, &["error", "phase"]).as_str(), Some("fetch"));
         assert_eq!(at(&told, &["error"]).get("caused_by"), None);
+        // One document that cannot be marked costs its shard the others.
+        let short = r#"{"settings":{"index.highlight.max_analyzed_offset":9}}"#;
+        client.good("PUT", "/c", short).await;
+        for (id, text) in [("1", "quick"), ("2", "quick as a hare"), ("3", "quick")] {
+            let body = format!(r#"{{"t":"{text}"}}"#);
+            client.good("PUT", &format!("/c/_doc/{id}?refresh"), &body).await;
+        }
+        let plain = r#"{"query":{"match":{"t":"quick"}},"highlight":{"fields":{"t":{}}}}"#;
+        let part = client.good("GET", "/a,c/_search", plain).await;
+        assert_eq!(at(&part, &["_shards", "failed"]).as_u64(), Some(1));
+        assert_eq!(at(&part, &["hits", "total", "value"]).as_u64(), Some(5));
+        let hits = at(&part, &["hits", "hits"]).as_array().expect("a list");
+        assert!(hits.iter().all(|hit| at(hit, &["_index"]).as_str() == Some("a")));
+        assert_eq!(hits.len(), 2);
         let both = client.call("GET", "/a,b/_search", marks).await;
         let told = value(&both);
         assert_eq!(both.status, 400);

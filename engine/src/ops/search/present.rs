@@ -1,5 +1,7 @@
 //! What was found becomes hits: documents are read, fields shown, memory paid for.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 impl<E: Env> Core<E> {
@@ -35,7 +37,8 @@ impl<E: Env> Core<E> {
         // All of them at once, before the first: many searches at work each had their part.
         let mut memory = None;
         self.pay(&mut memory, "fetched_hits", merged.winners.len() * HIT_BYTES)?;
-        let mut hits = Vec::with_capacity(merged.winners.len());
+        let mut hits: Vec<(ShardId, Hit)> = Vec::with_capacity(merged.winners.len());
+        let mut lost: BTreeSet<ShardId> = BTreeSet::new();
         let (mut inside, mut opens) = (InsidePlans::default(), OpenPlans::default());
         for winner in &merged.winners {
             let start = request.profile.then(|| self.env.clock().monotonic());
@@ -67,9 +70,10 @@ impl<E: Env> Core<E> {
             match made {
                 Ok(hit) => {
                     self.pay(&mut memory, "fetched_hits", hit_bytes(&hit) - HIT_BYTES)?;
-                    hits.push(hit);
+                    hits.push((target.shard(), hit));
                 }
                 Err(error) => {
+                    lost.insert(target.shard());
                     if error.kind == "corrupt_index_exception" {
                         self.look_after(target.shard());
                     }
@@ -83,6 +87,9 @@ impl<E: Env> Core<E> {
             }
             self.env.spawn().yield_if_needed().await;
         }
+        // A shard that fails tells nothing, also not what it had read by then.
+        hits.retain(|(shard, _)| !lost.contains(shard));
+        let hits = hits.into_iter().map(|(_, hit)| hit).collect();
         if let Some(aggs) = &mut aggs {
             let failed = (&mut shards, &mut watched);
             self.fetch_tops(aggs, &targets, failed, &mut memory).await?;
