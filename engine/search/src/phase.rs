@@ -48,6 +48,9 @@ use tally::{Tally, counts_fast};
 /// Work of one step, where a document costs what it mostly does: about 300 µs.
 pub const STEP_WORK: u32 = 50_000;
 
+/// Work of a step on a thread that nobody waits for: some 20 ms.
+pub const HEAVY_WORK: u32 = 1 << 21;
+
 /// What slices of one search tell each other.
 #[derive(Debug, Default)]
 pub struct Shared {
@@ -210,6 +213,12 @@ impl Slice {
         })
     }
 
+    /// The next step may take long: it belongs on a thread that nobody waits for, and may be of
+    /// [`HEAVY_WORK`].
+    pub fn is_heavy(&self) -> bool {
+        self.part >= self.parts.len() && self.aggs.as_ref().is_some_and(|run| run.is_heavy())
+    }
+
     /// Goes on looking for hits.
     fn step_hits(&mut self, work: u32) -> segment::Result<Progress> {
         let mut missing = Missing::new();
@@ -245,8 +254,8 @@ impl Slice {
             self.part < self.parts.len() || self.aggs.as_ref().is_some_and(|aggs| !aggs.is_done());
     }
 
-    /// What the slice found.
-    pub fn finish(mut self) -> Partial {
+    /// What the slice found; nothing is left in it.
+    pub fn finish(&mut self) -> Partial {
         let max_score = match &self.keep {
             Keep::Sorted(sorter) if self.plan.bound.scores => Some(sorter.max_score()),
             _ => None,
@@ -276,7 +285,7 @@ impl Slice {
             aggs: None,
             memory: Memory::default(),
         };
-        if let Some(run) = self.aggs {
+        if let Some(run) = self.aggs.take() {
             if self.aggs_count {
                 (partial.count, partial.terminated_early) = (run.count(), run.terminated());
             }

@@ -14,7 +14,6 @@ use crate::core::Core;
 use crate::index::block::{self, Level};
 use crate::node::Inbox;
 use crate::ops::Refresh;
-use crate::ops::slices::run_slices;
 
 /// A shard of this core.
 pub(crate) enum Slot<E: Env> {
@@ -83,7 +82,7 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                     let turns = core.turns.clone();
                     let SliceCall { slices, deadline, lane, reply } = *call;
                     turns.run(lane, async move {
-                        reply.send(run_slices(&core.env, slices, deadline).await);
+                        reply.send(core.run_slices(slices, deadline).await);
                     });
                 }
                 Message::Stop { reply } => {

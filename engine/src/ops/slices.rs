@@ -5,13 +5,13 @@
 //! finding. Between steps a core runs its other tasks and looks at the deadline.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::CoreId;
 use env::budget::Holder;
 use env::{Clock, Env, Spawn, reply};
-use search::phase::{Pace, Progress, Shared, Slice};
+use search::phase::{HEAVY_WORK, Pace, Progress, STEP_WORK, Shared, Slice};
 use search::plan::Plan;
 use search::result::Partial;
 
@@ -72,7 +72,7 @@ impl<E: Env> Core<E> {
                 }
             }
         }
-        let mut partials = run_slices(&self.env, own, deadline).await;
+        let mut partials = self.run_slices(own, deadline).await;
         let _held = (!under_way.is_empty()).then(|| self.turns.hold());
         for answer in under_way {
             let Some(found) = answer.await else {
@@ -82,35 +82,74 @@ impl<E: Env> Core<E> {
         }
         Ok(partials)
     }
-}
 
-/// Runs slices one after the other in steps.
-pub(crate) async fn run_slices<E: Env>(
-    env: &E,
-    slices: Vec<(u32, Slice)>,
-    deadline: Option<Duration>,
-) -> Vec<Part> {
-    let mut partials = Vec::with_capacity(slices.len());
-    let clock = env.clock();
-    let mut pace = Pace::default();
-    for (target, mut slice) in slices {
-        let damage = loop {
+    /// Runs slices one after the other in steps.
+    pub(crate) async fn run_slices(
+        &self,
+        slices: Vec<(u32, Slice)>,
+        deadline: Option<Duration>,
+    ) -> Vec<Part> {
+        let mut partials = Vec::with_capacity(slices.len());
+        let mut pace = Pace::default();
+        for (target, slice) in slices {
+            partials.push((target, self.run_slice(slice, deadline, &mut pace).await));
+        }
+        partials
+    }
+
+    async fn run_slice(
+        &self,
+        mut slice: Slice,
+        deadline: Option<Duration>,
+        pace: &mut Pace,
+    ) -> std::result::Result<Partial, segment::Error> {
+        let clock = self.env.clock();
+        while !slice.is_heavy() {
             let begun = clock.monotonic();
-            match slice.step(pace.work()) {
-                Ok(Progress::Done) => break None,
-                Ok(Progress::More) => {}
-                Ok(Progress::Missing(mut missing)) => missing.fetch(),
-                Err(error) => break Some(error),
+            match slice.step(pace.work())? {
+                Progress::Done => return Ok(slice.finish()),
+                Progress::More => {}
+                Progress::Missing(mut missing) => missing.fetch(),
             }
             let now = clock.monotonic();
             pace.took(now.saturating_sub(begun));
             if deadline.is_some_and(|deadline| now >= deadline) {
                 slice.stop();
-                break None;
+                return Ok(slice.finish());
             }
-            env.spawn().yield_if_needed().await;
-        };
-        partials.push((target, damage.map_or_else(|| Ok(slice.finish()), Err)));
+            self.env.spawn().yield_if_needed().await;
+        }
+        self.run_heavy(slice, deadline).await
     }
-    partials
+
+    /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here.
+    async fn run_heavy(
+        &self,
+        slice: Slice,
+        deadline: Option<Duration>,
+    ) -> std::result::Result<Partial, segment::Error> {
+        let slice = Arc::new(Mutex::new(slice));
+        loop {
+            let lent = Arc::clone(&slice);
+            let progress = match self.work(move || lock(&lent).step(HEAVY_WORK)).await {
+                Ok(progress) => progress,
+                Err(_) => lock(&slice).step(STEP_WORK),
+            };
+            match progress? {
+                Progress::Done => break,
+                Progress::More => {}
+                Progress::Missing(mut missing) => missing.fetch(),
+            }
+            if deadline.is_some_and(|deadline| self.env.clock().monotonic() >= deadline) {
+                lock(&slice).stop();
+                break;
+            }
+            self.env.spawn().yield_if_needed().await;
+        }
+        Ok(lock(&slice).finish())
+    }
+}
+
+fn lock(slice: &Mutex<Slice>) -> MutexGuard<'_, Slice> {
+    slice.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -421,3 +421,34 @@ fn what_is_no_zone_is_told_of_the_outer_failure() {
         }
     });
 }
+
+/// Values of one document, level below level: what is collected of it is their product.
+#[test]
+fn many_values_of_one_document_on_many_levels_are_answered_or_refused() {
+    with_node(|mut client| async move {
+        let list: Vec<String> = (0..150).map(|n| n.to_string()).collect();
+        client
+            .good("PUT", "/v/_doc/1?refresh=true", &format!("{{\"m\":[{}]}}", list.join(",")))
+            .await;
+        client.good("PUT", "/v/_doc/2?refresh=true", r#"{"m":[7],"l":[1,2,3,4,5,6]}"#).await;
+        let levels = |field: &str, count: usize| {
+            let terms = format!("{{\"a\":{{\"terms\":{{\"field\":\"{field}\"}},\"aggs\":");
+            let below = format!("{{\"b\":{{\"max\":{{\"field\":\"{field}\"}}}}}}");
+            format!("{{\"size\":0,\"aggs\":{}{below}{}}}", terms.repeat(count), "}}".repeat(count))
+        };
+        // 150 + 22,500 buckets, and 3,375,000 values: more than a core does at a time.
+        let found = client.good("GET", "/v/_search", &levels("m", 2)).await;
+        let outer = at(&found, &["aggregations", "a"]);
+        assert_eq!(at(outer, &["sum_other_doc_count"]).as_u64(), Some(140));
+        let first = &at(outer, &["buckets"]).as_array().expect("a list")[0];
+        assert_eq!(at(first, &["key"]).as_u64(), Some(7), "of two documents");
+        assert_eq!(at(first, &["doc_count"]).as_u64(), Some(2));
+        assert_eq!(at(first, &["a", "sum_other_doc_count"]).as_u64(), Some(140));
+        let inner = &at(first, &["a", "buckets"]).as_array().expect("a list")[0];
+        assert_eq!(at(inner, &["doc_count"]).as_u64(), Some(2));
+        assert_eq!(at(inner, &["b", "value"]).as_f64(), Some(149.0));
+        // Six to the power of 7: it ends, whatever bound it meets first.
+        let told = client.bad("GET", "/v/_search", &levels("l", 7)).await;
+        assert!(told.starts_with("429 ") || told.starts_with("400 "), "{told}");
+    });
+}

@@ -85,6 +85,10 @@ impl Collector for Late {
         around.account.grow(batch.docs.len() * 12);
     }
 
+    fn size(&self) -> usize {
+        self.docs.len() + self.inner.as_ref().map_or(0, |inner| inner.size())
+    }
+
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         if let Some(build) = self.build.take() {
             let (min, max) = self.span.unwrap_or((0, 0));

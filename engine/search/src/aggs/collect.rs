@@ -28,11 +28,20 @@ pub struct Batch<'a> {
     pub owners: &'a [u32],
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
     /// The owner of the document at a place.
     #[inline]
     pub fn owner(&self, at: usize) -> u32 {
         if self.owners.is_empty() { 0 } else { self.owners[at] }
+    }
+
+    /// The same in parts of at most so many documents.
+    pub fn parts(self, most: usize) -> impl Iterator<Item = Batch<'a>> {
+        (0..self.docs.len()).step_by(most.max(1)).map(move |from| {
+            let part = from..(from + most).min(self.docs.len());
+            let owners = if self.owners.is_empty() { &[] } else { &self.owners[part.clone()] };
+            Batch { docs: &self.docs[part], owners }
+        })
     }
 }
 
@@ -110,13 +119,17 @@ impl Scores {
     }
 }
 
-/// How much memory the aggregations of one slice may take, and how much they do.
+/// How much memory the aggregations of one slice may take, and how much they do; and how much work one
+/// call of a collector may be.
 pub struct Account {
     lease: Option<Lease>,
     taken: Vec<Taken>,
     taken_bytes: usize,
     used_bytes: usize,
     fault: Option<Error>,
+    /// Pairs of a document and a bucket since [`Account::begin`], and how many there may be.
+    pairs: u64,
+    pairs_max: u64,
 }
 
 /// What is asked of the lease at once.
@@ -128,7 +141,49 @@ const SLICE_BYTES_MAX: usize = 1 << 30;
 impl Account {
     /// An account over a lease; without one only the greatest size is watched.
     pub fn new(lease: Option<Lease>) -> Self {
-        Self { lease, taken: Vec::new(), taken_bytes: 0, used_bytes: 0, fault: None }
+        Self {
+            lease,
+            taken: Vec::new(),
+            taken_bytes: 0,
+            used_bytes: 0,
+            fault: None,
+            pairs: 0,
+            pairs_max: u64::MAX,
+        }
+    }
+
+    /// An account over the same lease, of which nothing is taken.
+    #[must_use]
+    pub fn renewed(&mut self) -> Self {
+        Self::new(self.lease.take())
+    }
+
+    /// A call of collectors begins, in which they may meet so many pairs of a document and a bucket: a
+    /// document with a thousand values is in a million buckets on the second level, and that is one call.
+    pub fn begin(&mut self, pairs_max: u64) {
+        (self.pairs, self.pairs_max) = (0, pairs_max);
+    }
+
+    /// So many pairs more were met.
+    #[inline]
+    pub fn meet(&mut self, pairs: usize) {
+        self.pairs += pairs as u64;
+    }
+
+    /// Pairs of the call at hand.
+    pub fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// The call was too much: what it has done is of no use.
+    pub fn is_exhausted(&self) -> bool {
+        self.pairs > self.pairs_max
+    }
+
+    /// Collectors may leave everything as it is: nothing of it will be told.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.fault.is_some() || self.is_exhausted()
     }
 
     /// So many bytes more are held.
@@ -206,6 +261,11 @@ pub trait Collector: Send {
         Ok(true)
     }
 
+    /// Buckets and documents that are held until the segment ends, about.
+    fn size(&self) -> usize {
+        0
+    }
+
     /// All documents of the segment are in: names what [`Collector::finish`] will read.
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         let _ = (turn, account);
@@ -244,8 +304,17 @@ impl Group {
     /// All take documents.
     pub fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
         for one in &mut self.0 {
+            around.account.meet(batch.docs.len());
+            if around.account.is_over() {
+                return;
+            }
             one.collect(batch, around);
         }
+    }
+
+    /// Buckets and documents that all hold.
+    pub fn size(&self) -> usize {
+        self.0.iter().map(|one| one.size()).sum()
     }
 
     /// There is one at least, and each can tell without documents.

@@ -108,6 +108,10 @@ impl Collector for Best {
         around.account.grow(bytes);
     }
 
+    fn size(&self) -> usize {
+        self.owners.len()
+    }
+
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         while self.settled < self.owners.len() {
             let mut docs = std::mem::take(&mut self.owners[self.settled].docs);

@@ -141,15 +141,56 @@ pub struct Measure<S> {
     format: Format,
     new: S,
     states: Vec<S>,
+    /// What they held when they were looked at last, and values since.
     bytes: usize,
+    since: usize,
 }
 
 impl<S: State> Measure<S> {
     /// States that begin as `new`.
     pub fn new(numbers: Numbers, format: Format, new: S) -> Self {
-        Self { numbers, format, new, states: Vec::new(), bytes: 0 }
+        Self { numbers, format, new, states: Vec::new(), bytes: 0, since: 0 }
+    }
+
+    fn take(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        let form = self.numbers.form;
+        let mut values = 0;
+        if batch.owners.is_empty() {
+            grow(&mut self.states, 0, &self.new, around.account);
+            let state = &mut self.states[0];
+            self.numbers.runs(batch.docs, |run| {
+                values += run.len();
+                state.add_all(form, run);
+            });
+        } else {
+            let most = batch.owners.iter().max().map_or(0, |owner| *owner as usize);
+            grow(&mut self.states, most, &self.new, around.account);
+            let states = &mut self.states;
+            self.numbers.each(batch.docs, |at, raw| {
+                values += 1;
+                states[batch.owners[at] as usize].add(form, raw);
+            });
+        }
+        if values > batch.docs.len() {
+            around.account.meet(values - batch.docs.len());
+        }
+        self.since += values;
+        if self.new.bytes() > 0 && self.since >= self.states.len() {
+            self.pay(around.account);
+        }
+    }
+
+    /// Counts what states hold beside themselves; all are looked at, so not for each few values.
+    fn pay(&mut self, account: &mut Account) {
+        self.since = 0;
+        let bytes = self.states.iter().map(State::bytes).sum();
+        account.grow(usize::saturating_sub(bytes, self.bytes));
+        self.bytes = self.bytes.max(bytes);
     }
 }
+
+/// Documents that are measured at a time where they have several values each.
+const MANY_VALUES_PART: usize = 64;
 
 /// Room for owners up to `owner`.
 fn grow<S: Clone>(states: &mut Vec<S>, owner: usize, new: &S, account: &mut Account) {
@@ -172,28 +213,26 @@ impl<S: State> Collector for Measure<S> {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        let form = self.numbers.form;
-        if batch.owners.is_empty() {
-            grow(&mut self.states, 0, &self.new, around.account);
-            let state = &mut self.states[0];
-            self.numbers.runs(batch.docs, |values| state.add_all(form, values));
-        } else {
-            let most = batch.owners.iter().max().map_or(0, |owner| *owner as usize);
-            grow(&mut self.states, most, &self.new, around.account);
-            let states = &mut self.states;
-            self.numbers.each(batch.docs, |at, raw| {
-                states[batch.owners[at] as usize].add(form, raw);
-            });
+        if self.numbers.is_single() {
+            self.take(batch, around);
+            return;
         }
-        let mut bytes = 0;
-        if self.new.bytes() > 0 {
-            bytes = self.states.iter().map(State::bytes).sum();
+        for part in batch.parts(MANY_VALUES_PART) {
+            if around.account.is_over() {
+                return;
+            }
+            self.take(part, around);
         }
-        around.account.grow(bytes.saturating_sub(self.bytes));
-        self.bytes = self.bytes.max(bytes);
     }
 
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
+    fn size(&self) -> usize {
+        self.states.len()
+    }
+
+    fn finish(&mut self, owners: usize, account: &mut Account) -> segment::Result<Vec<Partial>> {
+        if self.new.bytes() > 0 {
+            self.pay(account);
+        }
         let states = all(&mut self.states, owners, &self.new);
         Ok(states.into_iter().map(|state| state.partial(&self.format)).collect())
     }
@@ -225,6 +264,36 @@ impl MeasureWords {
         let slots = super::bucket::slots::Slots::new(terms.term_count() as usize);
         Self { terms, words, what, format, slots, counts: Vec::new() }
     }
+
+    fn take(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
+        let (before, mut values) = ((self.slots.len(), self.counts.capacity()), 0);
+        let (slots, counts) = (&mut self.slots, &mut self.counts);
+        if let OfWords::Count = self.what {
+            self.terms.each(batch.docs, |at, _| {
+                values += 1;
+                let owner = batch.owner(at) as usize;
+                if owner >= counts.len() {
+                    counts.resize(owner + 1, 0);
+                }
+                counts[owner] += 1;
+            });
+        } else {
+            self.terms.each(batch.docs, |at, ord| {
+                values += 1;
+                let slot = slots.of(batch.owner(at), i64::from(ord)) as usize;
+                if slot == counts.len() {
+                    counts.push(0);
+                }
+                counts[slot] += 1;
+            });
+        }
+        if values > batch.docs.len() {
+            around.account.meet(values - batch.docs.len());
+        }
+        let counts_bytes = (self.counts.capacity() - before.1) * size_of::<u64>();
+        let slots_bytes = (self.slots.len() - before.0) * size_of::<u64>();
+        around.account.grow(self.slots.grown() + slots_bytes + counts_bytes);
+    }
 }
 
 impl Collector for MeasureWords {
@@ -233,27 +302,20 @@ impl Collector for MeasureWords {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        if let OfWords::Count = self.what {
-            let counts = &mut self.counts;
-            self.terms.each(batch.docs, |at, _| {
-                let owner = batch.owner(at) as usize;
-                if owner >= counts.len() {
-                    counts.resize(owner + 1, 0);
-                }
-                counts[owner] += 1;
-            });
+        if self.terms.is_single() {
+            self.take(batch, around);
             return;
         }
-        let before = self.slots.len();
-        let (slots, counts) = (&mut self.slots, &mut self.counts);
-        self.terms.each(batch.docs, |at, ord| {
-            let slot = slots.of(batch.owner(at), i64::from(ord)) as usize;
-            if slot == counts.len() {
-                counts.push(0);
+        for part in batch.parts(MANY_VALUES_PART) {
+            if around.account.is_over() {
+                return;
             }
-            counts[slot] += 1;
-        });
-        around.account.grow(self.slots.grown() + (self.slots.len() - before) * 16);
+            self.take(part, around);
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.slots.len().max(self.counts.len())
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, _account: &mut Account) -> segment::Result<bool> {

@@ -98,6 +98,11 @@ impl Numbers {
         ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
+    /// No document has two.
+    pub fn is_single(&self) -> bool {
+        self.script.is_none() && self.column.as_ref().is_none_or(Numeric::is_single)
+    }
+
     /// Names what [`Numbers::each`] will read.
     pub fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         if self.script.is_some() {
@@ -270,6 +275,11 @@ impl Terms {
     /// The ranks that count.
     pub fn ranks(&self) -> Range<u32> {
         self.within.clone().unwrap_or(0..self.term_count())
+    }
+
+    /// No document has two.
+    pub fn is_single(&self) -> bool {
+        self.column.as_ref().is_none_or(Ordinals::is_single)
     }
 
     /// Names what [`Terms::each`] will read.

@@ -16,7 +16,7 @@ use super::joining::Joining;
 use super::partial::Partial;
 use super::reduce;
 use super::scripted::{Board, Scripts};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::iter::build::{self as iterators, Context};
 use crate::iter::{AnyFilter, AnyScorer, END, Hits, Turn, WINDOW, Window, bits, window_of};
 use crate::phase::{Part, Parts, keep_alive, keep_in_part};
@@ -33,6 +33,19 @@ const BATCH_MIN: usize = 256;
 /// with percentiles and a cardinality below take some 50 ns, where a unit is 6.
 const DOC_WORK: usize = 2;
 const NODE_WORK: usize = 2;
+
+/// Documents of the first batch of a segment, whose number of buckets nobody knows yet.
+const BATCH_FIRST: usize = 64;
+
+/// Pairs of a document and a bucket that one call may meet on a core that others need, too: about a
+/// millisecond. A call that meets more is given up, and the slice begins anew where it may take its time.
+const PAIRS_HERE: u64 = 1 << 16;
+
+/// Pairs that one call may meet at all: some seconds of a thread, in which nothing stops it.
+const PAIRS_MAX: u64 = 1 << 27;
+
+/// So many buckets, or documents that wait for the end of a segment, are put in order elsewhere.
+const SIZE_HERE: usize = 1 << 14;
 
 /// Reads documents.
 enum Reader {
@@ -82,10 +95,14 @@ pub struct Run {
     account: Account,
     found: Vec<Option<Partial>>,
     batch: usize,
-    /// Work that a document makes.
-    work: usize,
+    /// How many aggregations there are, and pairs of a document and a bucket that a document of the last
+    /// batch made.
+    nodes: usize,
+    pairs: Option<usize>,
     count: u64,
     terminated: bool,
+    /// It is too much at a time for a core that others need, too.
+    heavy: bool,
     done: bool,
 }
 
@@ -107,9 +124,11 @@ impl Run {
             account: Account::new(lease),
             found,
             batch,
-            work: DOC_WORK + NODE_WORK * nodes,
+            nodes,
+            pairs: None,
             count: 0,
             terminated: false,
+            heavy: false,
             done: false,
         }
     }
@@ -134,6 +153,19 @@ impl Run {
         self.done
     }
 
+    /// It is too much at a time for a core that others need, too: its steps belong on a worker.
+    pub fn is_heavy(&self) -> bool {
+        self.heavy && !self.done
+    }
+
+    /// Forgets all that was found, and begins anew as something heavy.
+    fn restart(&mut self) {
+        (self.global, self.part, self.here) = (false, 0, None);
+        self.account = self.account.renewed();
+        self.found.fill(None);
+        (self.count, self.terminated, self.heavy) = (0, false, true);
+    }
+
     /// The segment that the next step reads.
     pub fn segment(&self) -> Option<u32> {
         self.parts.get(self.part).map(|part| part.segment)
@@ -153,7 +185,16 @@ impl Run {
                 self.next_pass();
                 continue;
             };
+            self.account.begin(if self.heavy { PAIRS_MAX } else { PAIRS_HERE });
             self.advance(&part, turn)?;
+            match (self.account.is_exhausted(), self.heavy) {
+                (false, _) => {}
+                (true, true) => self.account.fail(too_many_pairs()),
+                (true, false) => {
+                    self.restart();
+                    turn.end();
+                }
+            }
         }
         Ok(())
     }
@@ -292,6 +333,11 @@ impl Run {
             return Ok(false);
         }
         let Some(found) = here.found.take() else {
+            if !self.heavy && here.group.size() > SIZE_HERE {
+                self.heavy = true;
+                turn.end();
+                return Ok(false);
+            }
             if here.group.leave(turn, &mut self.account)? {
                 let found = here.group.finish(1, &mut self.account)?.pop().unwrap_or_default();
                 here.found = Some(self.places().into_iter().zip(found).collect());
@@ -351,11 +397,25 @@ impl Run {
         Ok(false)
     }
 
+    /// How many documents the turn has time for.
+    fn batch_of(&self, turn: &Turn<'_>) -> usize {
+        let pairs = self.pairs.unwrap_or(self.nodes).max(1);
+        let most = match self.pairs {
+            // Nobody knows yet in how many buckets a document of this index is.
+            None => BATCH_FIRST,
+            Some(_) => self.batch,
+        };
+        let fits = turn.left() / (DOC_WORK + NODE_WORK * pairs);
+        let least = if pairs > self.nodes { 1 } else { BATCH_MIN };
+        let safe = (PAIRS_HERE as usize / 4 / pairs).max(1);
+        most.min(fits.max(least)).min(safe)
+    }
+
     /// Gives the next documents to the collectors.
     fn collect(&mut self, here: &mut Here, turn: &mut Turn<'_>) {
         // A batch that scripts have begun is what it was; others are no more than the turn has time for.
         let batch = match here.scripts.is_empty() {
-            true => self.batch.min((turn.left() / self.work).max(BATCH_MIN)),
+            true => self.batch_of(turn),
             false => self.batch,
         };
         let end = (here.at + batch).min(here.docs.len());
@@ -386,7 +446,9 @@ impl Run {
             account: &mut self.account,
         };
         here.group.collect(Batch { docs, owners: &[] }, &mut around);
-        turn.spend(docs.len() * self.work);
+        let pairs = (self.account.pairs() as usize).max(docs.len() * self.nodes);
+        turn.spend(docs.len() * DOC_WORK + pairs * NODE_WORK);
+        self.pairs = Some(pairs.div_ceil(docs.len()));
         here.at = end;
         if here.board.take().is_some() {
             here.ready = false;
@@ -464,6 +526,15 @@ impl Run {
             self.count += here.docs.len() as u64;
         }
     }
+}
+
+/// A few documents are in so many buckets, level below level, that nobody waits for the answer.
+fn too_many_pairs() -> Error {
+    let reason = format!(
+        "the values of few documents are in more than [{PAIRS_MAX}] buckets of the aggregations: ask for fewer \
+         levels, or for fields with fewer values a document"
+    );
+    Error::new(Kind::IllegalArgument, reason)
 }
 
 /// Aggregations of all levels.

@@ -17,6 +17,10 @@ use crate::iter::Turn;
 /// Keys below this are counted in a plain array where nothing but a count is wanted.
 const PLAIN_MAX: usize = 1 << 16;
 
+/// Documents go on to what is below at so many at a time, each with its bucket: a document stands there once
+/// for each of its keys.
+const PART: usize = 4096;
+
 /// What the count of one bucket takes in a list that grows.
 const COUNT_BYTES: usize = 2 * size_of::<u64>();
 
@@ -170,6 +174,41 @@ impl<K: Keys> Keyed<K> {
     }
 }
 
+/// Buckets that are found and counted, and paid for now and then.
+struct Counted<'k> {
+    slots: &'k mut Slots,
+    counts: &'k mut Vec<u64>,
+    /// Buckets that are paid for.
+    paid: usize,
+}
+
+impl<'k> Counted<'k> {
+    fn new(slots: &'k mut Slots, counts: &'k mut Vec<u64>) -> Self {
+        let paid = slots.len();
+        Self { slots, counts, paid }
+    }
+
+    /// Counts a document in its bucket, which is given.
+    #[inline]
+    fn count(&mut self, owner: u32, key: i64, times: u64) -> u32 {
+        let bucket = self.slots.of(owner, key);
+        match self.counts.get_mut(bucket as usize) {
+            Some(count) => *count += times,
+            None => self.counts.push(times),
+        }
+        bucket
+    }
+
+    /// Counts the memory of those that are new.
+    fn pay(&mut self, account: &mut Account) {
+        let new = self.slots.len() - self.paid;
+        if new > 0 {
+            account.grow(self.slots.grown() + new * COUNT_BYTES);
+            self.paid += new;
+        }
+    }
+}
+
 impl<K: Keys> Collector for Keyed<K> {
     fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         // Both name what they need, so that it is fetched at once.
@@ -187,51 +226,61 @@ impl<K: Keys> Collector for Keyed<K> {
                 self.totals[owner] += around.multitudes.count(batch.docs[at]);
             }
         }
-        let before = self.slots.len();
-        let (slots, counts) = (&mut self.slots, &mut self.counts);
         let multitudes = around.multitudes;
-        let mut count = |owner: u32, key: i64, times: u64| {
-            let bucket = slots.of(owner, key);
-            match counts.get_mut(bucket as usize) {
-                Some(count) => *count += times,
-                None => counts.push(times),
-            }
-            bucket
-        };
         let span = self.keys.span();
+        let mut is_over = false;
+        let buckets = &mut Counted::new(&mut self.slots, &mut self.counts);
         if !self.subs.is_empty() {
-            let (docs, buckets) = (&mut self.docs, &mut self.buckets);
+            let (docs, owners, subs) = (&mut self.docs, &mut self.buckets, &mut self.subs);
             docs.clear();
-            buckets.clear();
+            owners.clear();
             self.keys.each(batch.docs, |at, key| {
+                if is_over {
+                    return;
+                }
                 docs.push(batch.docs[at]);
-                buckets.push(count(batch.owner(at), key, multitudes.count(batch.docs[at])));
+                owners.push(buckets.count(batch.owner(at), key, multitudes.count(batch.docs[at])));
+                if docs.len() == PART {
+                    buckets.pay(around.account);
+                    subs.collect(Batch { docs, owners }, around);
+                    docs.clear();
+                    owners.clear();
+                    is_over = around.account.is_over();
+                }
             });
-            if !docs.is_empty() {
-                self.subs.collect(Batch { docs, owners: buckets }, around);
+            if !docs.is_empty() && !is_over {
+                subs.collect(Batch { docs, owners }, around);
             }
-        } else if !multitudes.is_plain() {
-            self.keys.each(batch.docs, |at, key| {
-                count(batch.owner(at), key, multitudes.count(batch.docs[at]));
-            });
-        } else if batch.owners.is_empty() && (1..=PLAIN_MAX).contains(&span) {
+        } else if multitudes.is_plain()
+            && batch.owners.is_empty()
+            && (1..=PLAIN_MAX).contains(&span)
+        {
             make_room(&mut self.plain, span, around.account);
             let plain = self.plain.as_mut_slice();
             self.keys.each(batch.docs, |_, key| match plain.get_mut(key as usize) {
                 Some(count) => *count += 1,
                 None => {
-                    count(0, key, 1);
+                    buckets.count(0, key, 1);
                 }
             });
         } else {
+            let mut left = PART;
             self.keys.each(batch.docs, |at, key| {
-                count(batch.owner(at), key, 1);
+                if is_over {
+                    return;
+                }
+                buckets.count(batch.owner(at), key, multitudes.count(batch.docs[at]));
+                left -= 1;
+                if left == 0 {
+                    left = PART;
+                    around.account.meet(PART);
+                    buckets.pay(around.account);
+                    is_over = around.account.is_over();
+                }
             });
+            around.account.meet(PART - left);
         }
-        let new = self.slots.len() - before;
-        if new > 0 {
-            around.account.grow(self.slots.grown() + new * COUNT_BYTES);
-        }
+        buckets.pay(around.account);
         let keys = self.keys.bytes();
         around.account.grow(keys.saturating_sub(self.keys_bytes));
         self.keys_bytes = self.keys_bytes.max(keys);
@@ -245,6 +294,10 @@ impl<K: Keys> Collector for Keyed<K> {
     fn take_all(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         make_room(&mut self.plain, self.keys.span(), account);
         self.keys.count_all(&mut self.plain, turn)
+    }
+
+    fn size(&self) -> usize {
+        self.slots.len() + self.plain.len() + self.subs.size()
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {

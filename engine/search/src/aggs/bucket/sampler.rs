@@ -73,6 +73,10 @@ impl Collector for Sampler {
         around.account.grow(batch.docs.len() * 8);
     }
 
+    fn size(&self) -> usize {
+        self.owners.iter().map(|list| 1 + list.len()).sum::<usize>() + self.subs.size()
+    }
+
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         if self.chosen.is_none() {
             let mut chosen = Vec::new();

@@ -65,6 +65,10 @@ impl<C: Choose> Collector for Single<C> {
         }
     }
 
+    fn size(&self) -> usize {
+        self.counts.len() + self.subs.size()
+    }
+
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
         self.subs.leave(turn, account)
     }
