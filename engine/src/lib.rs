@@ -21,6 +21,7 @@ pub mod task;
 pub use core::{Core, start_all};
 pub use error::{Error, Result};
 pub use gate::{Everything, Gate, Limits, Open, Origin};
+pub use host::folders::is_blank_index;
 pub use host::room::Marks;
 pub use host::scrub::{Other, Scrubbing};
 pub use node::{Config, Inbox, Shared, prepare};

@@ -7,7 +7,6 @@
 //! two slots of its manifest, every segment and file of living documents that it names, and its
 //! log. Files that no manifest names are what an interrupted save left; they hold nothing.
 
-pub mod read_only;
 #[cfg(test)]
 mod rot;
 mod store;
@@ -16,13 +15,13 @@ use std::fmt;
 use std::io::Write;
 use std::sync::mpsc;
 
+use env::read_only;
 use json::{Value, json};
 
 use crate::command;
 use crate::config::data_folder;
 use crate::failure::{Code, Failure, Result};
 use crate::folder::{Folder, read_json};
-use read_only::read_only;
 
 /// Something that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,6 +24,7 @@ pub mod net;
 pub mod pace;
 pub mod published;
 pub mod random;
+pub mod read_only;
 pub mod reply;
 pub mod rising;
 pub mod spawn;
@@ -39,6 +40,7 @@ pub use join::join_all;
 pub use net::Stream;
 pub use pace::Pace;
 pub use random::Random;
+pub use read_only::{ReadOnly, read_only};
 pub use spawn::Spawn;
 pub use with_disk::WithDisk;
 

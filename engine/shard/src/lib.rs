@@ -16,6 +16,7 @@
 //! | a document before it is written            | [`lone`]                                    |
 //! | bytes on disk                              | [`frame`], [`manifest`], [`file`]           |
 //! | what is durable when                       | `flush`, `recover`, `replay`                |
+//! | whether a folder holds anything            | `blank`                                     |
 //! | which segments are merged                  | [`merge`]                                   |
 //!
 //! Deliberately absent: HTTP and index names (`engine`), reading by query (`search`), the bytes of
@@ -24,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+mod blank;
 mod buffer;
 pub mod config;
 mod decide;
@@ -52,6 +54,7 @@ mod update;
 mod versions;
 mod write;
 
+pub use blank::is_blank;
 pub use config::{Durability, MergeConfig, RefreshInterval, ShardConfig};
 pub use error::{Conflict, Error, Result, WriteError};
 pub use merge::Aim;

@@ -1,5 +1,14 @@
 //! Folders of indices that are named no more: the keeper removes them, now or at the next start.
+//!
+//! Always true
+//! 1. At a start only that is removed of which the cluster state says that it was deleted, or which
+//!    holds nothing that was ever acknowledged. A state that is older than the folders, or has lost its
+//!    end, costs nobody a document.
+//! 2. Beside folders that hold something no empty state is begun.
 
+use std::path::Path;
+
+use base::ShardId;
 use cluster::{Command, State};
 use env::{Disk, Env, ErrorKind};
 
@@ -39,24 +48,78 @@ impl<E: Env> Keeper<E> {
             return Ok(());
         }
         (self.warn)(&format!("[{}] indices that were not copied whole are removed", uuids.len()));
-        self.propose(Command::DeleteIndices { uuids }).await?;
+        self.propose(Command::DeleteIndices { uuids: uuids.clone() }).await?;
         self.publish_state();
-        self.remove_orphans().await;
+        for uuid in uuids {
+            self.remove_folder(uuid).await;
+        }
         Ok(())
     }
 
-    /// Folders of indices that were deleted just before a crash.
+    /// Looks at the folders that no index names: those of indices that were deleted, or not made to the
+    /// end, just before a crash are removed; of any other it is told.
     pub(super) async fn remove_orphans(&self) {
-        let dir = self.shared.config.data.join("indices");
-        let Ok(entries) = self.env.disk().list(&dir).await else { return };
         let state = self.value.state();
-        for entry in entries.into_iter().filter(|entry| entry.is_dir) {
-            // Only names that we make are ours.
-            if let Some(uuid) = cluster::state::uuid_from_text(&entry.name)
-                && state.index_by_uuid(uuid).is_none()
-            {
-                self.remove_folder(uuid).await;
+        for uuid in folders(&self.env, &self.shared.config.data).await {
+            if state.index_by_uuid(uuid).is_some() {
+                continue;
             }
+            let dir = self.shared.index_dir(uuid);
+            let was_deleted = state.tombstones.iter().any(|one| one.uuid == uuid);
+            if was_deleted || is_blank_index(&self.env, &dir, uuid).await {
+                self.remove_folder(uuid).await;
+                continue;
+            }
+            (self.warn)(&format!(
+                "[{}] holds documents of an index that the cluster state does not name: it is kept as it is, and \
+                 nobody finds it; stop the node and bring back the folder [cluster] that names it, or move this one \
+                 away",
+                dir.display()
+            ));
         }
     }
+}
+
+/// The indices whose folders stand in the data folder. Only names that we make are ours.
+async fn folders<E: Env>(env: &E, data: &Path) -> Vec<[u8; 16]> {
+    let entries = env.disk().list(&data.join("indices")).await.unwrap_or_default();
+    let folders = entries.into_iter().filter(|entry| entry.is_dir);
+    folders.filter_map(|entry| cluster::state::uuid_from_text(&entry.name)).collect()
+}
+
+/// Whether nothing was ever written into an index of these shards: see [`shard::is_blank`].
+pub async fn is_blank_index<E: Env>(env: &E, dir: &Path, uuid: [u8; 16]) -> bool {
+    let Ok(entries) = env.disk().list(dir).await else { return false };
+    for entry in entries {
+        let Ok(number) = entry.name.parse() else { return false };
+        let shard = ShardId { index: uuid, number };
+        if !entry.is_dir || !shard::is_blank(env, &dir.join(entry.name), shard).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// Refuses to begin an empty cluster state beside indices that hold something: it would name none of
+/// them.
+pub(super) async fn refuse_beside_indices<E: Env>(
+    env: &E,
+    data: &Path,
+) -> std::result::Result<(), consensus::Error> {
+    let indices = data.join("indices");
+    for uuid in folders(env, data).await {
+        let dir = indices.join(cluster::state::uuid_text(uuid));
+        if !is_blank_index(env, &dir, uuid).await {
+            return Err(consensus::Error::Corrupt {
+                file: data.join("cluster").display().to_string(),
+                what: format!(
+                    "there is no cluster state, while [{}] holds documents: bring the folder back from the same \
+                     copy, or move what is in [{}] away to begin anew",
+                    dir.display(),
+                    indices.display()
+                ),
+            });
+        }
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@
 //! 2. A folder is removed only after the state that names its index no more is durable.
 //! 3. The shards of a new index are made before the state names it: from then on a missing manifest
 //!    is a failure, never an empty shard. What a crash leaves of an index that was never named is
-//!    removed at the next start.
+//!    empty, and removed at the next start (`folders`).
 //! 4. What is known to be wrong with a shard stays known while its index is closed: its entry stays in
 //!    the directory until the index is opened, which tries again, or is deleted.
 
@@ -23,6 +23,7 @@ use consensus::{Replicated, Setup};
 use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
 use super::call::{Message, NotOpened, OpenCall};
+use super::folders;
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
 use crate::core::{Core, reserved_alias};
@@ -58,6 +59,7 @@ impl<E: Env> Keeper<E> {
         let value: Replicated<E, State> = if Replicated::<E, State>::exists(&env, &setup).await? {
             Replicated::open(&env, setup, reserve).await?
         } else {
+            folders::refuse_beside_indices(&env, &shared.config.data).await?;
             Replicated::create(&env, setup, reserve).await?
         };
         let keeper = Rc::new(Self {

@@ -3,7 +3,7 @@
 //! (`room`), who reads all of it now and then (`scrub`).
 
 pub mod call;
-mod folders;
+pub mod folders;
 pub(crate) mod keeper;
 pub(crate) mod room;
 pub mod scrub;

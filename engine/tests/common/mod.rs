@@ -11,6 +11,7 @@ pub fn config() -> Config {
 }
 
 /// The cores of a node that was just started.
+#[allow(dead_code, reason = "not all tests take every start for sure")]
 pub async fn start(env: &SimEnv) -> Vec<Rc<Core<SimEnv>>> {
     start_all(env, config()).await.expect("the state opens")
 }

@@ -25,10 +25,9 @@ use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, 
 use engine::ops::search::SearchCall;
 use engine::ops::{IndicesOptions, Refresh};
 use engine::{Config, Core, Everything, start_all};
-use env::{Bytes, Clock, Env};
+use env::{Bytes, Clock, Env, read_only};
 use sim::{Sim, SimEnv};
 
-use super::read_only::read_only;
 use super::{Report, store};
 
 type Node = Rc<Core<SimEnv>>;
@@ -346,6 +345,37 @@ fn a_shard_that_is_gone_is_missed() {
     assert_eq!(damages.len(), 1, "{damages:?}");
     assert_eq!(damages[0].file, named);
     assert!(damages[0].what.contains("it is missing"), "{damages:?}");
+}
+
+#[test]
+fn documents_that_no_cluster_state_names_are_told() {
+    let image = image();
+    let is_state = |path: &Path| path.starts_with(Path::new(DATA).join("cluster"));
+    let sim = plant(&image);
+    let env = sim.env();
+    sim.run(async move {
+        let (node, _store) = start(&env).await.expect("a healthy disk");
+        write(&node, "three", 0..1, WriteAction::Index).await;
+        let made = node.create_index(&Everything, "four", &json::json!({})).await;
+        made.expect("a healthy disk");
+    });
+    sim.kill();
+    assert_eq!(checked(&sim).damages, []);
+    let mut older: Image = sim
+        .files()
+        .into_iter()
+        .filter_map(|(path, _)| Some((path.clone(), sim.bytes(path)?)))
+        .collect();
+    older.retain(|path, _| !is_state(path));
+    let told = checked(&plant(&older)).damages;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].file, "cluster");
+    assert!(told[0].what.contains("it is missing, while indices/"), "{told:?}");
+    older.extend(image.into_iter().filter(|(path, _)| is_state(path)));
+    let told = checked(&plant(&older)).damages;
+    assert_eq!(told.len(), 1, "the one that is empty is what a cut creation leaves: {told:?}");
+    assert!(told[0].file.starts_with("indices/"), "{told:?}");
+    assert!(told[0].what.contains("belongs to no index of the cluster state"), "{told:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::ShardId;
 use consensus::{Replicated, Setup, State, snapshot};
+use engine::is_blank_index;
 use env::{Bytes, Disk, Env, ErrorKind, File};
 use segment::footer::{self, FileKind};
 use segment::{Live, verify};
@@ -20,10 +21,31 @@ const READ_BYTES_MAX: usize = 256 << 20;
 pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
     let mut walk = Walk { env, root, report };
     let state = walk.value::<cluster::State>("cluster").await;
+    let mut is_state_told = state.is_some() || !walk.report.damages.is_empty();
     walk.value::<authz::State>("authz").await;
     for index in walk.folders(&root.join("indices")).await {
         let folder = root.join("indices").join(&index);
         let Some(uuid) = cluster::state::uuid_from_text(&index) else { continue };
+        let is_named = state.as_ref().is_some_and(|state| state.index_by_uuid(uuid).is_some());
+        if !is_named {
+            let deleted = |state: &cluster::State| {
+                state.tombstones.iter().any(|tombstone| tombstone.uuid == uuid)
+            };
+            if state.as_ref().is_some_and(deleted) || is_blank_index(env, &folder, uuid).await {
+                // The next start removes it.
+                continue;
+            }
+            if state.is_some() {
+                walk.damage(
+                    &folder,
+                    "it belongs to no index of the cluster state, and holds documents",
+                );
+            } else if !is_state_told {
+                is_state_told = true;
+                let what = format!("it is missing, while {} holds documents", walk.name(&folder));
+                walk.damage(&root.join("cluster"), what);
+            }
+        }
         for shard in walk.folders(&folder).await {
             let Ok(number) = shard.parse() else { continue };
             walk.report.shard_count += 1;

@@ -10,9 +10,8 @@ use std::sync::mpsc;
 
 use base::FieldNo;
 use consensus::{Replicated, Setup};
+use env::{ReadOnly, read_only};
 use runtime::RuntimeEnv;
-
-use crate::check::read_only::{ReadOnly, read_only};
 
 /// Names by number; the system's own are always known.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use env::disk::Entry;
-use env::{Bytes, Disk, Env, Error, ErrorKind, Result, WithDisk};
+use crate::disk::Entry;
+use crate::{Bytes, Disk, Env, Error, ErrorKind, Result, WithDisk};
 
 /// An `E` whose files cannot be changed by name.
 pub type ReadOnly<E> = WithDisk<E, ReadOnlyDisk<<E as Env>::Disk>>;
