@@ -1,12 +1,12 @@
 //! What may be wrong with a segment's bytes, or with a wish to write one.
 //!
 //! Two faults of three: the disk gave other bytes than were written (`Footer`, `Version`,
-//! `Checksum`, `Malformed`, `Live`), and the caller asked for more than the format holds (`Limit`,
+//! `Checksum`, `Malformed`, `Live`, `Input`), and the caller asked for more than the format holds (`Limit`,
 //! `Cancelled`). The third, a bug of ours, is an assertion.
 
 use std::fmt;
 
-use base::FieldNo;
+use base::{FieldNo, SegmentId};
 
 use crate::toc::SectionKind;
 
@@ -66,6 +66,13 @@ pub enum Error {
     },
     /// The caller asked a merge to end early.
     Cancelled,
+    /// One of the segments that a merge reads cannot be read.
+    Input {
+        /// Which.
+        segment: SegmentId,
+        /// What is wrong with it.
+        error: Box<Self>,
+    },
 }
 
 impl fmt::Display for Error {
@@ -88,6 +95,7 @@ impl fmt::Display for Error {
             }
             Self::Live { what } => write!(f, "file of live documents: {what}"),
             Self::Cancelled => f.write_str("cancelled"),
+            Self::Input { segment, error } => write!(f, "segment {}: {error}", segment.get()),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! 1. Inputs follow one another as given, each in its own document order; where all stand in one
 //!    order, so does the result, and documents that are equal in it keep the order of the inputs.
 //!    Dead documents, and terms that none of the others has, are gone ([`DocMap`]).
-//! 2. What an input holds damaged is never carried over: every byte is read through its checksum,
-//!    and the merge ends with the error.
+//! 2. What an input holds damaged is never carried over: every byte is read through its checksum, also
+//!    where a reader before found its page good, and the merge ends with the error and the input's number.
 //! 3. Beside the result, memory holds blocks of the inputs, four bytes for each term of a column
 //!    of terms, and all points of a field that has several dimensions; where the result is sorted,
 //!    eight bytes for each document and key while the order is found, and eight for each document.
@@ -31,11 +31,53 @@ use crate::steps::{Steps, Watch};
 use crate::stored::merge::merge_stored;
 use crate::terms::MergedTerms;
 use crate::toc::SectionKind;
+use crate::verify;
 use crate::writer::{DOC_COUNT_MAX, SegmentWriter, TermBlocks};
 
 /// Merges `inputs`, each with its alive documents, to segment `id`: gives the bytes of its file,
-/// and where each document went. Ends with [`Error::Cancelled`] where the watch breaks.
+/// and where each document went.
+///
+/// # Errors
+/// [`Error::Cancelled`] where the watch breaks; [`Error::Input`] where an input is damaged;
+/// [`Error::Limit`] where the result would be larger than a segment can be.
 pub fn merge(
+    inputs: &[(Segment, Option<Arc<Live>>)],
+    id: SegmentId,
+    watch: &mut Watch<'_>,
+) -> Result<(Vec<u8>, DocMap)> {
+    let mut afresh = Vec::with_capacity(inputs.len());
+    for (segment, live) in inputs {
+        let opened = segment.afresh().map_err(|error| of_input(segment, error))?;
+        afresh.push((opened, live.clone()));
+    }
+    merge_afresh(&afresh, id, watch).map_err(|error| blame(&afresh, error))
+}
+
+/// Finds the input that an error is of: readers do not tell whose bytes they read.
+#[cold]
+fn blame(inputs: &[(Segment, Option<Arc<Live>>)], error: Error) -> Error {
+    if matches!(error, Error::Cancelled | Error::Limit { .. } | Error::Input { .. }) {
+        return error;
+    }
+    let segments = || inputs.iter().map(|(segment, _)| segment);
+    if let Some(segment) = segments().find(|segment| segment.fault() == Some(&error)) {
+        return of_input(segment, error);
+    }
+    // What makes no sense, though its checksums are right: whoever is read alone says so as well.
+    let is_damaged = |segment: &&Segment| {
+        !verify::verify(segment.id(), segment.file().whole().clone()).is_empty()
+    };
+    match segments().find(is_damaged) {
+        Some(segment) => of_input(segment, error),
+        None => error,
+    }
+}
+
+fn of_input(segment: &Segment, error: Error) -> Error {
+    Error::Input { segment: segment.id(), error: Box::new(error) }
+}
+
+fn merge_afresh(
     inputs: &[(Segment, Option<Arc<Live>>)],
     id: SegmentId,
     watch: &mut Watch<'_>,

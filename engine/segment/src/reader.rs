@@ -84,6 +84,15 @@ impl Segment {
         })))
     }
 
+    /// The same file, opened anew: nothing that was read of it before is believed. A map shows what the
+    /// kernel has now, which may be another page than the one that was compared with its checksum once.
+    ///
+    /// # Errors
+    /// Those of [`Segment::open`].
+    pub fn afresh(&self) -> Result<Self> {
+        Self::open(self.id(), self.file().whole().clone(), Check::Lazy)
+    }
+
     /// Lets the segment hold the memory that its bytes take: views hold it for as long as they
     /// like. Only the first charge counts.
     pub fn charge(&self, taken: Vec<Taken>) {

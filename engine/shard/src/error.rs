@@ -91,6 +91,7 @@ impl Error {
     pub(crate) fn in_segment(id: SegmentId, error: &segment::Error) -> Self {
         let file = file::segment_name(id);
         match error {
+            segment::Error::Input { segment, error } => Self::in_segment(*segment, error),
             segment::Error::Version { found, expected } => {
                 Self::Version { file, found: u32::from(*found), expected: u32::from(*expected) }
             }
