@@ -159,6 +159,7 @@ impl<E: Env> Core<E> {
         });
         let serving = Rc::clone(&core);
         core.env.spawn().spawn(serve::serve(serving, inbox));
+        core.follow_directory();
         if id == KEEPER {
             Keeper::start(&core).await?;
         }
@@ -173,6 +174,18 @@ impl<E: Env> Core<E> {
     /// Where the shards are.
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(self.directory.borrow_mut().get())
+    }
+
+    /// Looks at each new directory, asked or not: whoever keeps one in which a shard stood keeps its
+    /// segments mapped, and of a deleted index the room on the disk.
+    fn follow_directory(self: &Rc<Self>) {
+        let core = Rc::downgrade(self);
+        let directory = Arc::clone(&self.shared.directory);
+        self.env.spawn().spawn(async move {
+            while let Some(version) = core.upgrade().map(|core| core.seen().directory) {
+                directory.changed(version).await;
+            }
+        });
     }
 
     /// What is the newest now, for [`Core::changed`]. To be asked before one looks at the values:

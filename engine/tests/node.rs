@@ -3,9 +3,11 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Everything;
+use engine::node::Entry;
 use engine::ops::bulk::BulkRequest;
 use engine::ops::document::{GetRequest, SourceFilter, VersionType, WriteAction, WriteItem};
 use engine::ops::search::SearchCall;
@@ -214,4 +216,38 @@ fn a_cluster_remembers_when_it_was_made() {
     assert!(first.is_some());
     sim.crash();
     assert_eq!(sim.run(made_ms(sim.env())), first);
+}
+
+/// A core that was asked nothing after the deletion kept the directory of before, and with it the files.
+#[test]
+fn a_deleted_index_is_held_by_no_core() {
+    let sim = Sim::new(1);
+    let env = sim.env();
+    sim.run(async move {
+        let cores = start(&env).await;
+        let write = item(WriteAction::Index, "gone", "1", r#"{"n":1}"#);
+        cores[0].write(&Everything, write, Refresh::Now).await.expect("a healthy disk");
+        let options = IndicesOptions::default;
+        cores[0].flush(&Everything, "gone", options()).await.expect("a healthy disk");
+        let query = search("gone", r#"{"query":{"range":{"n":{"gt":0}}}}"#);
+        for core in &cores {
+            let found = core.search(&Everything, &query).await.expect("healthy");
+            assert_eq!(found.result.hits.len(), 1);
+        }
+        let files: Vec<_> = {
+            let directory = cores[1].directory();
+            let readers = directory.shards.values().map(|entry| match entry {
+                Entry::Open(reader) => reader.clone(),
+                Entry::Opening | Entry::Failed(_) => panic!("a healthy disk"),
+            });
+            let views: Vec<_> = readers.map(|reader| reader.view.load()).collect();
+            let segments = views.iter().flat_map(|view| &view.segments);
+            segments.map(|at| Arc::downgrade(at.segment.file())).collect()
+        };
+        assert_eq!(files.len(), 1);
+        cores[0].delete_index(&Everything, "gone", options()).await.expect("it was there");
+        env.clock().sleep(Duration::from_secs(2)).await;
+        assert!(files.iter().all(|file| file.upgrade().is_none()), "somebody holds it");
+        cores[0].stop().await;
+    });
 }
