@@ -17,10 +17,11 @@ mod greeting;
 mod ready;
 mod slow_log;
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use authz::Secret;
 use authz::password::CHARACTERS_MIN;
@@ -42,6 +43,9 @@ use crate::failure::{Code, Failure, Result};
 use crate::file_user;
 use crate::folder::Folder;
 use crate::{logging, machine};
+
+/// Between two attempts to write a ready file for which there was no room.
+const READY_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the cores, and the thread of the signals, tell this thread.
 #[allow(clippy::large_enum_variant, reason = "a handful in the life of a process")]
@@ -372,8 +376,15 @@ impl Node {
         options: &Serve,
     ) -> Result<()> {
         let node_file = told.data.join("node/ready");
+        let asked_file = options.ready_file.as_deref();
+        // The ready files that are still to be written.
+        let mut owed: Vec<&Path> = Vec::new();
         loop {
-            match self.events.recv() {
+            let event = match owed.is_empty() {
+                true => self.events.recv().map_err(RecvTimeoutError::from),
+                false => self.events.recv_timeout(READY_PAUSE),
+            };
+            match event {
                 Ok(Event::Up { keeper, first, enrollment }) => {
                     let mut tls = None;
                     if let Some(made) = certificates.take() {
@@ -388,12 +399,10 @@ impl Node {
                     tracing::info!(url = told.url, data = %told.data.display(), "started");
                 }
                 Ok(Event::Settled) => {
-                    // A full disk is no reason not to serve: only commands beside this node miss it.
-                    if let Err(failure) = told.write(&node_file) {
-                        tracing::warn!("{failure}");
-                    }
-                    if let Some(file) = &options.ready_file {
-                        told.write(file)?;
+                    // A full disk is no reason not to serve: whoever waits for a file has it when there is room.
+                    owed.extend([&*node_file].into_iter().chain(asked_file));
+                    for failure in told.write_owed(&mut owed) {
+                        tracing::warn!("{failure}; it is tried again until it can be written");
                     }
                     tracing::info!("ready");
                 }
@@ -402,13 +411,14 @@ impl Node {
                     tracing::info!(signal, "stopping");
                     self.stop()?;
                     ready::remove(&node_file)?;
-                    if let Some(file) = &options.ready_file {
+                    if let Some(file) = asked_file {
                         ready::remove(file)?;
                     }
                     tracing::info!("stopped");
                     return Ok(());
                 }
-                Err(mpsc::RecvError) => {
+                Err(RecvTimeoutError::Timeout) => drop(told.write_owed(&mut owed)),
+                Err(RecvTimeoutError::Disconnected) => {
                     return Err(Failure::new(Code::Failed, "the cores ended by themselves"));
                 }
             }

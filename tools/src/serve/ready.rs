@@ -27,6 +27,19 @@ pub struct Told {
 }
 
 impl Told {
+    /// Writes the files that are `owed`; those that could not be written stay, and why is the answer.
+    pub fn write_owed(&self, owed: &mut Vec<&Path>) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        owed.retain(|path| match self.write(path) {
+            Ok(()) => false,
+            Err(failure) => {
+                failures.push(failure);
+                true
+            }
+        });
+        failures
+    }
+
     /// Writes the file, whole.
     pub fn write(&self, path: &Path) -> Result<()> {
         let authority = self.authority.as_ref().map(|path| path.display().to_string());
@@ -69,5 +82,34 @@ pub fn remove(path: &Path) -> Result<()> {
             Err(Failure::file("removing", path, &error))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_now_is_owed() {
+        let folder = std::env::temp_dir().join(format!("corelode-ready-{}", std::process::id()));
+        let (here, there) = (folder.join("a"), folder.join("none/b"));
+        std::fs::create_dir_all(&folder).expect("writable");
+        let told = Told {
+            url: "http://127.0.0.1:9200".to_owned(),
+            transport: "127.0.0.1:9300".to_owned(),
+            authority: None,
+            fingerprint: None,
+            data: folder.clone(),
+            security: false,
+            cores: 1,
+        };
+        let mut owed = vec![&*here, &*there];
+        assert_eq!(told.write_owed(&mut owed).len(), 1);
+        assert!(here.exists());
+        assert_eq!(owed, [&*there]);
+        std::fs::create_dir_all(folder.join("none")).expect("writable");
+        assert!(told.write_owed(&mut owed).is_empty());
+        assert!(there.exists() && owed.is_empty());
+        std::fs::remove_dir_all(&folder).expect("ours");
     }
 }
