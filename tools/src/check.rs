@@ -21,7 +21,7 @@ use json::{Value, json};
 use crate::command;
 use crate::config::data_folder;
 use crate::failure::{Code, Failure, Result};
-use crate::folder::{Folder, read_json};
+use crate::folder::{Folder, read_sealed};
 
 /// Something that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub fn run(options: &command::Check) -> Result<()> {
     let mut report = Report::default();
     for name in ["identity", "keystore"] {
         report.file_count += 1;
-        if let Err(failure) = read_json(&folder.node(name)) {
+        if let Err(failure) = read_sealed(&folder.node(name)) {
             report.damages.push(Damage::file(format!("node/{name}"), failure));
         }
     }

@@ -18,6 +18,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use base::checksum::checksum;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use env::Random;
@@ -159,7 +160,7 @@ impl Folder {
             random.fill(&mut bytes);
             BASE64.encode(bytes)
         };
-        let known = read_json(&path)?;
+        let known = read_sealed(&path)?;
         let id = |value: &Value, key: &str| {
             let text = value.get(key).and_then(Value::as_str);
             text.filter(|text| text.len() == 22).map(str::to_owned)
@@ -176,26 +177,26 @@ impl Folder {
             "node": identity.node.as_str(),
             "cluster": identity.cluster.as_str(),
         });
-        save(&path, json::to_string(&value).as_bytes(), 0o600)?;
+        save(&path, sealed(&value).as_bytes(), 0o600)?;
         Ok(identity)
     }
 
     /// Makes the keystore at the first start: the key under which tokens are hashed at rest.
     pub fn make_keystore(&self, random: &impl Random) -> Result<()> {
         let path = self.node("keystore");
-        if read_json(&path)?.is_some() {
+        if read_sealed(&path)?.is_some() {
             return Ok(());
         }
         let mut pepper = [0; PEPPER_BYTES];
         random.fill(&mut pepper);
         let value = json!({"format": FORMAT, "pepper": (BASE64.encode(pepper))});
-        save(&path, json::to_string(&value).as_bytes(), 0o600)
+        save(&path, sealed(&value).as_bytes(), 0o600)
     }
 
     /// The secret of the keystore, from which the keys of tokens follow.
     pub fn pepper(&self) -> Result<Vec<u8>> {
         let path = self.node("keystore");
-        let value = read_json(&path)?;
+        let value = read_sealed(&path)?;
         let pepper = value.as_ref().and_then(|value| value.get("pepper")).and_then(Value::as_str);
         let pepper = pepper.and_then(|text| BASE64.decode(text).ok());
         pepper.filter(|pepper| pepper.len() >= PEPPER_BYTES).ok_or_else(|| {
@@ -207,6 +208,37 @@ impl Folder {
 fn open_lock(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// What ends a sealed file: the checksum of all bytes before it, in eight hexadecimal digits, and `"}`.
+const SEAL: &str = r#","checksum":""#;
+
+/// The text of an object, with its checksum as its last member.
+fn sealed(value: &Value) -> String {
+    let text = json::to_string(value);
+    let text = text.strip_suffix('}').expect("it is an object");
+    format!("{text}{SEAL}{:08x}\"}}", checksum(text.as_bytes()))
+}
+
+/// A file of `node/` that must be what was written, to the bit; `None` where it is missing. What was
+/// written before there were checksums has none, and no member that is not known.
+pub fn read_sealed(path: &Path) -> Result<Option<Value>> {
+    let Some(value) = read_json(path)? else { return Ok(None) };
+    let wrong = |what: &str| Err(Failure::file("reading", path, &what));
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure::file("reading", path, &error))?;
+    if let Some((body, seal)) = text.rsplit_once(SEAL) {
+        return match seal == format!("{:08x}\"}}", checksum(body.as_bytes())) {
+            true => Ok(Some(value)),
+            false => wrong("it disagrees with its checksum"),
+        };
+    }
+    let known = ["format", "node", "cluster", "pepper"];
+    let members = value.as_object().map(json::Object::keys);
+    match members.is_some_and(|mut members| members.all(|member| known.contains(&member))) {
+        true => Ok(Some(value)),
+        false => wrong("it has members that nobody wrote"),
+    }
 }
 
 /// A small JSON file of ours; `None` where it is missing. A later form ends the program.
@@ -355,5 +387,29 @@ mod tests {
         assert_eq!(failure.code, Code::Setting);
         assert!(failure.sentence.contains("version 9"), "{failure}");
         assert!(failure.sentence.contains("knows 1"), "{failure}");
+    }
+
+    #[test]
+    fn no_bit_of_identity_and_keystore_may_be_another() {
+        let temporary = Temporary::new("sealed");
+        let folder = Folder::make(&temporary.0).expect("made");
+        let random = runtime::RuntimeRandom::new();
+        folder.identity(&random).expect("drawn");
+        folder.make_keystore(&random).expect("made");
+        for name in ["identity", "keystore"] {
+            let path = folder.node(name);
+            let whole = std::fs::read(&path).expect("there");
+            assert!(read_sealed(&path).expect("whole").is_some());
+            for bit in 0..whole.len() * 8 {
+                let mut bytes = whole.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                std::fs::write(&path, bytes).expect("written");
+                assert!(read_sealed(&path).is_err(), "{name}: bit {bit}");
+            }
+        }
+        // As it was written before.
+        let older = format!(r#"{{"format":1,"pepper":"{}"}}"#, BASE64.encode([7; PEPPER_BYTES]));
+        std::fs::write(folder.node("keystore"), older).expect("written");
+        assert_eq!(folder.pepper().expect("read"), [7; PEPPER_BYTES]);
     }
 }
