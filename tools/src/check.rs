@@ -5,7 +5,9 @@
 //!
 //! Looked at: identity and keystore; snapshot and log of cluster and authz state; of each shard the
 //! two slots of its manifest, every segment and file of living documents that it names, and its
-//! log. Files that no manifest names are what an interrupted save left; they hold nothing.
+//! log. Files that no manifest names are what an interrupted save left; they hold nothing. Indices that
+//! the cluster state does not name are told where they hold documents, and so is what is not of the kind
+//! that its name says: a link or a file in the place of a folder, a folder in that of a file.
 
 #[cfg(test)]
 mod rot;
@@ -19,7 +21,7 @@ use env::read_only;
 use json::{Value, json};
 
 use crate::command;
-use crate::config::data_folder;
+use crate::config::{data_folder, security};
 use crate::failure::{Code, Failure, Result};
 use crate::folder::{Folder, read_sealed};
 
@@ -83,18 +85,24 @@ pub fn run(options: &command::Check) -> Result<()> {
     let unable = |failure: Failure| Failure { code: Code::Usage, ..failure };
     let sources = options.sources().map_err(unable)?;
     let folder = Folder::at(&data_folder(&sources)).map_err(unable)?;
+    let security = security(&sources).map_err(unable)?;
     let _lock = folder.lock().map_err(unable)?;
     let mut report = Report::default();
     for name in ["identity", "keystore"] {
         report.file_count += 1;
-        if let Err(failure) = read_sealed(&folder.node(name)) {
-            report.damages.push(Damage::file(format!("node/{name}"), failure));
+        let file = format!("node/{name}");
+        match read_sealed(&folder.node(name)) {
+            Ok(Some(_)) => {}
+            // It is made before the state is.
+            Ok(None) if !folder.path().join("cluster").exists() => {}
+            Ok(None) => report.damages.push(Damage::file(file, "it is missing")),
+            Err(failure) => report.damages.push(Damage::file(file, failure)),
         }
     }
     let (tell, told) = mpsc::channel();
     let seed = (folder.path().to_owned(), report, tell);
-    let running = runtime::start(vec![seed], |core, (folder, mut report, tell)| async move {
-        store::check(&read_only(core.env), &folder, &mut report).await;
+    let running = runtime::start(vec![seed], move |core, (folder, mut report, tell)| async move {
+        store::check(&read_only(core.env), &folder, security, &mut report).await;
         // The other side waits as long as the executor runs.
         tell.send(report).ok();
     })

@@ -162,6 +162,14 @@ pub struct Machine {
     pub memory_bytes: u64,
 }
 
+/// Whether callers must say who they are.
+///
+/// # Errors
+/// The value is neither `true` nor `false`.
+pub fn security(sources: &Sources) -> Result<bool> {
+    sources.flag("xpack.security.enabled", true)
+}
+
 /// Where the data folder lies, before the other settings are known: the file of settings may lie in
 /// it.
 pub fn data_folder(sources: &Sources) -> PathBuf {
@@ -176,7 +184,7 @@ impl Settings {
 
     /// Checks all that was given.
     pub fn read(sources: &Sources, machine: &Machine) -> Result<Self> {
-        let security = sources.flag("xpack.security.enabled", true)?;
+        let security = security(sources)?;
         let tls = sources.flag("xpack.security.http.ssl.enabled", true)?;
         let node_name = sources.text("node.name").unwrap_or_else(|| machine.host_name.clone());
         let cores = sources

@@ -148,7 +148,7 @@ fn checked(sim: &Sim) -> Report {
     let env = read_only(sim.env());
     sim.run(async move {
         let mut report = Report::default();
-        store::check(&env, Path::new(DATA), &mut report).await;
+        store::check(&env, Path::new(DATA), true, &mut report).await;
         report
     })
 }
@@ -345,6 +345,37 @@ fn a_shard_that_is_gone_is_missed() {
     assert_eq!(damages.len(), 1, "{damages:?}");
     assert_eq!(damages[0].file, named);
     assert!(damages[0].what.contains("it is missing"), "{damages:?}");
+}
+
+/// Each of these was "sound": what was behind a link was not read, users were gone, a file of a name
+/// could not be written any more.
+#[test]
+fn what_is_missing_or_of_another_kind_is_told() {
+    let image = image();
+    let shard =
+        image.keys().find(|path| path.ends_with("manifest-0")).and_then(|path| path.parent());
+    let shard = shard.expect("there are shards").to_owned();
+    let mut without = image.clone();
+    without.retain(|path, _| !path.starts_with("/data/authz"));
+    let report = checked(&plant(&without)).damages;
+    assert_eq!(report.len(), 1, "{report:?}");
+    assert_eq!(report[0].file, "authz");
+    for (planted, told) in [
+        (shard.with_file_name("7"), shard.with_file_name("7")),
+        (
+            PathBuf::from("/data/indices/AAAAAAAAAAAAAAAAAAAAAA"),
+            "/data/indices/AAAAAAAAAAAAAAAAAAAAAA".into(),
+        ),
+        (shard.join("manifest-0.tmp/file"), shard.join("manifest-0.tmp")),
+        (shard.join("segment-00000000000000ff/file"), shard.join("segment-00000000000000ff")),
+        (PathBuf::from("/data/cluster/log-000009/file"), "/data/cluster/log-000009".into()),
+    ] {
+        let sim = plant(&image);
+        sim.plant(&planted, b"x");
+        let report = checked(&sim).damages;
+        let told = told.strip_prefix(DATA).expect("it lies there").display().to_string();
+        assert!(report.iter().any(|damage| damage.file == told), "{told}: {report:?}");
+    }
 }
 
 #[test]

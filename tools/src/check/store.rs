@@ -17,13 +17,22 @@ use super::{Damage, Report};
 /// Files up to this are read past the page cache, whole; of larger ones memory would not hold two.
 const READ_BYTES_MAX: usize = 256 << 20;
 
-/// Looks at all of the data folder at `root`.
-pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
+/// Looks at all of the data folder at `root`, of a node that has users where there is `security`.
+pub async fn check<E: Env>(env: &E, root: &Path, security: bool, report: &mut Report) {
     let mut walk = Walk { env, root, report };
     let state = walk.value::<cluster::State>("cluster").await;
     let mut is_state_told = state.is_some() || !walk.report.damages.is_empty();
     walk.value::<authz::State>("authz").await;
-    for index in walk.folders(&root.join("indices")).await {
+    let authz = root.join("authz");
+    let is_gone =
+        matches!(env.disk().list(&authz).await, Err(error) if error.kind == ErrorKind::NotFound);
+    if security && is_gone && state.is_some() {
+        let what = "it is missing, and with it users, roles and keys; where security is switched off by an option \
+                    of serve, give it here as well (-E xpack.security.enabled=false)";
+        walk.damage(&authz, what);
+    }
+    let is_index = |name: &str| cluster::state::uuid_from_text(name).is_some();
+    for index in walk.folders(&root.join("indices"), is_index).await {
         let folder = root.join("indices").join(&index);
         let Some(uuid) = cluster::state::uuid_from_text(&index) else { continue };
         let is_named = state.as_ref().is_some_and(|state| state.index_by_uuid(uuid).is_some());
@@ -46,7 +55,7 @@ pub async fn check<E: Env>(env: &E, root: &Path, report: &mut Report) {
                 walk.damage(&root.join("cluster"), what);
             }
         }
-        for shard in walk.folders(&folder).await {
+        for shard in walk.folders(&folder, |name| name.parse::<u32>().is_ok()).await {
             let Ok(number) = shard.parse() else { continue };
             walk.report.shard_count += 1;
             walk.shard(&folder.join(&shard), ShardId { index: uuid, number }).await;
@@ -80,16 +89,34 @@ impl<E: Env> Walk<'_, E> {
         self.report.damages.push(damage);
     }
 
-    /// Names of the folders in a folder; none where it is missing.
-    async fn folders(&mut self, path: &Path) -> Vec<String> {
-        match self.env.disk().list(path).await {
-            Ok(entries) => {
-                entries.into_iter().filter(|entry| entry.is_dir).map(|entry| entry.name).collect()
-            }
-            Err(error) if error.kind == ErrorKind::NotFound => Vec::new(),
+    /// Names of the folders in a folder; none where it is missing. What has the name of one of ours and is
+    /// none of its own, as a link is not, is a damage: nothing behind it is read, nor would be copied.
+    async fn folders(&mut self, path: &Path, is_ours: impl Fn(&str) -> bool) -> Vec<String> {
+        let entries = match self.env.disk().list(path).await {
+            Ok(entries) => entries,
+            Err(error) if error.kind == ErrorKind::NotFound => return Vec::new(),
             Err(error) => {
                 self.damage(path, error);
-                Vec::new()
+                return Vec::new();
+            }
+        };
+        let (folders, others): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.is_dir);
+        for other in others.iter().filter(|other| is_ours(&other.name)) {
+            let what = "it is no folder, but a link or a file: nothing in it was read";
+            self.damage(&path.join(&other.name), what);
+        }
+        folders.into_iter().map(|entry| entry.name).collect()
+    }
+
+    /// Tells of folders that bear the name of a file of ours: none can be written there.
+    async fn no_folders(&mut self, path: &Path, kinds: &[&str]) {
+        for entry in self.env.disk().list(path).await.unwrap_or_default() {
+            if entry.is_dir && kinds.iter().any(|kind| entry.name.starts_with(kind)) {
+                self.damage(
+                    &path.join(&entry.name),
+                    "it is a folder, where a file of this name belongs",
+                );
             }
         }
     }
@@ -122,6 +149,7 @@ impl<E: Env> Walk<'_, E> {
     async fn value<S: State>(&mut self, name: &str) -> Option<S> {
         let dir = self.root.join(name);
         let setup = Setup::new(&dir, name);
+        self.no_folders(&dir, &[snapshot::NAME, "log-"]).await;
         let path = dir.join(snapshot::NAME);
         let is_there = self.env.disk().list(&dir).await.is_ok();
         let Some(bytes) = self.read(&path).await else {
@@ -193,6 +221,7 @@ impl<E: Env> Walk<'_, E> {
 
     /// A shard: manifest, segments, log.
     async fn shard(&mut self, dir: &Path, id: ShardId) {
+        self.no_folders(dir, &["manifest-", "segment-", "live-", "log-"]).await;
         for entry in self.env.disk().list(dir).await.unwrap_or_default() {
             if entry.name.ends_with(".corrupt") {
                 self.damage(&dir.join(&entry.name), "damage was found before, and kept");
