@@ -79,8 +79,18 @@ impl PositionCursor {
     }
 
     /// Appends the next `count` positions, which are those of one document.
-    pub(crate) fn read(&mut self, mut count: u32, out: &mut Vec<u32>) -> Result<()> {
-        let mut position = 0u64;
+    pub(crate) fn read(&mut self, count: u32, out: &mut Vec<u32>) -> Result<()> {
+        self.read_from(0, count, out)
+    }
+
+    /// Appends the next `count` positions of a document of which those up to `last` were read.
+    pub(crate) fn read_from(
+        &mut self,
+        last: u32,
+        mut count: u32,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let mut position = u64::from(last);
         while count > 0 {
             if self.at == self.count {
                 self.load(self.next)?;

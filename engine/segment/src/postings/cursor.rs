@@ -17,6 +17,7 @@ use super::block::BLOCK;
 use super::blocks::{Blocks, Decoded, Entered, Probe, WORDS};
 use super::impact::Impacts;
 use super::skip::GROUP;
+use super::walk::Walk;
 use super::{END, Need};
 use crate::error::{Error, Result};
 use crate::positions::PositionCursor;
@@ -390,6 +391,27 @@ impl Postings {
             out.clear();
             self.break_off(error);
         }
+    }
+
+    /// As [`Postings::positions_of`], a few at a time; `None` where the field keeps no positions, or
+    /// what stands before them is damaged.
+    pub fn walk_of(&self, block: u32, at: usize, freqs: &[u32; BLOCK]) -> Option<Walk> {
+        debug_assert!(self.need == Need::Positions, "positions were not asked for");
+        if block >= self.blocks.count() {
+            return None;
+        }
+        let terms = &self.blocks.terms;
+        let section = terms.positions_section()?;
+        let (range, total) = (self.blocks.positions_range(), self.blocks.info.total_freq);
+        let mut cursor = PositionCursor::new(section.clone(), range, total);
+        let (offset, first) = self.blocks.positions_place(block);
+        cursor.jump(u64::from(offset));
+        let before: u64 = freqs[..at].iter().map(|freq| u64::from(*freq)).sum();
+        if let Err(error) = cursor.skip(u64::from(first) + before) {
+            terms.fail(error);
+            return None;
+        }
+        Some(Walk::new(Arc::clone(terms), cursor, freqs[at]))
     }
 
     /// The block that holds the first document at or after `target`.

@@ -7,6 +7,7 @@
 //! | what bounds a block's scores   | `impact`  |
 //! | how to find and decode blocks  | `blocks`  |
 //! | how to read a term             | `cursor`  |
+//! | how to read a long document    | `walk`    |
 //! | how a field is written, merged | `writer`, `merge` |
 
 mod block;
@@ -16,6 +17,7 @@ mod impact;
 pub(crate) mod merge;
 mod skip;
 mod verify;
+mod walk;
 mod writer;
 
 use base::DocId;
@@ -29,6 +31,7 @@ pub(crate) use impact::NORM_NONE;
 pub use skip::GROUP;
 pub(crate) use skip::Shape;
 pub(crate) use verify::bounds_hold;
+pub use walk::Walk;
 pub(crate) use writer::PostingWriter;
 
 /// What a cursor stands on after its last document.

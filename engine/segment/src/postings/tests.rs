@@ -322,8 +322,18 @@ proptest! {
             let (mut all, mut freqs) = ([0; BLOCK], [0; BLOCK]);
             postings.docs_and_freqs((at / BLOCK) as u32, &mut all, &mut freqs);
             prop_assert_eq!(all[at % BLOCK], docs[at].0);
-            postings.positions_of((at / BLOCK) as u32, at % BLOCK, &freqs, &mut found);
+            let block = (at / BLOCK) as u32;
+            postings.positions_of(block, at % BLOCK, &freqs, &mut found);
             prop_assert_eq!(&found, &docs[at].1);
+            let mut walk = postings.walk_of(block, at % BLOCK, &freqs).expect("positions are kept");
+            for place in &found {
+                prop_assert_eq!(walk.peek(), Some(*place));
+                walk.pass();
+            }
+            prop_assert_eq!(walk.peek(), None);
+            let mut walk = postings.walk_of(block, at % BLOCK, &freqs).expect("positions are kept");
+            let wanted = found[found.len() / 2];
+            prop_assert_eq!(walk.seek(wanted, &mut 1_000_000), Some(wanted));
         }
         prop_assert_eq!(segment.fault(), None);
     }
