@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use base::DocId;
 use segment::Postings;
-use segment::postings::{BLOCK, Entered, WORDS};
+use segment::postings::{BLOCK, Entered, WORDS, Walk};
 
 use super::{END, Turn};
 
@@ -236,6 +236,12 @@ impl Blocks {
     pub fn positions(&mut self, block: u32, at: usize, out: &mut Vec<u32>) {
         self.freqs(block);
         self.postings.positions_of(block, at, &self.freqs, out);
+    }
+
+    /// As [`Self::positions`], a few at a time; `None` where they are damaged.
+    pub fn walk(&mut self, block: u32, at: usize) -> Option<Walk> {
+        self.freqs(block);
+        self.postings.walk_of(block, at, &self.freqs)
     }
 
     /// Is `target` there? Then the block is entered and `at` is its place. Cheapest where targets

@@ -40,6 +40,7 @@ pub mod build;
 pub mod column;
 pub mod function;
 pub mod kept;
+pub mod long;
 pub mod multi_phrase;
 pub mod nested;
 pub mod not;

@@ -1,7 +1,8 @@
 //! Words in order, where some places take several words.
 //!
 //! The place with the fewest documents leads; in each of its documents the others are looked up.
-//! Positions are read last: those of all words of a place together.
+//! Positions are read last: those of all words of a place together. Documents with many of them are
+//! walked in steps while one prepares (`long`).
 
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use base::DocId;
 use segment::{Need, Norms, Segment, TermInfo};
 
 use super::blocks::Blocks;
+use super::long::{self, Allowance, Long, Walked};
 use super::sloppy::Sloppy;
 use super::term::{Weight, window_range};
 use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits, window_of};
@@ -30,6 +32,13 @@ struct Matcher {
     lead: usize,
     sloppy: Option<Sloppy>,
     starts: Vec<u32>,
+    /// Documents that the lead holds, while they are gone through.
+    docs: Vec<u32>,
+    /// Documents may take long.
+    is_long: bool,
+    long: Long,
+    /// It is enough to know whether the phrase is there.
+    first: bool,
 }
 
 impl Matcher {
@@ -57,7 +66,23 @@ impl Matcher {
                 named.iter().map(|(name, at)| (name.as_slice(), *at)).collect();
             Sloppy::new(&terms, phrase.slop)
         });
-        Some(Self { places, lead, sloppy, starts: Vec::new() })
+        let words: Vec<&Blocks> = places.iter().flat_map(|place| &place.words).collect();
+        Some(Self {
+            is_long: long::may_be(words.into_iter()),
+            places,
+            lead,
+            sloppy,
+            starts: Vec::new(),
+            docs: Vec::new(),
+            long: Long::default(),
+            first: false,
+        })
+    }
+
+    /// Of which only matters whether it is there.
+    fn unscored(mut self) -> Self {
+        self.first = true;
+        self
     }
 
     fn cost(&self) -> u64 {
@@ -68,21 +93,64 @@ impl Matcher {
         self.places[self.lead].words.iter().map(|word| word.next(from)).min().unwrap_or(END)
     }
 
-    fn prepare(&self, range: &Range<u32>, turn: &mut Turn<'_>) -> bool {
+    /// Readies the documents of `range`: their blocks, then those that take long.
+    fn prepare(&mut self, range: &Range<u32>, turn: &mut Turn<'_>) -> bool {
         let mut ready = true;
         for word in self.places.iter().flat_map(|place| &place.words) {
             ready &= word.prepare(range.clone(), turn);
         }
-        ready
+        if !ready || !self.is_long {
+            return ready;
+        }
+        let mut docs = std::mem::take(&mut self.docs);
+        docs.clear();
+        self.candidates(range, &mut docs);
+        let done = self.walk_all(&docs, turn);
+        self.docs = docs;
+        done
     }
 
-    fn prepare_probe(&self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+    /// As [`Self::prepare`], for documents that are looked up.
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
         turn.spend(docs.len() * 8);
         let mut ready = true;
         for word in self.places.iter().flat_map(|place| &place.words) {
             ready &= word.prepare_probe(docs, turn);
         }
-        ready
+        ready && (!self.is_long || self.walk_all(docs, turn))
+    }
+
+    /// Walks through those of the documents that take long; false where the turn is over before.
+    fn walk_all(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        let Some(first) = docs.first() else { return true };
+        self.long.forget_before(*first);
+        let mut allowance = Allowance::default();
+        docs.iter().all(|doc| self.walk(*doc, &mut allowance, turn))
+    }
+
+    fn walk(&mut self, doc: u32, allowance: &mut Allowance, turn: &mut Turn<'_>) -> bool {
+        let mut positions = 0;
+        for place in &mut self.places {
+            turn.spend(place.words.len());
+            match place.count(doc) {
+                0 => return true,
+                count => positions += count,
+            }
+        }
+        if self.sloppy.is_some() {
+            positions = positions.saturating_mul(self.places.len() as u64);
+        }
+        if allowance.leaves(positions) {
+            return true;
+        }
+        let Self { places, sloppy, long, first, .. } = self;
+        long.walk(doc, turn, || {
+            let places = places.iter_mut().map(|place| place.walk(doc)).collect::<Option<_>>()?;
+            Some(match sloppy {
+                None => Walked::exact(places, *first),
+                Some(sloppy) => Walked::sloppy(sloppy.clone(), places),
+            })
+        })
     }
 
     /// Documents of the range that the lead holds.
@@ -101,6 +169,9 @@ impl Matcher {
 
     /// How often the phrase is in a document.
     fn freq(&mut self, doc: u32) -> f32 {
+        if let Some(freq) = self.long.freq(doc) {
+            return freq;
+        }
         for place in &mut self.places {
             if !place.read(doc) {
                 return 0.0;
@@ -132,6 +203,28 @@ impl Matcher {
 impl Place {
     fn cost(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.postings.doc_freq())).sum()
+    }
+
+    /// At how many places the words stand in a document, those that share one counted each.
+    fn count(&mut self, doc: u32) -> u64 {
+        let mut count = 0;
+        for word in &mut self.words {
+            if word.find(doc) {
+                count += u64::from(word.freq(word.at));
+            }
+        }
+        count
+    }
+
+    /// The words that stand in a document, to be walked.
+    fn walk(&mut self, doc: u32) -> Option<long::Place> {
+        let mut walks = Vec::new();
+        for word in &mut self.words {
+            if word.find(doc) {
+                walks.push(word.walk(word.block, word.at)?);
+            }
+        }
+        Some(long::Place::new(walks, self.offset))
     }
 
     /// Reads the positions of all words in a document; false where there is none.
@@ -252,7 +345,7 @@ pub struct MultiPhraseFilter {
 impl MultiPhraseFilter {
     /// A phrase with the words of each place that are in the segment.
     pub fn new(segment: &Segment, phrase: &MultiPhrase, infos: &[Vec<TermInfo>]) -> Option<Self> {
-        let matcher = Matcher::new(segment, phrase, infos)?;
+        let matcher = Matcher::new(segment, phrase, infos)?.unscored();
         Some(Self { matcher, doc_count: segment.doc_count(), docs: Vec::new() })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The rarest term leads by blocks; the others are looked up for the candidates of a block. Positions
 //! are read last, and with a bar only where even the lowest of the terms' frequencies could score
-//! enough: an exact phrase occurs at most as often as each of its terms.
+//! enough: an exact phrase occurs at most as often as each of its terms. Documents with many positions
+//! are walked in steps while one prepares (`long`).
 
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use segment::postings::BLOCK;
 use segment::{Need, Norms, Segment, TermInfo};
 
 use super::blocks::{Blocks, Met};
+use super::long::{self, Allowance, Long, Place, Walked};
 use super::sloppy::Sloppy;
 use super::term::{Bounds, Weight, window_range};
 use super::{Bits, END, Filter, Hits, NO_MATCH, Scorer, Turn, WINDOW, Window, bits};
@@ -42,6 +44,11 @@ struct Matcher {
     starts: Vec<u32>,
     docs: Vec<u32>,
     met: Met,
+    /// Documents may take long.
+    is_long: bool,
+    long: Long,
+    /// It is enough to know whether the phrase is there.
+    first: bool,
 }
 
 impl Matcher {
@@ -70,15 +77,24 @@ impl Matcher {
                 phrase.terms.iter().map(|(term, at)| (&**term, *at)).collect();
             Sloppy::new(&terms, phrase.slop)
         });
-        let words = words.into_iter().map(|(_, word)| word).collect();
+        let words: Vec<Word> = words.into_iter().map(|(_, word)| word).collect();
         Some(Self {
+            is_long: long::may_be(words.iter().map(|word| &word.blocks)),
             words,
             sloppy,
             order,
             starts: Vec::new(),
             docs: Vec::new(),
             met: Met::default(),
+            long: Long::default(),
+            first: false,
         })
+    }
+
+    /// Of which only matters whether it is there.
+    fn unscored(mut self) -> Self {
+        self.first = true;
+        self
     }
 
     fn cost(&self) -> u64 {
@@ -89,8 +105,67 @@ impl Matcher {
         self.words.iter().fold(from, |at, word| if at == END { END } else { word.blocks.next(at) })
     }
 
-    /// Names the blocks for the documents of `range`; the followers' depend on the lead's.
+    /// Readies the documents of `range`: their blocks, then those that take long.
     fn prepare(&mut self, range: Range<u32>, turn: &mut Turn<'_>) -> bool {
+        if !self.name(range.clone(), turn) {
+            return false;
+        }
+        if !self.is_long {
+            return true;
+        }
+        self.long.forget_before(range.start);
+        let (mut allowance, mut done) = (Allowance::default(), true);
+        self.for_each(range, |matcher, doc| {
+            done = done && matcher.walk(doc, &mut allowance, turn);
+        });
+        done
+    }
+
+    /// As [`Self::prepare`], for documents that are looked up.
+    fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
+        turn.spend(docs.len() * 8);
+        if !self.prepare_probe_from(0, docs, turn) {
+            return false;
+        }
+        let Some(first) = docs.first().filter(|_| self.is_long) else { return true };
+        self.long.forget_before(*first);
+        let mut allowance = Allowance::default();
+        docs.iter().all(|doc| !self.find(*doc) || self.walk(*doc, &mut allowance, turn))
+    }
+
+    /// Walks through the document found, where it takes long; false where the turn is over before.
+    fn walk(&mut self, doc: u32, allowance: &mut Allowance, turn: &mut Turn<'_>) -> bool {
+        turn.spend(self.words.len());
+        let mut positions = 0u64;
+        for word in &mut self.words {
+            let (block, at) = word.spot;
+            positions += u64::from(word.blocks.freqs(block)[usize::from(at) % BLOCK]);
+        }
+        if self.sloppy.is_some() {
+            positions = positions.saturating_mul(self.words.len() as u64);
+        }
+        if allowance.leaves(positions) {
+            return true;
+        }
+        let Self { words, sloppy, order, long, first, .. } = self;
+        long.walk(doc, turn, || {
+            let place = |word: &mut Word| {
+                let (block, at) = word.spot;
+                let walk = word.blocks.walk(block, usize::from(at) % BLOCK)?;
+                Some(Place::new(vec![walk], word.offset))
+            };
+            Some(match sloppy {
+                None => Walked::exact(words.iter_mut().map(place).collect::<Option<_>>()?, *first),
+                Some(sloppy) => {
+                    let places = order.iter().map(|at| place(&mut words[*at]));
+                    Walked::sloppy(sloppy.clone(), places.collect::<Option<_>>()?)
+                }
+            })
+        })
+    }
+
+    /// Names the blocks for the documents of `range`; the followers' depend on the lead's.
+    fn name(&mut self, range: Range<u32>, turn: &mut Turn<'_>) -> bool {
         if turn.resident {
             return true;
         }
@@ -146,7 +221,10 @@ impl Matcher {
     }
 
     /// How often the phrase is in the document found.
-    fn freq(&mut self) -> f32 {
+    fn freq(&mut self, doc: u32) -> f32 {
+        if let Some(freq) = self.long.freq(doc) {
+            return freq;
+        }
         match &mut self.sloppy {
             None => self.freq_exact() as f32,
             Some(_) => self.freq_sloppy(),
@@ -329,7 +407,7 @@ impl PhraseScorer {
                 return NO_MATCH;
             }
         }
-        match self.matcher.freq() {
+        match self.matcher.freq(doc) {
             0.0 => NO_MATCH,
             freq => self.weight.score(freq, inverse),
         }
@@ -393,7 +471,7 @@ impl Scorer for PhraseScorer {
                     return;
                 }
             }
-            let freq = matcher.freq();
+            let freq = matcher.freq(doc);
             if freq > 0.0 {
                 hits.docs.push(doc);
                 hits.scores.push(weight.score(freq, inverse));
@@ -402,8 +480,7 @@ impl Scorer for PhraseScorer {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        turn.spend(docs.len() * 8);
-        self.matcher.prepare_probe_from(0, docs, turn)
+        self.matcher.prepare_probe(docs, turn)
     }
 
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
@@ -422,7 +499,7 @@ const BLOCKS_A_LIST: u32 = 2;
 impl PhraseLister {
     /// A phrase all of whose terms are in the segment, with these infos; every block is there.
     pub fn new(segment: &Segment, phrase: &bound::Phrase, infos: &[TermInfo]) -> Option<Self> {
-        let mut matcher = Matcher::new(segment, phrase, infos)?;
+        let mut matcher = Matcher::new(segment, phrase, infos)?.unscored();
         matcher.words[0].blocks.settle();
         Some(Self(matcher))
     }
@@ -460,7 +537,7 @@ impl Scorer for PhraseLister {
 
     fn fill(&mut self, window: &Window, hits: &mut Hits) {
         self.0.for_each(window.range(), |matcher, doc| {
-            if matcher.freq() > 0.0 {
+            if matcher.freq(doc) > 0.0 {
                 hits.docs.push(doc);
             }
         });
@@ -468,13 +545,12 @@ impl Scorer for PhraseLister {
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        turn.spend(docs.len() * 8);
-        self.0.prepare_probe_from(0, docs, turn)
+        self.0.prepare_probe(docs, turn)
     }
 
     fn probe(&mut self, docs: &[u32], scores: &mut [f32]) {
         for (slot, doc) in scores.iter_mut().zip(docs) {
-            *slot = if self.0.find(*doc) && self.0.freq() > 0.0 { 0.0 } else { NO_MATCH };
+            *slot = if self.0.find(*doc) && self.0.freq(*doc) > 0.0 { 0.0 } else { NO_MATCH };
         }
     }
 }
@@ -488,7 +564,7 @@ pub struct PhraseFilter {
 impl PhraseFilter {
     /// A phrase all of whose terms are in the segment, with these infos.
     pub fn new(segment: &Segment, phrase: &bound::Phrase, infos: &[TermInfo]) -> Option<Self> {
-        let matcher = Matcher::new(segment, phrase, infos)?;
+        let matcher = Matcher::new(segment, phrase, infos)?.unscored();
         Some(Self { matcher, doc_count: segment.doc_count() })
     }
 }
@@ -510,20 +586,19 @@ impl Filter for PhraseFilter {
     fn fill(&mut self, window: u32, bits: &mut Bits) {
         let range = window_range(window, self.doc_count);
         self.matcher.for_each(range, |matcher, doc| {
-            if matcher.freq() > 0.0 {
+            if matcher.freq(doc) > 0.0 {
                 bits::set(bits, doc - window * WINDOW);
             }
         });
     }
 
     fn prepare_probe(&mut self, docs: &[u32], turn: &mut Turn<'_>) -> bool {
-        turn.spend(docs.len() * 8);
-        self.matcher.prepare_probe_from(0, docs, turn)
+        self.matcher.prepare_probe(docs, turn)
     }
 
     fn probe(&mut self, docs: &[u32], matches: &mut [bool]) {
         for (slot, doc) in matches.iter_mut().zip(docs) {
-            *slot = self.matcher.find(*doc) && self.matcher.freq() > 0.0;
+            *slot = self.matcher.find(*doc) && self.matcher.freq(*doc) > 0.0;
         }
     }
 }

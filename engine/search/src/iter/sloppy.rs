@@ -33,6 +33,35 @@ pub struct Sloppy {
     queue: Vec<usize>,
     /// The greatest position.
     end: i64,
+    /// The word under way, where it stopped.
+    run: Option<Run>,
+    /// What was counted so far.
+    freq: f32,
+}
+
+/// A word on its way past the next.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    word: usize,
+    /// Where the next word stands.
+    next: i64,
+    /// The shortest match on the way.
+    length: i64,
+}
+
+/// Where the words of a phrase stand in a document.
+pub trait Places {
+    /// The place of a word, the first being 0; `None` after its last. Asked in order, each once.
+    fn place(&mut self, word: usize, at: usize) -> Option<u32>;
+}
+
+/// Places that all lie there.
+struct Lists<'a>(&'a [Vec<u32>]);
+
+impl Places for Lists<'_> {
+    fn place(&mut self, word: usize, at: usize) -> Option<u32> {
+        self.0[word].get(at).copied()
+    }
 }
 
 impl Sloppy {
@@ -67,27 +96,72 @@ impl Sloppy {
                 groups.push(same);
             }
         }
-        Self { slop: i64::from(slop), words, groups, queue: Vec::new(), end: 0 }
+        Self {
+            slop: i64::from(slop),
+            words,
+            groups,
+            queue: Vec::new(),
+            end: 0,
+            run: None,
+            freq: 0.0,
+        }
     }
 
     /// The frequency in a document where each term stands at these places, which rise; 0 where the
     /// phrase does not match.
     pub fn freq(&mut self, places: &[Vec<u32>]) -> f32 {
         debug_assert_eq!(places.len(), self.words.len());
-        if !self.begin(places) {
+        let mut places = Lists(places);
+        if !self.begin(&mut places) {
             return 0.0;
         }
-        let mut freq = 0.0f32;
-        let mut positioned = true;
-        while let Some(length) = self.next_match(places, &mut positioned) {
-            freq += 1.0 / (1.0 + length as f32);
-        }
-        freq
+        let mut work = usize::MAX;
+        self.go_on(&mut places, &mut work).unwrap_or(self.freq)
     }
 
-    /// Stands each word on its first place; false where a twin finds none left.
-    fn begin(&mut self, places: &[Vec<u32>]) -> bool {
+    /// Goes on after [`Self::begin`] until the frequency is known, or `work` is used up: then it is
+    /// called again. A step over a place costs as much as the phrase has words.
+    pub fn go_on(&mut self, places: &mut impl Places, work: &mut usize) -> Option<f32> {
+        loop {
+            let mut run = self.run.take().unwrap_or_else(|| self.lead());
+            loop {
+                if *work == 0 {
+                    self.run = Some(run);
+                    return None;
+                }
+                *work = work.saturating_sub(self.words.len());
+                if !self.advance(run.word, places) || !self.resolve(run.word, places) {
+                    self.count(run.length);
+                    return Some(self.freq);
+                }
+                let position = self.words[run.word].position;
+                if position > run.next {
+                    break;
+                }
+                run.length = run.length.min(self.end - position);
+            }
+            self.enqueue(run.word);
+            self.count(run.length);
+        }
+    }
+
+    /// Takes the word that stands first out of the queue.
+    fn lead(&mut self) -> Run {
+        let word = self.queue.remove(0);
+        let next = self.words[self.queue[0]].position;
+        Run { word, next, length: self.end - self.words[word].position }
+    }
+
+    fn count(&mut self, length: i64) {
+        if length <= self.slop {
+            self.freq += 1.0 / (1.0 + length as f32);
+        }
+    }
+
+    /// Stands each word on its first place; false where one finds none left, and so nothing matches.
+    pub fn begin(&mut self, places: &mut impl Places) -> bool {
         self.end = i64::MIN;
+        (self.run, self.freq) = (None, 0.0);
         for word in 0..self.words.len() {
             self.words[word].next = 0;
             if !self.step(word, places) {
@@ -111,45 +185,17 @@ impl Sloppy {
         true
     }
 
-    /// The length of the next match; `None` where there is none.
-    fn next_match(&mut self, places: &[Vec<u32>], positioned: &mut bool) -> Option<i64> {
-        if !*positioned {
-            return None;
-        }
-        let mut word = self.queue.remove(0);
-        let mut length = self.end - self.words[word].position;
-        let mut next = self.words[self.queue[0]].position;
-        while self.advance(word, places) {
-            if !self.resolve(word, places) {
-                break;
-            }
-            if self.words[word].position > next {
-                self.enqueue(word);
-                if length <= self.slop {
-                    return Some(length);
-                }
-                word = self.queue.remove(0);
-                next = self.words[self.queue[0]].position;
-                length = self.end - self.words[word].position;
-            } else {
-                length = length.min(self.end - self.words[word].position);
-            }
-        }
-        *positioned = false;
-        (length <= self.slop).then_some(length)
-    }
-
     /// Moves a word to its next place; false where there is none.
-    fn step(&mut self, word: usize, places: &[Vec<u32>]) -> bool {
+    fn step(&mut self, word: usize, places: &mut impl Places) -> bool {
         let moved = &mut self.words[word];
-        let Some(place) = places[word].get(moved.next) else { return false };
+        let Some(place) = places.place(word, moved.next) else { return false };
         moved.next += 1;
-        moved.position = i64::from(*place) - moved.offset;
+        moved.position = i64::from(place) - moved.offset;
         true
     }
 
     /// As `step`, and the end moves along.
-    fn advance(&mut self, word: usize, places: &[Vec<u32>]) -> bool {
+    fn advance(&mut self, word: usize, places: &mut impl Places) -> bool {
         if !self.step(word, places) {
             return false;
         }
@@ -158,7 +204,7 @@ impl Sloppy {
     }
 
     /// A word was advanced: where it now stands on the place of its twin, the lesser goes on.
-    fn resolve(&mut self, word: usize, places: &[Vec<u32>]) -> bool {
+    fn resolve(&mut self, word: usize, places: &mut impl Places) -> bool {
         let Some(group) = self.words[word].group else { return true };
         let first = self.words[word].group_at;
         let mut moved = vec![false; self.groups[group].len()];

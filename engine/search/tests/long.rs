@@ -1,0 +1,128 @@
+//! Phrases in documents with many positions: as a plain reading finds them, and in small steps.
+
+mod support;
+
+use std::sync::Arc;
+
+use search::dsl::parse_search;
+use search::phase::{Progress, Shared, Slice};
+use support::Chance;
+use support::brute::Stats;
+use support::corpus::{Corpus, Doc};
+use support::run::{How, plan, search};
+
+/// Documents of a few words said often, beside short ones.
+fn corpus() -> Corpus {
+    let mut chance = Chance::new(5);
+    let mut doc = |number: usize, len: usize, words: &[&'static str]| Doc {
+        id: format!("d{number}"),
+        body: (0..len).map(|_| *chance.pick(words)).collect(),
+        ..Doc::default()
+    };
+    let all = ["river", "gate", "golden", "the", "house"];
+    let docs = (0..12).map(|at| match at % 6 {
+        0 => doc(at, 9_000, &all[..2]),
+        1 => doc(at, 6_000, &all),
+        2 => doc(at, 12_000, &all[..1]),
+        _ => doc(at, 12, &all),
+    });
+    Corpus::of(vec![docs.collect()])
+}
+
+fn found(corpus: &Corpus, query: &str, how: &How, missing: bool) -> Vec<(u32, f32)> {
+    let body = format!("{{\"size\":100,\"query\":{query}}}");
+    let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+    let (merged, _) = search(&request, &corpus.mapping, &corpus.view(missing), how);
+    let mut hits: Vec<(u32, f32)> =
+        merged.winners.iter().map(|hit| (hit.ranked.doc.get(), hit.ranked.score)).collect();
+    hits.sort_by_key(|(doc, _)| *doc);
+    hits
+}
+
+fn phrase(words: &str, slop: u32) -> String {
+    format!("{{\"match_phrase\":{{\"body\":{{\"query\":\"{words}\",\"slop\":{slop}}}}}}}")
+}
+
+#[test]
+fn phrases_in_long_documents_are_those_of_a_plain_reading() {
+    let corpus = corpus();
+    let stats = Stats::new(&corpus);
+    let often = "river ".repeat(20);
+    for words in ["river gate", "gate gate river", "golden the", "river river", often.trim()] {
+        let query = phrase(words, 0);
+        let body = format!("{{\"query\":{query}}}");
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let asked = request.query.expect("a query");
+        let expected: Vec<(u32, f32)> = (0u32..)
+            .zip(&corpus.docs[0])
+            .filter_map(|(at, doc)| Some((at, stats.score(doc, &asked, 1.0)?)))
+            .collect();
+        assert!(!expected.is_empty(), "{words}");
+        for missing in [false, true] {
+            for work in [1, 100_000] {
+                let how = How { slices: 1, work };
+                let all = found(&corpus, &query, &how, missing);
+                assert_eq!(all.len(), expected.len(), "{words}");
+                for (found, wanted) in all.iter().zip(&expected) {
+                    assert_eq!(found.0, wanted.0, "{words}");
+                    assert!((found.1 - wanted.1).abs() < 1e-3, "{words}: {found:?} {wanted:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Where a turn ends does not matter, nor whether scores are asked for.
+#[test]
+fn phrases_with_slop_and_prefixes_go_on_where_they_stopped() {
+    let corpus = corpus();
+    let prefix = r#"{"match_phrase_prefix":{"body":{"query":"river river g","slop":1}}}"#;
+    let plain = r#"{"match_phrase_prefix":{"body":"river river g"}}"#;
+    for query in [
+        phrase("river gate", 2),
+        phrase("river gate river", 3),
+        phrase("gate gate gate", 1),
+        phrase("river river river river river river river river river river", 4),
+        prefix.to_owned(),
+        plain.to_owned(),
+    ] {
+        let whole = found(&corpus, &query, &How { slices: 1, work: 100_000_000 }, false);
+        assert!(whole.len() >= 2, "{query}: {whole:?}");
+        let filter = format!("{{\"bool\":{{\"filter\":{query}}}}}");
+        for work in [1, 5_000] {
+            for missing in [false, true] {
+                let how = How { slices: 1, work };
+                assert_eq!(found(&corpus, &query, &how, missing), whole, "{query}");
+                let there: Vec<u32> =
+                    found(&corpus, &filter, &how, missing).iter().map(|it| it.0).collect();
+                assert!(there.iter().eq(whole.iter().map(|(doc, _)| doc)), "{query}");
+            }
+        }
+    }
+}
+
+/// One document said a word so often that a phrase of it held a core for seconds.
+#[test]
+fn a_word_said_very_often_takes_many_steps() {
+    let corpus = Corpus::of(vec![vec![Doc {
+        id: "d1".to_owned(),
+        body: vec!["river"; 100_000],
+        ..Doc::default()
+    }]]);
+    for slop in [0, 2] {
+        let body = format!("{{\"query\":{}}}", phrase("river river river river", slop));
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
+        let mut steps = 0;
+        loop {
+            match slice.step(10_000).expect("a whole segment") {
+                Progress::More => steps += 1,
+                Progress::Missing(mut missing) => missing.fetch(),
+                Progress::Done => break,
+            }
+        }
+        assert!(steps > 20, "{steps} steps with slop {slop}");
+    }
+}
