@@ -136,7 +136,8 @@ fn documents_that_stand_otherwise_are_found() {
     let sound = open(2, &file(2, Some(&order), &[(2, Some(1), None)]));
     let merged =
         merge(&[(segment, None), (sound, None)], SegmentId(3), &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(merged, Err(Error::Malformed { section: SectionKind::Order, .. })));
+    let Err(Error::Input { segment: SegmentId(1), error }) = merged else { panic!("{merged:?}") };
+    assert!(matches!(*error, Error::Malformed { section: SectionKind::Order, .. }));
 }
 
 #[test]
