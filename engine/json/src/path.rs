@@ -20,6 +20,10 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::scan::{Scanner, Token};
 
+mod globs;
+
+use globs::Globs;
+
 /// A choice of parts.
 #[derive(Clone, Debug)]
 pub struct Filter {
@@ -96,6 +100,8 @@ enum State {
     All,
     /// Patterns may match below: (pattern, place in it), never empty.
     Below(Vec<(u32, u32)>),
+    /// Patterns read across may match below: places in them, of which at least one.
+    Across(Vec<u64>),
     /// No pattern can match, here or below.
     None,
 }
@@ -104,53 +110,72 @@ impl State {
     fn of(places: Vec<(u32, u32)>) -> Self {
         if places.is_empty() { Self::None } else { Self::Below(places) }
     }
+
+    fn of_bits(places: Vec<u64>) -> Self {
+        if places.iter().all(|word| *word == 0) { Self::None } else { Self::Across(places) }
+    }
 }
 
 #[derive(Clone, Debug)]
 enum Patterns {
-    ByName(Vec<Vec<String>>),
-    Across(Vec<Vec<u8>>),
+    ByName(Named),
+    Across(Globs),
+}
+
+/// Patterns as lists of names.
+#[derive(Clone, Debug)]
+struct Named {
+    patterns: Vec<Vec<String>>,
+    /// All their names, one pattern's after the other's.
+    globs: Globs,
+    /// Where in them a pattern's begin.
+    firsts: Vec<usize>,
 }
 
 impl Patterns {
     fn by_name(paths: &[&str]) -> Self {
-        Self::ByName(paths.iter().map(|path| names(path)).collect())
+        let patterns: Vec<Vec<String>> = paths.iter().map(|path| names(path)).collect();
+        let globs = Globs::new(patterns.iter().flatten().map(String::as_bytes));
+        let mut firsts = Vec::with_capacity(patterns.len());
+        let mut count = 0;
+        for names in &patterns {
+            firsts.push(count);
+            count += names.len();
+        }
+        Self::ByName(Named { patterns, globs, firsts })
     }
 
     fn across(paths: &[&str]) -> Self {
-        let once = |path: &&str| {
-            let mut bytes = path.as_bytes().to_vec();
-            bytes.dedup_by(|next, before| *next == b'*' && *before == b'*');
-            bytes
-        };
-        Self::Across(paths.iter().map(once).collect())
+        Self::Across(Globs::new(paths.iter().map(|path| path.as_bytes())))
     }
 
     fn is_empty(&self) -> bool {
         match self {
-            Self::ByName(patterns) => patterns.is_empty(),
-            Self::Across(patterns) => patterns.is_empty(),
+            Self::ByName(named) => named.patterns.is_empty(),
+            Self::Across(globs) => globs.len() == 0,
         }
     }
 
     fn start(&self) -> State {
         match self {
-            Self::ByName(patterns) => {
-                State::of((0..cut(patterns.len())).map(|pattern| (pattern, 0)).collect())
+            Self::ByName(named) => {
+                State::of((0..cut(named.patterns.len())).map(|pattern| (pattern, 0)).collect())
             }
-            Self::Across(patterns) => {
-                let mut places = Vec::new();
-                for (n, pattern) in patterns.iter().enumerate() {
-                    enter(pattern, (cut(n), 0), &mut places);
+            Self::Across(globs) => {
+                let mut places = globs.none();
+                for pattern in 0..globs.len() {
+                    globs.enter(pattern, &mut places);
                 }
-                State::of(each_once(places))
+                State::of_bits(places)
             }
         }
     }
 
     /// The state below `state` at a key.
     fn step(&self, state: &State, key: &str, dotted: bool) -> State {
-        let State::Below(places) = state else { return state.clone() };
+        if matches!(state, State::All | State::None) {
+            return state.clone();
+        }
         let inner_dot = dotted
             && matches!(self, Self::ByName(_))
             && key.find('.').is_some_and(|at| at > 0)
@@ -162,14 +187,28 @@ impl Patterns {
             }
             return state;
         }
-        match self {
-            Self::ByName(patterns) => step_by_name(patterns, places, key),
-            Self::Across(patterns) => step_across(patterns, places, key),
+        match (self, state) {
+            (Self::ByName(named), State::Below(places)) => step_by_name(named, places, key),
+            (Self::Across(globs), State::Across(places)) => step_across(globs, places, key),
+            _ => State::None,
         }
     }
 }
 
-fn step_by_name(patterns: &[Vec<String>], places: &[(u32, u32)], key: &str) -> State {
+fn step_by_name(named: &Named, places: &[(u32, u32)], key: &str) -> State {
+    let Named { patterns, globs, firsts } = named;
+    // All names that are waited for are matched together.
+    let mut bits = globs.none();
+    for &(n, first) in places {
+        let names = &patterns[n as usize][first as usize..];
+        let count = names.iter().take_while(|name| *name == "**").count() + 1;
+        for at in 0..count.min(names.len()) {
+            globs.enter(firsts[n as usize] + first as usize + at, &mut bits);
+        }
+    }
+    for &byte in key.as_bytes() {
+        globs.advance(&mut bits, byte);
+    }
     let mut next: Vec<(u32, u32)> = Vec::new();
     for &(n, first) in places {
         let pattern = &patterns[n as usize];
@@ -178,7 +217,7 @@ fn step_by_name(patterns: &[Vec<String>], places: &[(u32, u32)], key: &str) -> S
             let name = pattern[at].as_str();
             let last = at + 1 == pattern.len();
             let open = name == "**";
-            if open || glob(name.as_bytes(), key.as_bytes()) {
+            if open || globs.is_matched(firsts[n as usize] + at, &bits) {
                 if last {
                     return State::All;
                 }
@@ -199,46 +238,20 @@ fn each_once(mut places: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     places
 }
 
-fn step_across(patterns: &[Vec<u8>], places: &[(u32, u32)], key: &str) -> State {
-    let mut current = places.to_vec();
-    let accepts = |places: &[(u32, u32)]| {
-        places.iter().any(|(n, at)| *at as usize == patterns[*n as usize].len())
-    };
-    let advance = |current: &[(u32, u32)], byte: u8| {
-        let mut next = Vec::new();
-        for &(n, at) in current {
-            let pattern = &patterns[n as usize];
-            match pattern.get(at as usize) {
-                Some(b'*') => enter(pattern, (n, at), &mut next),
-                Some(wanted) if *wanted == byte => enter(pattern, (n, at + 1), &mut next),
-                _ => {}
-            }
-        }
-        each_once(next)
-    };
+fn step_across(globs: &Globs, places: &[u64], key: &str) -> State {
+    let mut places = places.to_vec();
     for &byte in key.as_bytes() {
         // A pattern that ends before a dot inside a key has matched the object above it.
-        if byte == b'.' && accepts(&current) {
+        if byte == b'.' && globs.is_any_matched(&places) {
             return State::All;
         }
-        current = advance(&current, byte);
+        globs.advance(&mut places, byte);
     }
-    if accepts(&current) {
+    if globs.is_any_matched(&places) {
         return State::All;
     }
-    State::of(advance(&current, b'.'))
-}
-
-/// Adds a place in a pattern, and those behind stars that may stand for nothing.
-fn enter(pattern: &[u8], (n, at): (u32, u32), places: &mut Vec<(u32, u32)>) {
-    let mut at = at;
-    loop {
-        places.push((n, at));
-        if pattern.get(at as usize) != Some(&b'*') {
-            return;
-        }
-        at += 1;
-    }
+    globs.advance(&mut places, b'.');
+    State::of_bits(places)
 }
 
 /// A path without blanks around it and dots at its end; an escaped one stays.

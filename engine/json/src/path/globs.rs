@@ -1,0 +1,123 @@
+//! Many patterns with stars, matched together: one bit for each place in them.
+//!
+//! A step by one byte moves all places at once, sixty-four to a word, so that what patterns cost is
+//! their length by the text's, over sixty-four, whatever stars they hold: nothing is tried twice.
+//!
+//! Always true
+//! 1. Of stars in a row one is kept.
+//! 2. A pattern of `n` bytes has `n + 1` places; on the last it has matched, and nothing leads on.
+
+/// Patterns in which `*` stands for any bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Globs {
+    /// The first place of each pattern, and its last.
+    spans: Vec<(usize, usize)>,
+    stars: Vec<u64>,
+    ends: Vec<u64>,
+    /// Of each byte the places that it leads on from: words and bits in them.
+    leads: Vec<Vec<(usize, u64)>>,
+}
+
+impl Globs {
+    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut all = Self {
+            spans: Vec::new(),
+            stars: Vec::new(),
+            ends: Vec::new(),
+            leads: vec![Vec::new(); 256],
+        };
+        let mut at = 0;
+        for pattern in patterns {
+            let start = at;
+            let mut before = None;
+            for byte in pattern {
+                if *byte == b'*' && before == Some(b'*') {
+                    continue;
+                }
+                before = Some(*byte);
+                let (word, bit) = (at / 64, 1 << (at % 64));
+                if *byte == b'*' {
+                    set(&mut all.stars, at);
+                } else {
+                    let leads = &mut all.leads[usize::from(*byte)];
+                    match leads.last_mut().filter(|(last, _)| *last == word) {
+                        Some((_, bits)) => *bits |= bit,
+                        None => leads.push((word, bit)),
+                    }
+                }
+                at += 1;
+            }
+            set(&mut all.ends, at);
+            all.spans.push((start, at));
+            at += 1;
+        }
+        let words = at.div_ceil(64);
+        all.stars.resize(words, 0);
+        all.ends.resize(words, 0);
+        all
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// No places.
+    pub(super) fn none(&self) -> Vec<u64> {
+        vec![0; self.stars.len()]
+    }
+
+    /// Adds the beginning of a pattern.
+    pub(super) fn enter(&self, pattern: usize, places: &mut [u64]) {
+        let (start, _) = self.spans[pattern];
+        set_in(places, start);
+        if has(&self.stars, start) {
+            set_in(places, start + 1);
+        }
+    }
+
+    /// Has the pattern matched?
+    pub(super) fn is_matched(&self, pattern: usize, places: &[u64]) -> bool {
+        has(places, self.spans[pattern].1)
+    }
+
+    /// Has any?
+    pub(super) fn is_any_matched(&self, places: &[u64]) -> bool {
+        places.iter().zip(&self.ends).any(|(places, ends)| places & ends != 0)
+    }
+
+    /// Moves all places on by a byte.
+    pub(super) fn advance(&self, places: &mut Vec<u64>, byte: u8) {
+        let mut next: Vec<u64> =
+            places.iter().zip(&self.stars).map(|(places, stars)| places & stars).collect();
+        for (word, bits) in &self.leads[usize::from(byte)] {
+            let moved = places[*word] & bits;
+            next[*word] |= moved << 1;
+            if moved >> 63 == 1 {
+                next[word + 1] |= 1;
+            }
+        }
+        // A star may stand for nothing; what follows it is no star.
+        let mut carry = 0;
+        for (next, stars) in next.iter_mut().zip(&self.stars) {
+            let starred = *next & stars;
+            *next |= starred << 1 | carry;
+            carry = starred >> 63;
+        }
+        *places = next;
+    }
+}
+
+fn set(bits: &mut Vec<u64>, at: usize) {
+    if bits.len() <= at / 64 {
+        bits.resize(at / 64 + 1, 0);
+    }
+    set_in(bits, at);
+}
+
+fn set_in(bits: &mut [u64], at: usize) {
+    bits[at / 64] |= 1 << (at % 64);
+}
+
+fn has(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
+}
