@@ -218,7 +218,8 @@ impl<E: Env> Inner<E> {
         let encoding = look.wanted.encoding;
         let pretty = look.pretty && encoding == Encoding::Json;
         if !look.filter.is_empty() || pretty {
-            let filter = (!look.filter.is_empty()).then(|| Filter::response(&look.filter));
+            let filter =
+                (!look.filter.is_empty()).then(|| Box::new(Filter::response(&look.filter)));
             let dress = Change::Dress { filter, pretty };
             reply.body = self.change(std::mem::take(&mut reply.body), dress).await;
         }
@@ -285,7 +286,7 @@ fn unpack(
 #[derive(Clone)]
 enum Change {
     /// Filtered, laid out.
-    Dress { filter: Option<Filter>, pretty: bool },
+    Dress { filter: Option<Box<Filter>>, pretty: bool },
     /// Packed with gzip.
     Pack,
     /// Written otherwise.
