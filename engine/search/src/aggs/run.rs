@@ -101,8 +101,9 @@ pub struct Run {
     pairs: Option<usize>,
     count: u64,
     terminated: bool,
-    /// It is too much at a time for a core that others need, too.
+    /// It is too much at a time for a core that others need, too: all of it, or the end of this segment.
     heavy: bool,
+    heavy_end: bool,
     done: bool,
 }
 
@@ -129,6 +130,7 @@ impl Run {
             count: 0,
             terminated: false,
             heavy: false,
+            heavy_end: false,
             done: false,
         }
     }
@@ -155,7 +157,7 @@ impl Run {
 
     /// It is too much at a time for a core that others need, too: its steps belong on a worker.
     pub fn is_heavy(&self) -> bool {
-        self.heavy && !self.done
+        (self.heavy || self.heavy_end) && !self.done
     }
 
     /// Forgets all that was found, and begins anew as something heavy.
@@ -185,9 +187,10 @@ impl Run {
                 self.next_pass();
                 continue;
             };
-            self.account.begin(if self.heavy { PAIRS_MAX } else { PAIRS_HERE });
+            let is_heavy = self.is_heavy();
+            self.account.begin(if is_heavy { PAIRS_MAX } else { PAIRS_HERE });
             self.advance(&part, turn)?;
-            match (self.account.is_exhausted(), self.heavy) {
+            match (self.account.is_exhausted(), is_heavy) {
                 (false, _) => {}
                 (true, true) => self.account.fail(too_many_pairs()),
                 (true, false) => {
@@ -333,14 +336,15 @@ impl Run {
             return Ok(false);
         }
         let Some(found) = here.found.take() else {
-            if !self.heavy && here.group.size() > SIZE_HERE {
-                self.heavy = true;
+            if !self.is_heavy() && here.group.size() > SIZE_HERE {
+                self.heavy_end = true;
                 turn.end();
                 return Ok(false);
             }
             if here.group.leave(turn, &mut self.account)? {
                 let found = here.group.finish(1, &mut self.account)?.pop().unwrap_or_default();
                 here.found = Some(self.places().into_iter().zip(found).collect());
+                self.heavy_end = false;
                 // Nobody knows how long that took: others have their turn.
                 turn.end();
             }

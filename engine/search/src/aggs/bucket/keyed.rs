@@ -297,7 +297,9 @@ impl<K: Keys> Collector for Keyed<K> {
     }
 
     fn size(&self) -> usize {
-        self.slots.len() + self.plain.len() + self.subs.size()
+        // Of many that are counted alone the best are chosen before anything is made of them.
+        let all = self.slots.len();
+        self.most.map_or(all, |most| most.min(all)) + self.subs.size()
     }
 
     fn leave(&mut self, turn: &mut Turn<'_>, account: &mut Account) -> segment::Result<bool> {
