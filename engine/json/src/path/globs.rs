@@ -86,24 +86,24 @@ impl Globs {
     }
 
     /// Moves all places on by a byte.
-    pub(super) fn advance(&self, places: &mut Vec<u64>, byte: u8) {
-        let mut next: Vec<u64> =
-            places.iter().zip(&self.stars).map(|(places, stars)| places & stars).collect();
-        for (word, bits) in &self.leads[usize::from(byte)] {
-            let moved = places[*word] & bits;
-            next[*word] |= moved << 1;
+    pub(super) fn advance(&self, places: &mut [u64], byte: u8) {
+        // From the last word on, so that what moves into the next one finds it moved already.
+        let mut leads = self.leads[usize::from(byte)].iter().rev().peekable();
+        for at in (0..places.len()).rev() {
+            let lead = leads.next_if(|(word, _)| *word == at).map_or(0, |(_, bits)| *bits);
+            let moved = places[at] & lead;
+            places[at] = places[at] & self.stars[at] | moved << 1;
             if moved >> 63 == 1 {
-                next[word + 1] |= 1;
+                places[at + 1] |= 1;
             }
         }
         // A star may stand for nothing; what follows it is no star.
         let mut carry = 0;
-        for (next, stars) in next.iter_mut().zip(&self.stars) {
+        for (next, stars) in places.iter_mut().zip(&self.stars) {
             let starred = *next & stars;
             *next |= starred << 1 | carry;
             carry = starred >> 63;
         }
-        *places = next;
     }
 }
 
