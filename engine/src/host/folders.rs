@@ -60,7 +60,13 @@ impl<E: Env> Keeper<E> {
     /// end, just before a crash are removed; of any other it is told.
     pub(super) async fn remove_orphans(&self) {
         let state = self.value.state();
-        for uuid in folders(&self.env, &self.shared.config.data).await {
+        let found = match folders(&self.env, &self.shared.config.data).await {
+            Ok(found) => found,
+            Err(error) => {
+                return (self.warn)(&format!("folders of no index were not looked for: {error}"));
+            }
+        };
+        for uuid in found {
             if state.index_by_uuid(uuid).is_some() {
                 continue;
             }
@@ -81,10 +87,13 @@ impl<E: Env> Keeper<E> {
 }
 
 /// The indices whose folders stand in the data folder. Only names that we make are ours.
-async fn folders<E: Env>(env: &E, data: &Path) -> Vec<[u8; 16]> {
-    let entries = env.disk().list(&data.join("indices")).await.unwrap_or_default();
+async fn folders<E: Env>(env: &E, data: &Path) -> env::Result<Vec<[u8; 16]>> {
+    let entries = match env.disk().list(&data.join("indices")).await {
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
     let folders = entries.into_iter().filter(|entry| entry.is_dir);
-    folders.filter_map(|entry| cluster::state::uuid_from_text(&entry.name)).collect()
+    Ok(folders.filter_map(|entry| cluster::state::uuid_from_text(&entry.name)).collect())
 }
 
 /// Whether nothing was ever written into an index of these shards: see [`shard::is_blank`].
@@ -107,7 +116,7 @@ pub(super) async fn refuse_beside_indices<E: Env>(
     data: &Path,
 ) -> std::result::Result<(), consensus::Error> {
     let indices = data.join("indices");
-    for uuid in folders(env, data).await {
+    for uuid in folders(env, data).await? {
         let dir = indices.join(cluster::state::uuid_text(uuid));
         if !is_blank_index(env, &dir, uuid).await {
             return Err(consensus::Error::Corrupt {
