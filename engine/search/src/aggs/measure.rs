@@ -192,6 +192,22 @@ impl<S: State> Measure<S> {
 /// Documents that are measured at a time where they have several values each.
 const MANY_VALUES_PART: usize = 64;
 
+/// Takes a batch at once where no document has two values, else in parts, until nothing more is of use.
+fn in_parts(
+    batch: Batch<'_>,
+    is_single: bool,
+    around: &mut Around<'_>,
+    mut take: impl FnMut(Batch<'_>, &mut Around<'_>),
+) {
+    let most = if is_single { batch.docs.len() } else { MANY_VALUES_PART };
+    for part in batch.parts(most) {
+        if around.account.is_over() {
+            return;
+        }
+        take(part, around);
+    }
+}
+
 /// Room for owners up to `owner`.
 fn grow<S: Clone>(states: &mut Vec<S>, owner: usize, new: &S, account: &mut Account) {
     if owner >= states.len() {
@@ -213,16 +229,8 @@ impl<S: State> Collector for Measure<S> {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        if self.numbers.is_single() {
-            self.take(batch, around);
-            return;
-        }
-        for part in batch.parts(MANY_VALUES_PART) {
-            if around.account.is_over() {
-                return;
-            }
-            self.take(part, around);
-        }
+        let is_single = self.numbers.is_single();
+        in_parts(batch, is_single, around, |part, around| self.take(part, around));
     }
 
     fn size(&self) -> usize {
@@ -302,16 +310,8 @@ impl Collector for MeasureWords {
     }
 
     fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        if self.terms.is_single() {
-            self.take(batch, around);
-            return;
-        }
-        for part in batch.parts(MANY_VALUES_PART) {
-            if around.account.is_over() {
-                return;
-            }
-            self.take(part, around);
-        }
+        let is_single = self.terms.is_single();
+        in_parts(batch, is_single, around, |part, around| self.take(part, around));
     }
 
     fn size(&self) -> usize {
