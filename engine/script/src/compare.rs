@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use base::number::Number;
+
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Value};
 use crate::java;
@@ -103,13 +105,11 @@ pub fn order(heap: &Heap, a: Value, b: Value) -> Result<Ordering, Fault> {
             _ => Err(not_alike(heap, a, b)),
         },
         _ if crate::arith::wide(a).is_some() && crate::arith::wide(b).is_some() => {
-            Ok(match (a, b) {
-                (Value::Double(_) | Value::Float(_), _)
-                | (_, Value::Double(_) | Value::Float(_)) => {
-                    crate::arith::double(a).total_cmp(&crate::arith::double(b))
-                }
-                _ => crate::arith::long(a).cmp(&crate::arith::long(b)),
-            })
+            let number = |value| match value {
+                Value::Double(_) | Value::Float(_) => Number::Real(crate::arith::double(value)),
+                _ => Number::Whole(i128::from(crate::arith::long(value))),
+            };
+            Ok(number(a).order(number(b)))
         }
         _ => Err(not_alike(heap, a, b)),
     }

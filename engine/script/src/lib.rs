@@ -31,6 +31,7 @@ pub mod lexer;
 mod library;
 pub mod limits;
 pub mod map;
+mod merge_sort;
 pub mod op;
 pub mod parse;
 pub mod pattern;

@@ -6,6 +6,7 @@
 
 use crate::compare::{equal, hash};
 use crate::heap::{Heap, Value};
+use crate::merge_sort::merge_sort;
 
 /// In which order a map gives its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,10 +150,12 @@ impl Map {
                 let bucket = |at: &usize| spread(self.entries[*at].0) as usize & (buckets - 1);
                 places.sort_by_key(bucket);
             }
-            Order::Sorted => places.sort_by(|a, b| {
-                let (a, b) = (self.entries[*a].1, self.entries[*b].1);
-                crate::compare::order(heap, a, b).unwrap_or(std::cmp::Ordering::Equal)
-            }),
+            Order::Sorted => {
+                let key = |at: usize| self.entries[at].1;
+                // Keys that do not compare stay as they came.
+                let order = |a, b| crate::compare::order(heap, key(a), key(b));
+                places = merge_sort(places.clone(), order).unwrap_or(places);
+            }
         }
         places.into_iter().map(|at| (self.entries[at].1, self.entries[at].2)).collect()
     }

@@ -8,6 +8,7 @@ use crate::compare;
 use crate::error::Fault;
 use crate::heap::{Comparator, Heap, Object, Ref, Value};
 use crate::map::{Map, Order};
+use crate::merge_sort::merge_sort;
 use crate::op::Program;
 use crate::types::Type;
 use crate::vm::{Host, Machine};
@@ -65,35 +66,9 @@ impl Caller<'_> {
         }
     }
 
-    /// A merge sort: stable, and any comparator ends it.
+    /// Sorts by a comparator of the script.
     fn sort(&mut self, by: Value, values: Vec<Value>) -> Done<Vec<Value>> {
-        let mut runs: Vec<Vec<Value>> = values.into_iter().map(|value| vec![value]).collect();
-        while runs.len() > 1 {
-            let mut merged = Vec::with_capacity(runs.len().div_ceil(2));
-            let mut pairs = runs.into_iter();
-            while let Some(left) = pairs.next() {
-                let Some(right) = pairs.next() else {
-                    merged.push(left);
-                    break;
-                };
-                let mut out = Vec::with_capacity(left.len() + right.len());
-                let (mut i, mut j) = (0, 0);
-                while i < left.len() && j < right.len() {
-                    if self.order(by, left[i], right[j])? == Ordering::Greater {
-                        out.push(right[j]);
-                        j += 1;
-                    } else {
-                        out.push(left[i]);
-                        i += 1;
-                    }
-                }
-                out.extend_from_slice(&left[i..]);
-                out.extend_from_slice(&right[j..]);
-                merged.push(out);
-            }
-            runs = merged;
-        }
-        Ok(runs.pop().unwrap_or_default())
+        merge_sort(values, |a, b| self.order(by, a, b))
     }
 
     fn each(&mut self, function: Value, all: &[Value]) -> Done<Vec<Value>> {

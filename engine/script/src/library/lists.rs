@@ -5,6 +5,7 @@ use crate::arith;
 use crate::compare;
 use crate::error::Fault;
 use crate::heap::{Heap, Object, Ref, Value};
+use crate::merge_sort::merge_sort;
 use crate::types::Type;
 use crate::vm::out_of_bounds;
 
@@ -183,8 +184,7 @@ pub(super) fn method(
             heap.object(Object::Array(Type::Def, items)).map(Some)
         }
         ("sort", [Value::Null]) => {
-            let mut sorted = list.clone();
-            sort(heap, &mut sorted)?;
+            let sorted = sorted(heap, list.clone())?;
             *change(heap, at)? = sorted;
             some(Value::Null)
         }
@@ -208,16 +208,9 @@ pub(super) fn method(
     }
 }
 
-/// Sorts values as they compare.
-pub(super) fn sort(heap: &Heap, items: &mut [Value]) -> Done<()> {
-    let mut fault = None;
-    items.sort_by(|a, b| {
-        compare::order(heap, *a, *b).unwrap_or_else(|found| {
-            fault.get_or_insert(found);
-            std::cmp::Ordering::Equal
-        })
-    });
-    fault.map_or(Ok(()), Err)
+/// Values sorted as they compare.
+pub(super) fn sorted(heap: &Heap, items: Vec<Value>) -> Done<Vec<Value>> {
+    merge_sort(items, |a, b| compare::order(heap, a, b))
 }
 
 /// A method of an iterator.
@@ -294,8 +287,7 @@ pub(super) fn stream(
             optional(heap, average)
         }
         ("min" | "max", []) => {
-            let mut sorted = list;
-            sort(heap, &mut sorted)?;
+            let sorted = sorted(heap, list)?;
             let found = if name == "min" { sorted.first() } else { sorted.last() };
             optional(heap, found.copied())
         }
@@ -311,8 +303,7 @@ pub(super) fn stream(
             all(heap, kept)
         }
         ("sorted", []) => {
-            let mut sorted = list;
-            sort(heap, &mut sorted)?;
+            let sorted = sorted(heap, list)?;
             all(heap, sorted)
         }
         ("limit", [most]) => {

@@ -442,13 +442,13 @@ table! {
         Ok(Value::Null)
     };
     "Collections"."max"(1) = |heap, a| {
-        let mut all = items(heap, a[0])?;
-        lists::sort(heap, &mut all)?;
+        let all = items(heap, a[0])?;
+        let all = lists::sorted(heap, all)?;
         all.last().copied().ok_or_else(|| Fault::new("no_such_element_exception", ""))
     };
     "Collections"."min"(1) = |heap, a| {
-        let mut all = items(heap, a[0])?;
-        lists::sort(heap, &mut all)?;
+        let all = items(heap, a[0])?;
+        let all = lists::sorted(heap, all)?;
         all.first().copied().ok_or_else(|| Fault::new("no_such_element_exception", ""))
     };
     "Collections"."frequency"(2) = |heap, a| {
@@ -488,8 +488,8 @@ table! {
         Ok(Value::Bool(same))
     };
     "Arrays"."sort"(1) = |heap, a| {
-        let mut all = items(heap, a[0])?;
-        lists::sort(heap, &mut all)?;
+        let all = items(heap, a[0])?;
+        let all = lists::sorted(heap, all)?;
         if let Value::Object(at) = a[0]
             && let Object::Array(_, place) = heap.get_mut(at)?
         {

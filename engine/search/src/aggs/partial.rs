@@ -7,6 +7,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use base::number::Number;
+
 use super::format::Format;
 use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::Distinct;
@@ -237,7 +239,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Keys of one kind in their order; no value comes first.
+    /// Keys in a total order: no value first, numbers by value, then terms, then lists.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Long(a), Self::Long(b)) => a.cmp(b),
@@ -248,10 +250,20 @@ impl Key {
                 let parts = a.iter().zip(b.iter()).map(|(a, b)| a.compare(b));
                 parts.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
             }
-            (a, b) => match (a.number(), b.number()) {
-                (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => match (a.exact(), b.exact()) {
+                (Some(a), Some(b)) => a.order(b),
                 _ => a.rank().cmp(&b.rank()),
             },
+        }
+    }
+
+    /// A number as it is.
+    fn exact(&self) -> Option<Number> {
+        match self {
+            Self::Long(value) => Some(Number::Whole(i128::from(*value))),
+            Self::Unsigned(value) => Some(Number::Whole(i128::from(*value))),
+            Self::Double(value) => Some(Number::Real(*value)),
+            Self::Null | Self::Bytes(_) | Self::List(_) => None,
         }
     }
 

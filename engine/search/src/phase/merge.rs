@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use base::hash::Set;
+use base::number::Number;
 
 use crate::request::{self, SearchRequest, TrackTotal};
 use crate::result::{Key, Merged, Partial, Ranked, Relation, Total, Winner};
@@ -111,7 +112,7 @@ pub fn compare(request: &SearchRequest, by_score: bool, a: &Winner, b: &Winner) 
     place(a).cmp(&place(b))
 }
 
-/// Two keys in the order that one sort asks for.
+/// Two keys in the order that one sort asks for: a total one, whatever the kinds.
 pub fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
     let first = sort.missing == request::Missing::First;
     let order = match (a, b) {
@@ -124,10 +125,10 @@ pub fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
         (Key::Text(a), Key::Text(b)) => a.cmp(b),
         // Indices that map a field differently.
         (a, b) => match (number(a), number(b)) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
+            (Some(a), Some(b)) => a.order(b),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
+            (None, None) => is_text(a).cmp(&is_text(b)),
         },
     };
     match sort.order {
@@ -136,12 +137,16 @@ pub fn compare_keys(sort: &request::Sort, a: &Key, b: &Key) -> Ordering {
     }
 }
 
-fn number(key: &Key) -> Option<f64> {
+fn number(key: &Key) -> Option<Number> {
     match key {
-        Key::Long(value) => Some(*value as f64),
-        Key::Unsigned(value) => Some(*value as f64),
-        Key::Double(value) => Some(*value),
-        Key::Float(value) | Key::Score(value) => Some(f64::from(*value)),
+        Key::Long(value) => Some(Number::Whole(i128::from(*value))),
+        Key::Unsigned(value) => Some(Number::Whole(i128::from(*value))),
+        Key::Double(value) => Some(Number::Real(*value)),
+        Key::Float(value) | Key::Score(value) => Some(Number::Real(f64::from(*value))),
         Key::Null | Key::Term(_) | Key::Text(_) => None,
     }
+}
+
+fn is_text(key: &Key) -> bool {
+    matches!(key, Key::Text(_))
 }
