@@ -423,6 +423,28 @@ fn words_of_settings_and_levels_are_read_in_any_letters() {
 }
 
 #[test]
+fn an_index_has_the_standard_mode_or_none() {
+    with_node(|mut client| async move {
+        let shape = |mode: &str| format!(r#"{{"settings":{{"index.mode":"{mode}"}}}}"#);
+        client.good("PUT", "/plain", &shape("standard")).await;
+        for mode in ["lookup", "logsdb", "time_series"] {
+            let expected = format!(
+                "400 illegal_argument_exception: unsupported value [{mode}] for setting \
+                 [index.mode]: of the index modes only [standard] is there"
+            );
+            assert_eq!(client.bad("PUT", "/other", &shape(mode)).await, expected);
+            let template = format!(r#"{{"index_patterns":["o*"],"template":{}}}"#, shape(mode));
+            let told = client.bad("PUT", "/_index_template/t", &template).await;
+            assert!(told.contains("of the index modes only [standard] is there"), "{told}");
+        }
+        let told = client.bad("PUT", "/other", &shape("foo")).await;
+        let expected = "400 illegal_argument_exception: [foo] is an invalid index mode, valid modes \
+                        are: [standard]";
+        assert_eq!(told, expected);
+    });
+}
+
+#[test]
 fn fields_are_shown_one_by_one_with_aliases_and_those_of_the_system() {
     with_node(|mut client| async move {
         let body = r#"{"mappings":{"properties":{"k":{"type":"keyword"},"ka":{"type":"alias","path":"k"},

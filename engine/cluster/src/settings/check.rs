@@ -86,6 +86,9 @@ pub(super) fn check(name: &str, value: &Value, change: Change) -> std::result::R
     check_text(known, text).map_err(Refusal::Wrong)
 }
 
+/// Modes of indices that Elasticsearch has, and this store has not yet.
+const MODES_ABSENT: [&str; 3] = ["time_series", "logsdb", "lookup"];
+
 pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
     let name = known.name;
     match known.ty {
@@ -131,6 +134,13 @@ pub(crate) fn check_text(known: &Known, text: &str) -> Result<()> {
         Type::Word(words) if words.contains(&text) => Ok(()),
         Type::AnyCase(words) if words.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
         Type::Word(_) | Type::AnyCase(_) => Err(Error::argument(match name {
+            "index.mode" if MODES_ABSENT.contains(&text) => format!(
+                "unsupported value [{text}] for setting [index.mode]: of the index modes only \
+                 [standard] is there"
+            ),
+            "index.mode" => {
+                format!("[{text}] is an invalid index mode, valid modes are: [standard]")
+            }
             "index.codec" => format!(
                 "unknown value for [index.codec] must be one of [default, best_compression] but \
                  was: {text}"
