@@ -253,6 +253,9 @@ struct Come<'a> {
     left: &'a Left,
 }
 
+/// Methods that Elasticsearch knows, and no path has.
+const NAMES_OF_OTHERS: [&str; 3] = ["PATCH", "TRACE", "CONNECT"];
+
 /// The family of requests that no route knows.
 const OTHER: usize = FAMILIES.len() - 1;
 
@@ -571,15 +574,17 @@ impl<E: Env> Inner<E> {
         if head.method() == Method::Options {
             return Ok(Err(allowed(Reply::text(200, Vec::new()))));
         }
-        if names.is_empty() {
-            return Ok(Err(fail::no_handler(&uri(), head.method_text())));
+        let method = head.method_text();
+        let mut sentence = if head.method() == Method::Other && !NAMES_OF_OTHERS.contains(&method) {
+            format!("Unexpected http method: {method}")
+        } else if names.is_empty() {
+            return Ok(Err(fail::no_handler(&uri(), method)));
+        } else {
+            format!("Incorrect HTTP method for uri [{}] and method [{method}]", uri())
+        };
+        if !names.is_empty() {
+            sentence.push_str(&format!(", allowed: [{}]", names.join(", ")));
         }
-        let sentence = format!(
-            "Incorrect HTTP method for uri [{}] and method [{}], allowed: [{}]",
-            uri(),
-            head.method_text(),
-            names.join(", ")
-        );
         Ok(Err(allowed(fail::plain(405, &sentence))))
     }
 }

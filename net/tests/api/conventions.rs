@@ -43,6 +43,14 @@ fn unknown_paths_and_methods_are_told() {
                 "405 Incorrect HTTP method for uri [/_search?q=1] and method [PATCH], allowed: \
                  [GET, POST]",
             ),
+            // A word that is no method is not asked for its path.
+            ("FOO", "/", "405 Unexpected http method: FOO, allowed: [DELETE, GET, HEAD]"),
+            (
+                "search",
+                "/a",
+                "405 Unexpected http method: search, allowed: [DELETE, GET, HEAD, PUT]",
+            ),
+            ("FOO", "/x/y/z/q", "405 Unexpected http method: FOO"),
         ] {
             assert_eq!(client.bad(method, target, "").await, told);
         }
