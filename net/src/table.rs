@@ -37,6 +37,7 @@ pub enum Api {
     ExecuteScript,
     ScriptLanguages,
     ScriptContexts,
+    RankEval,
     Scroll,
     ClearScroll,
     OpenPointInTime,
@@ -171,6 +172,7 @@ impl Api {
                 | PutScript
                 | PutSettings
                 | PutTemplate(_)
+                | RankEval
                 | Reindex
                 | ReloadSecureSettings
                 | RenderTemplate
@@ -350,6 +352,8 @@ pub const ROUTES: &[Route] = &[
     route(Api::Explain, &[Get, Post], "/{index}/_explain/{id}", "indices:data/read/explain", &[WORDS, EXPLAIN, SOURCE_FILTER, SOURCE]),
     route(Api::Validate, &[Get, Post], "/_validate/query", "indices:admin/validate/query", &[WORDS, VALIDATE, INDICES, SOURCE]),
     route(Api::Validate, &[Get, Post], "/{index}/_validate/query", "indices:admin/validate/query", &[WORDS, VALIDATE, INDICES, SOURCE]),
+    route(Api::RankEval, &[Get, Post], "/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
+    route(Api::RankEval, &[Get, Post], "/{index}/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/_count", "indices:data/read/search", &[WORDS, COUNT, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/{index}/_count", "indices:data/read/search", &[WORDS, COUNT, INDICES, SOURCE]),
 

@@ -112,6 +112,7 @@ pub const HELPERS: &[&str] = &[
     "indices:data/read/msearch/template",
     "indices:data/read/mtv",
     "indices:data/read/open_point_in_time",
+    "indices:data/read/rank_eval",
     "indices:data/read/scroll",
     "indices:data/read/scroll/clear",
     "indices:data/read/search/template",

@@ -122,7 +122,8 @@ fn total(writer: &mut Writer<'_>, total: Option<Total>, as_int: bool) {
     }
 }
 
-fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
+/// A hit.
+pub fn hit(writer: &mut Writer<'_>, hit: &Hit, as_int: bool) {
     writer.begin_object();
     hit_members(writer, hit, as_int);
     writer.end_object();

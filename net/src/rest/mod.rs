@@ -27,6 +27,7 @@ mod multi_get;
 mod multi_search;
 mod nodes;
 mod prometheus;
+mod rank_eval;
 mod recovery;
 mod reroute;
 mod resize;
@@ -91,6 +92,7 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ScriptContexts => script::contexts(call),
         Api::MultiSearch => multi_search::multi_search(call).await,
         Api::Scroll => scroll::next(call).await,
+        Api::RankEval => rank_eval::rank_eval(call).await,
         Api::ClearScroll => scroll::clear(call).await,
         Api::OpenPointInTime => scroll::open_moment(call).await,
         Api::ClosePointInTime => scroll::close_moment(call).await,

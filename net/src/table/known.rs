@@ -148,6 +148,8 @@ pub(super) const MULTI_SEARCH: &[Known] = &[
     flag("ignore_throttled").idle(),
 ];
 
+pub(super) const RANK_EVAL: &[Known] = &[own("search_type")];
+
 pub(super) const MOMENT: &[Known] = &[
     time("keep_alive"),
     text("routing"),

@@ -26,6 +26,7 @@ mod meaning;
 mod parts;
 mod place;
 mod scripts;
+mod ranked;
 mod searches;
 mod security;
 mod shown;
