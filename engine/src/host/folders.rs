@@ -30,6 +30,8 @@ impl<E: Env> Keeper<E> {
     }
 
     pub(super) async fn remove_folder(&self, uuid: [u8; 16]) {
+        // An earlier change may still open or close a shard in it.
+        self.lines.quiet(uuid).await;
         let dir = self.shared.index_dir(uuid);
         match self.env.disk().remove_dir(&dir).await {
             Ok(()) => {}

@@ -9,14 +9,16 @@
 //!    empty, and removed at the next start (`folders`).
 //! 4. What is known to be wrong with a shard stays known while its index is closed: its entry stays in
 //!    the directory until the index is opened, which tries again, or is deleted.
+//! 5. A shard is opened, or closed, or its folder removed, by one at a time, in the order in which that was
+//!    decided: changes that come meanwhile wait ([`Lines`]).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::ShardId;
-use base::hash::Set;
+use base::hash::{Map, Set};
 use base::planted::{Fault, planted};
 use cluster::{Command, Index, Outcome, State};
 use consensus::{Replicated, Setup};
@@ -24,6 +26,7 @@ use env::{Clock, Disk, Env, ErrorKind, Pace, Spawn, reply};
 
 use super::call::{Message, NotOpened, OpenCall};
 use super::folders;
+use super::line::{Lines, Place};
 use super::room::{self, FULL_DISK_PAUSE};
 use super::scrub;
 use crate::core::{Core, reserved_alias};
@@ -45,6 +48,12 @@ pub(crate) struct Keeper<E: Env> {
     lost: RefCell<Set<ShardId>>,
     /// Shards that were not opened for want of room on the disk.
     full: RefCell<Set<ShardId>>,
+    /// Who opens or closes which shard (rule 5).
+    pub(super) lines: Lines,
+    /// Of each shard that is opened, the opening that was decided last: what an earlier one comes to is
+    /// not told.
+    openings: RefCell<Map<ShardId, u64>>,
+    opening_count: Cell<u64>,
     pub(super) warn: fn(&str),
 }
 
@@ -71,6 +80,9 @@ impl<E: Env> Keeper<E> {
             coming: RefCell::default(),
             lost: RefCell::default(),
             full: RefCell::default(),
+            lines: Lines::default(),
+            openings: RefCell::default(),
+            opening_count: Cell::default(),
         });
         let state = keeper.value.state();
         if state.uuid == [0; 16] {
@@ -269,9 +281,26 @@ impl<E: Env> Keeper<E> {
             // Somebody else is at it, or it is gone.
             _ => return,
         }
+        let closing = self.lines.join(shard);
+        let opening = self.decide_opening(shard);
         self.publish_directory();
+        let turn = closing.turn().await;
         self.close_at_home(shard, false).await;
-        self.open_until_there_is_room(&index, shard, false).await;
+        drop(turn);
+        self.open_until_there_is_room(&index, shard, false, opening).await;
+    }
+
+    /// Takes the place at which a shard is opened, with the number of this opening.
+    fn decide_opening(&self, shard: ShardId) -> (Place, u64) {
+        let number = self.opening_count.get() + 1;
+        self.opening_count.set(number);
+        self.openings.borrow_mut().insert(shard, number);
+        (self.lines.join(shard), number)
+    }
+
+    /// No change since then wants another opening, or none.
+    fn is_wanted(&self, shard: ShardId, opening: u64) -> bool {
+        self.openings.borrow().get(&shard) == Some(&opening)
     }
 
     /// Opens a shard; where only room is missing, again each second, as long as it is wanted.
@@ -280,10 +309,19 @@ impl<E: Env> Keeper<E> {
         index: &Arc<Index>,
         shard: ShardId,
         create: bool,
+        (mut place, number): (Place, u64),
     ) {
         let mut before: Option<Failure> = None;
         loop {
+            let turn = place.turn().await;
+            if !self.is_wanted(shard, number) {
+                return;
+            }
             let mut entry = self.open_shard(index, shard, create).await;
+            drop(turn);
+            if !self.is_wanted(shard, number) {
+                return;
+            }
             if let Entry::Failed(failure) = &mut entry {
                 // It has no place from the first time on.
                 if let Some(before) = &before {
@@ -298,10 +336,14 @@ impl<E: Env> Keeper<E> {
                 return;
             }
             self.env.clock().sleep(FULL_DISK_PAUSE).await;
+            if !self.is_wanted(shard, number) {
+                return;
+            }
             match self.directory.borrow_mut().shards.get_mut(&shard) {
                 Some(entry @ Entry::Failed(_)) => *entry = Entry::Opening,
                 _ => return,
             }
+            place = self.lines.join(shard);
             // Nobody is told that it opens: those who ask meanwhile are answered at once.
         }
     }
@@ -396,10 +438,11 @@ impl<E: Env> Keeper<E> {
             let shard = shard_id(index, number);
             self.lost.borrow_mut().remove(&shard);
             self.directory.borrow_mut().shards.insert(shard, Entry::Opening);
+            let opening = self.decide_opening(shard);
             let keeper = Rc::clone(self);
             let index = Arc::clone(index);
             self.env.spawn().spawn(async move {
-                keeper.open_until_there_is_room(&index, shard, create).await;
+                keeper.open_until_there_is_room(&index, shard, create, opening).await;
             });
         }
         self.publish_directory();
@@ -461,7 +504,10 @@ impl<E: Env> Keeper<E> {
             return;
         }
         let is_named = |shard: &ShardId| state.index_by_uuid(shard.index).is_some();
+        let mut closing = Vec::new();
         for shard in shards {
+            self.openings.borrow_mut().remove(shard);
+            closing.push((*shard, self.lines.join(*shard)));
             let mut directory = self.directory.borrow_mut();
             let has_failed = matches!(directory.shards.get(shard), Some(Entry::Failed(_)));
             // Where only room was missing, nothing is wrong with the files.
@@ -473,22 +519,16 @@ impl<E: Env> Keeper<E> {
             }
         }
         self.publish_directory();
-        let mut answers = Vec::new();
-        for &shard in shards {
-            let (reply, answer) = reply::channel();
-            let remove = !is_named(&shard);
-            let home = home_of(shard, self.shared.config.cores);
-            self.shared.core(home).send_reply(Message::Close { shard, remove, reply });
-            answers.push(answer);
-        }
-        for answer in answers {
-            answer.await;
-        }
-        for shard in shards {
-            if is_named(shard) {
-                self.look_at(*shard).await;
-            }
-        }
+        let each = closing.into_iter().map(|(shard, place)| {
+            Box::pin(async move {
+                let _turn = place.turn().await;
+                self.close_at_home(shard, !is_named(&shard)).await;
+                if is_named(&shard) {
+                    self.look_at(shard).await;
+                }
+            })
+        });
+        env::join_all(each.collect()).await;
     }
 
     /// Looks whether a shard of a closed index stands, without opening it; one that does not is shown

@@ -1,10 +1,11 @@
 //! Calls between cores: what they say (`call`), who answers (`serve`), who keeps the cluster state
-//! and opens shards (`keeper`), who removes what is named no more (`folders`), who looks after the disk
+//! and opens shards (`keeper`), whose turn it is at a shard (`line`), who removes what is named no more (`folders`), who looks after the disk
 //! (`room`), who reads all of it now and then (`scrub`).
 
 pub mod call;
 pub mod folders;
 pub(crate) mod keeper;
+pub(crate) mod line;
 pub(crate) mod room;
 pub mod scrub;
 pub(crate) mod serve;

@@ -7,6 +7,7 @@ mod aliases;
 mod around;
 mod browser;
 mod cat;
+mod closed;
 mod consented;
 mod conventions;
 mod counted;

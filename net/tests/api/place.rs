@@ -95,7 +95,15 @@ pub fn with_clients<F: Future<Output = ()>>(
     count: usize,
     story: impl FnOnce(Vec<Client>) -> F,
 ) {
-    let sim = Sim::new(seed);
+    with_clients_on(&Sim::new(seed), count, story);
+}
+
+/// The same, on a machine whose time is the story's.
+pub fn with_clients_on<F: Future<Output = ()>>(
+    sim: &Sim,
+    count: usize,
+    story: impl FnOnce(Vec<Client>) -> F,
+) {
     let env = sim.env();
     let streams: Vec<_> = (0..count).map(|_| sim.stream_pair()).collect();
     sim.run(async {
@@ -217,6 +225,12 @@ impl Client {
         fields: &[(&str, &str)],
         body: &[u8],
     ) -> Response {
+        self.send(method, target, fields, body).await;
+        self.answer(method, target).await
+    }
+
+    /// Sends a request; who waits for its answer calls [`Client::answer`].
+    pub async fn send(&mut self, method: &str, target: &str, fields: &[(&str, &str)], body: &[u8]) {
         let mut fields = fields.to_vec();
         let authorization = self.authorization.clone();
         if let Some(value) = &authorization {
@@ -224,6 +238,15 @@ impl Client {
         }
         let bytes = request(method, target, &fields, body);
         self.stream.write_all(&bytes).await.expect("the connection is open");
+    }
+
+    /// Closes its connection.
+    pub async fn leave(mut self) {
+        self.stream.close().await.expect("the connection is open");
+    }
+
+    /// Reads the answer to a request that was sent.
+    pub async fn answer(&mut self, method: &str, target: &str) -> Response {
         let mut got = Vec::new();
         let mut buffer = vec![0; 65_536];
         loop {

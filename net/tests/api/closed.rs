@@ -1,0 +1,115 @@
+//! Indices that several clients close, open and delete at once.
+
+use json::Value;
+use sim::Sim;
+
+use crate::place::{Client, at, with_clients_on};
+
+/// Rounds of each client.
+const ROUNDS: usize = 12;
+
+/// What a client did with which document: those that were acknowledged.
+async fn write(client: &mut Client, ids: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut done = Vec::new();
+    for id in ids {
+        let written = client.call("PUT", &format!("/a/_doc/{id}"), r#"{"n":1}"#).await;
+        match written.status {
+            201 => done.push(id),
+            // It is closed just then, or opens.
+            400 | 404 | 503 => {}
+            other => panic!("{other}: {}", written.text()),
+        }
+    }
+    done
+}
+
+/// Two who closed and opened one index over and over had two instances of a shard at its files at once: in a
+/// second all documents of it were lost.
+#[test]
+fn an_index_that_two_close_and_open_at_once_keeps_its_documents() {
+    for seed in 0..8 {
+        let sim = Sim::new(seed);
+        with_clients_on(&sim, 4, |clients| async move {
+            let [mut one, mut two, mut writer, mut sweeper]: [Client; 4] =
+                clients.try_into().ok().expect("four");
+            one.good("PUT", "/a", r#"{"settings":{"number_of_replicas":0}}"#).await;
+            let mut kept = write(&mut writer, 0..5).await;
+            let close_and_open = async |client: &mut Client| {
+                for _ in 0..ROUNDS {
+                    client.good("POST", "/a/_close", "").await;
+                    client.good("POST", "/a/_open", "").await;
+                }
+                Vec::new()
+            };
+            let sweep = async |client: &mut Client| {
+                for _ in 0..ROUNDS {
+                    client.call("POST", "/a/_flush", "").await;
+                    client.call("POST", "/a/_forcemerge?max_num_segments=1", "").await;
+                }
+                Vec::new()
+            };
+            type Work<'a> = std::pin::Pin<Box<dyn Future<Output = Vec<usize>> + 'a>>;
+            let works: Vec<Work<'_>> = vec![
+                Box::pin(close_and_open(&mut one)),
+                Box::pin(close_and_open(&mut two)),
+                Box::pin(write(&mut writer, 5..60)),
+                Box::pin(sweep(&mut sweeper)),
+            ];
+            kept.extend(env::join_all(works).await.into_iter().flatten());
+            one.good("POST", "/a/_open", "").await;
+            one.good("POST", "/a/_refresh", "").await;
+            let health = one.good("GET", "/_cluster/health/a", "").await;
+            assert_eq!(at(&health, &["status"]).as_str(), Some("green"), "seed {seed}");
+            let found = one.good("GET", "/a/_search?size=100&_source=false", "").await;
+            let hits = at(&found, &["hits", "hits"]).as_array().expect("a list");
+            let ids: Vec<&str> = hits.iter().filter_map(|hit| at(hit, &["_id"]).as_str()).collect();
+            for id in kept {
+                assert!(ids.contains(&id.to_string().as_str()), "seed {seed}: {id} of {ids:?}");
+            }
+        });
+    }
+}
+
+/// A folder was removed while a shard was opened in it, which ended the process.
+#[test]
+fn an_index_may_be_deleted_while_it_opens_or_closes() {
+    for seed in 0..8 {
+        let sim = Sim::new(seed);
+        with_clients_on(&sim, 3, |clients| async move {
+            let rounds = |client: Client, steps: &'static [(&'static str, &'static str)]| async move {
+                let mut client = client;
+                for round in 0..3 * ROUNDS {
+                    let (method, target) = steps[round % steps.len()];
+                    let answer = client.call(method, target, "").await;
+                    let text = answer.text();
+                    assert!(answer.status != 500, "{method} {target}: {text}");
+                    // A shard that failed would say why.
+                    assert!(!text.contains("corrupt") && !text.contains("No such file"), "{text}");
+                }
+                client
+            };
+            let steps: [&[(&str, &str)]; 3] = [
+                &[
+                    ("PUT", "/a"),
+                    ("PUT", "/a/_doc/1?refresh"),
+                    ("POST", "/a/_close"),
+                    ("POST", "/a/_open"),
+                ],
+                &[("POST", "/a/_open"), ("POST", "/a/_close"), ("POST", "/a/_flush")],
+                &[("DELETE", "/a"), ("GET", "/_cluster/health"), ("POST", "/a/_open")],
+            ];
+            let works =
+                clients.into_iter().zip(steps).map(|(one, steps)| Box::pin(rounds(one, steps)));
+            let mut client = env::join_all(works.collect()).await.pop().expect("three");
+            client.call("DELETE", "/a", "").await;
+            client.good("PUT", "/a", "").await;
+            client.good("PUT", "/a/_doc/1?refresh", r#"{"n":1}"#).await;
+            let health: Value = client.good("GET", "/_cluster/health", "").await;
+            assert_eq!(
+                at(&health, &["unassigned_primary_shards"]).as_u64(),
+                Some(0),
+                "seed {seed}"
+            );
+        });
+    }
+}
