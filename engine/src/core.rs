@@ -213,7 +213,8 @@ impl<E: Env> Core<E> {
         .await;
     }
 
-    /// Runs `job` on a worker for the task whose turn it is, which is busy meanwhile.
+    /// Runs `job` on a worker for the task whose turn it is, which is busy meanwhile. It does not begin
+    /// where that task is given up before.
     ///
     /// # Errors
     /// Too many wait.
@@ -222,7 +223,11 @@ impl<E: Env> Core<E> {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> env::Result<T> {
         let _held = self.turns.hold();
-        self.env.spawn().work(job).await
+        let asking = Arc::new(());
+        let asked = Arc::downgrade(&asking);
+        let done = self.env.spawn().work(move || (asked.strong_count() > 0).then(job)).await?;
+        drop(asking);
+        Ok(done.expect("who asked is still here"))
     }
 
     /// Whose turn it is.

@@ -10,7 +10,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use base::CoreId;
@@ -280,6 +283,40 @@ impl<E: Env> Core<E> {
         Running { core: Rc::clone(self), control }
     }
 
+    /// What `work` gives, which is a task from the first time that it waits: what answers at once was
+    /// never there to be seen, and pays nothing for it. Where somebody cancels it, it is dropped.
+    ///
+    /// # Errors
+    /// Why it was cancelled.
+    pub async fn watched<T>(
+        self: &Rc<Self>,
+        spec: impl FnOnce() -> TaskSpec,
+        mut work: Pin<&mut impl Future<Output = T>>,
+    ) -> std::result::Result<T, String> {
+        let mut spec = Some(spec);
+        let mut listed: Option<(Running<E>, Answer<()>)> = None;
+        poll_fn(|context| {
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready(Ok(done));
+            }
+            if let Some(spec) = spec.take() {
+                let task = self.begin_task(spec());
+                let word = task.control.word();
+                listed = Some((task, word));
+            }
+            if let Some((task, word)) = &mut listed {
+                while Pin::new(&mut *word).poll(context).is_ready() {
+                    if let Some(reason) = task.control.cancelled() {
+                        return Poll::Ready(Err(reason));
+                    }
+                    *word = task.control.word();
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
     /// All tasks that run on the node, by number.
     pub async fn tasks(self: &Rc<Self>) -> Vec<TaskRow> {
         let mut answers = Vec::new();
@@ -303,10 +340,9 @@ impl<E: Env> Core<E> {
     pub async fn task_over(self: &Rc<Self>, number: u64, timeout: Duration) -> bool {
         let mut over = self.ask_tasks(number, |reply| TaskCall::Wait { number, reply });
         let sleep = self.env.clock().sleep(timeout);
-        let mut sleep = std::pin::pin!(sleep);
-        std::future::poll_fn(|context| {
-            use std::task::Poll;
-            if std::pin::Pin::new(&mut over).poll(context).is_ready() {
+        let mut sleep = pin!(sleep);
+        poll_fn(|context| {
+            if Pin::new(&mut over).poll(context).is_ready() {
                 return Poll::Ready(true);
             }
             sleep.as_mut().poll(context).map(|()| false)

@@ -530,13 +530,7 @@ impl<E: Env> Inner<E> {
             told: std::cell::RefCell::default(),
             wait_seconds: std::cell::Cell::default(),
         };
-        // What only looks is given up with its client, as Elasticsearch cancels it.
-        let answered = if route.only_looks() {
-            let answered = left.or(rest::answer(&call)).await;
-            answered.unwrap_or_else(|| Err(client_left()))
-        } else {
-            rest::answer(&call).await
-        };
+        let answered = rest::watched::answer(&call, left).await;
         audit::answered(&call, &answered);
         let warnings = gate.origin().warnings.as_ref();
         look.wait_seconds = call.wait_seconds.get();
@@ -587,11 +581,6 @@ impl<E: Env> Inner<E> {
         }
         Ok(Err(allowed(fail::plain(405, &sentence))))
     }
-}
-
-/// The answer that nobody reads any more, unless the client has only closed its own half.
-fn client_left() -> Error {
-    Error::new(400, "task_cancelled_exception", "task cancelled [channel closed]")
 }
 
 fn too_many(head: &http::Head, crowded: Crowded) -> Error {

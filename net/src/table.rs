@@ -264,6 +264,13 @@ impl Route {
             && self.api != Api::OpenPointInTime
     }
 
+    /// Of what only looks: is it a task while it runs? Reads of single documents are too short to be seen,
+    /// and what looks at tasks lists itself.
+    pub fn is_task(&self) -> bool {
+        let other = ["indices:data/read/get", "indices:data/read/mget", "cluster:monitor/task"];
+        self.only_looks() && !other.iter().any(|prefix| self.privilege.starts_with(prefix))
+    }
+
     /// Its place in `engine::meter::FAMILIES`: with whom its requests are timed.
     pub fn family(&self) -> usize {
         let family = match self.privilege {
@@ -345,6 +352,8 @@ pub const ROUTES: &[Route] = &[
     route(Api::Task, &[Get], "/_tasks/{task_id}", "cluster:monitor/task/get", &[TASK]),
     route(Api::CancelTasks, &[Post], "/_tasks/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
     route(Api::CancelTasks, &[Post], "/_tasks/{task_id}/_cancel", "cluster:admin/tasks/cancel", &[CANCEL_TASKS]),
+    route(Api::RankEval, &[Get, Post], "/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
+    route(Api::RankEval, &[Get, Post], "/{index}/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
     route(Api::TermVectors, &[Get, Post], "/{index}/_termvectors", "indices:data/read/tv", &[VECTORS, SOURCE]),
     route(Api::TermVectors, &[Get, Post], "/{index}/_termvectors/{id}", "indices:data/read/tv", &[VECTORS, SOURCE]),
     route(Api::MultiTermVectors, &[Get, Post], "/_mtermvectors", "indices:data/read/mtv", &[VECTORS, MANY_VECTORS, SOURCE]),
@@ -352,8 +361,6 @@ pub const ROUTES: &[Route] = &[
     route(Api::Explain, &[Get, Post], "/{index}/_explain/{id}", "indices:data/read/explain", &[WORDS, EXPLAIN, SOURCE_FILTER, SOURCE]),
     route(Api::Validate, &[Get, Post], "/_validate/query", "indices:admin/validate/query", &[WORDS, VALIDATE, INDICES, SOURCE]),
     route(Api::Validate, &[Get, Post], "/{index}/_validate/query", "indices:admin/validate/query", &[WORDS, VALIDATE, INDICES, SOURCE]),
-    route(Api::RankEval, &[Get, Post], "/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
-    route(Api::RankEval, &[Get, Post], "/{index}/_rank_eval", "indices:data/read/rank_eval", &[RANK_EVAL, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/_count", "indices:data/read/search", &[WORDS, COUNT, INDICES, SOURCE]),
     route(Api::Count, &[Get, Post], "/{index}/_count", "indices:data/read/search", &[WORDS, COUNT, INDICES, SOURCE]),
 

@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::index::block::{self, Level};
 use crate::node::Inbox;
 use crate::ops::Refresh;
+use crate::ops::slices::Until;
 
 /// A shard of this core.
 pub(crate) enum Slot<E: Env> {
@@ -82,7 +83,10 @@ pub(crate) async fn serve<E: Env>(core: Rc<Core<E>>, inbox: Inbox) {
                     let turns = core.turns.clone();
                     let SliceCall { slices, deadline, lane, reply } = *call;
                     turns.run(lane, async move {
-                        reply.send(core.run_slices(slices, deadline).await);
+                        let is_wanted = || reply.is_wanted();
+                        let until = Until { deadline, is_wanted: &is_wanted };
+                        let found = core.run_slices(slices, until).await;
+                        reply.send(found);
                     });
                 }
                 Message::Stop { reply } => {

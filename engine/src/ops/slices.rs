@@ -2,7 +2,8 @@
 //!
 //! A cheap plan runs where it was asked. A dear one is cut so that every core of the process has a
 //! part: slices of one shard share a rising score, so each tells the others what is no longer worth
-//! finding. Between steps a core runs its other tasks and looks at the deadline.
+//! finding. Between steps a core runs its other tasks, and looks at the deadline and whether who asked is
+//! still there: a search that is dropped ends on all cores.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,20 @@ const CUT_COST: u64 = 100_000;
 
 /// What the slices of one shard found, with the place of the shard; or the damage that was met.
 pub(crate) type Part = (u32, std::result::Result<Partial, segment::Error>);
+
+/// How long slices go on.
+pub(crate) struct Until<'a> {
+    /// When to stop and bring what is there, on the monotonic clock.
+    pub(crate) deadline: Option<Duration>,
+    /// Whether somebody still waits for what they find.
+    pub(crate) is_wanted: &'a dyn Fn() -> bool,
+}
+
+impl Until<'_> {
+    fn is_over(&self, now: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| now >= deadline) || !(self.is_wanted)()
+    }
+}
 
 impl<E: Env> Core<E> {
     /// Runs plans (each with the place of its shard among those asked) on as many cores as pay.
@@ -72,7 +87,8 @@ impl<E: Env> Core<E> {
                 }
             }
         }
-        let mut partials = self.run_slices(own, deadline).await;
+        // What asks for these is dropped with them.
+        let mut partials = self.run_slices(own, Until { deadline, is_wanted: &|| true }).await;
         let _held = (!under_way.is_empty()).then(|| self.turns.hold());
         for answer in under_way {
             let Some(found) = answer.await else {
@@ -83,16 +99,20 @@ impl<E: Env> Core<E> {
         Ok(partials)
     }
 
-    /// Runs slices one after the other in steps.
+    /// Runs slices one after the other in steps. Where nobody wants them any more none begins, and the
+    /// one at work ends.
     pub(crate) async fn run_slices(
         &self,
         slices: Vec<(u32, Slice)>,
-        deadline: Option<Duration>,
+        until: Until<'_>,
     ) -> Vec<Part> {
         let mut partials = Vec::with_capacity(slices.len());
         let mut pace = Pace::default();
         for (target, slice) in slices {
-            partials.push((target, self.run_slice(slice, deadline, &mut pace).await));
+            if !(until.is_wanted)() {
+                break;
+            }
+            partials.push((target, self.run_slice(slice, &until, &mut pace).await));
         }
         partials
     }
@@ -100,7 +120,7 @@ impl<E: Env> Core<E> {
     async fn run_slice(
         &self,
         mut slice: Slice,
-        deadline: Option<Duration>,
+        until: &Until<'_>,
         pace: &mut Pace,
     ) -> std::result::Result<Partial, segment::Error> {
         let clock = self.env.clock();
@@ -113,20 +133,20 @@ impl<E: Env> Core<E> {
             }
             let now = clock.monotonic();
             pace.took(now.saturating_sub(begun));
-            if deadline.is_some_and(|deadline| now >= deadline) {
+            if until.is_over(now) {
                 slice.stop();
                 return Ok(slice.finish());
             }
             self.env.spawn().yield_if_needed().await;
         }
-        self.run_heavy(slice, deadline).await
+        self.run_heavy(slice, until).await
     }
 
     /// Goes on with a slice whose steps may be long, on workers; where too many jobs wait for one, here.
     async fn run_heavy(
         &self,
         slice: Slice,
-        deadline: Option<Duration>,
+        until: &Until<'_>,
     ) -> std::result::Result<Partial, segment::Error> {
         let slice = Arc::new(Mutex::new(slice));
         loop {
@@ -140,7 +160,7 @@ impl<E: Env> Core<E> {
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),
             }
-            if deadline.is_some_and(|deadline| self.env.clock().monotonic() >= deadline) {
+            if until.is_over(self.env.clock().monotonic()) {
                 lock(&slice).stop();
                 break;
             }

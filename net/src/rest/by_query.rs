@@ -154,6 +154,13 @@ pub(super) async fn reindex<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     run(call, asked, "indices:data/write/reindex", description, Some(&index)).await
 }
 
+/// Tasks that have a speed.
+const WORK: [&str; 3] = [
+    "indices:data/write/delete/byquery",
+    "indices:data/write/update/byquery",
+    "indices:data/write/reindex",
+];
+
 /// `POST /_reindex/{task_id}/_rethrottle` and its two kin.
 pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     call.gate.cluster(call.route.privilege)?;
@@ -161,10 +168,14 @@ pub(super) async fn rethrottle<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         return Err(Error::illegal_argument("requests_per_second is a required parameter"));
     };
     let id = super::task::TaskId::parse(call.segment("task_id"))?;
-    let row = match id.number_here(call) {
-        Some(number) => call.core.rethrottle_task(number, speed).await,
-        None => None,
+    let Some(number) = id.number_here(call) else {
+        return Ok(super::task::of_one(call, &id, None));
     };
+    let known = call.core.task(number).await.filter(|state| state.outcome.is_none());
+    if known.is_some_and(|state| !WORK.contains(&state.row.spec.action)) {
+        return Ok(super::task::unfit(call, &id));
+    }
+    let row = call.core.rethrottle_task(number, speed).await;
     Ok(super::task::of_one(call, &id, row))
 }
 

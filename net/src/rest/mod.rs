@@ -43,6 +43,7 @@ mod task;
 mod template;
 mod update;
 mod vectors;
+pub mod watched;
 
 use engine::Result;
 use env::Env;
@@ -91,8 +92,8 @@ pub async fn answer<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         Api::ScriptLanguages => script::languages(call),
         Api::ScriptContexts => script::contexts(call),
         Api::MultiSearch => multi_search::multi_search(call).await,
-        Api::Scroll => scroll::next(call).await,
         Api::RankEval => rank_eval::rank_eval(call).await,
+        Api::Scroll => scroll::next(call).await,
         Api::ClearScroll => scroll::clear(call).await,
         Api::OpenPointInTime => scroll::open_moment(call).await,
         Api::ClosePointInTime => scroll::close_moment(call).await,

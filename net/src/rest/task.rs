@@ -200,13 +200,13 @@ pub(super) async fn cancel<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
             Some(number) => call.core.task(number).await.filter(|state| state.outcome.is_none()),
             None => None,
         };
-        if running.is_some_and(|state| !wanted.fits(call, &state.row)) {
-            let reason =
-                format!("task [{}] doesn't support this operation", call.segment("task_id"));
-            return Ok(not_done(call, &id, Error::illegal_argument(reason)));
+        // Work of others is none to whoever may not watch it.
+        let running = running.filter(|state| call.gate.watches(&state.row.spec.owner));
+        if running.as_ref().is_some_and(|state| !wanted.fits(call, &state.row)) {
+            return Ok(unfit(call, &id));
         }
-        let row = match id.number_here(call) {
-            Some(number) => call.core.cancel_task(number, REASON).await,
+        let row = match running {
+            Some(state) => call.core.cancel_task(state.row.number, REASON).await,
             None => None,
         };
         let row = match row {
@@ -397,6 +397,12 @@ pub(super) fn of_one<E: Env>(call: &Call<'_, E>, id: &TaskId, row: Option<TaskRo
         nodes(writer, call, &[row], Shown { detailed: true, human: call.human });
         writer.end_object();
     })
+}
+
+/// A task that runs, and is not of the kind that was asked for.
+pub(super) fn unfit<E: Env>(call: &Call<'_, E>, id: &TaskId) -> Reply {
+    let reason = format!("task [{}] doesn't support this operation", call.segment("task_id"));
+    not_done(call, id, Error::illegal_argument(reason))
 }
 
 /// Why a node did not do what was asked of a task of its own.
