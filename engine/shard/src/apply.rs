@@ -5,6 +5,9 @@
 //!    `async` durability, whose promise is weaker).
 //! 2. Operations are applied in the order of their sequence numbers.
 //! 3. A batch is answered when the last of it is applied.
+//! 4. A document enters the buffer in steps ([`Inner::enter`]), so one of millions of words holds no
+//!    core; what makes it count is one step still. Gets find what stood there before until then. A
+//!    refresh that comes in between freezes the buffer when the document is whole.
 //!
 //! Not here: replay, which applies by [`apply`] too (`replay`).
 
@@ -16,13 +19,24 @@ use consensus::Pending;
 use env::{Bytes, Clock, Env, Spawn};
 use mapping::document::{Arena, Entries};
 
+use crate::buffer::Adding;
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, WriteError};
 use crate::operation::{Outcome, Written};
 use crate::shard::Inner;
 use crate::state::{Prior, State};
 use crate::stats::Work;
+use crate::turn::Pass;
 use crate::write::Job;
+
+/// Bytes of words that enter the buffer at a go: some tens of microseconds.
+const STEP_BYTES: usize = 16 << 10;
+
+/// What is kept of a larger text is made by a worker, where it is not the text itself.
+const KEEP_HERE_BYTES_MAX: usize = 32 << 10;
+
+/// More memory than this is let go by a worker: to unmap a hundred megabytes takes milliseconds.
+const LET_GO_HERE_BYTES_MAX: usize = 4 << 20;
 
 /// Decided operations of one record of the log.
 pub(crate) struct LoggedPart {
@@ -75,12 +89,13 @@ pub(crate) struct DecidedOp {
     pub(crate) prior: Prior,
 }
 
-/// What an operation puts in the place of what stood there.
+/// What an operation puts in the place of what stood there: a document whose fields are in the buffer.
 pub(crate) struct Put<'a> {
     pub(crate) routing: Option<&'a str>,
     pub(crate) source: Bytes,
-    /// Its fields; `None` where nothing could be read from it.
-    pub(crate) entries: Option<Entries<'a>>,
+    adding: Adding<'a>,
+    /// Nobody freezes the buffer before this is applied.
+    _pass: Pass,
 }
 
 /// Applies one operation; `put` is `None` where it deletes.
@@ -94,10 +109,9 @@ pub(crate) fn apply(
 ) -> segment::Result<()> {
     state.displace(id, prior)?;
     match put {
-        Some(Put { routing, source, entries }) => {
+        Some(Put { routing, source, adding, _pass }) => {
             state.tombstones.remove(id);
-            let entries = entries.into_iter().flatten();
-            state.buffer.add(id.as_bytes(), routing, source, stamp, entries);
+            state.buffer.end(&adding, id.as_bytes(), routing, source);
         }
         None => state.tombstones.put(id, stamp, now),
     }
@@ -167,6 +181,22 @@ impl<E: Env> Inner<E> {
         if is_last {
             self.answer(&job);
         }
+        self.let_go(updated.arena);
+        if let Some(job) = Rc::into_inner(job) {
+            self.let_go(job.arena);
+        }
+    }
+
+    /// Lets go of what a batch's documents were read into.
+    fn let_go(self: &Rc<Self>, arena: Arena) {
+        if arena.size_bytes() <= LET_GO_HERE_BYTES_MAX {
+            return;
+        }
+        let inner = Rc::clone(self);
+        self.env.spawn().spawn(async move {
+            // If the workers are busy, it is let go here.
+            let _ = inner.env.spawn().work(move || drop(arena)).await;
+        });
     }
 
     async fn apply_ops(self: &Rc<Self>, job: &Job, ops: Vec<DecidedOp>, updated: &Updated) {
@@ -175,7 +205,7 @@ impl<E: Env> Inner<E> {
         let mut ops = ops.into_iter();
         while let Some(op) = ops.next() {
             let (at, is_put) = (op.at, op.outcome.is_put());
-            if let Err(error) = self.apply_op(job, op, updated) {
+            if let Err(error) = self.apply_op(job, op, updated).await {
                 let error = self.segment_error(&error);
                 let failed = || WriteError::Failed { error: error.clone(), durable_unknown: true };
                 let mut answers = job.answers.borrow_mut();
@@ -199,22 +229,53 @@ impl<E: Env> Inner<E> {
         self.after_operations();
     }
 
+    /// Takes a document's fields into the buffer; [`apply`] makes it count. `entries` are `None` where
+    /// nothing could be read from it.
+    pub(crate) async fn enter<'a>(
+        &self,
+        routing: Option<&'a str>,
+        source: Bytes,
+        entries: Option<Entries<'a>>,
+        stamp: Stamp,
+    ) -> Put<'a> {
+        let source = self.kept_source(source).await;
+        let mut adding = Adding::new(entries, stamp);
+        let pass = self.entering.take().await;
+        while !self.state.borrow_mut().buffer.step(&mut adding, STEP_BYTES) {
+            self.env.spawn().yield_if_needed().await;
+        }
+        Put { routing, source, adding, _pass: pass }
+    }
+
+    /// What is kept of a document's text.
+    async fn kept_source(&self, source: Bytes) -> Bytes {
+        let mapping = self.mapping.borrow().clone();
+        if mapping.keeps_source_whole() || source.len() <= KEEP_HERE_BYTES_MAX {
+            return mapping.kept_source(source);
+        }
+        let lent = (mapping.clone(), source.clone());
+        let kept = self.work(move || lent.0.kept_source(lent.1)).await;
+        kept.unwrap_or_else(|_| mapping.kept_source(source))
+    }
+
     /// Applies one operation and notes its answer.
-    fn apply_op(&self, job: &Job, op: DecidedOp, updated: &Updated) -> segment::Result<()> {
+    async fn apply_op(&self, job: &Job, op: DecidedOp, updated: &Updated) -> segment::Result<()> {
         let DecidedOp { at, id, routing, source, stamp, outcome, prior } = op;
+        let shown = source.as_ref().filter(|_| updated.shown.binary_search(&at).is_ok());
+        let shown = shown.map(|(source, _)| source.clone());
+        let put = match source {
+            None => None,
+            Some((source, place)) => {
+                let entries = match place {
+                    Place::Batch(doc) => job.arena.entries(doc as usize),
+                    Place::Part(doc) => updated.arena.entries(doc as usize),
+                };
+                Some(self.enter(routing.as_deref(), source, Some(entries), stamp).await)
+            }
+        };
         let now = self.env.clock().monotonic();
         let mut state = self.state.borrow_mut();
         assert_eq!(stamp.seq_no.get(), state.applied, "in the order of the log");
-        let shown = source.as_ref().filter(|_| updated.shown.binary_search(&at).is_ok());
-        let shown = shown.map(|(source, _)| source.clone());
-        let put = source.map(|(source, place)| Put {
-            routing: routing.as_deref(),
-            source: self.mapping.borrow().kept_source(source),
-            entries: Some(match place {
-                Place::Batch(doc) => job.arena.entries(doc as usize),
-                Place::Part(doc) => updated.arena.entries(doc as usize),
-            }),
-        });
         apply(&mut state, &id, stamp, prior, put, now)?;
         state.decided.settle(&id, stamp);
         state.applied = stamp.seq_no.get() + 1;

@@ -61,18 +61,36 @@ impl FrameWriter {
 
     /// Adds an operation; `source` is `None` where it deletes.
     pub fn add(&mut self, version: u64, id: &str, routing: Option<&str>, source: Option<&[u8]>) {
+        self.begin(version, id, routing, source.map(<[u8]>::len));
+        self.extend(source.unwrap_or_default());
+    }
+
+    /// Adds an operation but for its source of so many bytes, which [`Self::extend`] brings.
+    pub fn begin(
+        &mut self,
+        version: u64,
+        id: &str,
+        routing: Option<&str>,
+        source_bytes: Option<usize>,
+    ) {
         let bytes = &mut self.record.payload;
-        let deletes = if source.is_none() { DELETES } else { 0 };
+        let deletes = if source_bytes.is_none() { DELETES } else { 0 };
         bytes.push(deletes | if routing.is_some() { HAS_ROUTING } else { 0 });
         vint::write(bytes, version);
         vint::write_bytes(bytes, id.as_bytes());
         if let Some(routing) = routing {
             vint::write_bytes(bytes, routing.as_bytes());
         }
-        if let Some(source) = source {
-            vint::write_bytes(bytes, source);
+        if let Some(len) = source_bytes {
+            vint::write(bytes, len as u64);
+            bytes.reserve(len);
         }
         self.record.count += 1;
+    }
+
+    /// Adds the next bytes of the source.
+    pub fn extend(&mut self, source: &[u8]) {
+        self.record.payload.extend_from_slice(source);
     }
 
     /// An operation was prepared by this mapping, perhaps a newer one than the others.

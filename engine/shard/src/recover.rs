@@ -189,6 +189,7 @@ impl<E: Env> Inner<E> {
             is_deciding: Cell::new(false),
             logged: RefCell::new(VecDeque::new()),
             is_applying: Cell::new(false),
+            entering: Turn::default(),
             refreshing: Turn::default(),
             flushing: Turn::default(),
             merging: Turn::default(),

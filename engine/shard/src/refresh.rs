@@ -63,7 +63,11 @@ impl<E: Env> Inner<E> {
 
     async fn refresh_now(self: &Rc<Self>) -> Result<()> {
         let inline_bytes_max = self.config.borrow().seal_inline_bytes_max;
-        let frozen = self.state.borrow_mut().freeze();
+        let frozen = {
+            // A document that is half in would be half in the segment.
+            let _pass = self.entering.take().await;
+            self.state.borrow_mut().freeze()
+        };
         let sealed = match frozen {
             None => None,
             Some((buffer, id)) => {

@@ -29,7 +29,7 @@ use env::{Clock, Env, Spawn, reply};
 use mapping::Mapping;
 use mapping::document::{Arena, Entries, Mode, Parsed, Parser};
 
-use crate::apply::{self, Put};
+use crate::apply;
 use crate::buffer::stored::Stamp;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, FrameError, Logged};
@@ -230,7 +230,7 @@ impl<E: Env> Inner<E> {
                     state.seq_no_next = state.applied;
                     continue;
                 }
-                self.apply_logged(frame, op, doc.map(|doc| prepared.arena.entries(doc)))?;
+                self.apply_logged(frame, op, doc.map(|doc| prepared.arena.entries(doc))).await?;
                 self.env.spawn().yield_if_needed().await;
             }
             self.hold_memory(frame);
@@ -243,20 +243,27 @@ impl<E: Env> Inner<E> {
         Ok(())
     }
 
-    fn apply_logged(&self, frame: &Frame, op: &Logged, entries: Option<Entries<'_>>) -> Result<()> {
+    async fn apply_logged(
+        &self,
+        frame: &Frame,
+        op: &Logged,
+        entries: Option<Entries<'_>>,
+    ) -> Result<()> {
         let expected = self.state.borrow().applied;
         if op.seq_no.get() != expected && !planted(Fault::ReplayTwice) {
             let what =
                 format!("operation {} follows in the log where {expected} was expected", op.seq_no);
             return Err(Error::Corrupt { file: self.dir.display().to_string(), what });
         }
-        let put = op.source.as_ref().map(|source| Put {
-            routing: op.routing.as_deref().filter(|_| !planted(Fault::LoseRouting)),
-            source: self.mapping.borrow().kept_source(source.clone()),
-            entries,
-        });
         let version = if planted(Fault::ForgetVersion) { 1 } else { op.version };
         let stamp = Stamp { seq_no: op.seq_no, term: frame.term, version };
+        let put = match &op.source {
+            None => None,
+            Some(source) => {
+                let routing = op.routing.as_deref().filter(|_| !planted(Fault::LoseRouting));
+                Some(self.enter(routing, source.clone(), entries, stamp).await)
+            }
+        };
         let now = self.env.clock().monotonic();
         let mut state = self.state.borrow_mut();
         let applied = apply::apply(&mut state, &op.id, stamp, Prior::Unsure, put, now);

@@ -120,6 +120,8 @@ pub(crate) struct Inner<E: Env> {
     /// Decided parts that wait to be durable, then applied.
     pub(crate) logged: RefCell<VecDeque<LoggedPart>>,
     pub(crate) is_applying: Cell<bool>,
+    /// Has who puts a document into the buffer, or freezes it.
+    pub(crate) entering: Turn,
     pub(crate) refreshing: Turn,
     pub(crate) flushing: Turn,
     pub(crate) merging: Turn,

@@ -39,6 +39,8 @@ const PART_BYTES: usize = 4 << 20;
 const PART_ROOM: usize = 2 * PART_BYTES;
 /// A part ends at this many operations.
 const PART_OPS: usize = 4096;
+/// Bytes of a source that are copied at a go: some tens of microseconds.
+const COPY_BYTES: usize = 256 << 10;
 /// Memory that an operation takes beside its bytes, at most: stamps, tables, a few postings.
 const OP_BYTES: usize = 256;
 
@@ -236,7 +238,15 @@ impl<E: Env> Inner<E> {
             match decision {
                 Ok(Some((op, before))) => {
                     let source = op.source.as_ref().map(|(source, _)| &source[..]);
-                    frame.add(op.stamp.version, &op.id, op.routing.as_deref(), source);
+                    let source_bytes = source.map(<[u8]>::len);
+                    frame.begin(op.stamp.version, &op.id, op.routing.as_deref(), source_bytes);
+                    for (number, piece) in source.unwrap_or_default().chunks(COPY_BYTES).enumerate()
+                    {
+                        if number > 0 {
+                            self.env.spawn().yield_if_needed().await;
+                        }
+                        frame.extend(piece);
+                    }
                     undo.push(Undo { id: op.id.clone(), before, at });
                     decided.push(op);
                 }

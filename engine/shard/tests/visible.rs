@@ -2,13 +2,13 @@
 
 mod harness;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
 use env::{Clock, Env, Spawn};
 use harness::*;
-use shard::{Reading, Realtime, RefreshInterval, Shard, ShardConfig, Touched};
+use shard::{Durability, Reading, Realtime, RefreshInterval, Shard, ShardConfig, Touched};
 use sim::Sim;
 
 #[test]
@@ -83,6 +83,58 @@ fn view_shows_the_moment_of_its_freeze_and_older_views_stay() {
         assert_eq!((first.doc_count, count_with(&first, "tag", "one")), (2, 2));
         assert!(second.generation > first.generation);
     });
+}
+
+/// A document of a hundred thousand words held its core for as long as they took to enter the buffer.
+#[test]
+fn a_long_document_enters_while_others_go_on_and_nobody_sees_half_of_it() {
+    for seed in 0..6 {
+        let sim = Sim::new(seed);
+        let env = sim.env();
+        sim.run(async {
+            let durability = Durability::Async;
+            let config = ShardConfig { durability, ..config() };
+            let shard = Shard::create(&env, setup(config)).await.expect("a new shard");
+            wrote(&shard, put("a", "old")).await;
+            wrote(&shard, put("b", "old")).await;
+            let words: Vec<String> = (0..100_000).map(|number| format!("w{number}")).collect();
+            let long = format!(r#"{{"tag":"new","text":"first {} last"}}"#, words.join(" "));
+            let long = Op { source: Some(long), ..put("a", "new") };
+            let (writing, refreshing) = (shard.clone(), shard.clone());
+            let is_done: Rc<Cell<bool>> = Rc::default();
+            let told = Rc::clone(&is_done);
+            env.spawn().spawn(async move {
+                assert_eq!(facts(&wrote(&writing, long).await).1, 2);
+                told.set(true);
+            });
+            let mut looks = 0;
+            while !is_done.get() {
+                env.spawn().yield_if_needed().await;
+                let found = shard.get("a", Realtime::Yes).await.expect("usable").expect("there");
+                let tag = if found.version == 1 { "old" } else { "new" };
+                assert!(found.source.starts_with(format!(r#"{{"tag":"{tag}""#).as_bytes()));
+                looks += 1;
+                if looks == 20 {
+                    let refreshing = refreshing.clone();
+                    env.spawn().spawn(async move {
+                        let view = refreshing.refresh().await.expect("usable");
+                        let with = |word| count_with(&view, "text", word);
+                        assert_eq!((with("first"), with("last")), (with("w99999"), with("w0")));
+                        assert_eq!((view.doc_count, with("all") + with("first")), (2, 2));
+                    });
+                }
+                assert!(looks < 1_000_000, "seed {seed}: it is written some time");
+            }
+            assert!(looks > 100, "seed {seed}: others had {looks} turns meanwhile");
+            let view = shard.refresh().await.expect("usable");
+            let with = |word| count_with(&view, "text", word);
+            assert_eq!((with("first"), with("w50000"), with("last"), with("all")), (1, 1, 1, 1));
+            // It goes as it came.
+            wrote(&shard, delete("a")).await;
+            let view = shard.refresh().await.expect("usable");
+            assert_eq!((view.doc_count, count_with(&view, "text", "last")), (1, 0));
+        });
+    }
 }
 
 #[test]

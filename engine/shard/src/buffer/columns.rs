@@ -1,6 +1,8 @@
 //! What fields without words hold: numbers, kept once for the points and for the column that are made
 //! of them; points of two dimensions; byte strings of columns.
 
+use super::rows::{Rows, Slab};
+
 /// The numbers of one field.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
@@ -9,15 +11,15 @@ pub(crate) struct Numbers {
     /// A column is made of them.
     pub(crate) column: bool,
     /// Documents, rising; one may stand several times.
-    docs: Vec<u32>,
+    docs: Rows<u32>,
     /// The sortable value of each.
-    values: Vec<i64>,
+    values: Rows<i64>,
 }
 
 impl Numbers {
     /// Bytes of memory held.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.docs.capacity() * size_of::<u32>() + self.values.capacity() * size_of::<i64>()
+        self.docs.size_bytes() + self.values.size_bytes()
     }
 
     /// Takes a number of a document.
@@ -47,15 +49,15 @@ pub(crate) struct Places {
     /// Bytes of a value.
     width: usize,
     /// Documents, rising; one may stand several times.
-    docs: Vec<u32>,
+    docs: Rows<u32>,
     /// The values, one after the other.
-    bytes: Vec<u8>,
+    bytes: Slab,
 }
 
 impl Places {
     /// Bytes of memory held.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.docs.capacity() * size_of::<u32>() + self.bytes.capacity()
+        self.docs.size_bytes() + self.bytes.size_bytes()
     }
 
     /// Takes a value of a document.
@@ -63,7 +65,7 @@ impl Places {
         debug_assert!(self.docs.is_empty() || self.width == value.len(), "one shape a field");
         self.width = value.len();
         self.docs.push(doc);
-        self.bytes.extend_from_slice(value);
+        self.bytes.put(value);
     }
 
     /// Bytes of a value.
@@ -73,38 +75,34 @@ impl Places {
 
     /// All (document, value), in document order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        self.docs.iter().copied().zip(self.bytes.chunks_exact(self.width.max(1)))
+        let width = self.width.max(1);
+        let values = self.bytes.blocks().flat_map(move |block| block.chunks_exact(width));
+        self.docs.iter().copied().zip(values)
     }
 }
 
 /// Byte strings of one field; several of one document are joined when they are sealed.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
-    /// Documents, rising, each with the end of its string.
-    ends: Vec<(u32, u32)>,
-    bytes: Vec<u8>,
+    /// Documents, rising, each with the address and the length of its string.
+    docs: Rows<(u32, u32, u32)>,
+    bytes: Slab,
 }
 
 impl Strings {
     /// Bytes of memory held.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.ends.capacity() * size_of::<(u32, u32)>() + self.bytes.capacity()
+        self.docs.size_bytes() + self.bytes.size_bytes()
     }
 
     /// Takes a string of a document.
     pub(crate) fn add(&mut self, doc: u32, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let end = u32::try_from(self.bytes.len()).expect("a buffer is sealed long before 4 GiB");
-        self.ends.push((doc, end));
+        let len = u32::try_from(bytes.len()).expect("a buffer is sealed long before 4 GiB");
+        self.docs.push((doc, self.bytes.put(bytes), len));
     }
 
     /// All (document, string), in document order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        let mut start = 0;
-        self.ends.iter().map(move |&(doc, end)| {
-            let string = &self.bytes[start..end as usize];
-            start = end as usize;
-            (doc, string)
-        })
+        self.docs.iter().map(|&(doc, start, len)| (doc, self.bytes.get(start, len)))
     }
 }

@@ -224,7 +224,7 @@ fn words(
     options.freqs |= are_features;
     if keeps_norms {
         let mut norms = vec![0; renumbered.live_count as usize];
-        for (doc, length) in terms.lengths() {
+        for (doc, length) in terms.lengths().iter() {
             if let Some(doc) = renumbered.new_doc(*doc) {
                 norms[doc.index()] = encode_len(*length);
             }
@@ -284,7 +284,7 @@ fn ordinals(
     const UNUSED: u32 = u32::MAX;
     let mut ranks = vec![UNUSED; terms.len()];
     let mut docs = Vec::with_capacity(terms.column().len());
-    for (doc, number) in terms.column() {
+    for (doc, number) in terms.column().iter() {
         if let Some(doc) = renumbered.new_doc(*doc) {
             ranks[*number as usize] = 0;
             docs.push((doc, *number));

@@ -69,7 +69,7 @@ fn values(buffer: &Buffer, key: &SortKey) -> Vec<i64> {
                 for (rank, number) in terms.sorted(&buffer.words).into_iter().enumerate() {
                     ranks[number as usize] = rank as i64;
                 }
-                for (doc, number) in terms.column() {
+                for (doc, number) in terms.column().iter() {
                     take(*doc, ranks[*number as usize]);
                 }
             }

@@ -21,22 +21,45 @@ use std::hash::BuildHasher;
 use base::hash::State;
 
 use super::arena::{Chain, Pool};
+use super::rows::{Rows, Slab};
 use super::table::Table;
+
+/// What a word costs beside its bytes, in bytes of a [`Work`].
+const WORD_BYTES: usize = 16;
+
+/// How much is left to be done at one go, in bytes: a word takes about as long as its bytes and
+/// sixteen more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work(pub(crate) usize);
+
+impl Work {
+    /// Counts an entry of so many bytes.
+    #[inline]
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes + WORD_BYTES);
+    }
+
+    /// Whether it is time to stop.
+    #[inline]
+    pub(crate) fn is_done(self) -> bool {
+        self.0 == 0
+    }
+}
 
 /// Memory that the fields of a buffer share.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     /// Postings.
     pub(crate) pool: Pool,
-    /// The words' bytes, one after the other.
-    bytes: Vec<u8>,
+    /// The words' bytes.
+    bytes: Slab,
     state: State,
 }
 
 impl Words {
     /// Bytes of memory held.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.pool.size_bytes() + self.bytes.capacity()
+        self.pool.size_bytes() + self.bytes.size_bytes()
     }
 }
 
@@ -56,38 +79,47 @@ struct Word {
 #[derive(Debug, Default)]
 pub(crate) struct FieldTerms {
     table: Table,
-    words: Vec<Word>,
+    words: Rows<Word>,
     /// (document, word) of the column, in document order.
-    column: Vec<(u32, u32)>,
+    column: Rows<(u32, u32)>,
     /// (document, number of words) of a text, in document order.
-    lengths: Vec<(u32, u32)>,
+    lengths: Rows<(u32, u32)>,
 }
 
 impl FieldTerms {
     /// Bytes of memory held, but for what is in [`Words`].
     pub(crate) fn size_bytes(&self) -> usize {
         self.table.size_bytes()
-            + self.words.capacity() * size_of::<Word>()
-            + (self.column.capacity() + self.lengths.capacity()) * size_of::<(u32, u32)>()
+            + self.words.size_bytes()
+            + self.column.size_bytes()
+            + self.lengths.size_bytes()
     }
 
-    /// Takes the text of a document: its words with their positions, and its length.
-    pub(crate) fn add_text<'a>(
+    /// Takes words of a document's text with their positions until `work` is done; false where more
+    /// may be left. [`Self::add_length`] follows the last.
+    pub(crate) fn add_words<'a>(
         &mut self,
         shared: &mut Words,
         doc: u32,
-        terms: impl Iterator<Item = (&'a [u8], u32)>,
-        length: u32,
-    ) {
-        for (term, position) in terms {
+        terms: &mut impl Iterator<Item = (&'a [u8], u32)>,
+        work: &mut Work,
+    ) -> bool {
+        while !work.is_done() {
+            let Some((term, position)) = terms.next() else { return true };
+            work.count(term.len());
             let number = self.number(shared, term);
-            let word = &mut self.words[number as usize];
+            let word = self.words.at_mut(number as usize);
             enter(&mut shared.pool, word, doc);
             debug_assert!(position >= word.last_position, "positions come in order");
             let gap = position - word.last_position;
             shared.pool.write_vint(&mut word.postings, gap << 1);
             word.last_position = position;
         }
+        false
+    }
+
+    /// Takes the length of a document's text.
+    pub(crate) fn add_length(&mut self, doc: u32, length: u32) {
         debug_assert!(self.lengths.last().is_none_or(|(last, _)| *last < doc), "once a field");
         self.lengths.push((doc, length));
     }
@@ -102,7 +134,7 @@ impl FieldTerms {
         column: bool,
     ) {
         let number = self.number(shared, term);
-        let word = &mut self.words[number as usize];
+        let word = self.words.at_mut(number as usize);
         if indexed {
             enter(&mut shared.pool, word, doc);
         }
@@ -115,7 +147,7 @@ impl FieldTerms {
     /// position would.
     pub(crate) fn add_feature(&mut self, shared: &mut Words, doc: u32, term: &[u8], freq: u32) {
         let number = self.number(shared, term);
-        let word = &mut self.words[number as usize];
+        let word = self.words.at_mut(number as usize);
         if word.last_doc == doc + 1 {
             // The same text twice in one document: the greater number counts.
             let gap = freq.saturating_sub(word.last_position);
@@ -134,18 +166,18 @@ impl FieldTerms {
         shared: &'a Words,
         doc: u32,
     ) -> impl Iterator<Item = &'a [u8]> {
-        let start = self.column.partition_point(|(other, _)| *other < doc);
-        let here = self.column[start..].iter().take_while(move |(other, _)| *other == doc);
+        let here = self.column.iter_from(move |(other, _)| *other < doc);
+        let here = here.take_while(move |(other, _)| *other == doc);
         here.map(|(_, number)| self.bytes(shared, *number))
     }
 
     /// (document, word) of the column, in document order.
-    pub(crate) fn column(&self) -> &[(u32, u32)] {
+    pub(crate) fn column(&self) -> &Rows<(u32, u32)> {
         &self.column
     }
 
     /// (document, number of words) of a text, in document order.
-    pub(crate) fn lengths(&self) -> &[(u32, u32)] {
+    pub(crate) fn lengths(&self) -> &Rows<(u32, u32)> {
         &self.lengths
     }
 
@@ -156,8 +188,8 @@ impl FieldTerms {
 
     /// The bytes of a word.
     pub(crate) fn bytes<'a>(&self, shared: &'a Words, number: u32) -> &'a [u8] {
-        let word = &self.words[number as usize];
-        &shared.bytes[word.start as usize..][..word.len as usize]
+        let word = self.words.at(number as usize);
+        shared.bytes.get(word.start, word.len)
     }
 
     /// All words in the order of their bytes.
@@ -185,7 +217,7 @@ impl FieldTerms {
         positions.clear();
         let mut doc_next = 0u32;
         let mut position = 0u32;
-        let mut reader = shared.pool.read(&self.words[number as usize].postings);
+        let mut reader = shared.pool.read(&self.words.at(number as usize).postings);
         while let Some(value) = reader.vint() {
             if value & 1 == 0 {
                 position += value >> 1;
@@ -211,17 +243,17 @@ impl FieldTerms {
         let words = &self.words;
         let bytes = &shared.bytes;
         let same = |number: u32| {
-            let word = &words[number as usize];
+            let word = words.at(number as usize);
             word.prefix == prefix
                 && word.len as usize == term.len()
-                && (term.len() <= 8 || bytes[word.start as usize..][..term.len()][8..] == term[8..])
+                && (term.len() <= 8 || bytes.get(word.start, word.len)[8..] == term[8..])
         };
         if let Some(number) = self.table.find(hash, same) {
             return number;
         }
         let number = u32::try_from(words.len()).expect("a buffer is sealed long before 2^32 words");
         self.table.put(hash, number, |_| false);
-        let start = u32::try_from(bytes.len()).expect("a buffer is sealed long before 4 GiB");
+        let start = shared.bytes.put(term);
         self.words.push(Word {
             prefix,
             start,
@@ -230,7 +262,6 @@ impl FieldTerms {
             last_doc: 0,
             last_position: 0,
         });
-        shared.bytes.extend_from_slice(term);
         number
     }
 }
@@ -275,12 +306,24 @@ mod tests {
         all
     }
 
+    fn add_text<'a>(
+        field: &mut FieldTerms,
+        shared: &mut Words,
+        doc: u32,
+        mut terms: impl Iterator<Item = (&'a [u8], u32)>,
+        length: u32,
+    ) {
+        // A word at a time.
+        while !field.add_words(shared, doc, &mut terms, &mut Work(1)) {}
+        field.add_length(doc, length);
+    }
+
     #[test]
     fn the_example_of_the_head_holds() {
         let (mut field, mut shared) = (FieldTerms::default(), Words::default());
-        field.add_text(&mut shared, 0, [(&b"a"[..], 3), (b"a", 5)].into_iter(), 2);
-        field.add_text(&mut shared, 4, [(&b"a"[..], 2)].into_iter(), 1);
-        let mut list = shared.pool.read(&field.words[0].postings);
+        add_text(&mut field, &mut shared, 0, [(&b"a"[..], 3), (b"a", 5)].into_iter(), 2);
+        add_text(&mut field, &mut shared, 4, [(&b"a"[..], 2)].into_iter(), 1);
+        let mut list = shared.pool.read(&field.words.at(0).postings);
         let bytes: Vec<u32> = std::iter::from_fn(|| list.vint()).collect();
         assert_eq!(bytes, [3, 6, 4, 9, 4]);
         assert_eq!(read(&field, &shared, 0), [(0, vec![3, 5]), (4, vec![2])]);
@@ -295,7 +338,7 @@ mod tests {
         field.add_keyword(&mut shared, 2, b"unindexed", false, true);
         assert_eq!(read(&field, &shared, 0), [(0, vec![]), (2, vec![])]);
         assert_eq!(read(&field, &shared, 1), []);
-        assert_eq!(field.column(), [(0, 0), (0, 0), (2, 0), (2, 1)]);
+        assert!(field.column().iter().eq(&[(0, 0), (0, 0), (2, 0), (2, 1)]));
         assert_eq!(field.column_of(&shared, 2).collect::<Vec<_>>(), [&b"x"[..], b"unindexed"]);
         assert_eq!(field.column_of(&shared, 1).count(), 0);
     }
@@ -317,7 +360,7 @@ mod tests {
                         _ => postings.push((doc, vec![position])),
                     }
                 }
-                field.add_text(&mut shared, doc, terms, text.len() as u32);
+                add_text(&mut field, &mut shared, doc, terms, text.len() as u32);
             }
             let sorted = field.sorted(&shared);
             let found: Vec<_> = sorted
