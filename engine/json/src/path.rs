@@ -22,7 +22,7 @@ use crate::scan::{Scanner, Token};
 
 mod globs;
 
-use globs::Globs;
+pub use globs::Globs;
 
 /// A choice of parts.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl Patterns {
     fn is_empty(&self) -> bool {
         match self {
             Self::ByName(named) => named.patterns.is_empty(),
-            Self::Across(globs) => globs.len() == 0,
+            Self::Across(globs) => globs.is_empty(),
         }
     }
 

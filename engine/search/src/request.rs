@@ -95,6 +95,9 @@ pub struct SearchRequest {
     pub has_inner: bool,
     /// Meeting an index may take milliseconds: automata of expressions or of long words are made.
     pub costly: bool,
+    /// Stars in its text: names of fields that may be patterns, each of which is met by each field of
+    /// an index.
+    pub stars: usize,
     /// Queries of it may ask about families (`has_child`, `has_parent`).
     pub families: bool,
     /// There may be scripts in it.
@@ -150,6 +153,7 @@ impl Default for SearchRequest {
             rescore: Vec::new(),
             has_inner: false,
             costly: false,
+            stars: 0,
             families: false,
             scripted: false,
             whole: false,

@@ -9,22 +9,27 @@
 
 /// Patterns in which `*` stands for any bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Globs {
+pub struct Globs {
     /// The first place of each pattern, and its last.
     spans: Vec<(usize, usize)>,
     stars: Vec<u64>,
     ends: Vec<u64>,
-    /// Of each byte the places that it leads on from: words and bits in them.
+    /// Where in `leads` each byte has its list; most patterns hold few different ones.
+    lists: [u8; 256],
+    /// Of a byte the places that it leads on from: words and bits in them. The first list is that of
+    /// bytes that no pattern holds. There are at most 256: the star has none.
     leads: Vec<Vec<(usize, u64)>>,
 }
 
 impl Globs {
-    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
+    /// Patterns that are asked together, numbered from 0.
+    pub fn new<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut all = Self {
             spans: Vec::new(),
             stars: Vec::new(),
             ends: Vec::new(),
-            leads: vec![Vec::new(); 256],
+            lists: [0; 256],
+            leads: vec![Vec::new()],
         };
         let mut at = 0;
         for pattern in patterns {
@@ -39,7 +44,7 @@ impl Globs {
                 if *byte == b'*' {
                     set(&mut all.stars, at);
                 } else {
-                    let leads = &mut all.leads[usize::from(*byte)];
+                    let leads = all.leads_of(*byte);
                     match leads.last_mut().filter(|(last, _)| *last == word) {
                         Some((_, bits)) => *bits |= bit,
                         None => leads.push((word, bit)),
@@ -57,8 +62,45 @@ impl Globs {
         all
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn leads_of(&mut self, byte: u8) -> &mut Vec<(usize, u64)> {
+        let list = &mut self.lists[usize::from(byte)];
+        if *list == 0 {
+            *list = u8::try_from(self.leads.len()).expect("all bytes but the star");
+            self.leads.push(Vec::new());
+        }
+        &mut self.leads[usize::from(*list)]
+    }
+
+    /// The numbers of the patterns that match all of `text`, rising.
+    pub fn matches(&self, text: &[u8]) -> Vec<usize> {
+        let mut places = self.none();
+        (0..self.len()).for_each(|pattern| self.enter(pattern, &mut places));
+        text.iter().for_each(|byte| self.advance(&mut places, *byte));
+        let mut found = Vec::new();
+        for (word, (places, ends)) in places.iter().zip(&self.ends).enumerate() {
+            let mut matched = places & ends;
+            while matched != 0 {
+                let last = word * 64 + matched.trailing_zeros() as usize;
+                found.push(self.spans.partition_point(|(_, end)| *end < last));
+                matched &= matched - 1;
+            }
+        }
+        found
+    }
+
+    /// How many patterns.
+    pub fn len(&self) -> usize {
         self.spans.len()
+    }
+
+    /// Without patterns.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Words that a step by one byte moves.
+    pub fn words(&self) -> usize {
+        self.stars.len()
     }
 
     /// No places.
@@ -88,7 +130,8 @@ impl Globs {
     /// Moves all places on by a byte.
     pub(super) fn advance(&self, places: &mut [u64], byte: u8) {
         // From the last word on, so that what moves into the next one finds it moved already.
-        let mut leads = self.leads[usize::from(byte)].iter().rev().peekable();
+        let list = usize::from(self.lists[usize::from(byte)]);
+        let mut leads = self.leads[list].iter().rev().peekable();
         for at in (0..places.len()).rev() {
             let lead = leads.next_if(|(word, _)| *word == at).map_or(0, |(_, bits)| *bits);
             let moved = places[at] & lead;

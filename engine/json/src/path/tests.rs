@@ -187,7 +187,20 @@ fn many_patterns_are_matched_as_one_by_one() {
             let alone = glob(pattern.as_bytes(), text.as_bytes());
             assert_eq!(globs.is_matched(at, &places), alone, "{pattern} {text}");
         }
+        let alone = |pattern: &String| glob(pattern.as_bytes(), text.as_bytes());
+        let all: Vec<usize> = (0..patterns.len()).filter(|at| alone(&patterns[*at])).collect();
+        assert_eq!(globs.matches(text.as_bytes()), all, "{text}");
     }
+}
+
+/// Each byte has a place for its list, the star alone none.
+#[test]
+fn patterns_may_hold_every_byte() {
+    let pattern: Vec<u8> = (0..=255).collect();
+    let globs = Globs::new([&pattern[..], b"*"].into_iter());
+    let text: Vec<u8> = pattern.iter().copied().filter(|byte| *byte != b'*').collect();
+    assert_eq!(globs.matches(&text), [0, 1]);
+    assert_eq!(globs.matches(&text[1..]), [1]);
 }
 
 /// Two hundred patterns of many stars, excluded from one document of nine thousand fields, held a core

@@ -47,6 +47,9 @@ use crate::ast::{FunctionKind, Node, Query};
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
 
+/// A longer request may name thousands of fields, or of patterns of them.
+const LONG_TEXT_BYTES: usize = 32 << 10;
+
 /// Reads the body of `_search` (empty: none) and the parameters of its URL among
 /// [`SEARCH_PARAMS`], which win over the body.
 pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRequest> {
@@ -60,6 +63,10 @@ pub fn parse_search(body: &[u8], params: &[(String, String)]) -> Result<SearchRe
     request.families = may_ask_families(text);
     request.scripted = may_run_scripts(text);
     request.costly = is_costly(text) || params.iter().any(|(key, it)| key == "q" && language(it));
+    // Lists of names are compiled for each index.
+    request.costly |= text.len() > LONG_TEXT_BYTES;
+    let stars = |text: &str| text.bytes().filter(|byte| *byte == b'*').count();
+    request.stars = stars(text) + params.iter().map(|(_, value)| stars(value)).sum::<usize>();
     request.warnings = deprecated(&mut request, text);
     params::search(&mut request, params)?;
     body::validate(&request)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::hash::Map;
 use base::{DocId, FieldNo};
 use mapping::types::DateFormat;
 use mapping::{Field, Kind as Type, Mapping, SourceMode};
@@ -165,6 +166,17 @@ impl Columns {
                 context.index
             )));
         }
+        // Of a field that is asked for twice the last counts, in the place of the first.
+        let mut places: Map<FieldNo, usize> = Map::default();
+        let mut columns: Vec<Column> = Vec::new();
+        for column in self.columns.drain(..) {
+            let at = *places.entry(column.field.no).or_insert(columns.len());
+            match columns.get_mut(at) {
+                Some(known) => *known = column,
+                None => columns.push(column),
+            }
+        }
+        self.columns = columns;
         self.shown = Shown::bind(request, mapping)?;
         Ok(())
     }

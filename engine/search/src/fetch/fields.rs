@@ -9,49 +9,33 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::hash::{Map, Set};
 use json::Value;
+use json::path::Globs;
 use mapping::document::kept::Kept;
-use mapping::types::{DateFormat, KeywordFlavor, Scalar, geo, ip};
-use mapping::{Field, Kind as Type, Mapping};
+use mapping::types::{KeywordFlavor, Scalar, geo, ip};
+use mapping::{Kind as Type, Mapping};
 
-use crate::error::{Error, Result};
-use crate::request::{FieldFormat, SearchRequest, Stored};
+use super::wanted::{self, Format, One};
+use crate::error::Result;
+use crate::request::{SearchRequest, Stored};
 
 /// Depth of objects that are looked into.
 const DEPTH_MAX: usize = 64;
+
+/// Nanoseconds that a byte of a text takes to be read as a tree, walked through and shown.
+const READ_NS: u64 = 25;
 
 /// What of a document's text is shown as `fields`.
 #[derive(Debug, Default)]
 pub struct Shown {
     wanted: Vec<One>,
+    /// Paths at which values of those stand, and all that lead there.
+    paths: Set<Box<str>>,
     /// Patterns whose leaves are shown also where the mapping does not know them.
-    unmapped: Vec<String>,
-    /// Paths that the mapping knows, where any pattern asks for others.
-    mapped: Vec<Arc<str>>,
-    nested: Vec<Arc<str>>,
-}
-
-/// One field.
-#[derive(Debug)]
-struct One {
-    /// The name it is shown under.
-    name: Arc<str>,
-    field: Arc<Field>,
-    /// Where its values stand in the source.
-    sources: Vec<Arc<str>>,
-    format: Option<Format>,
-    /// Nested objects around it, the outermost first.
-    nested: Vec<Arc<str>>,
-    /// The values are shown as they were written.
-    raw: bool,
-    /// It was asked for as a stored field.
-    stored: bool,
-}
-
-#[derive(Debug)]
-enum Format {
-    Date(DateFormat),
-    Wkt,
+    unmapped: Option<Globs>,
+    /// Paths that the mapping knows, nested objects too, where any pattern asks for others.
+    mapped: Set<Arc<str>>,
 }
 
 impl Shown {
@@ -60,75 +44,57 @@ impl Shown {
     /// # Errors
     /// A format that a field does not have; belongs to each shard of the index.
     pub fn bind(request: &SearchRequest, mapping: &Mapping) -> Result<Self> {
-        let mut shown = Self { nested: mapping.nested_paths().to_vec(), ..Self::default() };
-        for wanted in &request.fields {
-            shown.want(wanted, mapping)?;
-        }
+        let mut shown = Self::of(wanted::of_fields(&request.fields, mapping)?);
         if let Stored::Names(names) = &request.stored {
-            shown.store(names, mapping);
+            shown.add(wanted::of_stored(names, mapping));
         }
-        if !shown.unmapped.is_empty() {
-            shown.mapped = mapping.fields().map(|field| Arc::clone(&field.path)).collect();
+        let unmapped = request.fields.iter().filter(|wanted| wanted.include_unmapped);
+        let unmapped = Globs::new(unmapped.map(|wanted| wanted.field.as_bytes()));
+        if !unmapped.is_empty() {
+            shown.unmapped = Some(unmapped);
+            shown.mapped.extend(mapping.fields().map(|field| Arc::clone(&field.path)));
+            shown.mapped.extend(mapping.nested_paths().iter().cloned());
         }
         Ok(shown)
     }
 
     /// Fields with `store` among `names`.
     pub fn stored(names: &[String], mapping: &Mapping) -> Self {
-        let mut shown = Self { nested: mapping.nested_paths().to_vec(), ..Self::default() };
-        shown.store(names, mapping);
+        Self::of(wanted::of_stored(names, mapping))
+    }
+
+    fn of(wanted: Vec<One>) -> Self {
+        let mut shown = Self::default();
+        shown.add(wanted);
         shown
+    }
+
+    fn add(&mut self, wanted: Vec<One>) {
+        for path in wanted.iter().flat_map(|one| one.sources.iter().chain(&one.nested)) {
+            self.look_for(path);
+        }
+        self.wanted.extend(wanted);
+    }
+
+    /// Notes a path, and all that lead there.
+    fn look_for(&mut self, path: &str) {
+        let mut path = path;
+        while self.paths.insert(path.into())
+            && let Some((parent, _)) = path.rsplit_once('.')
+        {
+            path = parent;
+        }
+    }
+
+    /// Nanoseconds that a byte of a text costs, about.
+    pub(super) fn cost(&self) -> u64 {
+        let unmapped = self.unmapped.as_ref().map_or(0, |patterns| patterns.words() as u64);
+        if self.is_empty() { 0 } else { READ_NS + unmapped }
     }
 
     /// Nothing is wanted.
     pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty() && self.unmapped.is_empty()
-    }
-
-    fn want(&mut self, wanted: &FieldFormat, mapping: &Mapping) -> Result<()> {
-        for (name, field) in mapping.expand_names(&wanted.field) {
-            let is_exact = *name == *wanted.field;
-            let format = match (&wanted.format, &field.kind) {
-                (None, _) => None,
-                (Some(format), Type::Date(_)) => {
-                    Some(Format::Date(DateFormat::parse_pattern(format)?))
-                }
-                (Some(format), Type::GeoPoint(_)) if format == "geojson" => None,
-                (Some(format), Type::GeoPoint(_)) if format == "wkt" => Some(Format::Wkt),
-                // A pattern passes over what has no formats.
-                (Some(_), _) if !is_exact => continue,
-                (Some(format), Type::GeoPoint(_)) => {
-                    return Err(Error::illegal(format!(
-                        "Unrecognized geometry format [{format}]."
-                    )));
-                }
-                (Some(_), _) => {
-                    return Err(Error::illegal(format!(
-                        "Field [{name}] of type [{}] doesn't support formats.",
-                        field.type_name()
-                    )));
-                }
-            };
-            let one = one(name, field, format, mapping);
-            // Of a field that is asked for twice the last format counts.
-            self.wanted.retain(|known| known.name != one.name);
-            self.wanted.push(one);
-        }
-        if wanted.include_unmapped {
-            self.unmapped.push(wanted.field.clone());
-        }
-        Ok(())
-    }
-
-    fn store(&mut self, names: &[String], mapping: &Mapping) {
-        for name in names.iter().filter(|name| *name != "_source") {
-            for (name, field) in mapping.expand_names(name) {
-                if field.store {
-                    let one = one(name, field, None, mapping);
-                    self.wanted.push(One { stored: true, ..one });
-                }
-            }
-        }
+        self.wanted.is_empty() && self.unmapped.is_none()
     }
 
     /// The values of a document, each as JSON text, by the names of their fields.
@@ -137,22 +103,27 @@ impl Shown {
         let document = json::parse(kept.source).unwrap_or_default();
         let (stored, shown): (Vec<&One>, Vec<&One>) =
             self.wanted.iter().partition(|one| one.stored);
-        let mut found = group(&shown, &document, 0, "");
+        let mut found = self.group(&shown, &document, 0, "");
         if !stored.is_empty() {
             let apart = kept.stored != kept.source;
             let values = apart.then(|| json::parse(kept.stored).unwrap_or_default());
-            found.extend(group(&stored, values.as_ref().unwrap_or(&document), 0, ""));
+            found.extend(self.group(&stored, values.as_ref().unwrap_or(&document), 0, ""));
         }
-        for pattern in &self.unmapped {
+        if let Some(patterns) = &self.unmapped {
             let mut leaves = BTreeMap::new();
             self.leaves(&document, "", 0, &mut leaves);
-            for (path, values) in leaves {
-                if json::path::glob(pattern.as_bytes(), path.as_bytes())
-                    && !found.iter().any(|(name, _)| *name == path)
-                {
-                    found.push((path, values));
-                }
-            }
+            let known: Set<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+            leaves.retain(|path, _| !known.contains(path.as_str()));
+            drop(known);
+            let mut matched: Vec<(usize, String, Vec<Value>)> = leaves
+                .into_iter()
+                .filter_map(|(path, values)| {
+                    let first = *patterns.matches(path.as_bytes()).first()?;
+                    Some((first, path, values))
+                })
+                .collect();
+            matched.sort_by_key(|(pattern, ..)| *pattern);
+            found.extend(matched.into_iter().map(|(_, path, values)| (path, values)));
         }
         found
             .into_iter()
@@ -176,9 +147,7 @@ impl Shown {
                 for (key, value) in members.iter() {
                     let path =
                         if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-                    if self.mapped.iter().any(|known| **known == *path)
-                        || self.nested.iter().any(|known| **known == *path)
-                    {
+                    if self.mapped.contains(path.as_str()) {
                         continue;
                     }
                     self.leaves(value, &path, depth + 1, out);
@@ -193,90 +162,103 @@ impl Shown {
             leaf => out.entry(path.to_owned()).or_default().push(leaf.clone()),
         }
     }
-}
 
-fn one(name: Arc<str>, field: Arc<Field>, format: Option<Format>, mapping: &Mapping) -> One {
-    let sources = sources(&field, mapping);
-    let mut nested = Vec::new();
-    let mut path = &*field.path;
-    while let Some(around) = mapping.nested_of(path) {
-        if nested.iter().any(|known: &Arc<str>| **known == *around) {
-            break;
-        }
-        nested.push(Arc::from(around));
-        path = around.rsplit_once('.').map_or("", |(parent, _)| parent);
-        if path.is_empty() {
-            break;
-        }
-    }
-    nested.reverse();
-    let raw = matches!(field.kind, Type::Range(_) | Type::Completion(_) | Type::Flattened(_));
-    One { name, field, sources, format, nested, raw, stored: false }
-}
-
-/// Where the values of a field stand, those that are copied to it too.
-pub(crate) fn sources(field: &Arc<Field>, mapping: &Mapping) -> Vec<Arc<str>> {
-    let mut sources = vec![source_path(&field.path, mapping)];
-    for other in mapping.fields() {
-        if other.copy_to.contains(&field.path) {
-            sources.push(Arc::clone(&other.path));
-        }
-    }
-    sources
-}
-
-/// Where a field's values stand: a multi-field has those of the field it belongs to.
-fn source_path(path: &Arc<str>, mapping: &Mapping) -> Arc<str> {
-    if let Some((parent, _)) = path.rsplit_once('.')
-        && let Some(field) = mapping.field(parent)
-        && field.multi_fields.iter().any(|multi| multi.path == *path)
-    {
-        return Arc::clone(&field.path);
-    }
-    Arc::clone(path)
-}
-
-/// Values of fields inside of `value`, which stands at `prefix`, `depth` nested objects deep.
-fn group(wanted: &[&One], value: &Value, depth: usize, prefix: &str) -> Vec<(String, Vec<Value>)> {
-    let mut found: Vec<(String, Vec<Value>)> = Vec::new();
-    let mut inside: BTreeMap<&str, Vec<&One>> = BTreeMap::new();
-    for one in wanted {
-        if let Some(nested) = one.nested.get(depth) {
-            inside.entry(nested).or_default().push(one);
-            continue;
-        }
-        let mut values = Vec::new();
-        for source in &one.sources {
-            let Some(path) = below(source, prefix) else { continue };
-            let mut raw = Vec::new();
+    /// Values of fields inside of `value`, which stands at `prefix`, `depth` nested objects deep.
+    fn group(
+        &self,
+        wanted: &[&One],
+        value: &Value,
+        depth: usize,
+        prefix: &str,
+    ) -> Vec<(String, Vec<Value>)> {
+        let mut standing = Standing { paths: &self.paths, values: Map::default() };
+        standing.look(value, &mut prefix.to_owned(), 0);
+        let standing = standing.values;
+        let mut found: Vec<(String, Vec<Value>)> = Vec::new();
+        let mut inside: BTreeMap<&str, Vec<&One>> = BTreeMap::new();
+        for one in wanted {
+            if let Some(nested) = one.nested.get(depth) {
+                inside.entry(nested).or_default().push(one);
+                continue;
+            }
+            let mut values = Vec::new();
             let whole = matches!(one.field.kind, Type::GeoPoint(_)) || one.raw;
-            values_at(value, path, whole, 0, &mut raw);
-            raw.into_iter().for_each(|value| show(one, value, &mut values));
-        }
-        if !values.is_empty() {
-            let name = below(&one.name, prefix).unwrap_or(&one.name);
-            found.push((name.to_owned(), values));
-        }
-    }
-    for (nested, wanted) in inside {
-        let Some(path) = below(nested, prefix) else { continue };
-        let mut objects = Vec::new();
-        values_at(value, path, false, 0, &mut objects);
-        let mut groups = Vec::new();
-        for object in objects {
-            let mut members = json::Object::new();
-            for (name, values) in group(&wanted, object, depth + 1, nested) {
-                members.insert(name, Value::Array(values));
+            for source in &one.sources {
+                let mut raw = Vec::new();
+                for (value, depth) in standing.get(&**source).into_iter().flatten() {
+                    values_at(value, "", whole, *depth, &mut raw);
+                }
+                raw.into_iter().for_each(|value| show(one, value, &mut values));
             }
-            if !members.is_empty() {
-                groups.push(Value::Object(members));
+            if !values.is_empty() {
+                let name = below(&one.name, prefix).unwrap_or(&one.name);
+                found.push((name.to_owned(), values));
             }
         }
-        if !groups.is_empty() {
-            found.push((path.to_owned(), groups));
+        for (nested, wanted) in inside {
+            let Some(path) = below(nested, prefix) else { continue };
+            let mut objects = Vec::new();
+            for (value, depth) in standing.get(nested).into_iter().flatten() {
+                values_at(value, "", false, *depth, &mut objects);
+            }
+            let mut groups = Vec::new();
+            for object in objects {
+                let mut members = json::Object::new();
+                for (name, values) in self.group(&wanted, object, depth + 1, nested) {
+                    members.insert(name, Value::Array(values));
+                }
+                if !members.is_empty() {
+                    groups.push(Value::Object(members));
+                }
+            }
+            if !groups.is_empty() {
+                found.push((path.to_owned(), groups));
+            }
+        }
+        found
+    }
+}
+
+/// Values that stand at paths, found in one walk, through objects, arrays and keys with dots.
+struct Standing<'a> {
+    /// Paths that are looked for, and all that lead there.
+    paths: &'a Set<Box<str>>,
+    /// Of each path the values, with the depth at which they were found.
+    values: Map<String, Vec<(&'a Value, usize)>>,
+}
+
+impl<'a> Standing<'a> {
+    /// Looks into `value`, which stands at `path` (empty: at the root).
+    fn look(&mut self, value: &'a Value, path: &mut String, depth: usize) {
+        if depth > DEPTH_MAX {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members.iter() {
+                    let len = path.len();
+                    if len > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(key);
+                    if !key.is_empty() && self.paths.contains(path.as_str()) {
+                        match self.values.get_mut(path.as_str()) {
+                            Some(values) => values.push((value, depth + 1)),
+                            None => {
+                                drop(self.values.insert(path.clone(), vec![(value, depth + 1)]))
+                            }
+                        }
+                        self.look(value, path, depth + 1);
+                    }
+                    path.truncate(len);
+                }
+            }
+            Value::Array(values) => {
+                values.iter().for_each(|value| self.look(value, path, depth + 1));
+            }
+            _ => {}
         }
     }
-    found
 }
 
 /// What of a path is left below another.
@@ -422,6 +404,34 @@ mod tests {
         let mut found = Vec::new();
         values_at(&document, path, false, 0, &mut found);
         found.into_iter().map(json::to_string).collect()
+    }
+
+    /// One walk finds for every path what a walk for it alone does.
+    #[test]
+    fn values_of_many_paths_are_found_in_one_walk() {
+        for document in [
+            r#"{"a":{"b":1}}"#,
+            r#"{"a":[{"b":1},{"b":[2,[3]]},{"c":4}]}"#,
+            r#"{"a.b":1,"a":{"b":2,"":5,".b":6},"":{"a":7},".a":8}"#,
+            r#"{"a.b":{"c":[1,{"d":2}]},"a":[[{"b.c":3}],{"b":{"c":null}}]}"#,
+            r#"[{"a":1},{"a":{"b":2}}]"#,
+            r#"{"ab":1,"a.":{"b":2},"a..b":3}"#,
+        ] {
+            let root = json::parse(document.as_bytes()).expect("JSON");
+            let asked = ["a", "a.b", "a.b.c", "a.b.c.d", "b", "c.d"];
+            let mut shown = Shown::default();
+            asked.iter().for_each(|path| shown.look_for(path));
+            let mut standing = Standing { paths: &shown.paths, values: Map::default() };
+            standing.look(&root, &mut String::new(), 0);
+            for path in asked {
+                let mut found = Vec::new();
+                for (value, depth) in standing.values.get(path).into_iter().flatten() {
+                    values_at(value, "", false, *depth, &mut found);
+                }
+                let found: Vec<String> = found.into_iter().map(json::to_string).collect();
+                assert_eq!(found, at(document, path), "{path} in {document}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Everything is read from the view that the winner was found in, so a hit is as old as the search,
 //! whatever was written since. Blocks are named first; the caller brings them and asks again.
 
+use base::hash::Map;
 use base::{DocId, FieldNo};
 use env::Bytes;
 use json::fields::Fields as Visible;
@@ -130,12 +131,7 @@ pub fn hit(
             }
         }
     }
-    for (name, values) in fetch.columns.values(segment, doc)? {
-        match hit.fields.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => *known = values,
-            None => hit.fields.push((name, values)),
-        }
-    }
+    join(&mut hit.fields, fetch.columns.values(segment, doc)?);
     if let Some(collapse) = &fetch.order.unwrap_or(&plan.bound.order).collapse
         && let (Some(request), Some(value)) = (&request.collapse, ranked.keys.last())
     {
@@ -227,6 +223,22 @@ pub fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
     // did not see; then the document is shown as it lies.
     let chosen = json::path::filter_source(&text, &filter.includes, &filter.excludes);
     Bytes::from(chosen.unwrap_or(text))
+}
+
+/// Adds values of columns, which take the place of those of the same name.
+fn join(fields: &mut Vec<(String, Vec<String>)>, columns: Vec<(String, Vec<String>)>) {
+    if fields.is_empty() {
+        *fields = columns;
+        return;
+    }
+    let names = fields.iter().enumerate();
+    let known: Map<String, usize> = names.map(|(at, (name, _))| (name.clone(), at)).collect();
+    for (name, values) in columns {
+        match known.get(&name) {
+            Some(at) => fields[*at].1 = values,
+            None => fields.push((name, values)),
+        }
+    }
 }
 
 /// Names of the queries that match, sorted, with their scores; `None` where it must wait.

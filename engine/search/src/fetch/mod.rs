@@ -4,6 +4,7 @@
 //! |-----------|-----------------------------------------------|
 //! | `hit`     | one winner, whole                             |
 //! | `columns` | values of columns as `docvalue_fields` shows them |
+//! | `wanted`  | fields that `fields` and `stored_fields` ask for |
 //! | `fields`  | values of the source as `fields` shows them   |
 
 mod columns;
@@ -12,12 +13,13 @@ mod highlight;
 mod hit;
 mod inner;
 mod scripted;
+mod wanted;
 
 pub use columns::{Columns, bind as bind_columns};
 pub use fields::Shown;
-pub(crate) use fields::sources;
 pub use highlight::Marks;
 pub(crate) use highlight::collect;
 pub use hit::{Fetch, hit, texts};
 pub use inner::{Inner, InnerPlans, of_path as inner_of_path};
 pub use scripted::{Making, Scripts};
+pub(crate) use wanted::sources;

@@ -28,7 +28,7 @@ use mapping::document::kept::Kept;
 use mapping::{Field, Kind as Type, Mapping};
 
 use self::find::{Looks, Token, Wanted};
-use super::fields;
+use super::wanted;
 use crate::error::{Error, Kind, Result};
 use crate::highlight::Options;
 use crate::plan::{Context, bind_query};
@@ -148,7 +148,7 @@ impl Marks {
                     }
                 }
                 marks.fields.push(One {
-                    sources: fields::sources(&field, mapping),
+                    sources: wanted::sources(&field, mapping),
                     name,
                     field,
                     options: options.clone(),
