@@ -25,9 +25,7 @@ use super::collect::{AnyCollector, Group};
 use super::cut;
 use super::empty;
 use super::hits::{Best, Metrics};
-use super::measure::{
-    Center, Measure, MeasureWords, Nothing, OfWords, Samples, Several as Moments, Weighted,
-};
+use super::measure::{Center, Measure, MeasureWords, Nothing, OfWords};
 use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::Distinct;
 use super::metric::moments;
@@ -37,6 +35,7 @@ use super::read::{Numbers, Terms, Words};
 use super::rounding::Rounder;
 use super::source::{Column, Missing as Absent, Source};
 use super::spec::{CompositeKind, Kind, Method, Metric};
+use super::together::{Samples, Several as Moments, Weighted};
 use crate::iter::build::{self, Context};
 use crate::plan::weigh::Plan;
 

@@ -6,14 +6,12 @@ use super::collect::{Account, Around, Batch, Collector};
 use super::format::Format;
 use super::metric::digest::{Digest, Hdr};
 use super::metric::distinct::{Distinct, hash_bytes, hash_long};
-use super::metric::matrix::Matrix;
 use super::metric::moments::{Kahan, Moments};
 use super::metric::strings::Strings;
 use super::partial::{GeoBounds, Partial};
 use super::read::{Numbers, Terms, Words};
 use super::source::{Form, point};
 use crate::iter::Turn;
-use crate::request::Mode;
 
 /// What a metric over numbers keeps.
 pub trait State: Clone + Send {
@@ -193,7 +191,7 @@ impl<S: State> Measure<S> {
 const MANY_VALUES_PART: usize = 64;
 
 /// Takes a batch at once where no document has two values, else in parts, until nothing more is of use.
-fn in_parts(
+pub(super) fn in_parts(
     batch: Batch<'_>,
     is_single: bool,
     around: &mut Around<'_>,
@@ -209,7 +207,7 @@ fn in_parts(
 }
 
 /// Room for owners up to `owner`.
-fn grow<S: Clone>(states: &mut Vec<S>, owner: usize, new: &S, account: &mut Account) {
+pub(super) fn grow<S: Clone>(states: &mut Vec<S>, owner: usize, new: &S, account: &mut Account) {
     if owner >= states.len() {
         account.grow((owner + 1 - states.len()) * size_of::<S>());
         states.resize(owner + 1, new.clone());
@@ -217,7 +215,7 @@ fn grow<S: Clone>(states: &mut Vec<S>, owner: usize, new: &S, account: &mut Acco
 }
 
 /// The states of all owners.
-fn all<S: Clone>(states: &mut Vec<S>, owners: usize, new: &S) -> Vec<S> {
+pub(super) fn all<S: Clone>(states: &mut Vec<S>, owners: usize, new: &S) -> Vec<S> {
     let mut states = std::mem::take(states);
     states.resize(owners, new.clone());
     states
@@ -381,197 +379,5 @@ impl Collector for Nothing {
 
     fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
         Ok(vec![self.0.clone(); owners])
-    }
-}
-
-/// A mean by weight.
-pub struct Weighted {
-    value: Numbers,
-    weight: Numbers,
-    format: Format,
-    states: Vec<(Kahan, Kahan)>,
-}
-
-impl Weighted {
-    /// Of values and their weights.
-    pub fn new(value: Numbers, weight: Numbers, format: Format) -> Self {
-        Self { value, weight, format, states: Vec::new() }
-    }
-}
-
-impl Collector for Weighted {
-    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        let value = self.value.prepare(docs, turn);
-        self.weight.prepare(docs, turn) && value
-    }
-
-    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        let mut weights: Vec<(f64, u32)> = vec![(0.0, 0); batch.docs.len()];
-        let form = self.weight.form;
-        self.weight.each(batch.docs, |at, raw| {
-            weights[at] = (form.double(raw), weights[at].1 + 1);
-        });
-        if weights.iter().any(|(_, count)| *count > 1) {
-            let reason = "Encountered more than one weight for a single document. Use a script to \
-                          combine multiple weights-per-doc into a single value.";
-            around
-                .account
-                .fail(crate::Error::new(crate::error::Kind::AggregationExecution, reason));
-            return;
-        }
-        let form = self.value.form;
-        let states = &mut self.states;
-        self.value.each(batch.docs, |at, raw| {
-            let (weight, count) = weights[at];
-            if count == 1 {
-                let owner = batch.owner(at) as usize;
-                if owner >= states.len() {
-                    states.resize(owner + 1, Default::default());
-                }
-                states[owner].0.add(form.double(raw) * weight);
-                states[owner].1.add(weight);
-            }
-        });
-    }
-
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
-        let states = all(&mut self.states, owners, &Default::default());
-        let format = &self.format;
-        Ok(states
-            .into_iter()
-            .map(|(sum, weight)| Partial::Weighted { sum, weight, format: format.clone() })
-            .collect())
-    }
-}
-
-/// One of several numbers of a document, by mode.
-fn combined(mode: Mode, values: &mut [f64]) -> f64 {
-    let count = values.len() as f64;
-    match mode {
-        Mode::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
-        Mode::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        Mode::Sum => values.iter().sum(),
-        Mode::Avg => values.iter().sum::<f64>() / count,
-        Mode::Median => {
-            values.sort_by(f64::total_cmp);
-            let middle = values.len() / 2;
-            match values.len() % 2 {
-                0 => (values[middle - 1] + values[middle]) / 2.0,
-                _ => values[middle],
-            }
-        }
-    }
-}
-
-/// Moments of several fields.
-pub struct Several {
-    fields: Vec<Numbers>,
-    mode: Mode,
-    names: std::sync::Arc<[String]>,
-    states: Vec<Matrix>,
-}
-
-impl Several {
-    /// Of these fields.
-    pub fn new(fields: Vec<Numbers>, mode: Mode, names: std::sync::Arc<[String]>) -> Self {
-        Self { fields, mode, names, states: Vec::new() }
-    }
-}
-
-impl Collector for Several {
-    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        let mut ready = true;
-        for field in &mut self.fields {
-            ready &= field.prepare(docs, turn);
-        }
-        ready
-    }
-
-    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        let count = self.fields.len();
-        let mut rows: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); count]; batch.docs.len()];
-        for (place, field) in self.fields.iter_mut().enumerate() {
-            let form = field.form;
-            field.each(batch.docs, |at, raw| rows[at][place].push(form.double(raw)));
-        }
-        for (at, row) in rows.iter_mut().enumerate() {
-            if row.is_empty() || row.iter().any(Vec::is_empty) {
-                continue;
-            }
-            let values: Vec<f64> =
-                row.iter_mut().map(|values| combined(self.mode, values)).collect();
-            let owner = batch.owner(at) as usize;
-            grow(&mut self.states, owner, &Matrix::new(count), around.account);
-            self.states[owner].add(&values);
-        }
-    }
-
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
-        let new = Matrix::new(self.fields.len());
-        let states = all(&mut self.states, owners, &new);
-        let partial = |state| Partial::Matrix(state, std::sync::Arc::clone(&self.names));
-        Ok(states.into_iter().map(partial).collect())
-    }
-}
-
-/// Two samples.
-pub struct Samples {
-    a: Numbers,
-    b: Numbers,
-    filters: [Option<super::bucket::matcher::Matcher>; 2],
-    states: Vec<[Moments; 3]>,
-}
-
-impl Samples {
-    /// Of two fields, each perhaps narrowed.
-    pub fn new(
-        a: Numbers,
-        b: Numbers,
-        filters: [Option<super::bucket::matcher::Matcher>; 2],
-    ) -> Self {
-        Self { a, b, filters, states: Vec::new() }
-    }
-}
-
-impl Collector for Samples {
-    fn prepare(&mut self, docs: &Range<u32>, turn: &mut Turn<'_>) -> bool {
-        let mut ready = self.a.prepare(docs, turn);
-        ready &= self.b.prepare(docs, turn);
-        for filter in self.filters.iter_mut().flatten() {
-            ready &= filter.prepare(docs, turn);
-        }
-        ready
-    }
-
-    fn collect(&mut self, batch: Batch<'_>, around: &mut Around<'_>) {
-        let most = (0..batch.docs.len()).map(|at| batch.owner(at)).max().unwrap_or(0) as usize;
-        grow(&mut self.states, most, &Default::default(), around.account);
-        let mut firsts: Vec<Option<f64>> = vec![None; batch.docs.len()];
-        let states = &mut self.states;
-        let [one, other] = &self.filters;
-        let form = self.a.form;
-        self.a.each(batch.docs, |at, raw| {
-            if one.as_ref().is_none_or(|filter| filter.matches(batch.docs[at])) {
-                let value = form.double(raw);
-                states[batch.owner(at) as usize][0].add(value);
-                firsts[at].get_or_insert(value);
-            }
-        });
-        let form = self.b.form;
-        self.b.each(batch.docs, |at, raw| {
-            if other.as_ref().is_none_or(|filter| filter.matches(batch.docs[at])) {
-                let value = form.double(raw);
-                let state = &mut states[batch.owner(at) as usize];
-                state[1].add(value);
-                if let Some(first) = firsts[at].take() {
-                    state[2].add(first - value);
-                }
-            }
-        });
-    }
-
-    fn finish(&mut self, owners: usize, _account: &mut Account) -> segment::Result<Vec<Partial>> {
-        let states = all(&mut self.states, owners, &Default::default());
-        Ok(states.into_iter().map(|state| Partial::Samples(Box::new(state))).collect())
     }
 }

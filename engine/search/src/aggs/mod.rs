@@ -49,6 +49,7 @@ pub mod significance;
 pub mod source;
 pub mod spec;
 pub mod student;
+pub mod together;
 pub mod width;
 
 pub use finish::{Reducer, looks_up, queries_mut, scripts_mut};
