@@ -25,6 +25,9 @@ const SHORT_MAX: u64 = 1 << 16;
 /// Steps that are made even where the turn is over, so that each turn comes further.
 const WORK_MIN: usize = 4096;
 
+/// Occurrences at which the bounds of a word's groups saturate.
+const COMMON: u64 = 255;
+
 /// Words of a phrase from which on even common documents add up.
 const WORDS_MANY: usize = 8;
 
@@ -56,14 +59,19 @@ impl Allowance {
     }
 }
 
-/// May a phrase of these words meet documents that take long? Told by the bounds of the words'
-/// groups, which saturate at 255 occurrences.
+/// May a phrase of these words meet documents that take long? Told by how often the words stand in the
+/// segment, then by the bounds of their groups.
 pub fn may_be<'a>(words: impl ExactSizeIterator<Item = &'a Blocks>) -> bool {
     words.len() > WORDS_MANY || words.into_iter().any(is_common)
 }
 
-/// May the word stand 255 times in a document?
+/// May the word stand [`COMMON`] times in a document?
 fn is_common(word: &Blocks) -> bool {
+    // In each document it stands once; were all else in one of them, that is the most. For nearly all words
+    // that is answer enough, and costs nothing: the dictionary tells it.
+    if word.postings.freq_max() < COMMON {
+        return false;
+    }
     let mut groups =
         (0..word.count.div_ceil(GROUP)).map(|group| word.postings.group_impacts(group));
     groups.any(|impacts| impacts.iter().any(|(freq, _)| freq == u32::MAX))

@@ -125,6 +125,14 @@ impl Postings {
         self.blocks.info.doc_freq
     }
 
+    /// The most that the term can stand in one document, told by the dictionary: all that it stands
+    /// in more than once, in one of them.
+    #[inline]
+    pub fn freq_max(&self) -> u64 {
+        let info = &self.blocks.info;
+        (info.total_freq + 1).saturating_sub(u64::from(info.doc_freq)).max(1)
+    }
+
     /// Where it stands; `END` after the last document.
     #[inline]
     pub fn doc(&self) -> DocId {
