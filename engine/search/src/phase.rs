@@ -119,6 +119,10 @@ pub struct Slice {
     aggs: Option<Box<AggRun>>,
     /// They count the matches too: nothing else is looked for.
     aggs_count: bool,
+    /// Others wait for the thread of the step at hand.
+    on_core: bool,
+    /// The last step on a core left something to a worker.
+    is_left: bool,
 }
 
 impl Slice {
@@ -165,6 +169,8 @@ impl Slice {
             pending: None,
             aggs,
             aggs_count,
+            on_core: false,
+            is_left: false,
         }
     }
 
@@ -186,6 +192,18 @@ impl Slice {
         self
     }
 
+    /// As [`Self::step`], on a thread for which others wait: what would take long is left to a worker
+    /// ([`Self::is_heavy`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn step_on_core(&mut self, work: u32) -> segment::Result<Progress> {
+        self.on_core = true;
+        let progress = self.step(work);
+        self.on_core = false;
+        progress
+    }
+
     /// Goes on for about `work` documents.
     ///
     /// # Errors
@@ -202,7 +220,10 @@ impl Slice {
         let mut missing = Missing::new();
         let segment = run.segment().map(|at| &self.plan.view.segments[at as usize].segment);
         let resident = segment.is_none_or(|segment| segment.file().is_resident());
-        run.step(&mut Turn::new(&mut missing, work, resident))?;
+        let mut turn = Turn::new(&mut missing, work, resident);
+        turn.on_core = self.on_core;
+        run.step(&mut turn)?;
+        self.is_left = turn.is_left;
         if let Some(fault) = segment.and_then(|segment| segment.fault()) {
             return Err(fault.clone());
         }
@@ -216,7 +237,9 @@ impl Slice {
     /// The next step may take long: it belongs on a thread that nobody waits for, and may be of
     /// [`HEAVY_WORK`].
     pub fn is_heavy(&self) -> bool {
-        self.part >= self.parts.len() && self.aggs.as_ref().is_some_and(|run| run.is_heavy())
+        self.is_left
+            || (self.part >= self.parts.len()
+                && self.aggs.as_ref().is_some_and(|run| run.is_heavy()))
     }
 
     /// Goes on looking for hits.
@@ -227,10 +250,13 @@ impl Slice {
             |segment: u32| plan.view.segments[segment as usize].segment.file().is_resident();
         let is_resident = self.parts.get(self.part).is_none_or(|part| resident(part.segment));
         let mut turn = Turn::new(&mut missing, work, is_resident);
+        turn.on_core = self.on_core;
+        self.is_left = false;
         while !turn.is_over() {
             let Some(part) = self.parts.get(self.part) else { return Ok(Progress::Done) };
             turn.resident = resident(part.segment);
             let done = self.advance(&plan, &mut turn)?;
+            self.is_left |= turn.is_left;
             let part = &self.parts[self.part];
             let segment = &plan.view.segments[part.segment as usize].segment;
             if let Some(fault) = segment.fault() {

@@ -1,11 +1,12 @@
-//! Phrases in documents with many positions: as a plain reading finds them, and in small steps.
+//! Phrases, intervals and spans in documents with many positions: as a plain reading finds them, and in
+//! small steps or beside the core.
 
 mod support;
 
 use std::sync::Arc;
 
 use search::dsl::parse_search;
-use search::phase::{Progress, Shared, Slice};
+use search::phase::{self, Progress, Shared, Slice};
 use support::Chance;
 use support::brute::Stats;
 use support::corpus::{Corpus, Doc};
@@ -124,5 +125,66 @@ fn a_word_said_very_often_takes_many_steps() {
             }
         }
         assert!(steps > 20, "{steps} steps with slop {slop}");
+    }
+}
+
+/// Lists of sixty million positions were compared one with each other, on the core.
+#[test]
+fn rules_about_many_places_are_left_to_a_worker() {
+    let corpus = corpus();
+    let term = |word: &str| format!("{{\"span_term\":{{\"body\":\"{word}\"}}}}");
+    let near = |slop: u32| {
+        let clauses = format!("[{},{}]", term("river"), term("gate"));
+        format!("{{\"span_near\":{{\"clauses\":{clauses},\"slop\":{slop},\"in_order\":true}}}}")
+    };
+    let not = |include: &str, exclude: &str| {
+        format!("{{\"span_not\":{{\"include\":{include},\"exclude\":{exclude}}}}}")
+    };
+    let intervals = |rule: &str| format!("{{\"intervals\":{{\"body\":{rule}}}}}");
+    for (query, least) in [
+        (near(0), 4),
+        (not(&term("river"), &term("gate")), 8),
+        (not(&near(1), &term("golden")), 4),
+        (intervals(r#"{"match":{"query":"river gate","ordered":true,"max_gaps":1}}"#), 4),
+        (
+            intervals(
+                r#"{"match":{"query":"river","filter":{"not_overlapping":{"match":{"query":"gate"}}}}}"#,
+            ),
+            8,
+        ),
+    ] {
+        let whole = found(&corpus, &query, &How { slices: 1, work: 100_000 }, false);
+        assert!(whole.len() >= least, "{query}: {whole:?}");
+        let body = format!("{{\"size\":100,\"query\":{query}}}");
+        let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+        let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
+        let mut left = 0;
+        loop {
+            let is_heavy = slice.is_heavy();
+            left += usize::from(is_heavy);
+            let progress = if is_heavy { slice.step(10_000) } else { slice.step_on_core(10_000) };
+            match progress.expect("a whole segment") {
+                Progress::More => {}
+                Progress::Missing(mut missing) => missing.fetch(),
+                Progress::Done => break,
+            }
+        }
+        assert!(left > 0, "{query}: nothing was left to a worker");
+        let merged = phase::merge(&request, vec![(0, slice.finish())]);
+        let mut hits: Vec<(u32, f32)> =
+            merged.winners.iter().map(|hit| (hit.ranked.doc.get(), hit.ranked.score)).collect();
+        hits.sort_by_key(|(doc, _)| *doc);
+        assert_eq!(hits, whole, "{query}");
+    }
+    // Of words that are rare nothing is left.
+    let body = format!("{{\"query\":{}}}", intervals(r#"{"match":{"query":"fox dog"}}"#));
+    let request = parse_search(body.as_bytes(), &[]).expect("reads well");
+    let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+    let mut slice =
+        Slice::new(Arc::clone(&plan), plan.cut(1).remove(0), Arc::new(Shared::default()));
+    while !matches!(slice.step_on_core(10_000), Ok(Progress::Done)) {
+        assert!(!slice.is_heavy());
     }
 }

@@ -126,7 +126,7 @@ impl<E: Env> Core<E> {
         let clock = self.env.clock();
         while !slice.is_heavy() {
             let begun = clock.monotonic();
-            match slice.step(pace.work())? {
+            match slice.step_on_core(pace.work())? {
                 Progress::Done => return Ok(slice.finish()),
                 Progress::More => {}
                 Progress::Missing(mut missing) => missing.fetch(),

@@ -79,12 +79,24 @@ pub struct Turn<'a> {
     pub resident: bool,
     /// What scripts of aggregations made of the documents at hand.
     pub board: Option<Arc<Board>>,
+    /// Others wait for this thread: what would take long, and cannot be cut, is left to a worker
+    /// ([`Turn::leaves_it`]).
+    pub on_core: bool,
+    /// Something was left to a worker.
+    pub is_left: bool,
 }
 
 impl<'a> Turn<'a> {
     /// A turn of so much work.
     pub fn new(missing: &'a mut Missing, work: u32, resident: bool) -> Self {
-        Self { missing, work: i64::from(work), resident, board: None }
+        Self {
+            missing,
+            work: i64::from(work),
+            resident,
+            board: None,
+            on_core: false,
+            is_left: false,
+        }
     }
 
     /// Work was done.
@@ -97,6 +109,16 @@ impl<'a> Turn<'a> {
     #[inline]
     pub fn left(&self) -> usize {
         self.work.max(0) as usize
+    }
+
+    /// Work that would take long, and cannot be cut, is next: is it left to a worker? Then the turn is
+    /// over.
+    pub fn leaves_it(&mut self) -> bool {
+        if self.on_core {
+            self.is_left = true;
+            self.end();
+        }
+        self.on_core
     }
 
     /// Ends the turn.

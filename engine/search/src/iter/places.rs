@@ -1,17 +1,21 @@
 //! Words at places that rules describe: `intervals` and span queries.
 //!
 //! Documents that may match are found by their words; in each, the positions of all words are read
-//! and the rules are gone through from the leaves up. Intervals are *minimal*: none holds another of
+//! and the rules are gone through from the leaves up. That is for a worker where positions are many, for it
+//! is not cut: each rule takes about as long as its lists are. Intervals are *minimal*: none holds another of
 //! the same rule, which is what makes their number finite and each step linear. Spans are not: every
 //! beginning counts, as in Lucene's older queries.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base::DocId;
+use segment::postings::BLOCK;
 use segment::{Need, Norms, Segment, TermInfo};
 
 use super::adjusted::Adjust;
 use super::blocks::Blocks;
+use super::long::{self, Allowance};
 use super::term::Weight;
 use super::{NO_MATCH, Turn};
 use crate::ast::Lies;
@@ -46,6 +50,8 @@ pub struct Placed {
     places: Arc<Places>,
     words: Vec<Word>,
     positions: Vec<u32>,
+    /// Documents may take long.
+    is_long: bool,
     /// The factor of intervals.
     boost: f32,
     /// What spans score.
@@ -77,7 +83,25 @@ impl Placed {
             let norms = norms.filter(|_| weight.norms);
             (weight, norms)
         });
-        Self { places: Arc::clone(places), words, positions: Vec::new(), boost, weight }
+        let all: Vec<&Blocks> = words.iter().flat_map(|word| &word.terms).collect();
+        let is_long = long::may_be(all.into_iter());
+        let (places, positions) = (Arc::clone(places), Vec::new());
+        Self { places, words, positions, is_long, boost, weight }
+    }
+
+    /// Whether the positions of these documents are so many that a core would be held.
+    fn are_long(&mut self, docs: &[u32]) -> bool {
+        let mut allowance = Allowance::default();
+        docs.iter().any(|doc| {
+            let mut positions = 0u64;
+            for term in self.words.iter_mut().flat_map(|word| &mut word.terms) {
+                if term.find(*doc) {
+                    let (block, at) = (term.block, term.at);
+                    positions += u64::from(term.freqs(block)[at % BLOCK]);
+                }
+            }
+            !allowance.leaves(positions)
+        })
     }
 
     fn read(&mut self, doc: u32) {
@@ -110,7 +134,7 @@ impl Placed {
         let Some((weight, norms)) = &self.weight else {
             let extent = places.source.extent();
             let mut freq = 0.0f32;
-            for one in &found {
+            for one in found.iter() {
                 let over = i64::from(one.len()) - i64::from(extent) + 1;
                 freq += (1.0 / over.max(1) as f64) as f32;
             }
@@ -129,7 +153,7 @@ impl Adjust for Placed {
         for term in self.words.iter().flat_map(|word| &word.terms) {
             ready &= term.prepare_probe(docs, turn);
         }
-        ready
+        ready && !(self.is_long && turn.on_core && self.are_long(docs) && turn.leaves_it())
     }
 
     fn adjust(&mut self, docs: &[u32], scores: &mut [f32]) {
@@ -146,53 +170,61 @@ impl Adjust for Placed {
     }
 }
 
-fn find(source: &Source, words: &[Word], spans: bool) -> Vec<Found> {
-    match source {
+fn find<'a>(source: &Source, words: &'a [Word], spans: bool) -> Cow<'a, [Found]> {
+    Cow::Owned(match source {
         Source::Nothing => Vec::new(),
-        Source::Leaf(at) => words[*at].found.clone(),
+        Source::Leaf(at) => return Cow::Borrowed(&words[*at].found),
         Source::Or(some) => {
-            let mut all: Vec<Found> =
-                some.iter().flat_map(|source| find(source, words, spans)).collect();
+            let mut all = Vec::new();
+            for source in some {
+                all.extend_from_slice(&find(source, words, spans));
+            }
             all.sort_by_key(|found| (found.start, found.end));
             all.dedup_by_key(|found| (found.start, found.end));
             if spans { all } else { minimal(all) }
         }
         Source::Ordered(all, gaps) => {
-            let lists: Vec<Vec<Found>> = all.iter().map(|it| find(it, words, spans)).collect();
+            let lists: Lists<'_> = all.iter().map(|it| find(it, words, spans)).collect();
             within_gaps(minimal(ordered(&lists)), *gaps)
         }
         Source::Unordered(all, gaps) => {
-            let lists: Vec<Vec<Found>> = all.iter().map(|it| find(it, words, spans)).collect();
+            let lists: Lists<'_> = all.iter().map(|it| find(it, words, spans)).collect();
             within_gaps(minimal(unordered(&lists)), *gaps)
         }
         Source::Near(all, slop, in_order) => {
-            let lists: Vec<Vec<Found>> = all.iter().map(|it| find(it, words, spans)).collect();
+            let lists: Lists<'_> = all.iter().map(|it| find(it, words, spans)).collect();
             let found = if *in_order { ordered(&lists) } else { any_order(&lists) };
             found.into_iter().filter(|one| i64::from(one.gaps) <= *slop).collect()
         }
         Source::Lies(source, lies, reference) => {
-            let (found, others) = (find(source, words, spans), find(reference, words, spans));
-            found.into_iter().filter(|one| lies_so(*one, *lies, &others)).collect()
+            let (mut found, others) =
+                (find(source, words, spans).into_owned(), find(reference, words, spans));
+            let others = Others::new(&others);
+            found.retain(|one| others.lie_so(one, *lies));
+            found
         }
         Source::Not(include, exclude, pre, post) => {
-            let (found, others) = (find(include, words, spans), find(exclude, words, spans));
-            let apart = |one: &Found| {
-                others.iter().all(|other| {
-                    other.end.saturating_add(*pre) < one.start
-                        || other.start > one.end.saturating_add(*post)
-                })
-            };
-            found.into_iter().filter(apart).collect()
+            let (mut found, others) =
+                (find(include, words, spans).into_owned(), find(exclude, words, spans));
+            let others = Others::new(&others);
+            found.retain(|one| {
+                !others.meet(one.start.saturating_sub(*pre), one.end.saturating_add(*post))
+            });
+            found
         }
         Source::First(inner, end) => {
-            let found = find(inner, words, spans);
-            found.into_iter().filter(|one| one.end < *end).collect()
+            let mut found = find(inner, words, spans).into_owned();
+            found.retain(|one| one.end < *end);
+            found
         }
-    }
+    })
 }
 
+/// What each of several rules found.
+type Lists<'a> = Vec<Cow<'a, [Found]>>;
+
 /// From each beginning on the next of each list, one after the other. Lists rise.
-fn ordered(lists: &[Vec<Found>]) -> Vec<Found> {
+fn ordered(lists: &[Cow<'_, [Found]>]) -> Vec<Found> {
     let Some((first, rest)) = lists.split_first() else { return Vec::new() };
     let mut out = Vec::new();
     'starts: for start in first.iter().take(FOUND_MAX) {
@@ -209,8 +241,9 @@ fn ordered(lists: &[Vec<Found>]) -> Vec<Found> {
 }
 
 /// From each beginning on the next of each list, wherever they stand to each other.
-fn unordered(lists: &[Vec<Found>]) -> Vec<Found> {
-    let mut starts: Vec<u32> = lists.iter().flatten().map(|found| found.start).collect();
+fn unordered(lists: &[Cow<'_, [Found]>]) -> Vec<Found> {
+    let mut starts: Vec<u32> =
+        lists.iter().flat_map(|list| list.iter()).map(|found| found.start).collect();
     starts.sort_unstable();
     starts.dedup();
     let mut at = vec![0usize; lists.len()];
@@ -233,7 +266,7 @@ fn unordered(lists: &[Vec<Found>]) -> Vec<Found> {
 }
 
 /// As Lucene's unordered spans: the first of all lists goes on, and each state counts.
-fn any_order(lists: &[Vec<Found>]) -> Vec<Found> {
+fn any_order(lists: &[Cow<'_, [Found]>]) -> Vec<Found> {
     let mut at = vec![0usize; lists.len()];
     let mut out = Vec::new();
     loop {
@@ -274,27 +307,78 @@ fn within_gaps(mut found: Vec<Found>, most: Option<u32>) -> Vec<Found> {
     found
 }
 
-fn lies_so(one: Found, lies: Lies, others: &[Found]) -> bool {
-    let some = |test: &dyn Fn(&Found) -> bool| others.iter().any(test);
-    let holds = |big: &Found, little: &Found| big.start <= little.start && little.end <= big.end;
-    let overlaps = |other: &Found| other.start <= one.end && one.start <= other.end;
-    match lies {
-        Lies::After => some(&|other| other.end < one.start),
-        Lies::Before => some(&|other| one.end < other.start),
-        Lies::Containing => some(&|other| holds(&one, other)),
-        Lies::ContainedBy => some(&|other| holds(other, &one)),
-        Lies::NotContaining => !some(&|other| holds(&one, other)),
-        Lies::NotContainedBy => !some(&|other| holds(other, &one)),
-        Lies::Overlapping => some(&overlaps),
-        Lies::NotOverlapping => !some(&overlaps),
+/// Places that others are compared with: each question is answered by a search, not by a walk through
+/// all of them, for both may be millions.
+struct Others<'a> {
+    /// Rising by their beginnings.
+    all: Cow<'a, [Found]>,
+    /// Of each the last end up to it.
+    ends: Vec<u32>,
+    /// Of each the first end from it on.
+    first_ends: Vec<u32>,
+}
+
+impl<'a> Others<'a> {
+    fn new(all: &'a [Found]) -> Self {
+        let mut all = Cow::Borrowed(all);
+        if !all.is_sorted_by_key(|other| other.start) {
+            all.to_mut().sort_by_key(|other| other.start);
+        }
+        let mut last = 0;
+        let ends = all.iter().map(|other| {
+            last = last.max(other.end);
+            last
+        });
+        let ends = ends.collect();
+        let mut first = u32::MAX;
+        let mut first_ends = vec![0; all.len()];
+        for (slot, other) in first_ends.iter_mut().zip(all.iter()).rev() {
+            first = first.min(other.end);
+            *slot = first;
+        }
+        Self { all, ends, first_ends }
+    }
+
+    /// The last end of those that begin at or before `start`.
+    fn last_end(&self, start: u32) -> Option<u32> {
+        let count = self.all.partition_point(|other| other.start <= start);
+        Some(self.ends[count.checked_sub(1)?])
+    }
+
+    /// The first end of those that begin at or after `start`.
+    fn first_end(&self, start: u32) -> Option<u32> {
+        let from = self.all.partition_point(|other| other.start < start);
+        self.first_ends.get(from).copied()
+    }
+
+    /// Has any a position in common with `start` to `end`, both included?
+    fn meet(&self, start: u32, end: u32) -> bool {
+        self.last_end(end).is_some_and(|last| last >= start)
+    }
+
+    fn lie_so(&self, one: &Found, lies: Lies) -> bool {
+        let are_inside = || self.first_end(one.start).is_some_and(|first| first <= one.end);
+        let are_around = || self.last_end(one.start).is_some_and(|last| last >= one.end);
+        match lies {
+            Lies::After => self.first_ends.first().is_some_and(|first| *first < one.start),
+            Lies::Before => self.all.last().is_some_and(|last| one.end < last.start),
+            Lies::Containing => are_inside(),
+            Lies::ContainedBy => are_around(),
+            Lies::NotContaining => !are_inside(),
+            Lies::NotContainedBy => !are_around(),
+            Lies::Overlapping => self.meet(one.start, one.end),
+            Lies::NotOverlapping => !self.meet(one.start, one.end),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn at(places: &[u32]) -> Vec<Found> {
+    fn at(places: &[u32]) -> Cow<'static, [Found]> {
         places.iter().map(|at| Found { start: *at, end: *at, gaps: 0 }).collect()
     }
 
@@ -330,7 +414,45 @@ mod tests {
             (Lies::NotOverlapping, false),
             (Lies::ContainedBy, false),
         ] {
-            assert_eq!(lies_so(one, lies, &others), expected, "{lies:?}");
+            assert_eq!(Others::new(&others).lie_so(&one, lies), expected, "{lies:?}");
+        }
+    }
+
+    proptest! {
+        /// Each question as it is defined: by a walk through all.
+        #[test]
+        fn others_are_asked_as_one_by_one(
+            others in prop::collection::vec((0u32..40, 0u32..9), 0..20),
+            start in 0u32..40,
+            len in 0u32..9,
+            (pre, post) in (0u32..5, 0u32..5),
+        ) {
+            let found = |start, len| Found { start, end: start + len, gaps: 0 };
+            let all: Vec<Found> = others.iter().map(|(start, len)| found(*start, *len)).collect();
+            let (asked, one) = (Others::new(&all), found(start, len));
+            let some = |test: &dyn Fn(&Found) -> bool| all.iter().any(test);
+            let holds = |big: &Found, little: &Found| {
+                big.start <= little.start && little.end <= big.end
+            };
+            let overlaps = |other: &Found| other.start <= one.end && one.start <= other.end;
+            for (lies, expected) in [
+                (Lies::After, some(&|other| other.end < one.start)),
+                (Lies::Before, some(&|other| one.end < other.start)),
+                (Lies::Containing, some(&|other| holds(&one, other))),
+                (Lies::ContainedBy, some(&|other| holds(other, &one))),
+                (Lies::NotContaining, !some(&|other| holds(&one, other))),
+                (Lies::NotContainedBy, !some(&|other| holds(other, &one))),
+                (Lies::Overlapping, some(&overlaps)),
+                (Lies::NotOverlapping, !some(&overlaps)),
+            ] {
+                prop_assert_eq!(asked.lie_so(&one, lies), expected, "{:?}", lies);
+            }
+            let is_apart = all.iter().all(|other| {
+                other.end.saturating_add(pre) < one.start
+                    || other.start > one.end.saturating_add(post)
+            });
+            let meets = asked.meet(one.start.saturating_sub(pre), one.end.saturating_add(post));
+            prop_assert_eq!(meets, !is_apart);
         }
     }
 }
