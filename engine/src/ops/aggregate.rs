@@ -19,7 +19,7 @@ use search::result::Ranked;
 use super::around::{InsidePlans, inside_hits};
 use super::footprint::hit_bytes;
 use super::meaning::{State, Target};
-use super::search::{damaged, fetched};
+use super::search::{Pace, damaged, fetched};
 use super::slow::Watched;
 use super::{Shards, failure};
 use crate::core::Core;
@@ -33,6 +33,12 @@ pub(super) struct TopColumns {
     order: Arc<Order>,
     /// The path of the objects that it is inside of.
     inside: Option<String>,
+}
+
+impl TopColumns {
+    fn fetch<'a>(&'a self, index: &'a str) -> Fetch<'a> {
+        Fetch { order: Some(&self.order), ..Fetch::new(&self.request, index, &self.columns) }
+    }
 }
 
 /// What one slice found, with the place of its shard.
@@ -209,22 +215,30 @@ impl<E: Env> Core<E> {
                 if inside.len() <= place {
                     inside.resize_with(place + 1, InsidePlans::default);
                 }
-                let mut wanted = Fetch::new(&top.request, &target.index.name, &top.columns);
-                wanted.order = Some(&top.order);
                 let above = segment.parents().and_then(|it| it.of(winner.ranked.doc));
-                if let (Some(_), Some(doc)) = (&top.inside, above) {
+                let above = above.filter(|_| top.inside.is_some());
+                let outer =
+                    above.map(|doc| Ranked { doc, keys: Vec::new(), ..winner.ranked.clone() });
+                // Damage is told by who reads.
+                let read = outer.as_ref().unwrap_or(&winner.ranked);
+                let pace = Pace::of(&top.fetch(&target.index.name), plan, read);
+                let pace = pace.unwrap_or(Pace::Short);
+                // What a worker may have to hold.
+                let lend = || (Arc::clone(tops), Arc::clone(&target.index), Arc::clone(plan));
+                if let Some(outer) = outer {
                     // The whole document first, then the object in it.
-                    let outer = Ranked { doc, keys: Vec::new(), ..winner.ranked.clone() };
-                    let made = match fetched(&wanted, plan, &outer) {
-                        Ok(parent) => {
-                            let plans =
-                                inside[place].of(self, winner.target, &plan.view, &top.columns);
-                            plans.await.and_then(|plans| {
+                    let plans = inside[place].of(self, winner.target, &plan.view, &top.columns);
+                    let made = match plans.await {
+                        Ok(plans) => {
+                            let ((tops, index, plan), ranked) = (lend(), winner.ranked.clone());
+                            let job = move || {
+                                let top = &tops[place];
+                                let parent = fetched(&top.fetch(&index.name), &plan, &outer)?;
                                 let object = &top.columns.inner[0];
-                                object
-                                    .child(&plans[0], &winner.ranked, &outer, &parent)
-                                    .map_err(|error| damaged(&error))
-                            })
+                                let child = object.child(&plans[0], &ranked, &outer, &parent);
+                                child.map_err(|error| damaged(&error))
+                            };
+                            self.fetch_at(pace, job).await
                         }
                         Err(error) => Err(error),
                     };
@@ -241,15 +255,21 @@ impl<E: Env> Core<E> {
                     self.env.spawn().yield_if_needed().await;
                     continue;
                 }
-                let made = match fetched(&wanted, plan, &winner.ranked) {
-                    Ok(mut hit) if !top.columns.inner.is_empty() => {
-                        let plans =
-                            inside[place].of(self, winner.target, &plan.view, &top.columns).await;
-                        plans.and_then(|plans| {
-                            inside_hits(&top.columns, plans, &winner.ranked, &mut hit).map(|()| hit)
-                        })
+                let plans = match top.columns.inner.is_empty() {
+                    true => Ok(Arc::default()),
+                    false => inside[place].of(self, winner.target, &plan.view, &top.columns).await,
+                };
+                let made = match plans {
+                    Ok(plans) => {
+                        let ((tops, index, plan), ranked) = (lend(), winner.ranked.clone());
+                        let job = move || {
+                            let top = &tops[place];
+                            let mut hit = fetched(&top.fetch(&index.name), &plan, &ranked)?;
+                            inside_hits(&top.columns, &plans, &ranked, &mut hit).map(|()| hit)
+                        };
+                        self.fetch_at(pace, job).await
                     }
-                    made => made,
+                    Err(error) => Err(error),
                 };
                 let made = match made {
                     Ok(mut hit) => self

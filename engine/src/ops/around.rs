@@ -46,7 +46,7 @@ impl<E: Env> Core<E> {
 
 /// Plans of the hits inside, of each shard that has winners.
 #[derive(Default)]
-pub(super) struct InsidePlans(Vec<(u32, Vec<InnerPlans>)>);
+pub(super) struct InsidePlans(Vec<(u32, Arc<[InnerPlans]>)>);
 
 impl InsidePlans {
     /// Those of one shard, made when they are asked for first. In its view documents inside are
@@ -57,14 +57,15 @@ impl InsidePlans {
         target: u32,
         view: &Arc<View>,
         columns: &Columns,
-    ) -> Result<&[InnerPlans]> {
+    ) -> Result<Arc<[InnerPlans]>> {
         if !self.0.iter().any(|(known, _)| *known == target) {
             // Who is inside of a living document lives.
             let inside = Arc::new(view.inside().map_err(|error| damaged(&error))?);
-            self.0.push((target, weigh_all(core, &columns.inner, &inside, view).await?));
+            let plans = weigh_all(core, &columns.inner, &inside, view).await?;
+            self.0.push((target, plans.into()));
         }
         let found = self.0.iter().find(|(known, _)| *known == target);
-        Ok(found.map_or(&[], |(_, plans)| plans.as_slice()))
+        Ok(found.map_or_else(Arc::default, |(_, plans)| Arc::clone(plans)))
     }
 }
 

@@ -16,7 +16,9 @@ use cluster::{DataStream, Index};
 use env::{Bytes, Clock, Env, Random};
 use shard::WriteError;
 
-use super::document::{self, VersionType, WriteAction, WriteItem, WriteResult, Written};
+use super::document::{
+    self, SourceFilter, VersionType, WriteAction, WriteItem, WriteResult, Written,
+};
 use super::limited::Judged;
 use super::prepare::{Aim, Group, Rest};
 use super::slow::{Phase, Told};
@@ -234,7 +236,13 @@ impl<E: Env> Core<E> {
             for (at, answer) in members.into_iter().zip(answers) {
                 let id = aims[at].as_ref().map(|aim| aim.id.as_str()).unwrap_or_default();
                 results[at] = Some(match (answer, &mut rest) {
-                    (Ok(done), _) => written(&group.index, &items[at], id, done, forced_refresh),
+                    (Ok(mut done), _) => {
+                        let source = match shown(&items[at], &mut done) {
+                            Some((source, filter)) => self.chosen(source, filter).await,
+                            None => Ok(None),
+                        };
+                        source.map(|source| written(&group.index, id, done, source, forced_refresh))
+                    }
                     (Err(WriteError::NeedsFields(delta)), None) => {
                         rest = Some(Rest { group: group_at, delta: *delta, members: vec![at] });
                         continue;
@@ -544,27 +552,26 @@ struct Target {
     via: Vec<String>,
 }
 
+/// The source that an update brings with its answer, as its caller may see it, whole, and what is wanted
+/// of it.
+fn shown<'a>(item: &'a WriteItem, done: &mut shard::Written) -> Option<(Bytes, &'a SourceFilter)> {
+    let update = item.update.as_ref()?;
+    let (filter, source) = (update.source.as_ref()?, done.source.take()?);
+    let source = match &update.seen {
+        Some(fields) => Bytes::from(fields.reduce_text(&source)),
+        None => source,
+    };
+    Some((source, filter))
+}
+
 fn written(
     index: &Index,
-    item: &WriteItem,
     id: &str,
     done: shard::Written,
+    source: Option<Bytes>,
     forced_refresh: bool,
-) -> Result<Written> {
-    let update = item.update.as_ref();
-    let filter = update.and_then(|update| update.source.as_ref());
-    let source = match (filter, done.source) {
-        (Some(filter), Some(source)) => {
-            let seen = update.and_then(|update| update.seen.as_ref());
-            let source = match seen {
-                Some(fields) => Bytes::from(fields.reduce_text(&source)),
-                None => source,
-            };
-            super::get::filter_source(source, filter)?
-        }
-        _ => None,
-    };
-    Ok(Written {
+) -> Written {
+    Written {
         index: index.name.to_string(),
         id: id.to_owned(),
         version: done.version,
@@ -581,7 +588,7 @@ fn written(
         primary_term: done.primary_term.get(),
         forced_refresh: forced_refresh && done.outcome != shard::Outcome::Noop,
         source,
-    })
+    }
 }
 
 /// 400 where the mapping asks for a routing value and none came.

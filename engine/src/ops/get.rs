@@ -222,12 +222,79 @@ impl<E: Env> Core<E> {
                 .at_shard(&aim.index.uuid_text(), aim.number, &aim.index.name));
             }
         }
-        Ok(GetReply {
-            index: aim.index.name.to_string(),
-            id: request.id.clone(),
-            found: found.map(|found| present(found, &aim.index, request)).transpose()?,
-        })
+        let found = match found {
+            None => None,
+            Some(found) if is_short(&found, &aim.index, request) => {
+                Some(present(found, &aim.index, request)?)
+            }
+            Some(found) => {
+                let (index, request) = (Arc::clone(&aim.index), request.clone());
+                Some(self.presented(move || present(found, &index, &request)).await?)
+            }
+        };
+        Ok(GetReply { index: aim.index.name.to_string(), id: request.id.clone(), found })
     }
+}
+
+impl<E: Env> Core<E> {
+    /// Has a worker do what would hold this core.
+    ///
+    /// # Errors
+    /// Those of the job; too many wait for a worker.
+    async fn presented<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let done = self.work(job).await;
+        done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
+    }
+
+    /// The source as it was asked for; where choosing takes long, a worker does it.
+    ///
+    /// # Errors
+    /// A stored document that is no JSON; too many that wait for a worker.
+    pub(super) async fn chosen(
+        &self,
+        source: Bytes,
+        filter: &SourceFilter,
+    ) -> Result<Option<Bytes>> {
+        if chooses_in_ns(&source, filter) <= HERE_NS_MAX {
+            return filter_source(source, filter);
+        }
+        let filter = filter.clone();
+        self.presented(move || filter_source(source, &filter)).await
+    }
+}
+
+/// A document may hold its core so long on its way out.
+const HERE_NS_MAX: u64 = 400_000;
+
+/// Nanoseconds that a byte takes to be read as a tree and shown as stored fields.
+const SHOW_NS: u64 = 25;
+
+/// Nanoseconds that a field takes to meet a pattern.
+const MEET_NS: u64 = 30;
+
+/// About how long it takes to choose what is wanted of a source.
+fn chooses_in_ns(source: &[u8], filter: &SourceFilter) -> u64 {
+    if filter.disabled || filter.is_whole() {
+        return 0;
+    }
+    let (a_byte, once) = json::path::source_cost(&filter.includes, &filter.excludes);
+    once.saturating_add(a_byte.saturating_mul(source.len() as u64))
+}
+
+/// Whether a document is presented before anybody else has to wait for it.
+fn is_short(found: &shard::Found, index: &Index, request: &GetRequest) -> bool {
+    let mut ns = chooses_in_ns(&found.source, &request.source);
+    if !request.stored_fields.is_empty() {
+        let bytes = found.source.len() + found.stored.as_ref().map_or(0, |stored| stored.len());
+        let patterns = request.stored_fields.iter().filter(|name| name.contains('*')).count();
+        let met = (patterns as u64).saturating_mul(index.mapping.fields().len() as u64);
+        let once = 200 * request.stored_fields.len() as u64 + MEET_NS * met;
+        ns = ns.saturating_add(once + SHOW_NS * bytes as u64);
+    }
+    ns <= HERE_NS_MAX
 }
 
 /// Is the document's text needed for the answer?
@@ -269,7 +336,7 @@ fn present(found: shard::Found, index: &Index, request: &GetRequest) -> Result<F
 }
 
 /// The source as it was asked for; the whole passes through as the text it is.
-pub(super) fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
+fn filter_source(source: Bytes, filter: &SourceFilter) -> Result<Option<Bytes>> {
     if filter.disabled || source.is_empty() {
         return Ok(None);
     }

@@ -4,6 +4,7 @@
 //! its statistics (`plan::weigh`). The views that are searched are held until the hits are read, so
 //! a refresh or merge in between changes nothing.
 
+mod fetched;
 mod present;
 
 use std::rc::Rc;
@@ -25,7 +26,7 @@ use search::score::explain;
 use segment::View;
 use segment::section::Missing;
 
-pub(super) use present::{fetched, hit};
+pub(super) use fetched::{Asking, Pace, fetched};
 
 use super::aggregate;
 use super::around::{InsidePlans, inside_hits};

@@ -11,7 +11,7 @@ use search::result::Hit;
 use search::suggest::{Entry, Suggestion, merge};
 
 use super::meaning::{State, Target};
-use super::search::hit;
+use super::search::Asking;
 use super::slow::Watched;
 use super::{Shards, failure};
 use crate::core::Core;
@@ -60,11 +60,20 @@ impl<E: Env> Core<E> {
             }
             shards.note(target, error);
         }
+        let asking = Asking::new(request);
         let mut suggested = Vec::with_capacity(merged.len());
         for (suggestion, entries) in request.suggest.iter().zip(merged) {
-            let hits = hits(&entries, &mut |target, ranked| {
-                hit(request, &targets[target as usize], ranked, None)
-            })?;
+            let mut hits = Vec::with_capacity(entries.len());
+            for entry in &entries {
+                let mut of_entry = Vec::new();
+                // The documents of completions.
+                for (at, ranked) in entry.options.iter().filter_map(|it| it.found.as_ref()) {
+                    let target = &targets[*at as usize];
+                    of_entry.push(self.hit(&asking, target, ranked, None).await?);
+                    self.env.spawn().yield_if_needed().await;
+                }
+                hits.push(of_entry);
+            }
             let (name, kind) = (suggestion.name.clone(), suggestion.kind.name());
             suggested.push(Suggested { name, kind, entries, hits });
         }
@@ -90,16 +99,4 @@ pub(super) fn gather(asked: &[Suggestion], shards: &[(u32, Arc<Plan>, Arc<Column
         merged.push(merge(suggestion, found));
     }
     (merged, failed)
-}
-
-/// The documents of completions.
-pub(super) fn hits(
-    entries: &[Entry],
-    fetch: &mut dyn FnMut(u32, &search::result::Ranked) -> Result<Hit>,
-) -> Result<Vec<Vec<Hit>>> {
-    let of = |entry: &Entry, fetch: &mut dyn FnMut(u32, &search::result::Ranked) -> Result<Hit>| {
-        let found = entry.options.iter().filter_map(|offer| offer.found.as_ref());
-        found.map(|(target, ranked)| fetch(*target, ranked)).collect::<Result<Vec<_>>>()
-    };
-    entries.iter().map(|entry| of(entry, fetch)).collect()
 }

@@ -127,6 +127,59 @@ fn ids_are_made_where_none_is_given() {
     });
 }
 
+/// What many patterns choose of a long document is chosen by a worker: the same, whichever way it is
+/// asked for.
+#[test]
+fn sources_are_filtered_by_many_patterns_on_every_way_out() {
+    with_node(|mut client| async move {
+        let mappings = r#"{"mappings":{"dynamic":false,"properties":{
+            "k":{"type":"keyword"},"n":{"type":"nested","properties":{"a":{"type":"long"}}}}}}"#;
+        client.good("PUT", "/a", mappings).await;
+        let fields: Vec<String> = (0..3_000).map(|n| format!(r#""field{n}":{n}"#)).collect();
+        let fields = fields.join(",");
+        let doc = format!(r#"{{"k":"x","n":[{{"a":1,"b":2}},{{"a":3}}],{fields}}}"#);
+        client.good("PUT", "/a/_doc/1?refresh", &doc).await;
+        let patterns = |last: &[&str]| {
+            let many = (0..300).map(|n| format!("*f*d{n}x"));
+            let all: Vec<String> = many.chain(last.iter().map(|&it| it.to_owned())).collect();
+            json::to_string(&all.into_iter().map(json::Value::from).collect())
+        };
+        let wanted = json!({"n": [{"a": 1}, {"a": 3}], "field7": 7});
+        let filter = patterns(&["n.a", "field7"]);
+        let ask = format!(r#"{{"docs":[{{"_id":"1","_source":{filter}}}]}}"#);
+        let got = client.good("GET", "/a/_mget", &ask).await;
+        let docs = at(&got, &["docs"]).as_array().expect("a list");
+        assert_eq!(at(&docs[0], &["_source"]), &wanted);
+        let search = format!(
+            r#"{{"_source":{filter},
+                "query":{{"nested":{{"path":"n","query":{{"range":{{"n.a":{{"gte":2}}}}}},
+                    "inner_hits":{{"_source":{filter}}}}}}},
+                "aggs":{{"top":{{"top_hits":{{"_source":{filter}}}}},
+                    "inside":{{"nested":{{"path":"n"}},
+                        "aggs":{{"top":{{"top_hits":{{"_source":{filter}}}}}}}}}}}}}"#
+        );
+        let got = client.good("POST", "/a/_search", &search).await;
+        let first =
+            |of: &json::Value| at(of, &["hits", "hits"]).as_array().expect("hits")[0].clone();
+        let hit = first(&got);
+        assert_eq!(at(&hit, &["_source"]), &wanted);
+        let inner = first(at(&hit, &["inner_hits", "n"]));
+        assert_eq!(at(&inner, &["_source"]), &json!({"a": 3}));
+        let top = first(at(&got, &["aggregations", "top"]));
+        assert_eq!(at(&top, &["_source"]), &wanted);
+        let inside = first(at(&got, &["aggregations", "inside", "top"]));
+        assert_eq!(at(&inside, &["_source"]), &json!({"a": 1}));
+        let update = format!(r#"{{"doc":{{"k":"y"}},"_source":{filter}}}"#);
+        let got = client.good("POST", "/a/_update/1", &update).await;
+        assert_eq!(at(&got, &["get", "_source"]), &wanted);
+        // Excludes with stars are read across dots.
+        let excludes = patterns(&["field*", "*.b", "k"]);
+        let search = format!(r#"{{"_source":{{"excludes":{excludes}}}}}"#);
+        let got = client.good("POST", "/a/_search", &search).await;
+        assert_eq!(at(&first(&got), &["_source"]), &json!({"n": [{"a": 1}, {"a": 3}]}));
+    });
+}
+
 #[test]
 fn sources_are_filtered_where_asked() {
     with_node(|mut client| async move {

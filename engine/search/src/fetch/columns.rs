@@ -1,4 +1,5 @@
-//! `docvalue_fields`: values of columns, as the mapping or a format of the request prints them.
+//! What is returned of hits, bound to an index; `docvalue_fields`: values of columns, as the mapping or a
+//! format of the request prints them.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use mapping::types::DateFormat;
 use mapping::{Field, Kind as Type, Mapping, SourceMode};
 use segment::{Missing, Segment};
 
+use super::chosen::Chosen;
 use super::fields::Shown;
 use super::highlight::Marks;
 use super::hit::{need_texts, texts};
@@ -18,10 +20,17 @@ use crate::iter::window_of;
 use crate::plan::{Context, metadata, order};
 use crate::request::{FieldFormat, SearchRequest};
 
-/// What is returned of each hit beside its source.
+/// Nanoseconds that a byte of a text takes to be cut into words and marked.
+const MARK_NS: u64 = 20;
+/// Nanoseconds that a byte takes to lose what may not be seen.
+const SEE_NS: u64 = 5;
+
+/// What is returned of each hit.
 #[derive(Debug, Default)]
 pub struct Columns {
     columns: Vec<Column>,
+    /// What of the source is returned.
+    pub source: Chosen,
     /// Fields of the system's that are wanted as columns.
     system: Vec<System>,
     /// Values out of the source.
@@ -71,6 +80,7 @@ pub fn bind(request: &SearchRequest, mapping: &Mapping, context: &Context<'_>) -
         )));
     }
     let mut columns = Columns {
+        source: Chosen::new(&request.source_filter()),
         inner: inner::bind(request, mapping, context)?,
         suggest: request
             .suggest
@@ -179,6 +189,19 @@ impl Columns {
         self.columns = columns;
         self.shown = Shown::bind(request, mapping)?;
         Ok(())
+    }
+
+    /// Whether the document's text is read for a hit.
+    pub fn read_text(&self) -> bool {
+        self.source.is_enabled() || !self.shown.is_empty() || !self.marks.is_empty()
+    }
+
+    /// Nanoseconds that a byte of the document's text costs, about and at most.
+    pub(super) fn cost(&self) -> u64 {
+        let marks = if self.marks.is_empty() { 0 } else { MARK_NS };
+        let sight = if self.visible.is_some() { SEE_NS } else { 0 };
+        let inner = self.inner.iter().map(Inner::cost).sum::<u64>();
+        1 + self.source.cost() + self.shown.cost() + marks + sight + inner
     }
 
     /// Names what [`Columns::values`] will read.

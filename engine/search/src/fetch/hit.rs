@@ -5,7 +5,6 @@
 
 use base::hash::Map;
 use base::{DocId, FieldNo};
-use env::Bytes;
 use json::fields::Fields as Visible;
 use mapping::document::kept::{Kept, split};
 use segment::{Missing, Segment};
@@ -15,8 +14,14 @@ use crate::iter::build::{self, Context};
 use crate::iter::{NO_MATCH, Turn, window_of};
 use crate::plan::order::{Order, Source};
 use crate::plan::weigh::Plan;
-use crate::request::{ScriptKind, SearchRequest, SourceFilter, Stored, Tiebreak};
+use crate::request::{ScriptKind, SearchRequest, Stored, Tiebreak};
 use crate::result::{Hit, Key, Ranked};
+
+/// A hit may hold its core so long; one that takes longer is for a worker.
+const HERE_NS_MAX: u64 = 400_000;
+
+/// To decompress so many bytes alone takes about as long.
+const HERE_BYTES_MAX: u64 = 512 << 10;
 
 /// What is fetched of each winner, made once for a request and an index.
 pub struct Fetch<'a> {
@@ -28,13 +33,35 @@ pub struct Fetch<'a> {
     pub columns: &'a Columns,
     /// The order of the hits, where it is not the plan's (`top_hits`).
     pub order: Option<&'a Order>,
-    source: SourceFilter,
 }
 
 impl<'a> Fetch<'a> {
     /// What `request` wants of hits of `index`.
     pub fn new(request: &'a SearchRequest, index: &'a str, columns: &'a Columns) -> Self {
-        Self { request, index, columns, order: None, source: request.source_filter() }
+        Self { request, index, columns, order: None }
+    }
+
+    /// Whether making a hit of this winner takes so long that it is for a worker: by the length of its
+    /// text, and by what is done with each byte of it.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    pub fn is_long(&self, plan: &Plan, ranked: &Ranked) -> segment::Result<bool> {
+        let segment = &plan.view.segments[ranked.segment as usize].segment;
+        let Some(stored) = segment.stored().filter(|_| self.columns.read_text()) else {
+            return Ok(false);
+        };
+        let cost = self.columns.cost();
+        let of_block = stored.reading_bytes(ranked.doc);
+        if of_block > HERE_BYTES_MAX {
+            return Ok(true);
+        }
+        if of_block.saturating_mul(cost) <= HERE_NS_MAX {
+            return Ok(false);
+        }
+        // Others stand in the block, too.
+        let is_here = segment.file().is_resident();
+        Ok(!is_here || (stored.get(ranked.doc)?.len() as u64).saturating_mul(cost) > HERE_NS_MAX)
     }
 }
 
@@ -108,7 +135,7 @@ pub fn hit(
     }
     let shown = &fetch.columns.shown;
     let marks = &fetch.columns.marks;
-    if fetch.source.enabled || !shown.is_empty() || !marks.is_empty() {
+    if fetch.columns.read_text() {
         let text = match segment.stored() {
             Some(stored) => Some(stored.get(doc)?),
             None => None,
@@ -126,8 +153,8 @@ pub fn hit(
                 }
             }
             // An empty text is none: the mapping keeps no source.
-            if fetch.source.enabled && !text.source.is_empty() {
-                hit.source = Some(source(text.source, &fetch.source));
+            if fetch.columns.source.is_enabled() && !text.source.is_empty() {
+                hit.source = Some(fetch.columns.source.of(text.source));
             }
         }
     }
@@ -165,7 +192,7 @@ fn prepare(
 ) -> segment::Result<bool> {
     let window = window_of(doc.get());
     segment.ids().need_id_of(doc, missing)?;
-    if (fetch.source.enabled || !fetch.columns.shown.is_empty() || !fetch.columns.marks.is_empty())
+    if fetch.columns.read_text()
         && let Some(stored) = segment.stored()
     {
         stored.need(doc, missing)?;
@@ -212,17 +239,6 @@ pub fn texts(segment: &Segment, field: FieldNo, doc: DocId) -> segment::Result<V
         texts.push(String::from_utf8_lossy(reader.term(rank)?).into_owned());
     }
     Ok(texts)
-}
-
-/// The document's text, or the parts of it that are wanted.
-pub fn source(text: Vec<u8>, filter: &SourceFilter) -> Bytes {
-    if filter.whole() {
-        return Bytes::from(text);
-    }
-    // Only text that was read as JSON is stored, so this cannot fail but by damage that checksums
-    // did not see; then the document is shown as it lies.
-    let chosen = json::path::filter_source(&text, &filter.includes, &filter.excludes);
-    Bytes::from(chosen.unwrap_or(text))
 }
 
 /// Adds values of columns, which take the place of those of the same name.

@@ -3,10 +3,12 @@
 //! | file      | what                                          |
 //! |-----------|-----------------------------------------------|
 //! | `hit`     | one winner, whole                             |
+//! | `chosen`  | parts of the source                           |
 //! | `columns` | values of columns as `docvalue_fields` shows them |
 //! | `wanted`  | fields that `fields` and `stored_fields` ask for |
 //! | `fields`  | values of the source as `fields` shows them   |
 
+mod chosen;
 mod columns;
 mod fields;
 mod highlight;

@@ -61,6 +61,15 @@ impl Stored {
         self.0.body.need(self.0.range(self.0.block_of(doc.get())), missing)
     }
 
+    /// Bytes that are decompressed to read a document: those of its block.
+    ///
+    /// # Panics
+    ///
+    /// Where the document is none of the segment's.
+    pub fn reading_bytes(&self, doc: DocId) -> u64 {
+        self.decompressed_bytes(self.0.block_of(doc.get()))
+    }
+
     /// The source of one document; empty where it has none. Who wants several takes a
     /// [`StoredReader`]: making its parts costs more than decompressing a block.
     ///

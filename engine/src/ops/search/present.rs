@@ -40,11 +40,15 @@ impl<E: Env> Core<E> {
         let mut hits: Vec<(ShardId, Hit)> = Vec::with_capacity(merged.winners.len());
         let mut lost: BTreeSet<ShardId> = BTreeSet::new();
         let (mut inside, mut opens) = (InsidePlans::default(), OpenPlans::default());
+        let asking = Asking::new(request);
         for winner in &merged.winners {
             let start = request.profile.then(|| self.env.clock().monotonic());
             let target = &targets[winner.target as usize];
             let open = opens.of(self, request, winner.target, target).await;
-            let made = open.and_then(|open| hit(request, target, &winner.ranked, open.as_deref()));
+            let made = match open {
+                Ok(open) => self.hit(&asking, target, &winner.ranked, open.as_deref()).await,
+                Err(error) => Err(error),
+            };
             let made = match (made, &target.state) {
                 (Ok(mut hit), State::Planned(plan, columns, _)) => {
                     self.script_fields(columns, plan, &winner.ranked, &mut hit).await.map(|()| hit)
@@ -60,10 +64,19 @@ impl<E: Env> Core<E> {
             });
             let made = match (made, &target.state) {
                 (Ok(mut hit), State::Planned(plan, columns, _)) if !columns.inner.is_empty() => {
-                    let plans = inside.of(self, winner.target, &plan.view, columns).await;
-                    plans.and_then(|plans| {
-                        inside_hits(columns, plans, &winner.ranked, &mut hit).map(|()| hit)
-                    })
+                    match inside.of(self, winner.target, &plan.view, columns).await {
+                        Ok(plans) => {
+                            let fetch = Fetch::new(request, &target.index.name, columns);
+                            let pace =
+                                Pace::of(&fetch, plan, &winner.ranked).unwrap_or(Pace::Short);
+                            let (columns, ranked) = (Arc::clone(columns), winner.ranked.clone());
+                            self.fetch_at(pace, move || {
+                                inside_hits(&columns, &plans, &ranked, &mut hit).map(|()| hit)
+                            })
+                            .await
+                        }
+                        Err(error) => Err(error),
+                    }
                 }
                 (made, _) => made,
             };
@@ -124,42 +137,5 @@ impl<E: Env> Core<E> {
             memory: memory.map(Arc::new),
             aggs_memory,
         })
-    }
-}
-
-pub(in crate::ops) fn hit(
-    request: &SearchRequest,
-    target: &Target,
-    ranked: &Ranked,
-    open: Option<&Plan>,
-) -> Result<Hit> {
-    let State::Planned(plan, columns, _) = &target.state else {
-        return Err(Error::internal("a hit of a shard that failed"));
-    };
-    let mut hit = fetched(&Fetch::new(request, &target.index.name, columns), plan, ranked)?;
-    if request.explain {
-        let mut explained = why(open.unwrap_or(plan), target, ranked);
-        for (asked, second) in request.rescore.iter().zip(&target.rescored) {
-            let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
-            let again = looked_at.then(|| why(&second.plan, target, ranked));
-            explained = explain::rescored(asked, explained, again);
-        }
-        hit.explanation = Some(explained.explanation);
-    }
-    Ok(hit)
-}
-
-/// Makes a hit, waiting for what is not there.
-pub(in crate::ops) fn fetched(wanted: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
-    let mut missing = Missing::new();
-    loop {
-        let hit = fetch::hit(wanted, plan, ranked, &mut missing);
-        match hit.map_err(|error| damaged(&error))? {
-            Some(mut hit) => match hit.failed.take() {
-                Some(error) => return Err(failure::of_search(error)),
-                None => return Ok(hit),
-            },
-            None => missing.fetch(),
-        }
     }
 }

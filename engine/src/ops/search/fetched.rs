@@ -1,0 +1,111 @@
+//! One winner is read: here, or by a worker where that may take long.
+
+use std::cell::OnceCell;
+
+use super::*;
+
+/// A request on whose behalf winners are read.
+pub(in crate::ops) struct Asking<'a> {
+    pub(in crate::ops) request: &'a SearchRequest,
+    /// The same for workers, copied when the first of them is needed.
+    lent: OnceCell<Arc<SearchRequest>>,
+}
+
+impl<'a> Asking<'a> {
+    pub(in crate::ops) fn new(request: &'a SearchRequest) -> Self {
+        Self { request, lent: OnceCell::new() }
+    }
+
+    fn lend(&self) -> Arc<SearchRequest> {
+        Arc::clone(self.lent.get_or_init(|| Arc::new(self.request.clone())))
+    }
+}
+
+impl<E: Env> Core<E> {
+    /// Makes a hit of a winner.
+    ///
+    /// # Errors
+    /// What cannot be shown; a damaged segment; too many documents that wait for a worker.
+    pub(in crate::ops) async fn hit(
+        &self,
+        asking: &Asking<'_>,
+        target: &Target,
+        ranked: &Ranked,
+        open: Option<&Plan>,
+    ) -> Result<Hit> {
+        let request = asking.request;
+        let State::Planned(plan, columns, _) = &target.state else {
+            return Err(Error::internal("a hit of a shard that failed"));
+        };
+        let fetch = Fetch::new(request, &target.index.name, columns);
+        let mut hit = if Pace::of(&fetch, plan, ranked)? == Pace::Long {
+            let (request, index) = (asking.lend(), Arc::clone(&target.index));
+            let (columns, plan, ranked) = (Arc::clone(columns), Arc::clone(plan), ranked.clone());
+            let job = move || fetched(&Fetch::new(&request, &index.name, &columns), &plan, &ranked);
+            self.fetch_at(Pace::Long, job).await?
+        } else {
+            fetched(&fetch, plan, ranked)?
+        };
+        if request.explain {
+            let mut explained = why(open.unwrap_or(plan), target, ranked);
+            for (asked, second) in request.rescore.iter().zip(&target.rescored) {
+                let looked_at = second.docs.contains(&(ranked.segment, ranked.doc));
+                let again = looked_at.then(|| why(&second.plan, target, ranked));
+                explained = explain::rescored(asked, explained, again);
+            }
+            hit.explanation = Some(explained.explanation);
+        }
+        Ok(hit)
+    }
+
+    /// Reads what a job reads: a worker, where that would hold this core.
+    ///
+    /// # Errors
+    /// Those of the job; too many wait for a worker.
+    pub(in crate::ops) async fn fetch_at<T: Send + 'static>(
+        &self,
+        pace: Pace,
+        job: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if pace == Pace::Short {
+            return job();
+        }
+        let done = self.work(job).await;
+        done.map_err(|_| Error::rejected("too many documents wait for a worker"))?
+    }
+}
+
+/// How long a winner takes to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ops) enum Pace {
+    /// Not so long that it would hold a core.
+    Short,
+    /// It is for a worker.
+    Long,
+}
+
+impl Pace {
+    /// Of this winner.
+    ///
+    /// # Errors
+    /// A damaged segment.
+    pub(in crate::ops) fn of(fetch: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Self> {
+        let is_long = fetch.is_long(plan, ranked).map_err(|error| damaged(&error))?;
+        Ok(if is_long { Self::Long } else { Self::Short })
+    }
+}
+
+/// Makes a hit, waiting for what is not there.
+pub(in crate::ops) fn fetched(wanted: &Fetch<'_>, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
+    let mut missing = Missing::new();
+    loop {
+        let hit = fetch::hit(wanted, plan, ranked, &mut missing);
+        match hit.map_err(|error| damaged(&error))? {
+            Some(mut hit) => match hit.failed.take() {
+                Some(error) => return Err(failure::of_search(error)),
+                None => return Ok(hit),
+            },
+            None => missing.fetch(),
+        }
+    }
+}
