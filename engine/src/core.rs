@@ -354,10 +354,8 @@ impl<E: Env> Core<E> {
                 Some(Entry::Open(_)) => return Ok(()),
                 Some(Entry::Failed(failure)) => return Err(Down::Failed(Arc::clone(&failure.why))),
                 Some(Entry::Opening) if waited >= OPENING_WAIT => return Err(Down::Opening),
-                // Known to the state, not yet to the directory: it is about to be opened.
-                None if self.state().index_by_uuid(shard.index).is_none()
-                    || waited >= OPENING_WAIT =>
-                {
+                // Open to the state, not yet to the directory: it is about to be opened.
+                None if !self.is_to_open(shard) || waited >= OPENING_WAIT => {
                     return Err(Down::Gone);
                 }
                 Some(Entry::Opening) | None => {}
@@ -365,6 +363,10 @@ impl<E: Env> Core<E> {
             self.env.clock().sleep(OPENING_POLL).await;
             waited += OPENING_POLL;
         }
+    }
+
+    fn is_to_open(&self, shard: ShardId) -> bool {
+        self.state().index_by_uuid(shard.index).is_some_and(|index| index.open)
     }
 
     /// Asks a shard and waits for its answer.

@@ -9,23 +9,23 @@
 use std::path::Path;
 
 use base::ShardId;
-use cluster::{Command, State};
+use cluster::{Command, Index, State};
 use env::{Disk, Env, ErrorKind};
 
 use super::keeper::Keeper;
 
 impl<E: Env> Keeper<E> {
-    /// Removes the folders of indices that were closed before a change and are named no more: they had
-    /// no shards that could be closed now.
-    pub(super) async fn remove_closed(&self, before: &State) {
+    /// Removes the folders of indices that were named before a change and are no more, where that was not
+    /// done with their shards: of closed ones, and of those that another change was closing.
+    pub(super) async fn remove_deleted(&self, before: &State) {
         let after = self.value.state();
-        let closed = before.indices.values().filter(|index| !index.open);
-        for index in closed {
-            if after.index(&index.name).is_none_or(|other| other.uuid != index.uuid)
-                && after.index_by_uuid(index.uuid).is_none()
-            {
-                self.remove_folder(index.uuid).await;
-            }
+        // Mostly the name tells; looking for an identifier reads all of them.
+        let stays = |index: &Index| {
+            after.index(&index.name).is_some_and(|other| other.uuid == index.uuid)
+                || after.index_by_uuid(index.uuid).is_some()
+        };
+        for index in before.indices.values().filter(|index| !stays(index)) {
+            self.remove_folder(index.uuid).await;
         }
     }
 

@@ -213,7 +213,7 @@ impl<E: Env> Keeper<E> {
         }
         self.publish_state();
         self.follow().await;
-        self.remove_closed(&before).await;
+        self.remove_deleted(&before).await;
         outcome.map_err(|error| {
             if error.is_refusal() {
                 Error::rejected(format!("the cluster state takes no change now: {error}"))

@@ -204,6 +204,10 @@ impl<E: Env> Core<E> {
         self.quiet(index).await;
         self.done(command).await?;
         if let Err(error) = self.copy_all(index, uuid).await {
+            if self.state().index_by_uuid(uuid).is_none() {
+                // Somebody deleted it meanwhile.
+                return Err(no_such_index(&target));
+            }
             // Nobody was told of it; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
             return Err(error);
@@ -343,7 +347,7 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// The source is no index.
+/// The source is no index, or the target is no more.
 fn no_such_index(name: &str) -> Error {
     Error::new(404, "index_not_found_exception", format!("no such index [{name}]"))
         .with("index_uuid", "_na_")
