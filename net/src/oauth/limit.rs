@@ -1,8 +1,12 @@
 //! How often: counters that all cores share, bounded in number, forgotten when their time is over.
 //!
+//! Whoever is counted is known by a hash under a key of this process: names come from strangers, and may
+//! be long. Each kind of thing has its own room, so that a flood of one forgives nothing of another.
+//!
 //! They are no part of the replicated state: a restart forgives. One lock guards them; it is held
 //! for a look-up and an addition, on paths that hash or write a log beside it.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +14,7 @@ use std::time::Duration;
 use base::hash::Map;
 
 /// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Requests of a client at the token endpoint.
     Token,
@@ -28,7 +32,9 @@ pub enum Of {
     Device,
 }
 
-/// Counters that are kept at most; beyond, those whose time is over go, then all of them.
+const KINDS: usize = Of::Device as usize + 1;
+
+/// Counters of a kind that are kept at most; beyond, those whose time is over go, then all of them.
 const COUNTERS_MAX: usize = 100_000;
 
 /// Longest delay of an account in seconds.
@@ -53,8 +59,9 @@ struct Failures {
 /// All counters.
 #[derive(Default)]
 pub struct Limiter {
-    windows: Mutex<Map<(Of, String), Window>>,
-    failures: Mutex<Map<String, Failures>>,
+    windows: Mutex<[Map<u64, Window>; KINDS]>,
+    failures: Mutex<Map<u64, Failures>>,
+    names: RandomState,
     /// Until then some wrong password is counted, in nanoseconds: who asks at each request looks here,
     /// and at the counters only where there are any.
     guessed_until: AtomicU64,
@@ -80,9 +87,10 @@ impl Limiter {
             return None;
         }
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        make_room(&mut windows, |window| window.end > now);
-        let entry =
-            windows.entry((of, key.to_owned())).or_insert(Window { count: 0, end: now + window });
+        let windows = &mut windows[of as usize];
+        make_room(windows, |window| window.end > now);
+        let name = self.names.hash_one(key);
+        let entry = windows.entry(name).or_insert(Window { count: 0, end: now + window });
         if entry.end <= now {
             *entry = Window { count: 0, end: now + window };
         }
@@ -104,7 +112,7 @@ impl Limiter {
             return None;
         }
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = windows.get(&(of, key.to_owned()))?;
+        let window = windows[of as usize].get(&self.names.hash_one(key))?;
         let is_over = window.end > now && window.count > most;
         is_over.then(|| seconds(window.end.saturating_sub(now)))
     }
@@ -112,7 +120,7 @@ impl Limiter {
     /// Seconds that an account has to wait before its next attempt is looked at.
     pub fn delay(&self, account: &str, now: Duration) -> Option<u64> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = failures.get(account)?;
+        let known = failures.get(&self.names.hash_one(account))?;
         (known.until > now).then(|| seconds(known.until.saturating_sub(now)))
     }
 
@@ -123,7 +131,7 @@ impl Limiter {
         }
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut failures, |known| known.last + FORGIVEN > now);
-        let known = failures.entry(account.to_owned()).or_insert(Failures {
+        let known = failures.entry(self.names.hash_one(account)).or_insert(Failures {
             count: 0,
             until: now,
             last: now,
@@ -141,7 +149,8 @@ impl Limiter {
 
     /// An attempt succeeded.
     pub fn succeeded(&self, account: &str) {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
+        let name = self.names.hash_one(account);
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
     }
 }
 
@@ -210,6 +219,19 @@ mod tests {
         assert_eq!(limiter.count(Of::Login, "b", 2, S * 60, S), None, "others are others");
         assert_eq!(count(S * 61), None);
         assert_eq!(limiter.count(Of::Login, "a", 0, S, S), None, "0 is off");
+    }
+
+    #[test]
+    fn a_flood_of_names_forgives_nothing_else() {
+        let limiter = Limiter::default();
+        let count = |of, key: &str| limiter.count(of, key, 2, S * 60, S);
+        assert_eq!([count(Of::Password, "ann"), count(Of::Password, "ann")], [None, None]);
+        for stranger in 0..=COUNTERS_MAX {
+            assert_eq!(count(Of::Token, &stranger.to_string()), None);
+        }
+        assert_eq!(count(Of::Password, "ann"), Some(60));
+        let windows = limiter.windows.lock().expect("nobody panicked");
+        assert!(windows.iter().all(|of| of.len() <= COUNTERS_MAX));
     }
 
     #[test]
