@@ -43,6 +43,9 @@ use crate::store::Keeper;
 /// How long a verified password is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(20 * 60);
 
+/// How often a password is looked at while its user is written again and again.
+const LOOKS_MAX: u32 = 3;
+
 /// Longest `Authorization` value that is looked at.
 const HEADER_BYTES_MAX: usize = 8 << 10;
 
@@ -386,12 +389,29 @@ impl<E: Env> Inner<E> {
         checked
     }
 
+    /// Looks again where the user was written while the hash was made: what was right then need not be
+    /// now, and is not wrong either.
     async fn check_now(
         &self,
         name: &str,
         password: Secret,
         tag: hmac::Tag,
     ) -> Result<Principal, AuthError> {
+        for _ in 0..LOOKS_MAX {
+            if let Some(principal) = self.look(name, password.clone(), tag).await? {
+                return Ok(principal);
+            }
+        }
+        Err(AuthError::Busy)
+    }
+
+    /// One look; `None` where the password was changed meanwhile, or the user is gone.
+    async fn look(
+        &self,
+        name: &str,
+        password: Secret,
+        tag: hmac::Tag,
+    ) -> Result<Option<Principal>, AuthError> {
         let known = self.state.borrow_mut().get().user(name).cloned();
         let is_reserved = known.as_ref().is_some_and(|user| user.realm == Realm::Reserved);
         let filed = match is_reserved {
@@ -403,7 +423,7 @@ impl<E: Env> Inner<E> {
             let (hash, password) = (user.password.clone(), password.clone());
             let checked = self.env.spawn().work_short(move || hash.verify(&password)).await;
             if checked.map_err(|_| AuthError::Busy)? {
-                return Ok(Principal::user_of(Arc::clone(user), &self.now()));
+                return Ok(Some(Principal::user_of(Arc::clone(user), &self.now())));
             }
         }
         let is_in_state = known.is_some();
@@ -419,12 +439,12 @@ impl<E: Env> Inner<E> {
         let state = Arc::clone(self.state.borrow_mut().get());
         if !is_in_state {
             // Not remembered: a user of the file is gone as soon as its line is.
-            return Ok(Principal::user_of(user, &state));
+            return Ok(Some(Principal::user_of(user, &state)));
         }
-        // The user may have changed while the hash was made: what was right then is not now.
-        if !state.user(name).is_some_and(|current| Arc::ptr_eq(current, &user)) {
-            return Err(wrong());
-        }
+        let current = state.user(name).filter(|current| current.enabled);
+        let Some(user) = current.filter(|current| current.password == hash).cloned() else {
+            return Ok(None);
+        };
         if hash.is_outdated() && !hash.cuts(&password) {
             self.harden(&user, password);
         }
@@ -432,7 +452,7 @@ impl<E: Env> Inner<E> {
         let until = self.env.clock().monotonic() + REMEMBERED;
         let remembered = Verified { principal: principal.clone(), tag, until };
         self.verified.borrow_mut().insert(name.to_owned(), remembered);
-        Ok(principal)
+        Ok(Some(principal))
     }
 
     /// Replaces a hash of weaker parameters, beside whatever else goes on.
