@@ -23,7 +23,7 @@ pub use json::fields::Fields;
 use json::{Value, json};
 use ring::digest;
 
-use crate::pattern::Pattern;
+use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{Kind, fits, granting};
 use crate::record::role::{IndexGrant, Role};
 use crate::template;
@@ -292,14 +292,21 @@ impl Access {
         })
     }
 
-    /// Does the caller hold a named privilege on all indices of a pattern?
-    pub fn has_index(&self, privilege: &str, pattern: &str, restricted: bool) -> bool {
+    /// Does the caller hold a named privilege on all indices of a pattern? Where `effort` is over, it need
+    /// not be as is said.
+    pub fn has_index(
+        &self,
+        privilege: &str,
+        pattern: &Wanted<'_>,
+        restricted: bool,
+        effort: &Effort,
+    ) -> bool {
         self.layers.iter().all(|layer| {
             layer.roles.iter().flat_map(|role| &role.indices).any(|grant| {
                 (!restricted || grant.restricted)
-                    && grant.names.iter().any(|known| known.covers(pattern))
-                    && (grant.dots || !pattern.starts_with('.'))
+                    && (grant.dots || !pattern.text().starts_with('.'))
                     && grant.actions.cover(Kind::Index, privilege)
+                    && grant.names.iter().any(|known| known.covers_within(pattern, effort))
             })
         })
     }
@@ -327,18 +334,24 @@ impl Access {
     }
 
     /// Does the caller hold an application's privilege on a resource? `actions` are those of the
-    /// privilege, where it is one that was stored.
-    pub fn has_application(&self, application: &str, privilege: &str, resource: &str) -> bool {
+    /// privilege, where it is one that was stored. Where `effort` is over, it need not be as is said.
+    pub fn has_application(
+        &self,
+        application: &str,
+        privilege: &str,
+        resource: &Wanted<'_>,
+        effort: &Effort,
+    ) -> bool {
         self.layers.iter().all(|layer| {
             layer.roles.iter().flat_map(|role| &role.descriptor.applications).any(|entry| {
+                let held = |known: &String| {
+                    known == privilege || known == "*" || known == "all" || fits(known, privilege)
+                };
                 fits(&entry.application, application)
-                    && Pattern::list(&entry.resources).iter().any(|known| known.covers(resource))
-                    && entry.privileges.iter().any(|known| {
-                        known == privilege
-                            || known == "*"
-                            || known == "all"
-                            || fits(known, privilege)
-                    })
+                    && entry.privileges.iter().any(held)
+                    && Pattern::list(&entry.resources)
+                        .iter()
+                        .any(|known| known.covers_within(resource, effort))
             })
         })
     }
@@ -503,7 +516,7 @@ mod tests {
         assert_eq!(access.cluster("cluster:admin/settings/update"), Ok(()));
         let seen = access.index("indices:data/write/bulk", ".anything").expect("granted");
         assert_eq!(seen, Limits::default());
-        assert!(access.has_index("all", "create", false));
+        assert!(access.has_index("all", &Wanted::new("create"), false, &Effort::default()));
         assert!(access.own_keys() && access.run_as("ann"));
     }
 

@@ -5,21 +5,56 @@
 //! | `logs-*`, `log?`, `a\*` | `*` any text, `?` one character, `\` takes the next as it stands |
 //! | `/log[0-9]+/` | an expression of Lucene's |
 //!
-//! Always true: what cannot be read fits nothing.
+//! Always true
+//! 1. What cannot be read fits nothing.
+//! 2. Many patterns that come in one request share one [`Effort`]: an expression of 30 letters may be
+//!    as dear as 20 ms, and whoever asks for hundreds would hold a core for as long as they take.
 
-use std::sync::Arc;
+use std::cell::{Cell, OnceCell};
+use std::sync::{Arc, OnceLock};
 
 use automaton::Dfa;
 use automaton::regexp::{self, Fault};
 
-/// States of one expression at most: it is read while a role is, and kept as long.
+/// States of one expression at most: it is kept as long as its role.
 const STATES_MAX: usize = 10_000;
 
-/// A pattern, read once.
-#[derive(Clone, Debug, PartialEq)]
+/// What may be spent on the patterns of one request, in states that are looked at: as much as one
+/// expression may take, some 60 ms.
+const EFFORT: usize = 10 * STATES_MAX;
+
+/// What patterns together may still cost.
+#[derive(Clone, Debug)]
+pub struct Effort(Cell<usize>);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(Cell::new(EFFORT))
+    }
+}
+
+impl Effort {
+    /// All of it was spent: what was told last need not be so.
+    pub fn is_over(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn spend(&self, states: usize) {
+        self.0.set(self.0.get().saturating_sub(states));
+    }
+}
+
+/// A pattern. Its expression is read when it is first asked for, once.
+#[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
-    expression: Option<Arc<Dfa>>,
+    expression: Option<Arc<OnceLock<Option<Dfa>>>>,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
 }
 
 impl Pattern {
@@ -28,26 +63,38 @@ impl Pattern {
     /// # Errors
     /// Why it cannot be read, in Elasticsearch's words.
     pub fn new(text: &str) -> Result<Self, String> {
-        let expression = match text.strip_prefix('/') {
-            None => None,
-            Some(rest) => {
-                let inner = rest.strip_suffix('/').ok_or_else(|| {
-                    format!(
-                        "invalid pattern [{text}]: patterns starting with '/' indicate regular \
-                         expression pattern but do not end with '/'"
-                    )
-                })?;
-                Some(Arc::new(
-                    read(inner).map_err(|why| format!("invalid pattern [{text}]: {why}"))?,
-                ))
-            }
-        };
-        Ok(Self { text: text.to_owned(), expression })
+        Self::new_within(text, &Effort::default())
     }
 
-    /// Those of a list that can be read.
+    /// Reads one of many patterns.
+    ///
+    /// # Errors
+    /// As [`Pattern::new`]; or all of them together are too complex.
+    pub fn new_within(text: &str, effort: &Effort) -> Result<Self, String> {
+        let pattern = Self::unread(text);
+        if text.starts_with('/') {
+            let inner = inner(text).ok_or_else(|| {
+                format!(
+                    "invalid pattern [{text}]: patterns starting with '/' indicate regular \
+                     expression pattern but do not end with '/'"
+                )
+            })?;
+            let read = read(inner, effort);
+            let read = read.map_err(|why| format!("invalid pattern [{text}]: {why}"))?;
+            if let Some(expression) = &pattern.expression {
+                let _ = expression.set(Some(read));
+            }
+        }
+        Ok(pattern)
+    }
+
+    fn unread(text: &str) -> Self {
+        Self { text: text.to_owned(), expression: text.starts_with('/').then(Arc::default) }
+    }
+
+    /// Patterns that were found good before. They cost nothing until one is asked for.
     pub fn list(texts: &[String]) -> Vec<Self> {
-        texts.iter().filter_map(|text| Self::new(text).ok()).collect()
+        texts.iter().map(|text| Self::unread(text)).collect()
     }
 
     /// As it was written.
@@ -59,22 +106,38 @@ impl Pattern {
     pub fn fits(&self, name: &str) -> bool {
         match &self.expression {
             None => json::path::wildcard(&self.text, name),
-            Some(expression) => expression.matches(name),
+            Some(expression) => {
+                let read = expression.get_or_init(|| self.read_anew(&Effort::default()));
+                read.as_ref().is_some_and(|dfa| dfa.matches(name))
+            }
         }
     }
 
     /// Is every name meant that `wanted`, a pattern too, may stand for? (False also where telling it
     /// would take too much work.)
     pub fn covers(&self, wanted: &str) -> bool {
+        self.covers_within(&Wanted::new(wanted), &Effort::default())
+    }
+
+    /// As [`Pattern::covers`], for one of many.
+    pub fn covers_within(&self, wanted: &Wanted<'_>, effort: &Effort) -> bool {
         // Where both know stars alone, a star of the other is a letter that only a star can stand for.
         let has_stars_alone = |text: &str| !text.starts_with('/') && !text.contains(['?', '\\']);
-        if has_stars_alone(&self.text) && has_stars_alone(wanted) {
-            return self.fits(wanted);
+        if has_stars_alone(&self.text) && has_stars_alone(wanted.text) {
+            return self.fits(wanted.text);
         }
-        let (Ok(own), Ok(other)) = (self.automaton(), Self::new(wanted)) else { return false };
-        let Ok(other) = other.automaton() else { return false };
-        !other.is_empty()
-            && other.intersect(&own.complement(), STATES_MAX).is_ok_and(|rest| rest.is_empty())
+        let Some(other) = wanted.automaton(effort) else { return false };
+        if other.is_empty() {
+            return false;
+        }
+        let of_own = |own: &Dfa| {
+            effort.spend((own.len() + other.len()) / 4);
+            let limit = effort.0.get().min(STATES_MAX);
+            let beyond = other.intersect(&own.complement(), limit);
+            effort.spend(beyond.as_ref().map_or(limit, Dfa::len));
+            beyond.is_ok_and(|beyond| beyond.is_empty())
+        };
+        self.with_automaton(effort, of_own).unwrap_or(false)
     }
 
     /// May some name that does not begin with a dot fit both this and `other`, of stars alone? (True also
@@ -84,21 +147,78 @@ impl Pattern {
         if self.text.starts_with('.') {
             return false;
         }
-        let plain = read(&format!("({})&([^.].*)", as_expression(other)));
-        let (Ok(one), Ok(two)) = (self.automaton(), plain) else { return true };
-        one.intersect(&two, STATES_MAX).map_or(true, |both| !both.is_empty())
+        let effort = Effort::default();
+        let plain = read(&format!("({})&([^.].*)", as_expression(other)), &effort);
+        let Ok(plain) = plain else { return true };
+        let meets =
+            |own: &Dfa| own.intersect(&plain, STATES_MAX).map_or(true, |both| !both.is_empty());
+        self.with_automaton(&effort, meets).unwrap_or(true)
     }
 
-    fn automaton(&self) -> Result<Arc<Dfa>, String> {
+    /// The automaton, where it can be read.
+    fn with_automaton<T>(&self, effort: &Effort, take: impl FnOnce(&Dfa) -> T) -> Option<T> {
         match &self.expression {
-            Some(expression) => Ok(Arc::clone(expression)),
-            None => read(&as_expression(&self.text)).map(Arc::new),
+            Some(expression) => {
+                if let Some(read) = expression.get() {
+                    return read.as_ref().map(take);
+                }
+                let made = self.read_anew(effort);
+                if made.is_none() && effort.is_over() {
+                    // Alone it may be read.
+                    return None;
+                }
+                expression.get_or_init(|| made).as_ref().map(take)
+            }
+            None => self.read_anew(effort).as_ref().map(take),
         }
+    }
+
+    fn read_anew(&self, effort: &Effort) -> Option<Dfa> {
+        as_dfa(&self.text, effort)
     }
 }
 
-fn read(expression: &str) -> Result<Dfa, String> {
-    regexp::automaton(expression, regexp::ALL, false, STATES_MAX).map_err(|fault| match fault {
+/// A pattern that is asked for, of which several others may mean all.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    text: &'a str,
+    read: OnceCell<Option<Dfa>>,
+}
+
+impl<'a> Wanted<'a> {
+    /// It is read where that is needed, once.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, read: OnceCell::new() }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    fn automaton(&self, effort: &Effort) -> Option<&Dfa> {
+        self.read.get_or_init(|| as_dfa(self.text, effort)).as_ref()
+    }
+}
+
+/// What stands between the slashes of an expression.
+fn inner(text: &str) -> Option<&str> {
+    text.strip_prefix('/')?.strip_suffix('/')
+}
+
+fn as_dfa(text: &str, effort: &Effort) -> Option<Dfa> {
+    match text.starts_with('/') {
+        true => read(inner(text)?, effort).ok(),
+        false => read(&as_expression(text), effort).ok(),
+    }
+}
+
+fn read(expression: &str, effort: &Effort) -> Result<Dfa, String> {
+    if effort.is_over() {
+        return Err("the expressions are too complex together".to_owned());
+    }
+    let read = regexp::automaton_within(expression, regexp::ALL, false, STATES_MAX, &effort.0);
+    read.map_err(|fault| match fault {
         Fault::Syntax(why) => why,
         Fault::TooComplex => "the expression is too complex".to_owned(),
     })
@@ -181,6 +301,29 @@ mod tests {
                 assert_eq!(found, overlaps, "{own} overlaps {wanted}");
             }
         }
+    }
+
+    #[test]
+    fn many_dear_expressions_are_not_read_one_after_the_other() {
+        let effort = Effort::default();
+        let dear: Vec<String> = (0..100).map(|at| format!("/(a|b)*a(a|b){{9}}{at}/")).collect();
+        let read = dear.iter().filter(|text| Pattern::new_within(text, &effort).is_ok()).count();
+        assert!((1..5).contains(&read), "{read}");
+        assert!(effort.is_over());
+        // Of those that were found good one is read for each that is asked for.
+        assert!(Pattern::list(&dear)[99].fits("aaaaaaaaaa99"));
+
+        let effort = Effort::default();
+        let plain: Vec<String> = (0..300).map(|at| format!("/logs-[0-9]+-{at}.*/")).collect();
+        for text in &plain {
+            assert!(Pattern::new_within(text, &effort).is_ok(), "{text}");
+        }
+
+        let effort = Effort::default();
+        let own = pattern("/(a|b)*a(a|b){9}/");
+        let told = dear.iter().filter(|text| own.covers_within(&Wanted::new(text), &effort));
+        assert_eq!(told.count(), 0);
+        assert!(effort.is_over(), "and that is told");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::Malformed;
 use crate::access::Access;
 use crate::form::word;
-use crate::pattern::Pattern;
+use crate::pattern::{Effort, Pattern, Wanted};
 use crate::privilege::{Actions, fits};
 use json::fields::FieldRule;
 
@@ -224,7 +224,9 @@ pub fn beyond<'a>(
                 Action::Manage => "manage",
                 Action::All => "all",
             };
-            !access.has_index(privilege, pattern, false) && !by_alias(privilege, pattern)
+            let wanted = Wanted::new(pattern);
+            !access.has_index(privilege, &wanted, false, &Effort::default())
+                && !by_alias(privilege, pattern)
         }
         Scope::Monitor => !access.has_cluster("monitor"),
         Scope::Own | Scope::Offline => false,

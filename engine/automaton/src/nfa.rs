@@ -119,11 +119,22 @@ impl Nfa {
         Ok(piece)
     }
 
-    /// The deterministic form of a piece, made with at most `effort` states of the piece looked at.
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Nothing was made yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The deterministic form of a piece, made with at most `effort` states of the piece looked at; and
+    /// how many that were.
     ///
     /// # Errors
     /// Where it would take more.
-    pub fn determinize(&self, piece: Piece, effort: usize) -> Result<Dfa, TooComplex> {
+    pub fn determinize(&self, piece: Piece, effort: usize) -> Result<(Dfa, usize), TooComplex> {
         let mut marks = vec![0u32; self.nodes.len()];
         let mut mark = 0;
         let mut close = |mut set: Vec<u32>| {
@@ -197,7 +208,7 @@ impl Nfa {
             }
             states.push(State { accept, moves });
         }
-        Ok(Dfa::new(states))
+        Ok((Dfa::new(states), spent))
     }
 }
 

@@ -95,3 +95,40 @@ fn a_hash_made_elsewhere_is_taken() {
         assert_eq!(at(&me, &["username"]).as_str(), Some("ann"));
     });
 }
+
+/// Hundreds of expressions that are dear one by one held a core for many seconds, as did their comparison,
+/// and came back at each start.
+#[test]
+fn expressions_in_names_may_cost_so_much_together() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        let dear = |count: usize| -> Vec<String> {
+            (0..count).map(|at| format!("/(a|b)*a(a|b){{9}}{at}/")).collect()
+        };
+        let entry = |names: Vec<String>| json::json!([{"names": names, "privileges": ["read"]}]);
+        let key = |names| {
+            json::to_string(&json::json!({
+                "name": "k", "role_descriptors": {"r": {"indices": (entry(names))}},
+            }))
+        };
+        let refused = client.bad("POST", "/_security/api_key", &key(dear(600))).await;
+        assert!(refused.contains("too complex together"), "{refused}");
+        client.good("POST", "/_security/api_key", &key(dear(1))).await;
+        let plain: Vec<String> = (0..300).map(|at| format!("/logs-[0-9]+-{at}.*/")).collect();
+        client.good("POST", "/_security/api_key", &key(plain)).await;
+        let noted = json::json!({"name": "k", "metadata": {"a": ("x".repeat(1 << 20))}});
+        let refused = client.bad("POST", "/_security/api_key", &json::to_string(&noted)).await;
+        assert!(refused.contains("at most [1048576] bytes"), "{refused}");
+
+        let role = json::json!({"indices": (entry(vec!["/(a|b)*a(a|b){9}/".to_owned()]))});
+        client.good("PUT", "/_security/role/r", &json::to_string(&role)).await;
+        client.good("PUT", "/_security/user/ann", r#"{"password":"secret","roles":["r"]}"#).await;
+        client.authorize(Some(&basic("ann", "secret")));
+        let target = "/_security/user/_has_privileges";
+        let ask = |names| json::to_string(&json::json!({"index": (entry(names))}));
+        let refused = client.bad("POST", target, &ask(dear(300))).await;
+        assert!(refused.contains("too complex to evaluate"), "{refused}");
+        let found = client.good("POST", target, &ask(vec!["aaaaaaaaaa".to_owned()])).await;
+        assert_eq!(at(&found, &["has_all_requested"]), &json::json!(true));
+    });
+}

@@ -1,6 +1,6 @@
 //! Role descriptors: from JSON, checked, and back.
 
-use authz::pattern::Pattern;
+use authz::pattern::{Effort, Pattern};
 use authz::privilege::{self, Kind, names};
 use authz::record::role::{ApplicationEntry, Descriptor, IndexEntry, Role};
 use engine::{Error, Result};
@@ -26,8 +26,9 @@ const FIELDS: &[&str] = &[
     "restriction",
 ];
 
-/// Reads the descriptor of the role `name`.
-pub(super) fn parse(value: &Value, name: &str) -> Result<Descriptor> {
+/// Reads the descriptor of the role `name`, one of those of a request: they share what their expressions may
+/// cost.
+pub(super) fn parse(value: &Value, name: &str, effort: &Effort) -> Result<Descriptor> {
     let body = Body::new(value, format!("role [{name}]"), FIELDS)?;
     if body.value("restriction").is_some() {
         return Err(Error::illegal_argument(format!(
@@ -76,7 +77,7 @@ pub(super) fn parse(value: &Value, name: &str) -> Result<Descriptor> {
         description: body.text("description")?.map(str::to_owned),
         beside,
     };
-    check(&descriptor)?;
+    check(&descriptor, effort)?;
     Ok(descriptor)
 }
 
@@ -218,8 +219,9 @@ pub(super) fn unknown(kind: Kind, name: &str) -> String {
 }
 
 /// Names of privileges and of indices that mean nothing.
-fn check(descriptor: &Descriptor) -> Result<()> {
+fn check(descriptor: &Descriptor, effort: &Effort) -> Result<()> {
     let mut problems = Vec::new();
+    let fault = |name: &String| Pattern::new_within(name, effort).err();
     for name in &descriptor.cluster {
         if !privilege::is_known(Kind::Cluster, name) {
             problems.push(unknown(Kind::Cluster, name));
@@ -244,9 +246,9 @@ fn check(descriptor: &Descriptor) -> Result<()> {
                 ));
             }
         }
-        problems.extend(entry.names.iter().filter_map(|name| Pattern::new(name).err()));
+        problems.extend(entry.names.iter().filter_map(fault));
     }
-    problems.extend(descriptor.run_as.iter().filter_map(|name| Pattern::new(name).err()));
+    problems.extend(descriptor.run_as.iter().filter_map(fault));
     if descriptor.metadata.keys().any(|key| key.starts_with('_')) {
         problems.push("role descriptor metadata keys may not start with [_]".to_owned());
     }
@@ -317,6 +319,10 @@ pub(super) fn show_application(entry: &ApplicationEntry) -> Value {
 mod tests {
     use super::*;
 
+    fn parsed(value: &Value) -> Result<Descriptor> {
+        parse(value, "r", &Effort::default())
+    }
+
     #[test]
     fn a_descriptor_is_shown_as_it_was_given() {
         let given = json!({
@@ -326,7 +332,7 @@ mod tests {
                 "query": {"term": {"a": 1}}}],
             "run_as": ["bob"], "metadata": {"k": 1},
         });
-        let shown = show_descriptor(&parse(&given, "r").expect("legal"));
+        let shown = show_descriptor(&parsed(&given).expect("legal"));
         assert_eq!(shown.at(&["cluster"]), given.at(&["cluster"]));
         let entry = &shown.get("indices").and_then(Value::as_array).expect("a list")[0];
         assert_eq!(entry.get("query").and_then(Value::as_str), Some(r#"{"term":{"a":1}}"#));
@@ -336,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_told() {
-        let reason = |value: &Value| parse(value, "r").expect_err("wrong").reason;
+        let reason = |value: &Value| parsed(value).expect_err("wrong").reason;
         assert_eq!(reason(&json!({"foo": 1})), "failed to parse role [r]. unexpected field [foo]");
         assert!(reason(&json!({"cluster": ["foo"]})).contains("unknown cluster privilege [foo]"));
         assert!(
@@ -348,9 +354,9 @@ mod tests {
         assert!(reason(&query(json!({"nope": {}}))).contains("'query'"));
         assert!(reason(&query(json!("{"))).contains("'query'"));
         let lookup = json!({"terms": {"a": {"index": "i", "id": "1", "path": "p"}}});
-        assert!(parse(&query(lookup), "r").is_err());
+        assert!(parsed(&query(lookup)).is_err());
         let template = json!({"template": {"source": {"term": {"o": "{{_user.username}}"}}}});
-        assert!(parse(&query(template), "r").is_ok());
+        assert!(parsed(&query(template)).is_ok());
         let wide = json!({"indices": [{"names": ["a"], "privileges": ["read"],
             "field_security": {"grant": ["x"], "except": ["y"]}}]});
         assert!(reason(&wide).starts_with("Exceptions for field permissions must be a subset"));

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use authz::pattern::{Effort, Wanted};
 use authz::privilege::{self, Kind};
 use authz::token::Keys;
 use authz::{Principal, Via};
 use engine::{Error, Result};
-use env::Env;
+use env::{Env, Spawn};
 use json::{Object, Value, json};
 
 use super::body::Body;
@@ -66,7 +67,7 @@ pub(super) fn show(principal: &Principal, keys: &Keys) -> Value {
 }
 
 /// `GET|POST /_security/user/_has_privileges`, `/_security/user/{user}/_has_privileges`.
-pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let principal = desk.principal;
     if let Some(user) = call.path.get("user")
@@ -80,7 +81,9 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let body = call.required_map()?;
     let what = format!("privileges check [{}]", principal.name());
     let body = Body::new(&body, &*what, &["cluster", "index", "indices", "application"])?;
-    let Asked { all, cluster, index, applications } = check(principal.gate(), &body, &what)?;
+    let env = call.core.env();
+    let asked = check(env, principal.gate(), &body, &what, &Effort::default()).await?;
+    let Asked { all, cluster, index, applications } = asked;
     let answer = json!({
         "username": (principal.name()),
         "has_all_requested": all,
@@ -103,8 +106,15 @@ pub(super) struct Asked {
 /// Looks which of the privileges that a body names `access` holds.
 ///
 /// # Errors
-/// A privilege that nobody knows, a malformed body, or one that asks for nothing.
-pub(super) fn check(access: &authz::Access, body: &Body<'_>, what: &str) -> Result<Asked> {
+/// A privilege that nobody knows, a malformed body, or one that asks for nothing, or for patterns that are
+/// too complex to compare.
+pub(super) async fn check<E: Env>(
+    env: &E,
+    access: &authz::Access,
+    body: &Body<'_>,
+    what: &str,
+    effort: &Effort,
+) -> Result<Asked> {
     let mut all = true;
     let mut cluster = Object::new();
     for name in body.texts("cluster")?.unwrap_or_default() {
@@ -135,9 +145,11 @@ pub(super) fn check(access: &authz::Access, body: &Body<'_>, what: &str) -> Resu
             }
         }
         for name in names {
+            env.spawn().yield_if_needed().await;
+            let wanted = Wanted::new(&name);
             let inner = index.get_or_insert_with(&name, Value::object);
             for privilege in &privileges {
-                let has = access.has_index(privilege, &name, restricted);
+                let has = access.has_index(privilege, &wanted, restricted, effort);
                 all &= has;
                 if let Some(inner) = inner.as_object_mut() {
                     inner.insert(privilege, has);
@@ -156,16 +168,23 @@ pub(super) fn check(access: &authz::Access, body: &Body<'_>, what: &str) -> Resu
         let resources = entry.texts("resources")?.ok_or_else(|| missing("resources"))?;
         let application = applications.get_or_insert_with(name, Value::object);
         for resource in resources {
+            env.spawn().yield_if_needed().await;
+            let wanted = Wanted::new(&resource);
             let Some(application) = application.as_object_mut() else { continue };
             let inner = application.get_or_insert_with(&resource, Value::object);
             for privilege in &privileges {
-                let has = access.has_application(name, privilege, &resource);
+                let has = access.has_application(name, privilege, &wanted, effort);
                 all &= has;
                 if let Some(inner) = inner.as_object_mut() {
                     inner.insert(privilege, has);
                 }
             }
         }
+    }
+    if effort.is_over() {
+        return Err(Error::illegal_argument(format!(
+            "The patterns of {what} are too complex to evaluate: ask for fewer, or for names"
+        )));
     }
     if cluster.is_empty() && index.is_empty() && applications.is_empty() {
         return Err(Error::validation(&["must specify at least one privilege"]));

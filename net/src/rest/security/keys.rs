@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use authz::command::Outcome;
+use authz::pattern::Effort;
 use authz::record::key::{ApiKey, Salted};
 use authz::record::role::Role;
 use authz::{Command, Principal, Via};
@@ -21,6 +22,9 @@ use crate::reply::Reply;
 
 /// Keys in one update.
 const UPDATE_MAX: usize = 10_000;
+
+/// Bytes of JSON that a key may bring along.
+const KEY_BYTES_MAX: usize = 1 << 20;
 
 /// What a request says of a key.
 struct Wish {
@@ -50,9 +54,9 @@ fn wish<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Wish> {
     let descriptors = match body.object("role_descriptors")? {
         None => None,
         Some(given) => {
-            let mut roles = Vec::new();
+            let (mut roles, effort) = (Vec::new(), Effort::default());
             for (name, given) in given.iter() {
-                roles.push(Arc::new(Role::new(name, descriptor::parse(given, name)?)));
+                roles.push(Arc::new(Role::new(name, descriptor::parse(given, name, &effort)?)));
             }
             Some(roles)
         }
@@ -61,8 +65,21 @@ fn wish<E: Env>(call: &Call<'_, E>, body: &Body<'_>) -> Result<Wish> {
     if metadata.as_ref().is_some_and(|metadata| metadata.keys().any(|key| key.starts_with('_'))) {
         return Err(Error::validation(&["API key metadata keys may not start with [_]"]));
     }
+    short_enough([body.value("metadata"), body.value("role_descriptors")])?;
     let name = body.text("name")?.map(str::to_owned);
     Ok(Wish { name, expiration, descriptors, metadata })
+}
+
+/// Keys are kept in memory and in the state, and may be made by whoever may make any of their own.
+fn short_enough(noted: [Option<&Value>; 2]) -> Result<()> {
+    let bytes: usize = noted.into_iter().flatten().map(|noted| json::to_vec(noted).len()).sum();
+    if bytes > KEY_BYTES_MAX {
+        return Err(Error::validation(&[format!(
+            "API key metadata and role descriptors may be at most [{KEY_BYTES_MAX}] bytes long together, but were \
+             [{bytes}]"
+        )]));
+    }
+    Ok(())
 }
 
 /// The name of a new key.
@@ -386,6 +403,7 @@ const CROSS: &[&str] = &["name", "expiration", "metadata", "access"];
 
 /// What a cross-cluster key opens, as privileges of ours.
 fn cross_roles(access: &Value) -> Result<Vec<Arc<Role>>> {
+    short_enough([Some(access), None])?;
     let body = Body::new(access, "access", &["search", "replication"])?;
     let mut entries = Vec::new();
     for (kind, privileges) in [
@@ -415,7 +433,7 @@ fn cross_roles(access: &Value) -> Result<Vec<Arc<Role>>> {
     let mut given = Object::new();
     given.insert("cluster", vec!["cross_cluster_search"]);
     given.insert("indices", entries);
-    let parsed = descriptor::parse(&Value::Object(given), "cross_cluster")?;
+    let parsed = descriptor::parse(&Value::Object(given), "cross_cluster", &Effort::default())?;
     Ok(vec![Arc::new(Role::new("cross_cluster", parsed))])
 }
 

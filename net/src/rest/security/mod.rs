@@ -112,7 +112,7 @@ pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> 
         Op::GetPrivileges => privileges::get(call),
         Op::DeletePrivileges => privileges::delete(call).await,
         Op::BuiltinPrivileges => privileges::builtin(call),
-        Op::HasPrivileges => has::has_privileges(call),
+        Op::HasPrivileges => has::has_privileges(call).await,
         Op::UserPrivileges => has::privileges(call),
         Op::CreateApiKey => keys::create(call).await,
         Op::GrantApiKey => keys::grant(call).await,
@@ -138,7 +138,7 @@ pub(super) async fn answer<E: Env>(op: Op, call: &Call<'_, E>) -> Result<Reply> 
         Op::EnableProfile => profiles::enable(call, true).await,
         Op::DisableProfile => profiles::enable(call, false).await,
         Op::SuggestProfiles => profiles::suggest(call),
-        Op::ProfileHasPrivileges => profiles::has_privileges(call),
+        Op::ProfileHasPrivileges => profiles::has_privileges(call).await,
     }
 }
 

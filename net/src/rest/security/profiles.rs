@@ -2,6 +2,7 @@
 
 use authz::Command;
 use authz::command::Outcome;
+use authz::pattern::Effort;
 use authz::principal::Via;
 use authz::record::profile::Profile;
 use authz::{Principal, State};
@@ -246,7 +247,7 @@ pub(super) fn suggest<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 }
 
 /// `GET|POST /_security/profile/_has_privileges`.
-pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
+pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let state = allowed(call)?.state();
     let body = call.required_map()?;
     let body = Body::new(&body, "profile has_privileges request", &["uids", "privileges"])?;
@@ -260,12 +261,13 @@ pub(super) fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let what = "privileges check";
     let asked = Body::new(asked, what, &["cluster", "index", "indices", "application"])?;
     let (mut having, mut unknown) = (Vec::new(), Vec::new());
+    let effort = Effort::default();
     for uid in uids {
         let Some(user) = owner(&state, &uid) else {
             unknown.push(uid);
             continue;
         };
-        if has::check(user.gate(), &asked, what)?.all {
+        if has::check(call.core.env(), user.gate(), &asked, what, &effort).await?.all {
             having.push(uid);
         }
     }

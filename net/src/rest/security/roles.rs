@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use authz::Command;
 use authz::command::Outcome;
+use authz::pattern::Effort;
 use authz::record::builtin;
 use authz::record::key::RoleMapping;
 use authz::record::role::Role;
@@ -33,7 +34,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let name = call.segment("name");
     check_name("Role", name)?;
     let body = call.map()?.unwrap_or_else(Value::object);
-    let parsed = descriptor::parse(&body, name)?;
+    let parsed = descriptor::parse(&body, name, &Effort::default())?;
     if is_reserved(name) {
         return Err(reserved(name, "modified"));
     }
@@ -112,9 +113,10 @@ pub(super) async fn bulk_put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     }
     let (mut roles, mut failures) = (Vec::new(), Object::new());
     let state = desk.state();
-    let mut same = Vec::new();
+    let (mut same, effort) = (Vec::new(), Effort::default());
     for (name, given) in given.iter() {
-        let parsed = check_name("Role", name).and_then(|()| descriptor::parse(given, name));
+        let parsed =
+            check_name("Role", name).and_then(|()| descriptor::parse(given, name, &effort));
         let parsed = parsed.and_then(|parsed| {
             if is_reserved(name) { Err(reserved(name, "modified")) } else { Ok(parsed) }
         });
