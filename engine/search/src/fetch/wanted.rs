@@ -167,7 +167,7 @@ pub(super) fn of_stored(names: &[String], mapping: &Mapping) -> Vec<One> {
         }
     }
     names.each(mapping, |name, field, matched| take(name, field, matched[0]));
-    let mut found: Vec<(Arc<str>, (usize, Arc<Field>))> = found.into_iter().collect();
+    let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, (number, _))| *number);
     let copies = copies(mapping);
     let stored =
