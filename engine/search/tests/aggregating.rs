@@ -9,7 +9,7 @@ use std::sync::Arc;
 use search::aggs::Reducer;
 use search::aggs::shape::{Fields, Name, Out};
 use search::dsl::parse_search;
-use search::phase::Shared;
+use search::phase::{Progress, Shared, Slice};
 use support::Chance;
 use support::corpus::{Corpus, Doc};
 use support::run::{How, plan, slice};
@@ -431,5 +431,60 @@ fn pages_of_combinations_give_each_once() {
             }
             assert_eq!(seen, plain.clone().into_iter().collect::<Vec<_>>());
         }
+    }
+}
+
+/// Documents of many values were taken at one go by metrics over several fields, and counted nowhere.
+#[test]
+fn metrics_of_several_fields_take_many_values_in_many_steps() {
+    let docs = (0..400i64).map(|number| Doc {
+        id: format!("d{number}"),
+        n: (0..400).map(|value| value + number % 3).collect(),
+        price: vec![if number % 2 == 0 { 1.0 } else { 3.0 }],
+        ..Doc::default()
+    });
+    let corpus = Corpus::of(vec![docs.collect()]);
+    let mean = |numbers: &dyn Fn(&Doc) -> (f64, f64)| {
+        let all = corpus.docs.iter().flatten().map(numbers);
+        let (sum, weight) = all.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        sum / weight
+    };
+    let sum = |doc: &Doc| doc.n.iter().sum::<i64>() as f64;
+    let weighted = mean(&|doc| (sum(doc) * doc.price[0], 400.0 * doc.price[0]));
+    let plain = mean(&|doc| (sum(doc) / 400.0, 1.0));
+    for (agg, path, expected) in [
+        (
+            r#"{"weighted_avg":{"value":{"field":"n"},"weight":{"field":"price"}}}"#,
+            "a/value",
+            weighted,
+        ),
+        (r#"{"matrix_stats":{"fields":["n","price"]}}"#, "a/doc_count", 400.0),
+        (
+            r#"{"t_test":{"a":{"field":"n"},"b":{"field":"n"},"type":"heteroscedastic"}}"#,
+            "a/value",
+            1.0,
+        ),
+        (r#"{"avg":{"field":"n"}}"#, "a/value", plain),
+    ] {
+        let body = format!(r#"{{"size":0,"aggs":{{"a":{agg}}}}}"#);
+        let request = parse_search(body.as_bytes(), &[]).expect("a good request");
+        let plan = plan(&request, &corpus.mapping, &corpus.view(false));
+        let parts = plan.cut(1).remove(0);
+        let mut slice = Slice::new(Arc::clone(&plan), parts, Arc::new(Shared::default()));
+        let mut steps = 0;
+        loop {
+            match slice.step_on_core(10_000).expect("a whole segment") {
+                Progress::Done => break,
+                Progress::More => steps += 1,
+                Progress::Missing(mut missing) => missing.fetch(),
+            }
+        }
+        assert!(steps > 20, "{agg}: {steps} steps");
+        let found = slice.finish().aggs.expect("asked for").expect("answered");
+        let mut reducer = Reducer::new(&request.aggs);
+        reducer.shard(0, &plan, vec![found]).expect("of one index");
+        let whole = object(&reducer.finish(65_536).expect("few buckets").expect("one shard"));
+        let value = at(&whole, path).as_f64().expect("a number");
+        assert!((value - expected).abs() < 1e-9 * expected.abs(), "{agg}: {value} {expected}");
     }
 }
