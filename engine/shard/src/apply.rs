@@ -53,6 +53,8 @@ pub(crate) struct LoggedPart {
 pub(crate) struct Updated {
     /// Documents that updates made.
     pub(crate) arena: Arena,
+    /// Long ones, each by itself.
+    pub(crate) aside: Vec<Arena>,
     /// Updates that changed nothing, by their places in the batch.
     pub(crate) noops: Vec<usize>,
     /// Updates whose answers bring the document's text, likewise.
@@ -66,6 +68,8 @@ pub(crate) enum Place {
     Batch(u32),
     /// In the part's: an update made it.
     Part(u32),
+    /// Alone in one of those aside.
+    Aside(u32),
 }
 
 /// Whether a part is committed.
@@ -181,6 +185,7 @@ impl<E: Env> Inner<E> {
         if is_last {
             self.answer(&job);
         }
+        updated.aside.into_iter().for_each(|arena| self.let_go(arena));
         self.let_go(updated.arena);
         if let Some(job) = Rc::into_inner(job) {
             self.let_go(job.arena);
@@ -269,6 +274,7 @@ impl<E: Env> Inner<E> {
                 let entries = match place {
                     Place::Batch(doc) => job.arena.entries(doc as usize),
                     Place::Part(doc) => updated.arena.entries(doc as usize),
+                    Place::Aside(at) => updated.aside[at as usize].entries(0),
                 };
                 Some(self.enter(routing.as_deref(), source, Some(entries), stamp).await)
             }

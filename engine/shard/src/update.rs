@@ -6,7 +6,12 @@
 //! it needs fields that the mapping lacks, the batch stops: the caller asks the cluster for them, and
 //! sends the rest again (decision 2).
 //!
+//! A long document is read, changed and parsed by a worker, for which this one waits: one task decides,
+//! so nothing else is decided meanwhile, and what is applied meanwhile was decided before.
+//!
 //! Always true: what is logged is the whole document. A replay knows no updates.
+
+use std::sync::Arc;
 
 use base::{PrimaryTerm, SeqNo};
 use env::{Bytes, Clock, Env};
@@ -30,6 +35,9 @@ use crate::write::Job;
 /// the log's record, its words in the arena.
 const BYTES_A_BYTE: usize = 6;
 
+/// A longer document is changed and parsed by a worker, as new ones are.
+const HERE_BYTES_MAX: usize = 32 << 10;
+
 impl<E: Env> Inner<E> {
     /// Decides one update; `None`: it changes nothing, and its answer is noted.
     pub(crate) async fn decide_update(
@@ -43,6 +51,7 @@ impl<E: Env> Inner<E> {
         let Operation { id, routing, kind: Kind::Update(update), check } = op else {
             unreachable!("only updates come here");
         };
+        let update: Arc<Update> = Arc::from(update);
         let started = self.env.clock().monotonic();
         let (standing, text) = self.current(&id)?;
         // As Elasticsearch, whose updates begin with a get.
@@ -60,9 +69,14 @@ impl<E: Env> Inner<E> {
                 decide::judge(Wish::Index, check, standing).map_err(WriteError::Conflict)?;
                 let routing = text.routing.map(String::from).or(routing);
                 let change = match &update.script {
-                    None => changed(&update, &text.source)?,
+                    None => {
+                        let mut bytes = text.source.len();
+                        add_size(&update.change, &mut bytes);
+                        let (update, source) = (Arc::clone(&update), text.source.clone());
+                        self.aside(bytes, move || changed(&update, &source)).await??
+                    }
                     Some(scripted) => {
-                        let source = stored(&text.source)?;
+                        let source = self.stored(&text.source).await?;
                         let mut ctx = meta(scripted, &id, routing.as_deref());
                         if let Some(stamp) = standing.stamp() {
                             ctx.insert("_version", json::Number::from(stamp.version));
@@ -71,17 +85,18 @@ impl<E: Env> Inner<E> {
                     }
                 };
                 if update.seen != Seen::All && update.script.is_none() {
-                    unseen = Some((update, text.source.clone()));
+                    unseen = Some((Arc::clone(&update), text.source.clone()));
                 }
                 (change.unless(text.source), routing)
             }
             _ => {
-                let upsert = update.upsert.ok_or(WriteError::Missing)?;
-                let change = match update.script.filter(|scripted| scripted.upserts) {
+                let upsert = update.upsert.clone().ok_or(WriteError::Missing)?;
+                let change = match update.script.as_ref().filter(|scripted| scripted.upserts) {
                     None => Change::Put(upsert),
                     Some(scripted) => {
-                        let ctx = meta(&scripted, &id, routing.as_deref());
-                        self.scripted(&scripted, ctx, "create", stored(&upsert)?).await?
+                        let ctx = meta(scripted, &id, routing.as_deref());
+                        let source = self.stored(&upsert).await?;
+                        self.scripted(scripted, ctx, "create", source).await?
                     }
                 };
                 (change.unless(Bytes::empty()), routing)
@@ -112,15 +127,29 @@ impl<E: Env> Inner<E> {
         };
         job.taken.borrow_mut().push(taken);
         let mapping = self.mapping.borrow().clone();
-        let mut parser = self.parser.borrow_mut();
-        parser.set_routed(routing.is_some());
-        let arena = &mut updated.arena;
-        let parsed = parser.parse(&mapping, &id, &source, Mode::Strict, arena);
-        let (source, parsed) = match (parsed, unseen) {
-            (Err(_), Some((update, standing))) => {
-                apart(&mut parser, &mapping, (&id, routing.is_some()), &update, &standing, arena)?
-            }
-            (parsed, _) => (source, parsed),
+        let is_routed = routing.is_some();
+        let read = Made { mapping: Arc::clone(&mapping), id: id.clone(), is_routed, unseen };
+        let (source, parsed, place): (_, _, fn(u32) -> Place) = if source.len() <= HERE_BYTES_MAX {
+            let mut parser = self.parser.borrow_mut();
+            let (source, parsed) = read.read(&mut parser, source, &mut updated.arena)?;
+            (source, parsed, Place::Part)
+        } else {
+            let bytes = source.len();
+            let job = move || {
+                let mut arena = Arena::new();
+                (read.read(&mut Parser::new(), source, &mut arena), arena)
+            };
+            let (read, arena) = self.aside(bytes, job).await?;
+            let (source, parsed) = read?;
+            // It has an arena for itself: its number is that.
+            let parsed = parsed.map(|parsed| match parsed {
+                Parsed::Ready(_) => {
+                    updated.aside.push(arena);
+                    Parsed::Ready(updated.aside.len() - 1)
+                }
+                needs => needs,
+            });
+            (source, parsed, Place::Aside)
         };
         let doc = match parsed {
             Ok(Parsed::Ready(doc)) => doc as u32,
@@ -129,13 +158,31 @@ impl<E: Env> Inner<E> {
             }
             Err(error) => return Err(WriteError::Document(Box::new(error))),
         };
-        drop(parser);
         frame.raise_mapping_version(mapping.version());
         if wants_source {
             updated.shown.push(at);
         }
         let kind = Kind::Index { create: false, source, doc };
-        self.decide_one(Operation { id, routing, kind, check }, at, Place::Part).map(Some)
+        self.decide_one(Operation { id, routing, kind, check }, at, place).map(Some)
+    }
+
+    /// Does what takes about as long as so many bytes are many: a worker, where that is too long.
+    async fn aside<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        job: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Result<T, WriteError> {
+        if bytes <= HERE_BYTES_MAX {
+            return Ok(job());
+        }
+        let done = self.work(job).await;
+        done.map_err(|error| WriteError::Failed { error, durable_unknown: false })
+    }
+
+    /// A stored text, read.
+    async fn stored(&self, source: &Bytes) -> Result<Value, WriteError> {
+        let (bytes, source) = (source.len(), source.clone());
+        self.aside(bytes, move || stored(&source)).await?
     }
 
     /// What a script makes of a document.
@@ -185,6 +232,36 @@ impl<E: Env> Inner<E> {
         let text = found
             .map(|found| Text { source: found.source, routing: found.routing.map(Into::into) });
         Ok((standing, text))
+    }
+}
+
+/// What is needed to read a document that an update made.
+#[derive(Clone)]
+struct Made {
+    mapping: Arc<Mapping>,
+    id: String,
+    is_routed: bool,
+    /// The update and what stood there, where its caller does not see all of that.
+    unseen: Option<(Arc<Update>, Bytes)>,
+}
+
+impl Made {
+    /// Reads the document into `arena`; what was made of it, and what its mapping says.
+    fn read(
+        self,
+        parser: &mut Parser,
+        source: Bytes,
+        arena: &mut Arena,
+    ) -> Result<(Bytes, mapping::Result<Parsed>), WriteError> {
+        let Self { mapping, id, is_routed, unseen } = self;
+        parser.set_routed(is_routed);
+        let parsed = parser.parse(&mapping, &id, &source, Mode::Strict, arena);
+        match (parsed, unseen) {
+            (Err(_), Some((update, standing))) => {
+                apart(parser, &mapping, (&id, is_routed), &update, &standing, arena)
+            }
+            (parsed, _) => Ok((source, parsed)),
+        }
     }
 }
 
@@ -254,6 +331,25 @@ fn meta(scripted: &Scripted, id: &str, routing: Option<&str>) -> json::Object {
     }
     ctx.insert("_now", json::Number::from(scripted.now_ms));
     ctx
+}
+
+/// Adds about so many bytes as a value takes to be written; no further than is of interest.
+fn add_size(value: &Value, bytes: &mut usize) {
+    if *bytes > HERE_BYTES_MAX {
+        return;
+    }
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            *bytes += key.len() + 4;
+            add_size(value, bytes);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| {
+            *bytes += 1;
+            add_size(value, bytes);
+        }),
+        Value::String(text) => *bytes += text.len(),
+        _ => *bytes += 8,
+    }
 }
 
 /// A stored text, read.

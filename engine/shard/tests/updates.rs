@@ -44,6 +44,47 @@ async fn text(shard: &Shard<SimEnv>, id: &str) -> String {
     String::from_utf8(found.source.to_vec()).expect("UTF-8")
 }
 
+/// To read, change and parse a long document held its core, however small the change was.
+#[test]
+fn long_documents_are_changed_beside_the_core_and_in_order() {
+    story(config(), |_, shard| async move {
+        let words: Vec<String> = (0..9_000).map(|number| format!("w{number}")).collect();
+        let long = format!(r#"{{"tag":"x","text":"{}","n":1}}"#, words.join(" "));
+        wrote(&shard, Op { source: Some(long.clone()), ..put("long", "x") }).await;
+        wrote(&shard, put("short", "x")).await;
+        let short = send(&shard, vec![change("short", r#"{"n":5}"#)]).await;
+        assert_eq!(facts(short[0].as_ref().expect("done")).1, 2);
+        let ops = vec![
+            change("long", r#"{"n":2}"#),
+            change("short", r#"{"n":2}"#),
+            change("long", r#"{"n":3}"#),
+            change("long", r#"{"n":3}"#),
+            change("short", r#"{"n":3}"#),
+            change("long", r#"{"tag":"y"}"#),
+        ];
+        let answers = send(&shard, ops).await;
+        let outcomes: Vec<(u64, u64, Outcome)> =
+            answers.iter().map(|answer| facts(answer.as_ref().expect("done"))).collect();
+        assert_eq!(
+            outcomes,
+            [
+                (3, 2, Outcome::Updated),
+                (4, 3, Outcome::Updated),
+                (5, 3, Outcome::Updated),
+                (5, 3, Outcome::Noop),
+                (6, 4, Outcome::Updated),
+                (7, 4, Outcome::Updated),
+            ]
+        );
+        let last = long.replace("\"x\"", "\"y\"").replace("\"n\":1", "\"n\":3");
+        assert_eq!(text(&shard, "long").await, last);
+        let view = shard.refresh().await.expect("refreshed");
+        assert_eq!(shown(&view, "long"), Some((7, 4, last)));
+        assert_eq!(["w0", "w8999", "all"].map(|word| count_with(&view, "text", word)), [1, 1, 1]);
+        assert_eq!((count_with(&view, "tag", "x"), count_with(&view, "tag", "y")), (1, 1));
+    });
+}
+
 #[test]
 fn update_changes_what_stands_there_in_buffer_and_segment() {
     story(config(), |_, shard| async move {
