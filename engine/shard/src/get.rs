@@ -1,7 +1,8 @@
 //! Getting one document by id.
 //!
 //! A real-time get sees all that is applied: tombstones, buffer, frozen buffer, segments; it never
-//! forces a refresh. Another sees what a search sees.
+//! forces a refresh. Another sees what a search sees. A long document is decompressed by a worker; it is
+//! the one that stood there when it was asked for.
 
 use std::rc::Rc;
 
@@ -18,9 +19,19 @@ use crate::operation::{Found, Reading, Realtime};
 use crate::shard::Inner;
 use crate::state::Place;
 
+/// To decompress more holds a core.
+const READ_HERE_BYTES_MAX: u64 = 512 << 10;
+
+/// A document that was found.
+enum Spot {
+    /// In a buffer, where all of it is at hand.
+    Read(Found),
+    Segment(Segment, DocId),
+}
+
 impl<E: Env> Inner<E> {
     /// As much as is wanted of the document with this id.
-    pub(crate) fn get(
+    pub(crate) async fn get(
         self: &Rc<Self>,
         id: &str,
         realtime: Realtime,
@@ -28,8 +39,8 @@ impl<E: Env> Inner<E> {
     ) -> Result<Option<Found>> {
         let started = self.env.clock().monotonic();
         let found = match realtime {
-            Realtime::Yes => self.get_applied(id, reading),
-            Realtime::No => self.get_visible(id, reading),
+            Realtime::Yes => self.get_applied(id, reading).await,
+            Realtime::No => self.get_visible(id, reading).await,
         };
         if reading == Reading::Again {
             return found;
@@ -41,39 +52,62 @@ impl<E: Env> Inner<E> {
         found
     }
 
-    pub(crate) fn get_applied(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
-        let state = self.state.borrow();
-        let found = match state.place(id) {
-            Ok(Some(Place::Segment(segment, doc))) => {
-                from_segment(&state.held(segment).segment, doc, reading).map(Some)
-            }
-            Ok(Some(Place::Buffer(doc))) => Ok(Some(from_buffer(&state.buffer, doc, reading))),
-            Ok(Some(Place::Frozen(doc))) => {
-                let frozen = state.frozen.as_ref().expect("the place is in it");
-                Ok(Some(from_buffer(&frozen.buffer, doc, reading)))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
+    pub(crate) async fn get_applied(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
+        let spot = {
+            let state = self.state.borrow();
+            let read = |buffer: &Buffer, doc| Spot::Read(from_buffer(buffer, doc, reading));
+            state.place(id).map(|place| {
+                place.map(|place| match place {
+                    Place::Segment(segment, doc) => {
+                        Spot::Segment(state.held(segment).segment.clone(), doc)
+                    }
+                    Place::Buffer(doc) => read(&state.buffer, doc),
+                    Place::Frozen(doc) => {
+                        let frozen = state.frozen.as_ref().expect("the place is in it");
+                        read(&frozen.buffer, doc)
+                    }
+                })
+            })
         };
-        drop(state);
-        found.map_err(|error| self.segment_error(&error))
+        match spot.map_err(|error| self.segment_error(&error))? {
+            None => Ok(None),
+            Some(Spot::Read(found)) => Ok(Some(found)),
+            Some(Spot::Segment(segment, doc)) => {
+                let found = self.read(&segment, doc, reading).await?;
+                found.map(Some).map_err(|error| self.segment_error(&error))
+            }
+        }
     }
 
-    fn get_visible(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
+    async fn get_visible(&self, id: &str, reading: Reading) -> Result<Option<Found>> {
         let view = self.view.load();
         for at in view.segments.iter().rev() {
-            let found = held::find(&at.segment, at.live.as_deref(), id.as_bytes())
-                .and_then(|doc| doc.map(|doc| from_segment(&at.segment, doc, reading)).transpose())
-                .map_err(|error| {
-                    let error = Error::in_segment(at.segment.id(), &error);
-                    self.fail(&error);
-                    error
-                })?;
-            if found.is_some() {
-                return Ok(found);
+            let failed = |error: segment::Error| {
+                let error = Error::in_segment(at.segment.id(), &error);
+                self.fail(&error);
+                error
+            };
+            let doc = held::find(&at.segment, at.live.as_deref(), id.as_bytes());
+            if let Some(doc) = doc.map_err(failed)? {
+                return self.read(&at.segment, doc, reading).await?.map(Some).map_err(failed);
             }
         }
         Ok(None)
+    }
+
+    /// Reads a document: a worker does, where it is long.
+    async fn read(
+        &self,
+        segment: &Segment,
+        doc: DocId,
+        reading: Reading,
+    ) -> Result<segment::Result<Found>> {
+        let stored = segment.stored().filter(|_| reading != Reading::Head);
+        if stored.is_none_or(|stored| stored.reading_bytes(doc) <= READ_HERE_BYTES_MAX) {
+            return Ok(from_segment(segment, doc, reading));
+        }
+        let segment = segment.clone();
+        self.work(move || from_segment(&segment, doc, reading)).await
     }
 }
 

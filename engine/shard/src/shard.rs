@@ -182,7 +182,7 @@ impl<E: Env> Shard<E> {
         reading: Reading,
     ) -> Result<Option<Found>> {
         self.inner.check_readable()?;
-        self.inner.get(id, realtime, reading)
+        self.inner.get(id, realtime, reading).await
     }
 
     /// Makes all that is applied searchable, and answers the view that shows it.

@@ -53,7 +53,7 @@ impl<E: Env> Inner<E> {
         };
         let update: Arc<Update> = Arc::from(update);
         let started = self.env.clock().monotonic();
-        let (standing, text) = self.current(&id)?;
+        let (standing, text) = self.current(&id).await?;
         // As Elasticsearch, whose updates begin with a get.
         self.count(started, |counters| &mut counters.get);
         if text.is_none() {
@@ -208,7 +208,7 @@ impl<E: Env> Inner<E> {
     }
 
     /// How a document stands for the next decision, with its text where it is there.
-    fn current(&self, id: &str) -> Result<(Standing, Option<Text>), WriteError> {
+    async fn current(&self, id: &str) -> Result<(Standing, Option<Text>), WriteError> {
         let failed = |error| WriteError::Failed {
             error: self.segment_error(&error),
             durable_unknown: false,
@@ -228,6 +228,7 @@ impl<E: Env> Inner<E> {
         }
         let found = self
             .get_applied(id, Reading::Whole)
+            .await
             .map_err(|error| WriteError::Failed { error, durable_unknown: false })?;
         let text = found
             .map(|found| Text { source: found.source, routing: found.routing.map(Into::into) });

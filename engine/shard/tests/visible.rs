@@ -27,6 +27,37 @@ fn real_time_get_sees_what_no_refresh_has_shown_and_forces_none() {
     });
 }
 
+/// Sixty megabytes take a tenth of a second to decompress.
+#[test]
+fn a_long_document_is_read_beside_the_core_as_it_stood_when_it_was_asked_for() {
+    story(config(), |env, shard| async move {
+        let words: Vec<String> = (0..90_000).map(|number| format!("w{number}")).collect();
+        let long = format!(r#"{{"tag":"x","text":"{}"}}"#, words.join(" "));
+        assert!(long.len() > 512 << 10);
+        wrote(&shard, Op { source: Some(long.clone()), ..put("a", "x") }).await;
+        shard.refresh().await.expect("usable");
+        for realtime in [Realtime::Yes, Realtime::No] {
+            let found = shard.get("a", realtime).await.expect("usable").expect("there");
+            assert!(found.source[..] == *long.as_bytes() && found.version == 1);
+            let head = shard.get_by("a", realtime, Reading::Head).await.expect("usable");
+            assert!(head.expect("there").source.is_empty());
+        }
+        let (reading, read) = (shard.clone(), Rc::<Cell<u64>>::default());
+        let told = Rc::clone(&read);
+        env.spawn().spawn(async move {
+            let found = reading.get("a", Realtime::Yes).await.expect("usable").expect("there");
+            assert!(found.source[..] == *long.as_bytes());
+            told.set(found.version);
+        });
+        env.spawn().give_way().await;
+        assert_eq!(read.get(), 0, "a worker reads it");
+        wrote(&shard, delete("a")).await;
+        env.clock().sleep(SECOND).await;
+        assert_eq!(read.get(), 1);
+        assert_eq!(shard.get("a", Realtime::Yes).await, Ok(None));
+    });
+}
+
 #[test]
 fn a_head_is_all_but_the_text() {
     story(config(), |_, shard| async move {
