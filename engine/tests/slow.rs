@@ -102,7 +102,7 @@ fn lines_tell_what_was_done_and_nothing_else() {
         settle().await;
         kept.take();
         let mut update = write(WriteAction::Update, "1");
-        let part = json!({"z": 7});
+        let part = Arc::new(json!({"z": 7}));
         update.update = Some(Box::new(Update { doc: Some(part.clone()), ..Update::default() }));
         core.write(&Everything, update, Refresh::Now).await.expect("nothing is wrong with it");
         settle().await;

@@ -55,6 +55,39 @@ impl Value {
         matches!(self, Self::Null)
     }
 
+    /// About how many bytes it takes as text; nobody counts on once they are more than `most`.
+    pub fn text_bytes(&self, most: usize) -> usize {
+        let mut bytes = 0;
+        self.add_text_bytes(most, &mut bytes);
+        bytes
+    }
+
+    fn add_text_bytes(&self, most: usize, bytes: &mut usize) {
+        match self {
+            Self::Object(members) => {
+                for (key, value) in members.iter() {
+                    if *bytes > most {
+                        return;
+                    }
+                    *bytes += key.len() + 4;
+                    value.add_text_bytes(most, bytes);
+                }
+            }
+            Self::Array(values) => {
+                for value in values {
+                    if *bytes > most {
+                        return;
+                    }
+                    *bytes += 1;
+                    value.add_text_bytes(most, bytes);
+                }
+            }
+            Self::String(text) => *bytes += text.len() + 2,
+            Self::Number(number) => *bytes += number.text().len(),
+            Self::Bool(_) | Self::Null => *bytes += 4,
+        }
+    }
+
     /// The truth, of a boolean.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }

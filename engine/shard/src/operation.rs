@@ -62,7 +62,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Update {
     /// What is merged into the document that stands there.
-    pub change: Value,
+    pub change: Arc<Value>,
     /// The JSON text to put where none stands there; without it that is refused.
     pub upsert: Option<Bytes>,
     /// It is for where none stands: a document there is a conflict.

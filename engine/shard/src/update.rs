@@ -70,8 +70,7 @@ impl<E: Env> Inner<E> {
                 let routing = text.routing.map(String::from).or(routing);
                 let change = match &update.script {
                     None => {
-                        let mut bytes = text.source.len();
-                        add_size(&update.change, &mut bytes);
+                        let bytes = text.source.len() + update.change.text_bytes(HERE_BYTES_MAX);
                         let (update, source) = (Arc::clone(&update), text.source.clone());
                         self.aside(bytes, move || changed(&update, &source)).await??
                     }
@@ -332,25 +331,6 @@ fn meta(scripted: &Scripted, id: &str, routing: Option<&str>) -> json::Object {
     }
     ctx.insert("_now", json::Number::from(scripted.now_ms));
     ctx
-}
-
-/// Adds about so many bytes as a value takes to be written; no further than is of interest.
-fn add_size(value: &Value, bytes: &mut usize) {
-    if *bytes > HERE_BYTES_MAX {
-        return;
-    }
-    match value {
-        Value::Object(members) => members.iter().for_each(|(key, value)| {
-            *bytes += key.len() + 4;
-            add_size(value, bytes);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| {
-            *bytes += 1;
-            add_size(value, bytes);
-        }),
-        Value::String(text) => *bytes += text.len(),
-        _ => *bytes += 8,
-    }
 }
 
 /// A stored text, read.

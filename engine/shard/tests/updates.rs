@@ -10,7 +10,7 @@ use sim::SimEnv;
 
 fn change(id: &str, change: &str) -> Operation {
     let update = Update {
-        change: json::parse(change.as_bytes()).expect("JSON"),
+        change: std::sync::Arc::new(json::parse(change.as_bytes()).expect("JSON")),
         upsert: None,
         only_absent: false,
         detect_noop: true,

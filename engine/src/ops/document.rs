@@ -89,9 +89,9 @@ impl WriteItem {
 #[derive(Clone, Debug, Default)]
 pub struct Update {
     /// The part that changes: an object.
-    pub doc: Option<Value>,
+    pub doc: Option<Arc<Value>>,
     /// What to put where there is no document: an object.
-    pub upsert: Option<Value>,
+    pub upsert: Option<Arc<Value>>,
     /// `doc` is what to put there.
     pub doc_as_upsert: bool,
     /// It was judged as one for where there is no document: with one there it is a conflict.
@@ -118,7 +118,7 @@ impl Update {
     pub(crate) fn operation(&self, script: Option<Arc<Scripted>>, told: bool) -> shard::Update {
         let upsert = if self.doc_as_upsert { &self.doc } else { &self.upsert };
         shard::Update {
-            change: self.doc.clone().unwrap_or_else(Value::object),
+            change: self.doc.clone().unwrap_or_else(|| Arc::new(Value::object())),
             upsert: upsert.as_ref().map(|value| Bytes::from(json::to_vec(value))),
             only_absent: self.only_absent,
             detect_noop: !self.writes_noop,
@@ -128,9 +128,15 @@ impl Update {
         }
     }
 
+    /// Whether what it brings is longer than so many bytes, as text.
+    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
+        let mut parts = self.doc.iter().chain(&self.upsert);
+        parts.any(|part| part.text_bytes(bytes) > bytes)
+    }
+
     /// Texts whose fields the mapping will probably have to know.
     pub(crate) fn texts(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.doc.iter().chain(&self.upsert).map(json::to_vec)
+        self.doc.iter().chain(&self.upsert).map(|part| json::to_vec(part))
     }
 }
 

@@ -228,7 +228,7 @@ impl<E: Env> Core<E> {
                 let missing = shard::WriteError::Missing;
                 return Err(failure::of_write(index, number, &id, missing));
             };
-            name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == *upsert)?;
+            name_seen_alone(index, judged.write, |fields| fields.reduce(upsert) == **upsert)?;
             let new = Bytes::from(json::to_vec(upsert));
             let new = self.alone(index, &id, routing, new, Mode::Strict).await?;
             if !self.comes_within(judged.write, &new).await? {

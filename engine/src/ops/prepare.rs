@@ -171,6 +171,13 @@ impl<E: Env> Core<E> {
                 Ok(Kind::Delete)
             } else if let Some(update) = &item.update {
                 match self.scripted(update, group) {
+                    Ok(script) if update.is_longer_than(PARSE_HERE_BYTES_MAX) => {
+                        let own = update.clone();
+                        let made = self.work(move || own.operation(script, told)).await;
+                        let made = made
+                            .map_err(|_| Error::rejected("too many documents wait for a worker"));
+                        made.map(|made| Kind::Update(Box::new(made)))
+                    }
                     Ok(script) => Ok(Kind::Update(Box::new(update.operation(script, told)))),
                     Err(error) => {
                         results[at] = Some(Err(failure::of_update_script(error)));
@@ -282,10 +289,26 @@ impl<E: Env> Core<E> {
             }
             for &at in &members {
                 let (Some(aim), Some(update)) = (&aims[at], &items[at].update) else { continue };
+                // Only a guess at what it will need: its own turn tells what is wrong with it.
+                if update.is_longer_than(PARSE_HERE_BYTES_MAX) {
+                    let (mut own, update, id) = (sketch.clone(), update.clone(), aim.id.clone());
+                    let is_routed = aim.routing.is_some();
+                    let job = move || {
+                        let mut parser = Parser::new();
+                        parser.set_routed(is_routed);
+                        for text in update.texts() {
+                            let _ = own.parse(&mut parser, &id, &text, &mut Arena::new());
+                        }
+                        own
+                    };
+                    if let Ok(own) = self.work(job).await {
+                        *sketch = own;
+                    }
+                    continue;
+                }
                 parser.set_routed(aim.routing.is_some());
                 for text in update.texts() {
                     arena.clear();
-                    // Only a guess at what it will need: its own turn tells what is wrong with it.
                     let _ = sketch.parse(&mut parser, &aim.id, &text, &mut arena);
                     self.env.spawn().yield_if_needed().await;
                 }

@@ -74,8 +74,16 @@ pub(super) async fn bulk<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let spawn = call.core.env().spawn();
     let mut splitter = Splitter::new(&call.body, &defaults)?;
-    while splitter.step(STEP_ITEMS)? {
-        spawn.yield_if_needed().await;
+    loop {
+        match splitter.step(STEP_ITEMS)? {
+            Cut::Done => break,
+            Cut::More => spawn.yield_if_needed().await,
+            Cut::Update(held) => {
+                let Held { text, update, item, refused } = *held;
+                let (update, item) = update::read_away(call, text, update, item).await?;
+                splitter.take(WriteItem { update: Some(Box::new(update)), ..item }, refused);
+            }
+        }
     }
     let mut items = splitter.finish()?;
     let waits = refuse_without_copies(call, copies, &mut items)?;
@@ -168,9 +176,39 @@ fn refused_whole(reply: &BulkReply) -> Option<&Error> {
 /// What fails the whole request.
 pub fn split(body: &Bytes, defaults: &Defaults) -> Result<Vec<Item>> {
     let mut splitter = Splitter::new(body, defaults)?;
-    while splitter.step(usize::MAX)? {}
-    splitter.finish()
+    loop {
+        match splitter.step(usize::MAX)? {
+            Cut::Done => return splitter.finish(),
+            Cut::More => {}
+            Cut::Update(held) => {
+                let Held { text, mut update, mut item, refused } = *held;
+                update::read(&text, &mut update, &mut item)?;
+                splitter.take(WriteItem { update: Some(Box::new(update)), ..item }, refused);
+            }
+        }
+    }
 }
+
+/// What a step of cutting came to.
+enum Cut {
+    /// There may be more.
+    More,
+    /// All is cut.
+    Done,
+    /// An update that is long to read: its item is to be taken back before the next step.
+    Update(Box<Held>),
+}
+
+/// An item whose update is not read yet.
+struct Held {
+    text: Bytes,
+    update: Update,
+    item: WriteItem,
+    refused: Option<Error>,
+}
+
+/// Updates are read in a step until their texts are so long.
+const STEP_BYTES: usize = update::READ_HERE_BYTES_MAX;
 
 /// Validation problems that are told; a request has one of these for each of its items at most.
 const PROBLEMS_MAX: usize = 1_000;
@@ -197,20 +235,27 @@ impl<'a> Splitter<'a> {
         Ok(Self { body, defaults, lines, items, problems: Vec::new() })
     }
 
-    /// Cuts at most `count` items more. Answers whether there may be others.
-    fn step(&mut self, count: usize) -> Result<bool> {
+    /// Cuts at most `count` items more.
+    fn step(&mut self, count: usize) -> Result<Cut> {
+        let mut read_bytes = 0;
         for _ in 0..count {
-            let Some(line) = self.lines.next() else { return Ok(false) };
+            let Some(line) = self.lines.next() else { return Ok(Cut::Done) };
             let text = &self.body[line.start..line.end];
-            if !text.iter().all(u8::is_ascii_whitespace) {
-                self.item(text)?;
+            if !text.iter().all(u8::is_ascii_whitespace)
+                && let Some(held) = self.item(text, &mut read_bytes)?
+            {
+                return Ok(Cut::Update(held));
+            }
+            if read_bytes > STEP_BYTES {
+                break;
             }
         }
-        Ok(true)
+        Ok(Cut::More)
     }
 
-    /// Reads the item whose action stands in `text`, its document in the line after.
-    fn item(&mut self, text: &[u8]) -> Result<()> {
+    /// Reads the item whose action stands in `text`, its document in the line after; gives it back where
+    /// its update is long. `read_bytes` counts those that are read here.
+    fn item(&mut self, text: &[u8], read_bytes: &mut usize) -> Result<Option<Box<Held>>> {
         let (mut item, mut refused) = action(text, self.lines.number, self.defaults)?;
         if has_half_pair(text) {
             refused.get_or_insert_with(|| {
@@ -229,16 +274,26 @@ impl<'a> Splitter<'a> {
             let Some(source) = self.lines.next() else {
                 return Err(Error::validation(&["no requests added"]));
             };
+            let source = self.body.slice(source.start..source.end);
+            let source = source.expect("a line of the body");
             if item.action == WriteAction::Update {
-                let text = &self.body[source.start..source.end];
-                let mut update = item.update.take().unwrap_or_default();
-                update::read(text, &mut update, &mut item)?;
-                item.update = Some(update);
+                let mut update = *item.update.take().unwrap_or_default();
+                if source.len() > update::READ_HERE_BYTES_MAX {
+                    return Ok(Some(Box::new(Held { text: source, update, item, refused })));
+                }
+                *read_bytes += source.len();
+                update::read(&source, &mut update, &mut item)?;
+                item.update = Some(Box::new(update));
             } else {
-                let source = self.body.slice(source.start..source.end);
-                item.source = source.expect("a line of the body");
+                item.source = source;
             }
         }
+        self.take(item, refused);
+        Ok(None)
+    }
+
+    /// Takes an item that is read.
+    fn take(&mut self, item: WriteItem, mut refused: Option<Error>) {
         // One that was given, and is no name, fails its item alone.
         if item.index.is_empty() && refused.is_none() {
             self.problem("index is missing".to_owned());
@@ -254,7 +309,6 @@ impl<'a> Splitter<'a> {
             None => Item::Write(item),
             Some(error) => Item::Refused(item, error),
         });
-        Ok(())
     }
 
     fn problem(&mut self, what: String) {

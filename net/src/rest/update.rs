@@ -1,9 +1,11 @@
 //! `_update`: its body, alone and in a bulk request.
 
+use std::sync::Arc;
+
 use engine::ops::document::{SourceFilter, Update, WriteAction, WriteItem};
 use engine::ops::script::Script;
 use engine::{Error, Result};
-use env::Env;
+use env::{Bytes, Env, Spawn};
 use json::Value;
 use json::spanned::{self, Node};
 
@@ -37,7 +39,7 @@ pub(super) async fn update<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     };
     let mut update = Update::default();
     if !call.body.is_empty() {
-        read(&call.body, &mut update, &mut item)?;
+        (update, item) = read_away(call, call.body.clone(), update, item).await?;
     }
     if let Some(count) = call.params.int("retry_on_conflict")? {
         update.retry_on_conflict = i64::from(count);
@@ -61,6 +63,28 @@ pub(super) fn wanted(filter: SourceFilter) -> Option<SourceFilter> {
     (!filter.disabled).then_some(filter)
 }
 
+/// A longer body is read by a worker.
+pub(super) const READ_HERE_BYTES_MAX: usize = 32 << 10;
+
+/// As [`read`]; a long body is read by a worker.
+///
+/// # Errors
+/// As there; too many wait for a worker.
+pub(super) async fn read_away<E: Env>(
+    call: &Call<'_, E>,
+    body: Bytes,
+    mut update: Update,
+    mut item: WriteItem,
+) -> Result<(Update, WriteItem)> {
+    if body.len() <= READ_HERE_BYTES_MAX {
+        read(&body, &mut update, &mut item)?;
+        return Ok((update, item));
+    }
+    let job = move || read(&body, &mut update, &mut item).map(|()| (update, item));
+    let done = call.core.env().spawn().work(job).await;
+    done.map_err(|_| Error::rejected("too many requests wait for a worker"))?
+}
+
 /// Reads the body of an update; conditions in it go to `item`.
 ///
 /// # Errors
@@ -71,7 +95,7 @@ pub(super) fn read(body: &[u8], update: &mut Update, item: &mut WriteItem) -> Re
     }
     // Nearly every body is good, and a tree without places costs less.
     if let Ok(Value::Object(members)) = json::parse(body)
-        && plain(&members, update)
+        && plain(members, update)
     {
         return Ok(());
     }
@@ -80,12 +104,12 @@ pub(super) fn read(body: &[u8], update: &mut Update, item: &mut WriteItem) -> Re
 }
 
 /// Takes the usual members; false where there is any other, or one of another kind.
-fn plain(members: &json::Object, update: &mut Update) -> bool {
-    for (key, value) in members.iter() {
-        match (key, value) {
-            ("doc", Value::Object(_)) => update.doc = Some(value.clone()),
-            ("upsert", Value::Object(_)) => update.upsert = Some(value.clone()),
-            ("doc_as_upsert", Value::Bool(flag)) => update.doc_as_upsert = *flag,
+fn plain(members: json::Object, update: &mut Update) -> bool {
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("doc", doc @ Value::Object(_)) => update.doc = Some(Arc::new(doc)),
+            ("upsert", doc @ Value::Object(_)) => update.upsert = Some(Arc::new(doc)),
+            ("doc_as_upsert", Value::Bool(flag)) => update.doc_as_upsert = flag,
             ("detect_noop", Value::Bool(flag)) => update.writes_noop = !flag,
             _ => {
                 *update = Update {
@@ -121,7 +145,7 @@ fn careful(node: &Node, update: &mut Update, item: &mut WriteItem) -> Result<()>
         match key {
             "doc" | "upsert" => {
                 value.as_object().ok_or_else(kinds)?;
-                let tree = Some(value.to_value());
+                let tree = Some(Arc::new(value.to_value()));
                 if key == "doc" { update.doc = tree } else { update.upsert = tree }
             }
             "doc_as_upsert" | "detect_noop" | "scripted_upsert" => {

@@ -219,6 +219,67 @@ fn sources_are_filtered_where_asked() {
     });
 }
 
+/// Long updates are read, merged and parsed by workers, and answered as short ones are.
+#[test]
+fn long_updates_keep_their_places_and_may_bring_fields() {
+    with_node(|mut client| async move {
+        let words: Vec<String> = (0..9_000).map(|n| format!("w{n}")).collect();
+        let words = words.join(" ");
+        client.good("PUT", "/a/_doc/1", r#"{"n":1}"#).await;
+        let long =
+            |id: &str, part: &str| format!("{{\"update\":{{\"_id\":\"{id}\"}}}}\n{{{part}}}\n");
+        let lines = [
+            long("1", &format!(r#""doc":{{"text":"{words}"}}"#)),
+            long("1", r#""doc":{"n":2}"#),
+            long("2", &format!(r#""doc":{{"other":"{words}"}},"doc_as_upsert":true"#)),
+            long("3", &format!(r#""doc":{{"n":1}},"upsert":{{"third":"{words}"}}"#)),
+            long("4", &format!(r#""doc":{{"text":"{words}"}}"#)),
+            long("1", &format!(r#""doc":{{"text":"{words}"}}"#)),
+        ];
+        let got = client.good("POST", "/a/_bulk?refresh", &lines.concat()).await;
+        let items = at(&got, &["items"]).as_array().expect("a list");
+        let results: Vec<Option<&str>> = items
+            .iter()
+            .map(|item| item.at(&["update", "result"]).and_then(json::Value::as_str))
+            .collect();
+        assert_eq!(
+            results,
+            [
+                Some("updated"),
+                Some("updated"),
+                Some("created"),
+                Some("created"),
+                None,
+                Some("noop")
+            ]
+        );
+        let body = format!(r#"{{"doc":{{"text":"{words} last"}},"_source":["n"]}}"#);
+        let got = client.good("POST", "/a/_update/1?refresh", &body).await;
+        assert_eq!(at(&got, &["get", "_source"]), &json!({"n": 2}));
+        for (field, word, id) in [
+            ("text", "last", "1"),
+            ("text", "w8999", "1"),
+            ("other", "w0", "2"),
+            ("third", "w4000", "3"),
+        ] {
+            let got = client.good("GET", &format!("/a/_search?q={field}:{word}"), "").await;
+            let hits = at(&got, &["hits", "hits"]).as_array().expect("a list");
+            assert_eq!(hits.len(), 1, "{field}");
+            assert_eq!(at(&hits[0], &["_id"]).as_str(), Some(id));
+        }
+        // What is wrong with a long one fails the request, as what is wrong with a short one.
+        let lines = [
+            long("1", &format!(r#""doc":{{"text":"{words}"}},"wrong":1"#)),
+            long("1", r#""doc":{"n":3}"#),
+        ];
+        let got = client.call("POST", "/a/_bulk", &lines.concat()).await;
+        assert_eq!(got.status, 400);
+        assert!(got.text().contains("unknown field [wrong]"), "{}", got.text());
+        let got = client.good("GET", "/a/_doc/1?_source=n", "").await;
+        assert_eq!(at(&got, &["_source"]), &json!({"n": 2}));
+    });
+}
+
 #[test]
 fn a_bulk_keeps_order_and_fails_by_item() {
     with_node(|mut client| async move {

@@ -1,6 +1,7 @@
 //! Clients that write and read documents, all of them the same few ids.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Everything;
@@ -106,8 +107,8 @@ fn item(spoken: &str, index: &str, id: &str, what: What) -> WriteItem {
         What::Update { tag, upsert } => {
             let parsed = |text: String| json::parse(text.as_bytes()).expect("well-formed");
             let update = Update {
-                doc: Some(documents::change(tag)),
-                upsert: upsert.then(|| parsed(whole(tag))),
+                doc: Some(Arc::new(documents::change(tag))),
+                upsert: upsert.then(|| Arc::new(parsed(whole(tag)))),
                 ..Update::default()
             };
             (WriteAction::Update, String::new(), Some(Box::new(update)))
