@@ -34,7 +34,7 @@ impl Row for HealthLine {}
 fn health_table() -> Vec<Column<HealthLine>> {
     #[rustfmt::skip]
     let table = vec![
-        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &HealthLine| l.now_ms.div_euclid(1_000).to_string().into()),
+        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &HealthLine| l.now_ms.div_euclid(1_000).into()),
         left("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS", |l| units::time_of_day(l.now_ms).into()),
         left("cluster", &["cl"], "cluster name", |l| l.cluster.as_str().into()),
         left("status", &["st"], "health status", |l| l.reply.status.as_str().into()),
@@ -87,9 +87,9 @@ impl Row for CountLine {}
 pub(in crate::rest) async fn count<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     #[rustfmt::skip]
     let mut columns = vec![
-        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &CountLine| l.now_ms.div_euclid(1_000).to_string().into()),
+        left("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00", |l: &CountLine| l.now_ms.div_euclid(1_000).into()),
         left("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS", |l| units::time_of_day(l.now_ms).into()),
-        left("count", &["dc", "docs.count", "docsCount"], "the document count", |l| l.count.to_string().into()),
+        left("count", &["dc", "docs.count", "docsCount"], "the document count", |l| l.count.into()),
     ];
     let wish = match wish(call, &columns)? {
         Ok(wish) => wish,
@@ -172,8 +172,8 @@ pub(super) fn chosen(list: &str, name: &str) -> bool {
 struct TemplateLine {
     name: String,
     patterns: String,
-    order: String,
-    version: String,
+    order: Cell,
+    version: Cell,
     composed_of: Cell,
 }
 
@@ -185,8 +185,8 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
     let columns = vec![
         left("name", &["n"], "template name", |l: &TemplateLine| l.name.as_str().into()),
         left("index_patterns", &["t"], "template index patterns", |l| l.patterns.as_str().into()),
-        left("order", &["o", "p"], "template application order/priority number", |l| l.order.as_str().into()),
-        left("version", &["v"], "version", |l| l.version.as_str().into()),
+        left("order", &["o", "p"], "template application order/priority number", |l| l.order.clone()),
+        left("version", &["v"], "version", |l| l.version.clone()),
         left("composed_of", &["c"], "component templates comprising index template", |l| l.composed_of.clone()),
     ];
     let wish = match wish(call, &columns)? {
@@ -207,7 +207,7 @@ pub(in crate::rest) async fn templates<E: Env>(call: &Call<'_, E>) -> Result<Rep
                 patterns: format!("[{}]", texts(&body, "index_patterns").join(", ")),
                 // One that tells no priority has that of 0.
                 order: match number(&body, order) {
-                    told if told.is_empty() => "0".to_owned(),
+                    Cell::Empty => Cell::Number(0),
                     told => told,
                 },
                 version: number(&body, "version"),
@@ -230,14 +230,15 @@ fn texts(body: &Value, key: &str) -> Vec<String> {
 }
 
 /// A number as it stands; nothing where there is none.
-fn number(body: &Value, key: &str) -> String {
-    body.get(key).and_then(Value::as_number).map_or_else(String::new, |it| it.text().to_owned())
+fn number(body: &Value, key: &str) -> Cell {
+    let number = body.get(key).and_then(Value::as_number);
+    Cell::option(number.map(|it| it.as_i64().map_or_else(|| it.text().into(), Cell::Number)))
 }
 
 /// A component template.
 struct ComponentLine {
     name: String,
-    version: String,
+    version: Cell,
     body: Value,
     included_in: Vec<String>,
 }
@@ -265,7 +266,7 @@ pub(in crate::rest) async fn component_templates<E: Env>(call: &Call<'_, E>) -> 
     #[rustfmt::skip]
     let columns = vec![
         left("name", &["n"], "component template name", |l: &ComponentLine| l.name.as_str().into()),
-        left("version", &["v"], "version", |l| l.version.as_str().into()),
+        left("version", &["v"], "version", |l| l.version.clone()),
         left("alias_count", &["a"], "number of aliases", |l| keys(&l.body, &["template", "aliases"])),
         left("mapping_count", &["m"], "number of mappings", |l| keys(&l.body, &["template", "mappings", "properties"])),
         left("settings_count", &["s"], "number of settings", |l| leaves(&l.body, &["template", "settings"])),
@@ -344,14 +345,14 @@ pub(in crate::rest) async fn tasks<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     let detailed = call.params.flag("detailed", false)?;
     #[rustfmt::skip]
     let mut columns: Vec<Column<TaskLine>> = vec![
-        hidden(left("id", &[], "id of the task with the node", |l: &TaskLine| l.row.number.to_string().into())),
+        hidden(left("id", &[], "id of the task with the node", |l: &TaskLine| l.row.number.into())),
         left("action", &["ac"], "task action", |l| l.row.spec.action.into()),
         left("task_id", &["ti"], "unique task id", |l| l.id(l.row.number).into()),
         left("parent_task_id", &["pti"], "parent task id", |l| or_dash(l.row.spec.parent.map(|parent| l.id(parent)).as_deref())),
         left("type", &["ty"], "task type", |l| l.row.spec.kind.into()),
-        left("start_time", &["start"], "start time in ms", |l| l.row.start_ms.to_string().into()),
+        left("start_time", &["start"], "start time in ms", |l| l.row.start_ms.into()),
         left("timestamp", &["ts", "hms", "hhmmss"], "start time in HH:MM:SS", |l| units::time_of_day(l.row.start_ms).into()),
-        hidden(left("running_time_ns", &["time"], "running time ns", |l| l.row.running_ns.to_string().into())),
+        hidden(left("running_time_ns", &["time"], "running time ns", |l| l.row.running_ns.into())),
         left("running_time", &["time"], "running time", |l| Cell::Nanos(l.row.running_ns)),
         hidden(left("node_id", &["ni"], "unique node id", |l| l.node.id.as_str().into())),
         left("ip", &["i"], "ip address", |l| super::nodes::host(&l.node.transport_address).into()),

@@ -48,7 +48,7 @@ fn table() -> Vec<Column<Line>> {
         right("rep", &["r", "shards.replica", "shardsReplica"], "number of replica shards", |l| l.index.index.settings.replica_count().into()),
         right("docs.count", &["dc", "docsCount"], "available docs", |l| Cell::option(l.stats.as_ref().map(|s| s.shard.docs_count))),
         right("docs.deleted", &["dd", "docsDeleted"], "deleted docs", |l| Cell::option(l.stats.as_ref().map(|s| s.shard.docs_deleted))),
-        hidden(right("creation.date", &["cd"], "index creation date (millisecond value)", |l| l.index.index.created_ms.to_string().into())),
+        hidden(right("creation.date", &["cd"], "index creation date (millisecond value)", |l| l.index.index.created_ms.into())),
         hidden(left("creation.date.string", &["cds"], "index creation date (as string)", |l| units::date(l.index.index.created_ms).into())),
         right("store.size", &["ss", "storeSize"], "store size of primaries & replicas", Line::size),
         right("pri.store.size", &[], "store size of primaries", Line::size),

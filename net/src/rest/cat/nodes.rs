@@ -63,7 +63,7 @@ fn node_table() -> Vec<Column<Line>> {
     #[rustfmt::skip]
     let mut table: Vec<Column<Line>> = vec![
         hidden(left("id", &["id", "nodeId"], "unique node id", |l: &Line| id(&l.info, l.full_id))),
-        hidden(left("pid", &["p"], "process id", |l| l.sample.process.pid.to_string().into())),
+        hidden(left("pid", &["p"], "process id", |l| l.sample.process.pid.into())),
         left("ip", &["i"], "ip address", |l| host(&l.info.transport_address).into()),
         hidden(left("port", &["po"], "bound transport port", |l| port(&l.info.transport_address).into())),
         hidden(left("http_address", &["http"], "bound http address", |l| l.info.http_address.as_str().into())),
@@ -222,7 +222,7 @@ pub(in crate::rest) async fn nodeattrs<E: Env>(call: &Call<'_, E>) -> Result<Rep
     let columns = vec![
         left("node", &["name"], "node name", |l: &AttributeLine| l.info.name.as_str().into()),
         hidden(left("id", &["id", "nodeId"], "unique node id", |l| id(&l.info, false))),
-        hidden(left("pid", &["p"], "process id", |l| l.pid.to_string().into())),
+        hidden(left("pid", &["p"], "process id", |l| l.pid.into())),
         left("host", &["h"], "host name", |l| host(&l.info.transport_address).into()),
         left("ip", &["i"], "ip address", |l| host(&l.info.transport_address).into()),
         hidden(left("port", &["po"], "bound transport port", |l| port(&l.info.transport_address).into())),
@@ -316,7 +316,7 @@ pub(in crate::rest) async fn thread_pool<E: Env>(call: &Call<'_, E>) -> Result<R
         left("node_name", &["nn"], "node name", |l: &PoolLine| l.info.name.as_str().into()),
         hidden(left("node_id", &["id"], "persistent node id", |l| l.info.id.as_str().into())),
         hidden(left("ephemeral_node_id", &["eid"], "ephemeral node id", |l| l.info.ephemeral_id.as_str().into())),
-        hidden(left("pid", &["p"], "process id", |l| l.pid.to_string().into())),
+        hidden(left("pid", &["p"], "process id", |l| l.pid.into())),
         hidden(left("host", &["h"], "host name", |l| host(&l.info.transport_address).into())),
         hidden(left("ip", &["i"], "ip address", |l| host(&l.info.transport_address).into())),
         hidden(left("port", &["po"], "bound transport port", |l| port(&l.info.transport_address).into())),

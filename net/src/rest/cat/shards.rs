@@ -112,7 +112,7 @@ fn shard_table() -> Vec<Column<Line>> {
     #[rustfmt::skip]
     let mut table: Vec<Column<Line>> = vec![
         left("index", &["i", "idx"], "index name", |l: &Line| (&*l.index.name).into()),
-        left("shard", &["s", "sh"], "shard name", |l| l.number.to_string().into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.number.into()),
         left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |l| if l.is_primary() { "p" } else { "r" }.into()),
         left("state", &["st"], "shard state", |l| l.state().into()),
         right("docs", &["d", "dc"], "number of docs in shard", |l| l.count(|c| c.docs_count.into())),
@@ -197,7 +197,7 @@ pub(in crate::rest) async fn segments<E: Env>(call: &Call<'_, E>) -> Result<Repl
     #[rustfmt::skip]
     let columns = vec![
         left("index", &["i", "idx"], "index name", |l: &SegmentLine| l.index.as_str().into()),
-        left("shard", &["s", "sh"], "shard name", |l| l.shard.to_string().into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.shard.into()),
         left("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica", |_| "p".into()),
         left("ip", &[], "ip of node where it lives", |l| l.node.ip.as_str().into()),
         hidden(left("id", &[], "unique id of node where it lives", |l| l.node.id.as_str().into())),
@@ -249,11 +249,11 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
     #[rustfmt::skip]
     let columns = vec![
         left("index", &["i", "idx"], "index name", |l: &RecoveryLine| (&*l.row.index.name).into()),
-        left("shard", &["s", "sh"], "shard name", |l| l.row.number.to_string().into()),
+        left("shard", &["s", "sh"], "shard name", |l| l.row.number.into()),
         hidden(left("start_time", &["start"], "recovery start time", |l| date(l.row.begin_ms))),
-        hidden(left("start_time_millis", &["start_millis"], "recovery start time in epoch milliseconds", |l| l.row.begin_ms.to_string().into())),
+        hidden(left("start_time_millis", &["start_millis"], "recovery start time in epoch milliseconds", |l| l.row.begin_ms.into())),
         hidden(left("stop_time", &["stop"], "recovery stop time", |l| date(l.row.begin_ms + l.row.took_us / 1_000))),
-        hidden(left("stop_time_millis", &["stop_millis"], "recovery stop time in epoch milliseconds", |l| (l.row.begin_ms + l.row.took_us / 1_000).to_string().into())),
+        hidden(left("stop_time_millis", &["stop_millis"], "recovery stop time in epoch milliseconds", |l| (l.row.begin_ms + l.row.took_us / 1_000).into())),
         left("time", &["t", "ti"], "recovery time", |l| Cell::micros(l.row.took_us)),
         left("type", &["ty"], "recovery type", |l| l.row.origin.as_str().to_ascii_lowercase().into()),
         left("stage", &["st"], "recovery stage", |l| if l.row.done { "done" } else { "translog" }.into()),
@@ -266,13 +266,13 @@ pub(in crate::rest) async fn recovery<E: Env>(call: &Call<'_, E>) -> Result<Repl
         left("files", &["f"], "number of files to recover", |_| "0".into()),
         left("files_recovered", &["fr"], "files recovered", |_| "0".into()),
         left("files_percent", &["fp"], "percent of files recovered", |l| if l.row.files > 0 { "100.0%" } else { "0.0%" }.into()),
-        left("files_total", &["tf"], "total number of files", |l| l.row.files.to_string().into()),
+        left("files_total", &["tf"], "total number of files", |l| l.row.files.into()),
         left("bytes", &["b"], "number of bytes to recover", |_| Cell::Bytes(0)),
         left("bytes_recovered", &["br"], "bytes recovered", |_| Cell::Bytes(0)),
         left("bytes_percent", &["bp"], "percent of bytes recovered", |l| if l.row.bytes > 0 { "100.0%" } else { "0.0%" }.into()),
         left("bytes_total", &["tb"], "total number of bytes", |l| Cell::Bytes(l.row.bytes)),
-        left("translog_ops", &["to"], "number of translog ops to recover", |l| l.row.replayed.to_string().into()),
-        left("translog_ops_recovered", &["tor"], "translog ops recovered", |l| l.row.replayed.to_string().into()),
+        left("translog_ops", &["to"], "number of translog ops to recover", |l| l.row.replayed.into()),
+        left("translog_ops_recovered", &["tor"], "translog ops recovered", |l| l.row.replayed.into()),
         left("translog_ops_percent", &["top"], "percent of translog ops recovered", |_| "100.0%".into()),
     ];
     let wish = match wish(call, &columns)? {
