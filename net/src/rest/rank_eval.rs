@@ -59,8 +59,11 @@ pub(super) async fn rank_eval<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         judged.extend(env::join_all(under_way.collect()).await);
         call.core.env().spawn().yield_if_needed().await;
     }
-    let failed = judged.iter().filter_map(|one| one.outcome.as_ref().err());
-    failed.for_each(|error| call.told.borrow_mut().failed(error));
+    let failed = || judged.iter().filter_map(|one| one.outcome.as_ref().err());
+    if let Some(denied) = failed().find(|error| error.status == 403) {
+        return Err(denied.clone());
+    }
+    failed().for_each(|error| call.told.borrow_mut().failed(error));
     let hits = judged.iter().filter_map(|one| one.outcome.as_ref().ok()?.1.memory.as_ref());
     // The answer repeats them.
     let room = call.core.room("fetched_hits", hits.map(|memory| memory.bytes()).sum())?;

@@ -25,6 +25,9 @@ fn body(route: &Route) -> &'static str {
         Api::MultiSearchTemplate => "{\"index\":\"w\"}\n{\"source\":\"{}\"}\n",
         Api::TermVectors if !route.path.contains("{id}") => r#"{"doc":{"a":"b"}}"#,
         Api::Explain => r#"{"query":{"match_all":{}}}"#,
+        Api::RankEval => {
+            r#"{"requests":[{"id":"a","request":{},"ratings":[]}],"metric":{"dcg":{}}}"#
+        }
         Api::MultiGet | Api::MultiTermVectors => r#"{"docs":[{"_index":"w","_id":"1"}]}"#,
         Api::Reindex => r#"{"source":{"index":"w"},"dest":{"index":"t"}}"#,
         Api::RenderTemplate if route.path.contains("{id}") => "",
