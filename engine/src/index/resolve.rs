@@ -10,6 +10,7 @@
 //! Not here: remote clusters (`a:b`), which are refused as Elasticsearch refuses an unknown one.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use json::Value;
@@ -20,6 +21,10 @@ use crate::ops::IndicesOptions;
 
 /// The longest expression that is read, in bytes: the limit of a request line is below it.
 const EXPRESSION_BYTES_MAX: usize = 64 * 1024;
+
+/// Names that are held against patterns, and ways that are looked through for exclusions, by one expression
+/// of several parts; about 100 ms of a core. Two thousand names bear a thousand patterns.
+const WORK_MAX: usize = 1 << 21;
 
 /// What resolving needs to know of the cluster.
 pub trait Names {
@@ -128,7 +133,8 @@ impl Call {
 /// # Errors
 /// `index_not_found_exception` for a missing concrete name (unless ignored) or for any wildcard
 /// without match where that is not allowed; `index_closed_exception` for a closed index that was
-/// named or asked for; `invalid_index_name_exception` for a name with `_` in front.
+/// named or asked for; `invalid_index_name_exception` for a name with `_` in front;
+/// `illegal_argument_exception` where it is too much work ([`WORK_MAX`]).
 pub fn resolve(
     names: &impl Names,
     expression: &str,
@@ -140,7 +146,12 @@ pub fn resolve(
         return Err(Error::illegal_argument("the index expression is too long"));
     }
     let mut found = Found::default();
+    let all =
+        All { names, indices: OnceCell::new(), streams: OnceCell::new(), aliases: OnceCell::new() };
     let mut after_wildcard = false;
+    // What was said since a part of the other kind says nothing more.
+    let mut said: BTreeSet<&str> = BTreeSet::new();
+    let (mut excluded_last, mut work) = (false, 0usize);
     let parts = split(expression);
     let whole = parts.is_empty() || expression == "_all";
     let IndicesOptions { allow_no_indices, expand_open, expand_closed, expand_hidden, .. } =
@@ -151,6 +162,13 @@ pub fn resolve(
             Some(name) if after_wildcard => (true, name),
             _ => (false, part),
         };
+        if excludes != excluded_last {
+            said.clear();
+            excluded_last = excludes;
+        }
+        if !said.insert(part) {
+            continue;
+        }
         let name = date_math::resolve(name, now_ms)?;
         let name = name.as_ref();
         if name.is_empty() {
@@ -162,17 +180,26 @@ pub fn resolve(
         }
         // With `none` a star is a letter like any other, but for all together.
         let pattern = name.contains('*') && (expands || whole);
+        let step = if pattern { all.count(call) } else { 0 };
+        let step = step + if excludes { found.list.len() } else { 0 };
+        if work > 0 && work + step > WORK_MAX {
+            return Err(Error::illegal_argument(format!(
+                "the index expression is too costly: its patterns and exclusions look at more than \
+                 [{WORK_MAX}] names together"
+            )));
+        }
+        work += step;
         match (pattern, excludes) {
             (true, true) => {
-                if !allow_no_indices && wildcard(names, name, call, &sees).is_empty() {
+                if !allow_no_indices && wildcard(&all, name, call, &sees).is_empty() {
                     return Err(missing(name, call.resource_type));
                 }
-                found.exclude_all(&wildcard(names, name, call, &|_: &str| true));
+                found.exclude_all(&wildcard(&all, name, call, &|_: &str| true));
             }
             (false, true) => found.exclude(name),
             (true, false) => {
                 after_wildcard = true;
-                let met = wildcard(names, name, call, &sees);
+                let met = wildcard(&all, name, call, &sees);
                 if met.is_empty() && !allow_no_indices {
                     return Err(missing(name, call.resource_type));
                 }
@@ -217,6 +244,36 @@ pub(crate) fn no_such_cluster(cluster: &str) -> Error {
         "no_such_remote_cluster_exception",
         format!("no such remote cluster: [{cluster}]"),
     )
+}
+
+/// All names, brought once for all patterns of an expression.
+struct All<'a, N> {
+    names: &'a N,
+    indices: OnceCell<Vec<Cow<'a, str>>>,
+    streams: OnceCell<Vec<(Cow<'a, str>, bool)>>,
+    aliases: OnceCell<Vec<Cow<'a, str>>>,
+}
+
+impl<N: Names> All<'_, N> {
+    fn indices(&self) -> &[Cow<'_, str>] {
+        self.indices.get_or_init(|| self.names.indices())
+    }
+
+    fn streams(&self) -> &[(Cow<'_, str>, bool)] {
+        self.streams.get_or_init(|| self.names.streams())
+    }
+
+    fn aliases(&self) -> &[Cow<'_, str>] {
+        self.aliases.get_or_init(|| self.names.aliases())
+    }
+
+    /// So many names a pattern is held against.
+    fn count(&self, call: Call) -> usize {
+        match call.ignore_aliases {
+            true => self.indices().len(),
+            false => self.indices().len() + self.streams().len() + self.aliases().len(),
+        }
+    }
 }
 
 /// What the parts of an expression led to so far, in order.
@@ -287,7 +344,8 @@ impl Found {
     /// The indices, each once.
     fn resolved(self, call: Call, sees: &impl Fn(&str) -> bool) -> Result<Vec<Resolved>> {
         let mut list: Vec<Resolved> = Vec::with_capacity(self.list.len());
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        // Where an index stands, and the aliases that led to it.
+        let mut places: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
         let led: BTreeSet<String> = match self.list.iter().all(|met| met.way.is_some()) {
             true => BTreeSet::new(),
             false => {
@@ -308,10 +366,11 @@ impl Found {
                 Some(uuid) => return Err(closed(&met.index, uuid)),
                 None => {}
             }
-            match places.get(&met.index) {
-                Some(&place) => also(&mut list[place], way),
+            match places.get_mut(&met.index) {
+                Some((place, via)) => also(&mut list[*place], via, way),
                 None => {
-                    places.insert(met.index.clone(), list.len());
+                    let via = way.alias.iter().cloned().collect();
+                    places.insert(met.index.clone(), (list.len(), via));
                     list.push(Resolved {
                         routing: values(&way),
                         filters: way.filter.into_iter().collect(),
@@ -331,12 +390,12 @@ fn values(way: &Way) -> Vec<String> {
     values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
 }
 
-/// Another way to a known index.
-fn also(known: &mut Resolved, way: Way) {
+/// Another way to a known index, to which `via` led before.
+fn also(known: &mut Resolved, via: &mut BTreeSet<String>, way: Way) {
     let values = values(&way);
     match way.alias {
         None => known.via.clear(),
-        Some(alias) if !known.via.is_empty() && !known.via.contains(&alias) => {
+        Some(alias) if !known.via.is_empty() && via.insert(alias.clone()) => {
             known.via.push(alias);
         }
         Some(_) => {}
@@ -356,7 +415,7 @@ fn also(known: &mut Resolved, way: Way) {
 
 /// What a pattern meets.
 fn wildcard(
-    names: &impl Names,
+    all: &All<'_, impl Names>,
     pattern: &str,
     call: Call,
     sees: &impl Fn(&str) -> bool,
@@ -382,36 +441,37 @@ fn wildcard(
             });
         }
     };
-    for name in names.indices() {
-        if matches(pattern, &name)
-            && let Some(facts) = names.index(&name)
-            && shows(&name, facts.hidden)
+    let names = all.names;
+    for name in all.indices() {
+        if matches(pattern, name)
+            && let Some(facts) = names.index(name)
+            && shows(name, facts.hidden)
         {
-            add(&name, facts, None);
+            add(name, facts, None);
         }
     }
     if call.ignore_aliases {
         return found;
     }
-    for (stream, hidden) in names.streams() {
-        if !matches(pattern, &stream) || !shows(&stream, hidden) {
+    for (stream, hidden) in all.streams() {
+        if !matches(pattern, stream) || !shows(stream, *hidden) {
             continue;
         }
-        for name in names.stream(&stream).unwrap_or_default() {
+        for name in names.stream(stream).unwrap_or_default() {
             if let Some(facts) = names.index(&name) {
                 add(&name, facts, None);
             }
         }
     }
-    for alias in names.aliases() {
-        if !matches(pattern, &alias) {
+    for alias in all.aliases() {
+        if !matches(pattern, alias) {
             continue;
         }
-        for target in names.alias(&alias).unwrap_or_default() {
+        for target in names.alias(alias).unwrap_or_default() {
             if let Some(facts) = names.index(&target.index)
-                && shows(&alias, target.is_hidden)
+                && shows(alias, target.is_hidden)
             {
-                add(&target.index, facts, Some((&alias, &target)));
+                add(&target.index, facts, Some((alias, &target)));
             }
         }
     }

@@ -14,6 +14,7 @@ use mapping::Mapping;
 use search::ast::Query;
 use search::dsl;
 use search::fetch::{self, Columns};
+use search::plan::bind::CLAUSES_MAX;
 use search::plan::uses::Uses;
 use search::plan::{self, Bound, Plan};
 use search::request::SearchRequest;
@@ -427,6 +428,14 @@ pub(super) fn filter_of(
     filters: &[json::Value],
     limit: Option<&json::Value>,
 ) -> Result<Option<Query>> {
+    // Refused as it would be once it is read, which for so many takes long.
+    if filters.len() > CLAUSES_MAX {
+        let reason = format!(
+            "Query contains too many nested clauses; maxClauseCount is set to {CLAUSES_MAX}"
+        );
+        let error = search::Error::new(search::error::Kind::TooManyNestedClauses, reason);
+        return Err(failure::of_search(error));
+    }
     let mut clauses = json::Object::new();
     if !filters.is_empty() {
         clauses.insert("should", json::Value::Array(filters.to_vec()));
