@@ -65,13 +65,13 @@ impl<E: Env> Core<E> {
         }
         let call = Call { forbid_closed: false, ..Call::new(options) };
         let indices = self.indices(gate, "indices:admin/settings/update", expression, call)?;
-        // Whoever takes a block back must get through it.
+        block::check_cluster(&self.state(), Level::MetadataWrite)?;
+        // Whoever takes a block of an index back must get through it.
         let has = |name: &str| flat.contains_key(name);
         let unblocks = has("index.blocks.read_only")
             || has("index.blocks.read_only_allow_delete")
             || (has("index.blocks.metadata") && flat.len() == 1);
         if !unblocks {
-            block::check_cluster(&self.state(), Level::MetadataWrite)?;
             block::check_all(indices.iter().map(|index| &**index), Level::MetadataWrite)?;
         }
         let uuids: Vec<[u8; 16]> = indices.iter().map(|index| index.uuid).collect();

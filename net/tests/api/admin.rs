@@ -661,6 +661,7 @@ fn a_read_only_cluster_changes_nothing_but_its_block() {
     with_node(|mut client| async move {
         let set = |name: &str, value: &str| format!("{{\"persistent\":{{\"{name}\":{value}}}}}");
         let block = "cluster.blocks.read_only";
+        client.good("PUT", "/was", r#"{"settings":{"index.blocks.read_only":true}}"#).await;
         client.good("PUT", "/_cluster/settings", &set(block, "true")).await;
         let refused =
             "403 cluster_block_exception: blocked by: [FORBIDDEN/6/cluster read-only (api)];";
@@ -675,6 +676,13 @@ fn a_read_only_cluster_changes_nothing_but_its_block() {
             assert_eq!(client.bad("PUT", "/_cluster/settings", &body).await, refused, "{body}");
         }
         assert_eq!(client.bad("POST", "/_cluster/reroute", "").await, refused);
+        // The block of an index is taken back only where the cluster takes changes.
+        for body in [
+            r#"{"index.blocks.read_only":null}"#,
+            r#"{"index.blocks.read_only_allow_delete":null,"index.priority":7}"#,
+        ] {
+            assert_eq!(client.bad("PUT", "/was/_settings", body).await, refused, "{body}");
+        }
         client.good("PUT", "/_cluster/settings", &set(block, "true")).await;
         let also = set("cluster.blocks.read_only_allow_delete", "true");
         client.good("PUT", "/_cluster/settings", &also).await;
