@@ -41,6 +41,15 @@ pub fn apply(state: &State, command: &Command) -> (State, Outcome) {
         let (state, answers) = add_fields(state, deltas);
         return (state, Outcome::Fields(answers));
     }
+    // Of two who delete one index at once the second hears that it is gone. (In a batch it is no failure:
+    // that would change what logs mean.)
+    if let Command::DeleteIndices { uuids } = command.inner()
+        && let Some(first) = uuids.first()
+        && uuids.iter().all(|uuid| state.index_by_uuid(*uuid).is_none())
+    {
+        let name = uuid_text(*first);
+        return (state.clone(), Outcome::Refused(Error::NotFound { name }));
+    }
     match changed(state, command, None) {
         Ok(state) => (state, Outcome::Done),
         Err(error) => (state.clone(), Outcome::Refused(error)),

@@ -1,6 +1,7 @@
 //! Making indices: asked for, or by a first document; and deleting them.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cluster::{Command, NewIndex, Outcome};
 use env::Env;
@@ -254,7 +255,13 @@ impl<E: Env> Core<E> {
         block::check_cluster_of(&self.state(), names, Level::Delete)?;
         block::check_all(indices.iter().map(|index| &**index), Level::Delete)?;
         let uuids = indices.iter().map(|index| index.uuid).collect();
-        self.done(Command::DeleteIndices { uuids }).await
+        let first = Arc::clone(&indices[0].name);
+        let deleted = self.done(Command::DeleteIndices { uuids }).await;
+        // Another has deleted it meanwhile; it is known there by its id.
+        deleted.map_err(|error| match &*error.kind {
+            "index_not_found_exception" => Error::index_not_found(&first, "index_or_alias"),
+            _ => error,
+        })
     }
 
     /// `action.destructive_requires_name`: what takes away must say what.
