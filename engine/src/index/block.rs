@@ -59,6 +59,21 @@ pub fn check(index: &Index, level: Level) -> Result<()> {
     check_all([index], level)
 }
 
+/// Refuses what needs all documents of an index, or its shards, while they are copied into it.
+///
+/// # Errors
+/// 503.
+pub fn check_whole(index: &Index) -> Result<()> {
+    if !index.copying {
+        return Ok(());
+    }
+    Err(Error::new(
+        503,
+        "no_shard_available_action_exception",
+        format!("[{}] is being made from another index", index.name),
+    ))
+}
+
 /// As [`check`], of several indices: all their blocks are told.
 ///
 /// # Errors
@@ -67,12 +82,8 @@ pub fn check_all<'a>(indices: impl IntoIterator<Item = &'a Index>, level: Level)
     let mut reason = String::new();
     let mut status = 429;
     for index in indices {
-        if index.copying && matches!(level, Read | Write) {
-            return Err(Error::new(
-                503,
-                "no_shard_available_action_exception",
-                format!("[{}] is being made from another index", index.name),
-            ));
+        if matches!(level, Read | Write) {
+            check_whole(index)?;
         }
         let mut texts = Vec::new();
         for (setting, its_status, text, refused) in BLOCKS {

@@ -204,15 +204,15 @@ impl<E: Env> Core<E> {
         self.quiet(index).await;
         self.done(command).await?;
         if let Err(error) = self.copy_all(index, uuid).await {
-            if self.state().index_by_uuid(uuid).is_none() {
-                // Somebody deleted it meanwhile.
-                return Err(no_such_index(&target));
-            }
             // Nobody was told of it; what cannot be taken away now goes at the next start.
             let _ = self.done(Command::DeleteIndices { uuids: vec![uuid] }).await;
-            return Err(error);
+            let was_deleted = error.kind == "index_not_found_exception";
+            return Err(if was_deleted { no_such_index(&target) } else { error });
         }
-        self.done(Command::EndCopy { uuid }).await?;
+        self.done(Command::EndCopy { uuid }).await.map_err(|error| match &*error.kind {
+            "index_not_found_exception" => no_such_index(&target),
+            _ => error,
+        })?;
         Ok(Created { index: target, shards_acknowledged: self.is_whole(uuid) })
     }
 
@@ -237,7 +237,7 @@ impl<E: Env> Core<E> {
         let state = self.state();
         let index = state
             .index_by_uuid(uuid)
-            .ok_or_else(|| Error::internal("the index went while it was made"))?;
+            .ok_or_else(|| no_such_index(&cluster::state::uuid_text(uuid)))?;
         for number in 0..index.settings.shard_count() {
             let shard = ShardId { index: uuid, number };
             let refreshed: Called<()> = self.ask(shard, |reply| ShardCall::Refresh { reply }).await;
@@ -295,7 +295,8 @@ impl<E: Env> Core<E> {
     async fn copy_batch(self: &Rc<Self>, docs: Vec<Moved>, uuid: [u8; 16]) -> Result<()> {
         let state = self.state();
         let Some(index) = state.index_by_uuid(uuid) else {
-            return Err(Error::internal("the index went while it was made"));
+            // Deleted while it was made.
+            return Err(no_such_index(&cluster::state::uuid_text(uuid)));
         };
         let (shards, route) = (index.settings.shard_count(), Route::of(&index.settings));
         let mut groups: Vec<(Arena, Vec<Operation>)> = Vec::new();
@@ -347,7 +348,7 @@ impl<E: Env> Core<E> {
     }
 }
 
-/// The source is no index, or the target is no more.
+/// The source is no index, or the target is one no more.
 fn no_such_index(name: &str) -> Error {
     Error::new(404, "index_not_found_exception", format!("no such index [{name}]"))
         .with("index_uuid", "_na_")

@@ -3,7 +3,7 @@
 use json::Value;
 use sim::Sim;
 
-use crate::place::{Client, at, with_clients_on};
+use crate::place::{Client, at, at_once, failure, with_clients_on};
 
 /// Rounds of each client.
 const ROUNDS: usize = 12;
@@ -110,6 +110,48 @@ fn an_index_may_be_deleted_while_it_opens_or_closes() {
                 Some(0),
                 "seed {seed}"
             );
+        });
+    }
+}
+
+/// Of two who deleted one index at once both were told that they had.
+#[test]
+fn an_index_is_deleted_once() {
+    for seed in 0..8 {
+        with_clients_on(&Sim::new(seed), 3, |mut clients| async move {
+            clients[0].good("PUT", "/a", r#"{"settings":{"number_of_shards":3}}"#).await;
+            let answers = at_once(&mut clients, "DELETE", "/a", |_| String::new()).await;
+            let told: Vec<String> =
+                answers.iter().filter(|one| one.status != 200).map(failure).collect();
+            let gone = "404 index_not_found_exception: no such index [a]".to_owned();
+            assert_eq!(told, [gone.clone(), gone], "seed {seed}");
+        });
+    }
+}
+
+/// A copy went on for half a minute when its target was closed, and told a fault of ours when it was deleted.
+#[test]
+fn an_index_that_is_made_of_another_is_not_closed_and_its_end_is_told() {
+    for seed in 0..8 {
+        with_clients_on(&Sim::new(seed), 2, |clients| async move {
+            let [mut maker, mut other]: [Client; 2] = clients.try_into().ok().expect("two");
+            let lines: String = (0..3_000).map(|_| "{\"index\":{}}\n{\"n\":1}\n").collect();
+            maker.good("POST", "/a/_bulk?refresh", &lines).await;
+            maker.good("PUT", "/a/_settings", r#"{"index.blocks.write":true}"#).await;
+            maker.send("POST", "/a/_clone/c", &[], b"").await;
+            let told = loop {
+                let closed = other.call("POST", "/c/_close", "").await;
+                if closed.status != 404 {
+                    break failure(&closed);
+                }
+            };
+            assert_eq!(
+                told,
+                "503 no_shard_available_action_exception: [c] is being made from another index"
+            );
+            other.good("DELETE", "/c", "").await;
+            let told = failure(&maker.answer("POST", "/a/_clone/c").await);
+            assert_eq!(told, "404 index_not_found_exception: no such index [c]", "seed {seed}");
         });
     }
 }
