@@ -77,6 +77,11 @@ fn shards_of_at_most(largest_bytes: u64, bytes: u64, shards: u32) -> u32 {
     factors.find(|count| u64::from(*count) >= least).unwrap_or(shards)
 }
 
+/// Settings that a copy does not take from its source; of its copies Elasticsearch makes as many as of any
+/// new index.
+const NOT_COPIED: [&str; 3] =
+    ["index.number_of_routing_shards", "index.number_of_replicas", "index.allocation.max_retries"];
+
 /// A document on its way.
 struct Moved {
     id: String,
@@ -174,15 +179,10 @@ impl<E: Env> Core<E> {
         }
         let mut settings = Object::new();
         for (name, value) in index.settings.iter() {
-            let private = cluster::settings::is_private(name);
-            if !private && !name.starts_with("index.routing.allocation.") {
+            if !cluster::settings::is_private(name) && !NOT_COPIED.contains(&name) {
                 settings.insert(name, value.clone());
             }
         }
-        settings.remove("index.number_of_routing_shards");
-        // How often the source is kept says nothing of its copy.
-        settings.remove("index.number_of_replicas");
-        settings.remove("index.auto_expand_replicas");
         for (name, value) in asked {
             settings.insert(name, value);
         }

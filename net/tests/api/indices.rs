@@ -1,6 +1,6 @@
 //! Indices, their mappings and settings, and how they do.
 
-use json::json;
+use json::{Value, json};
 
 use crate::place::{at, value, with_node};
 
@@ -419,6 +419,53 @@ fn words_of_settings_and_levels_are_read_in_any_letters() {
         assert!(told.starts_with("400"), "{told}");
         let told = client.bad("GET", "/_stats?level=Nodes", "").await;
         assert!(told.ends_with("but was [Nodes]"), "{told}");
+    });
+}
+
+/// `include_empty_fields=false` was taken, and changed nothing.
+#[test]
+fn fields_without_a_value_are_left_out_where_that_is_asked() {
+    with_node(|mut client| async move {
+        let body = r#"{"mappings":{"properties":{"never":{"type":"long"},"o":{"properties":{"n":{"type":"keyword"}}},
+            "said":{"type":"text"},"one":{"type":"constant_keyword","value":"x"}}}}"#;
+        client.good("PUT", "/fe", body).await;
+        client.good("PUT", "/fe/_doc/1?refresh", r#"{"said":"a word"}"#).await;
+        for (asked, expected) in [
+            ("", ["never", "o", "o.n", "one", "said"].as_slice()),
+            ("&include_empty_fields=true", &["never", "o", "o.n", "one", "said"]),
+            ("&include_empty_fields=false", &["one", "said"]),
+        ] {
+            let target = format!("/fe/_field_caps?fields=*&filters=-metadata{asked}");
+            let caps = client.good("GET", &target, "").await;
+            let fields = at(&caps, &["fields"]).as_object().expect("an object");
+            let mut names: Vec<&str> = fields.iter().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            assert_eq!(names, expected, "{asked}");
+        }
+    });
+}
+
+#[test]
+fn a_copy_takes_the_settings_of_its_source() {
+    with_node(|mut client| async move {
+        let body = r#"{"settings":{"number_of_shards":4,"number_of_replicas":2,"auto_expand_replicas":"0-1",
+            "index.routing.allocation.require.zone":"a","index.allocation.max_retries":7,
+            "index.priority":3,"index.blocks.write":true}}"#;
+        client.good("PUT", "/rs", body).await;
+        let shrink = r#"{"settings":{"number_of_shards":2,"index.priority":4}}"#;
+        client.good("POST", "/rs/_shrink/rs2", shrink).await;
+        let got = client.good("GET", "/rs2/_settings?flat_settings", "").await;
+        let settings = at(&got, &["rs2", "settings"]);
+        for (name, value) in [
+            ("index.auto_expand_replicas", Some("0-1")),
+            ("index.routing.allocation.require.zone", Some("a")),
+            ("index.allocation.max_retries", None),
+            ("index.priority", Some("4")),
+            ("index.blocks.write", Some("true")),
+            ("index.number_of_shards", Some("2")),
+        ] {
+            assert_eq!(settings.get(name).and_then(Value::as_str), value, "{name}");
+        }
     });
 }
 
