@@ -181,6 +181,13 @@ pub fn malformed(headers: &str, cause: &str) -> Error {
     ))
 }
 
+/// 400 for a header that says two things.
+pub fn repeated(header: &str) -> Error {
+    let cause = format!("Incorrect header [{header}]. Only one value should be provided");
+    let reason = format!("Invalid media-type value on headers [{header}]");
+    Error::new(400, "media_type_header_exception", reason).caused_by(Error::illegal_argument(cause))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

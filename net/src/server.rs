@@ -273,6 +273,11 @@ impl Look {
             return Err(Error::illegal_argument("filters cannot be null or empty"));
         }
         self.filter = filter;
+        for name in ["Accept", "Content-Type"] {
+            if head.all(name).nth(1).is_some() {
+                return Err(media::repeated(name));
+            }
+        }
         self.wanted = media::wanted(head.text("accept"), head.text("content-type"))?;
         match params.text("format") {
             None => {}

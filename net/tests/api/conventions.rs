@@ -162,6 +162,19 @@ fn media_types_are_judged() {
             let response = client.call_with("POST", "/_search", &fields, b"{}").await;
             assert_eq!(failure(&response), told);
         }
+        for name in ["Accept", "Content-Type"] {
+            let both = [(name, "application/json"), (name, "text/plain")];
+            let response = client.call_with("POST", "/_search", &both, b"{}").await;
+            let told = failure(&response);
+            let expected = format!(
+                "400 media_type_header_exception: Invalid media-type value on headers [{name}]"
+            );
+            assert_eq!(told, expected);
+            let cause = value(&response);
+            let cause = at(&cause, &["error", "caused_by", "reason"]).as_str();
+            let expected = format!("Incorrect header [{name}]. Only one value should be provided");
+            assert_eq!(cause, Some(expected.as_str()));
+        }
         let vendor = "application/vnd.elasticsearch+json; compatible-with=8";
         let response = client.call_with("GET", "/", &[("Accept", vendor)], b"").await;
         assert_eq!(
