@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::{FieldNo, ShardId};
 use cluster::Index;
 use env::{Bytes, Env};
 use json::{Object, Value};
@@ -33,6 +34,8 @@ pub struct FieldCapsCall {
     pub fields: Vec<String>,
     /// Indices without the field are told, too.
     pub include_unmapped: bool,
+    /// Fields without any value in an index are not told of it.
+    pub leaves_out_empty: bool,
     /// `-metadata`, `-nested`, …
     pub filters: Vec<String>,
     /// Only fields of these types; empty is all.
@@ -122,7 +125,11 @@ impl<E: Env> Core<E> {
         }
         let mut seen: BTreeMap<String, Vec<Seen>> = BTreeMap::new();
         for (index, limits) in &indices {
-            of_index(index, limits, call, &filters, &mut seen);
+            let filled = match call.leaves_out_empty {
+                true => self.filled(index, limits).await,
+                false => None,
+            };
+            of_index(index, limits, call, (&filters, filled.as_ref()), &mut seen);
         }
         let names: Vec<String> = indices.iter().map(|(index, _)| index.name.to_string()).collect();
         let fields = seen
@@ -130,6 +137,22 @@ impl<E: Env> Core<E> {
             .map(|(name, seen)| (name, join(seen, &names, call.include_unmapped)))
             .collect();
         Ok(FieldCaps { indices: names, fields })
+    }
+
+    /// The fields of which some segment has a part; none where that is not known, or not the caller's to
+    /// know: the documents that have a value may be hidden.
+    async fn filled(self: &Rc<Self>, index: &Index, limits: &Limits) -> Option<BTreeSet<FieldNo>> {
+        if limits.each().iter().any(|kind| kind.filter.is_some()) {
+            return None;
+        }
+        let mut filled = BTreeSet::new();
+        for number in 0..index.settings.shard_count() {
+            let view = self.view(ShardId { index: index.uuid, number }).await.ok()?;
+            for one in &view.segments {
+                filled.extend(one.segment.fields().map(segment::fields::Field::number));
+            }
+        }
+        Some(filled)
     }
 
     /// May a document of the index match?
@@ -212,7 +235,7 @@ fn of_index(
     index: &Index,
     limits: &Limits,
     call: &FieldCapsCall,
-    filters: &Filters<'_>,
+    (filters, filled): (&Filters<'_>, Option<&BTreeSet<FieldNo>>),
     seen: &mut BTreeMap<String, Vec<Seen>>,
 ) {
     let mapping = &index.mapping;
@@ -237,6 +260,9 @@ fn of_index(
             // Another name of a field is a name of its own.
             let is_seen = visible(name) && visible(&field.path);
             if !wanted(name) || !is_seen || !filters.allows(kind) {
+                continue;
+            }
+            if filled.is_some_and(|filled| !filled.contains(&field.no)) && leaves_traces(field) {
                 continue;
             }
             if filters.no_nested && mapping.nested_of(name).is_some() {
@@ -302,6 +328,12 @@ fn family(field: &Field) -> &'static str {
         "token_count" => NumberKind::Integer.name(),
         name => name,
     }
+}
+
+/// Does a value of it leave a part in a segment?
+fn leaves_traces(field: &Field) -> bool {
+    !matches!(field.kind, Kind::ConstantKeyword(_))
+        && (field.index || field.column() != Column::None)
 }
 
 /// Can queries find it, can aggregations read it?

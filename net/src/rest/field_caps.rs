@@ -36,6 +36,7 @@ fn read<E: Env>(call: &Call<'_, E>) -> Result<FieldCapsCall> {
         options: call.params.indices_options(base)?,
         fields: call.params.list("fields"),
         include_unmapped: call.params.flag("include_unmapped", false)?,
+        leaves_out_empty: !call.params.flag("include_empty_fields", true)?,
         filters: call.params.list("filters"),
         types: call.params.list("types"),
         index_filter: None,

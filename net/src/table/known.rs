@@ -326,7 +326,7 @@ pub(super) const FIELD_CAPS: &[Known] = &[
     flag("include_unmapped"),
     text("filters"),
     text("types"),
-    flag("include_empty_fields").idle(),
+    flag("include_empty_fields"),
 ];
 
 pub(super) const SEARCH_SHARDS: &[Known] =
