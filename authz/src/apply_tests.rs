@@ -383,7 +383,7 @@ fn a_device_is_let_in_once() {
 
 #[test]
 fn a_profile_keeps_what_is_kept_in_it() {
-    let uid = crate::record::profile::uid("ann");
+    let uid = crate::record::profile::uids("ann").next().expect("one");
     let activate = |state: &State, now| {
         let profile = crate::record::profile::Profile::of(state.user("ann").expect("known"), now);
         apply(state, &Command::ActivateProfile { profile })
@@ -409,6 +409,27 @@ fn a_profile_keeps_what_is_kept_in_it() {
     assert_eq!(profile.data, json::json!({"a": {"x": 1, "y": 2}}));
     assert_eq!((profile.enabled, profile.synchronized), (false, 9));
     assert_eq!(State::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
+}
+
+/// A user of the file and a stored one of the same name wrote over each other's profile.
+#[test]
+fn accounts_of_one_name_have_a_profile_each() {
+    let activate = |state: &State, realm: &str, role: &str| {
+        let of = crate::record::profile::Profile::of(state.user("ann").expect("known"), 7);
+        let profile =
+            crate::record::profile::Profile { realm: realm.into(), roles: vec![role.into()], ..of };
+        apply(state, &Command::ActivateProfile { profile })
+    };
+    let (state, first) = activate(&start(), "default_file", "viewer");
+    let (state, second) = activate(&state, "default_native", "boss");
+    let (state, again) = activate(&state, "default_file", "editor");
+    assert_eq!([first, second, again], [Outcome::Created, Outcome::Created, Outcome::Changed]);
+    let kept = |realm: &str| {
+        let profile = state.profile_of("ann", realm).expect("kept");
+        (profile.uid.rsplit_once('_').expect("a number").1.to_owned(), profile.roles.join(","))
+    };
+    assert_eq!(kept("default_file"), ("0".into(), "editor".into()));
+    assert_eq!(kept("default_native"), ("1".into(), "boss".into()));
 }
 
 #[test]

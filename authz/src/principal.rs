@@ -71,7 +71,8 @@ impl Principal {
         if !key.descriptors.is_empty() {
             layers.insert(0, layer(&key.descriptors));
         }
-        let owner = state.user(&key.owner);
+        // Of a user of the file nothing is kept, and the stored one of the name is another.
+        let owner = state.user(&key.owner).filter(|user| user.realm.names().0 == key.realm.0);
         let facts = owner.map(|owner| owner.facts()).unwrap_or_default();
         let facts = crate::template::Facts { username: key.owner.clone(), ..facts };
         let who = format!("API key id [{}] of user [{}]", key.id, key.owner);
@@ -167,7 +168,7 @@ impl Principal {
     /// May it act as this user? Whoever holds the user's own password may, and who was granted `run_as`; never
     /// an OAuth token, and never as a superuser who is none.
     pub fn may_act_as(&self, user: &User) -> bool {
-        let is_self = matches!(self.via, Via::Realm | Via::Token(_)) && self.user.name == user.name;
+        let is_self = matches!(self.via, Via::Realm | Via::Token(_)) && self.user.is(user);
         !matches!(self.via, Via::Oauth(_))
             && (is_self || self.access.run_as(&user.name))
             && (!is_super(user) || is_super(&self.user))
@@ -186,6 +187,14 @@ impl Principal {
             true => None,
             false => scope::wanted(action, name),
         }
+    }
+
+    /// The record in authz state of the user whose own name and password (or token of the token service)
+    /// came. None for keys and for what applications and services bring, and for users of the operator's
+    /// file, also where a stored user has the same name.
+    pub fn stored<'s>(&self, state: &'s State) -> Option<&'s Arc<User>> {
+        let is_person = matches!(self.via, Via::Realm | Via::Token(_));
+        state.user(&self.user.name).filter(|user| is_person && self.user.is(user))
     }
 
     /// Its user record.

@@ -24,7 +24,7 @@ use crate::record::builtin;
 use crate::record::client::Client;
 use crate::record::grant::{Code, Consent, Device, Grant, Notice, Pending, Pushed};
 use crate::record::key::{ApiKey, AppPrivilege, RoleMapping, ServiceToken};
-use crate::record::profile::Profile;
+use crate::record::profile::{self, Profile};
 use crate::record::role::Role;
 use crate::record::session::Session;
 use crate::record::user::User;
@@ -107,6 +107,12 @@ impl State {
     /// The user of this name.
     pub fn user(&self, name: &str) -> Option<&Arc<User>> {
         self.users.get(name)
+    }
+
+    /// The profile of the user of this name whom this realm knows.
+    pub fn profile_of(&self, name: &str, realm: &str) -> Option<&Arc<Profile>> {
+        let kept = profile::uids(name).filter_map(|uid| self.profiles.get(&uid));
+        kept.into_iter().find(|profile| profile.realm == realm)
     }
 
     /// The role of this name, built in or not.

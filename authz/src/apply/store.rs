@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::form::Hash;
 use crate::record::builtin;
 use crate::record::key::ApiKey;
-use crate::record::profile::Profile;
+use crate::record::profile::{self, Profile};
 use crate::record::user::User;
 use crate::state::{Ends, State};
 
@@ -133,11 +133,20 @@ pub(super) fn apply(state: &mut State, command: &Command) -> Outcome {
         }
         Command::ActivateProfile { profile } => {
             let seq_no = number(state);
-            let known = state.profiles.get(&profile.uid).cloned();
+            let known = state.profile_of(&profile.user, &profile.realm).cloned();
             let next = match &known {
-                None => Profile { seq_no, ..profile.clone() },
+                None => {
+                    let mut free = profile::uids(&profile.user);
+                    let Some(uid) = free.find(|uid| !state.profiles.contains(uid)) else {
+                        return Outcome::Refused(Error::Refused {
+                            reason: format!("too many users are named [{}]", profile.user),
+                        });
+                    };
+                    Profile { seq_no, uid, ..profile.clone() }
+                }
                 Some(known) => Profile {
                     seq_no,
+                    uid: known.uid.clone(),
                     enabled: known.enabled,
                     labels: known.labels.clone(),
                     data: known.data.clone(),

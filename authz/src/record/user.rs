@@ -82,6 +82,13 @@ impl User {
         }
     }
 
+    /// Is it the same account? A name alone does not say so: the operator's file may have a line of the name
+    /// of a stored user, and a user may be deleted and another one made under the name. Whoever asks whether
+    /// somebody is somebody asks here.
+    pub fn is(&self, other: &Self) -> bool {
+        self.name == other.name && self.realm == other.realm && self.uid == other.uid
+    }
+
     /// What role queries may name of it.
     pub fn facts(&self) -> crate::template::Facts {
         crate::template::Facts {
@@ -205,6 +212,20 @@ mod tests {
         }
         for bad in ["", " ann", "ann ", "a\nb", &"x".repeat(508)] {
             assert!(!is_name(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_not_an_account() {
+        let stored = User { realm: Realm::Native, uid: 7, ..User::elastic(PasswordHash::nobody()) };
+        let changed = User { roles: Vec::new(), enabled: false, ..stored.clone() };
+        assert!(stored.is(&changed));
+        for other in [
+            User { realm: Realm::File, ..stored.clone() },
+            User { uid: 8, ..stored.clone() },
+            User { name: "ann".into(), ..stored.clone() },
+        ] {
+            assert!(!stored.is(&other), "{other:?}");
         }
     }
 

@@ -10,7 +10,6 @@ use authz::pages::consent::{Condition, once};
 use authz::pages::quoted;
 use authz::pages::words;
 use authz::record::grant::{DeviceState, Grant, GrantKind};
-use authz::record::user::{Realm, User};
 use authz::{AuthError, Command, Outcome, Secret};
 use env::Env;
 use unicode_normalization::UnicodeNormalization as _;
@@ -342,10 +341,9 @@ pub async fn change_password<E: Env>(visit: &Visit<'_, E>, signed_in: &SignedIn)
     }
     let old = Secret::new(old.to_owned());
     let checked = visit.security.authenticator.password(name.clone(), old, host(visit.peer)).await;
-    // A user of the file who has the same name is another.
-    let is_own = |user: &User| user.uid == signed_in.user.uid && user.realm != Realm::File;
     match checked {
-        Ok(principal) if is_own(principal.user_record()) => visit.limiter.succeeded(&key),
+        // A user of the file who has the same name is another.
+        Ok(principal) if principal.user().is(&signed_in.user) => visit.limiter.succeeded(&key),
         Err(AuthError::Busy) => {
             let why = "Many people sign in at this moment. Please try again.";
             return form(visit, 503, signed_in, Changed::Refused("password", why))

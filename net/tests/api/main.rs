@@ -36,6 +36,7 @@ mod since;
 mod streams;
 mod tells;
 mod templates;
+mod twins;
 mod unseen;
 mod warned;
 mod watch;

@@ -12,6 +12,9 @@ use json::Value;
 use net::{Limits, Options, Security, Server};
 use sim::{Sim, SimEnv, SimStream};
 
+/// The operator's file of users.
+const USERS: &str = "/data/node/users";
+
 /// A client with one connection to a node of two cores.
 pub struct Client {
     stream: SimStream,
@@ -31,6 +34,18 @@ pub fn with_security<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
 /// The same, with the OAuth half, where clients may register by themselves.
 pub fn with_oauth<F: Future<Output = ()>>(story: impl FnOnce(Client) -> F) {
     run(1, Some(Some(oauth())), authz::audit::Audit::none(), story);
+}
+
+/// The same, where the operator's file has a user of this name, these roles and this password.
+pub fn with_filed<F: Future<Output = ()>>(
+    (name, roles, password): (&str, &[&str], &str),
+    story: impl FnOnce(Client) -> F,
+) {
+    let hash = authz::password::PasswordHash::make(&authz::Secret::new(password.into()), [1; 16]);
+    let line = authz::file_realm::line(name, roles, &hash);
+    let sim = Sim::new(1);
+    sim.plant(USERS, format!("{line}\n").as_bytes());
+    run_on(&sim, Some(Some(oauth())), authz::audit::Audit::none(), story);
 }
 
 /// The same, with what is told to the audit log.
@@ -137,7 +152,15 @@ fn run<F: Future<Output = ()>>(
     audit: authz::audit::Audit,
     story: impl FnOnce(Client) -> F,
 ) {
-    let sim = Sim::new(seed);
+    run_on(&Sim::new(seed), secure, audit, story);
+}
+
+fn run_on<F: Future<Output = ()>>(
+    sim: &Sim,
+    secure: Option<Option<net::oauth::Oauth>>,
+    audit: authz::audit::Audit,
+    story: impl FnOnce(Client) -> F,
+) {
     let env = sim.env();
     let (near, far) = sim.stream_pair();
     sim.run(async {
@@ -197,7 +220,7 @@ async fn security(env: &SimEnv, audit: authz::audit::Audit) -> Security<SimEnv> 
     let started = authz::Store::start(env, &dir, preset, keys).await;
     let (_, keeper, _) = started.expect("the state opens");
     let keeper = keeper.with_audit(audit);
-    let file = authz::FileRealm::new("/data/node/users");
+    let file = authz::FileRealm::new(USERS);
     let authenticator = authz::Authenticator::new(env.clone(), keeper.clone(), file);
     Security { authenticator, keeper, oauth: None }
 }

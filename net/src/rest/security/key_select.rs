@@ -118,7 +118,7 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 
 fn show_with(key: &ApiKey, limited: bool, state: &State, with_profile: bool) -> Object {
     let mut shown = show(key, limited);
-    if let (true, Some(uid)) = (with_profile, profile_of(state, &key.owner)) {
+    if let (true, Some(uid)) = (with_profile, profile_of(state, &key.owner, &key.realm.0)) {
         shown.insert("profile_uid", uid);
     }
     shown

@@ -5,6 +5,7 @@ use authz::command::Outcome;
 use authz::pattern::Effort;
 use authz::principal::Via;
 use authz::record::profile::Profile;
+use authz::record::user::User;
 use authz::{Principal, State};
 use engine::{Error, Result};
 use env::Env;
@@ -38,10 +39,10 @@ pub(super) async fn activate<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         ));
     }
     let profile = Profile::of(owner.user(), now(call));
-    let uid = profile.uid.clone();
+    let (name, realm) = (profile.user.clone(), profile.realm.clone());
     desk.keeper().ask(Command::ActivateProfile { profile }).await.map_err(told)?;
     let state = desk.state();
-    let known = state.profiles.get(&uid).ok_or_else(|| missing(&uid))?;
+    let known = state.profile_of(&name, &realm).ok_or_else(|| missing(&name))?;
     Ok(value(200, &Value::Object(show(known, &Wanted::All, true))))
 }
 
@@ -275,9 +276,13 @@ pub(super) async fn has_privileges<E: Env>(call: &Call<'_, E>) -> Result<Reply> 
     Ok(value(200, &with_errors(answer, &unknown)))
 }
 
-/// The user of a profile, who may still come in.
+/// The user of a profile, who may still come in. Of a user of the operator's file it is who was seen last.
 fn owner(state: &State, uid: &str) -> Option<Principal> {
     let profile = state.profiles.get(uid).filter(|profile| profile.enabled)?;
-    let user = state.user(&profile.user).filter(|user| user.enabled)?;
+    if profile.is_of_file() {
+        return Some(Principal::user_of(Arc::new(profile.last_seen()), state));
+    }
+    let is_same = |user: &&Arc<User>| user.enabled && user.realm.names().0 == profile.realm;
+    let user = state.user(&profile.user).filter(is_same)?;
     Some(Principal::user_of(Arc::clone(user), state))
 }

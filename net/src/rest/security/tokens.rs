@@ -5,7 +5,7 @@ use authz::command::Outcome;
 use authz::record::grant::{Grant, GrantKind};
 use authz::token::Content;
 use authz::token::text::Kind;
-use authz::{Command, Principal, Via};
+use authz::{Command, Principal};
 use engine::{Error, Result};
 use env::Env;
 use json::{Object, Value, json};
@@ -87,12 +87,8 @@ async fn mint<E: Env>(
     refreshes: bool,
 ) -> Result<Reply> {
     let state = desk.state();
-    let known = match owner.via() {
-        // Tokens name a user of ours, who may be disabled or deleted at any time.
-        Via::Realm | Via::Token(_) => state.user(owner.name()),
-        Via::ApiKey(_) | Via::Service(_) | Via::Oauth(_) => None,
-    };
-    let Some(user) = known else {
+    // Tokens name a user of ours, who may be disabled or deleted at any time.
+    let Some(user) = owner.stored(&state) else {
         return Err(Error::illegal_argument(
             "tokens are given to users of the reserved and native realms only",
         ));

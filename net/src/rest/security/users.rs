@@ -69,7 +69,8 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
         enabled: body.flag("enabled")?.unwrap_or(true),
         uid: 0,
     };
-    let resets = hash.is_some() && before.is_some() && name != desk.principal.name();
+    let is_own = before.is_some_and(|user| desk.principal.user().is(user));
+    let resets = hash.is_some() && before.is_some() && !is_own;
     let command = Command::PutUser { user, keep_password: hash.is_none() };
     let outcome = desk.keeper().ask(command).await.map_err(told)?;
     if resets {
@@ -125,16 +126,15 @@ pub(super) fn get<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     Ok(value(status, &Value::Object(shown)))
 }
 
-/// The id of somebody's profile, where there is one.
-pub(super) fn profile_of(state: &authz::State, user: &str) -> Option<String> {
-    let uid = authz::record::profile::uid(user);
-    state.profiles.contains(&uid).then_some(uid)
+/// The id of the profile of the user of this name whom this realm knows, where there is one.
+pub(super) fn profile_of(state: &authz::State, user: &str, realm: &str) -> Option<String> {
+    state.profile_of(user, realm).map(|profile| profile.uid.clone())
 }
 
 fn show_with(user: &User, state: &authz::State, with_profile: bool) -> Value {
     let mut shown = show(user);
     if let (true, Some(object)) = (with_profile, shown.as_object_mut())
-        && let Some(uid) = profile_of(state, &user.name)
+        && let Some(uid) = profile_of(state, &user.name, user.realm.names().0)
     {
         object.insert("profile_uid", uid);
     }
@@ -170,6 +170,7 @@ pub(super) async fn delete<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
 pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<Reply> {
     let desk = allowed(call)?;
     let name = call.segment("username");
+    // By the name alone, as Elasticsearch: this only refuses.
     if name == desk.principal.name() {
         return Err(Error::illegal_argument(
             "users may not update the enabled status of their own account",
@@ -197,8 +198,11 @@ pub(super) async fn enable<E: Env>(call: &Call<'_, E>, enabled: bool) -> Result<
 pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = desk(call)?;
     let name = call.path.get("username").unwrap_or(desk.principal.name());
+    let state = desk.state();
+    // A user of the file is no stored one of the same name, and has no password that could be changed here.
+    let is_own = state.user(name).is_some_and(|user| desk.principal.user().is(user));
     // Everybody may change the own password; by name and password, not by a token of it.
-    if name != desk.principal.name() || !matches!(desk.principal.via(), authz::Via::Realm) {
+    if !is_own || !matches!(desk.principal.via(), authz::Via::Realm) {
         call.gate.cluster("cluster:admin/xpack/security/user/change_password")?;
     }
     let body = call.required_map()?;
@@ -220,7 +224,7 @@ pub(super) async fn change_password<E: Env>(call: &Call<'_, E>) -> Result<Reply>
     let command = Command::SetPassword { user, password, instead_of: None, keep: None };
     match desk.keeper().ask(command).await {
         Ok(_) => {
-            if name != desk.principal.name() {
+            if !is_own {
                 end_access(&desk, name).await?;
             }
             Ok(Reply::json(200, b"{}".to_vec()))
