@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use json::Value;
+use json::{Object, Value};
 
 use super::Malformed;
 use super::scope::{self, Action, Scope, is_pattern};
@@ -88,7 +88,8 @@ fn actions(entry: &Value) -> Option<Vec<Action>> {
     actions.map(|action| Action::of(action.as_str()?)).collect()
 }
 
-/// Only literal conditions: no scripts, no look-ups.
+/// Only literal conditions: no scripts, no look-ups, and nothing that is said twice. Whether a search can read
+/// them is asked where there are searches.
 fn check_query(query: &Value, depth: usize) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     let object = query.as_object()?;
@@ -99,26 +100,30 @@ fn check_query(query: &Value, depth: usize) -> Option<()> {
     match kind {
         "match_all" => body.as_object()?.is_empty().then_some(()),
         "exists" => {
-            let body = body.as_object()?;
-            (body.len() == 1 && body.get("field")?.as_str().is_some()).then_some(())
+            let (key, field) = only(body)?;
+            (key == "field" && !field.as_str()?.is_empty()).then_some(())
         }
         "term" => {
-            let (_, value) = only(body)?;
-            let value = value.get("value").unwrap_or(value);
-            (!matches!(value, Value::Object(_) | Value::Array(_) | Value::Null)).then_some(())
+            let value = match of_field(body)? {
+                Value::Object(options) => {
+                    if !options.iter().all(|(key, value)| is_option_of_term(key, value)) {
+                        return None;
+                    }
+                    options.get("value")?
+                }
+                value => value,
+            };
+            is_literal(value).then_some(())
         }
-        "terms" => {
-            let (_, values) = only(body)?;
-            let is_literal = |one: &Value| !matches!(one, Value::Object(_) | Value::Array(_));
-            values.as_array()?.iter().all(is_literal).then_some(())
-        }
+        "terms" => of_field(body)?.as_array()?.iter().all(is_literal).then_some(()),
         "range" => {
-            let (_, bounds) = only(body)?;
-            let bounds = bounds.as_object()?;
-            let is_bound =
-                |key: &str| matches!(key, "gt" | "gte" | "lt" | "lte" | "format" | "time_zone");
-            let is_literal = |one: &Value| !matches!(one, Value::Object(_) | Value::Array(_));
-            bounds.iter().all(|(key, value)| is_bound(key) && is_literal(value)).then_some(())
+            let bounds = of_field(body)?.as_object()?;
+            let is_fine = |(key, value): (&str, &Value)| match key {
+                "gt" | "gte" | "lt" | "lte" => is_literal(value) || value.is_null(),
+                "format" | "time_zone" => value.as_str().is_some(),
+                _ => false,
+            };
+            (is_one_a_side(bounds) && bounds.iter().all(is_fine)).then_some(())
         }
         "bool" => {
             for (key, clauses) in body.as_object()?.iter() {
@@ -129,7 +134,7 @@ fn check_query(query: &Value, depth: usize) -> Option<()> {
                         }
                     }
                     ("must" | "filter" | "should" | "must_not", one) => check_query(one, depth)?,
-                    ("minimum_should_match", Value::Number(_)) => {}
+                    ("minimum_should_match", count) if count.as_i64().is_some() => {}
                     _ => return None,
                 }
             }
@@ -137,6 +142,32 @@ fn check_query(query: &Value, depth: usize) -> Option<()> {
         }
         _ => None,
     }
+}
+
+/// What a clause says of its one field, which has a name.
+fn of_field(body: &Value) -> Option<&Value> {
+    let (field, said) = only(body)?;
+    (!field.is_empty()).then_some(said)
+}
+
+fn is_option_of_term(key: &str, value: &Value) -> bool {
+    match key {
+        "value" => true,
+        "boost" => value.as_f64().is_some_and(|boost| boost.is_finite() && boost >= 0.0),
+        "case_insensitive" => matches!(value, Value::Bool(_)),
+        _ => false,
+    }
+}
+
+fn is_literal(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+}
+
+/// Has each side of a range one bound at most? Of `{"lte":1,"lt":100}` Elasticsearch takes the last, and an
+/// owner would be told both.
+pub fn is_one_a_side(bounds: &Object) -> bool {
+    let both = |a: &str, b: &str| bounds.contains_key(a) && bounds.contains_key(b);
+    !both("gt", "gte") && !both("lt", "lte")
 }
 
 fn only(body: &Value) -> Option<(&str, &Value)> {
@@ -205,7 +236,14 @@ mod tests {
         let with = |more: &str| {
             format!(r#"[{{"type":"index_access","indices":["a"],"actions":["read"]{more}}}]"#)
         };
-        assert!(parse(&with(""), STORE).is_ok());
+        for more in [
+            "",
+            r#","query":{"term":{"a":{"value":"a","boost":2,"case_insensitive":true}}}"#,
+            r#","query":{"range":{"a":{"gt":"2020","lte":null,"format":"yyyy","time_zone":"+01:00"}}}"#,
+            r#","query":{"bool":{"should":{"exists":{"field":"a"}},"minimum_should_match":-1}}"#,
+        ] {
+            assert!(parse(&with(more), STORE).is_ok(), "{more}");
+        }
         for more in [
             r#","more":1"#,
             r#","locations":["https://other.example"]"#,
@@ -214,6 +252,16 @@ mod tests {
             r#","query":{"terms":{"a":{"index":"x","id":"1","path":"p"}}}"#,
             r#","query":{"term":{"a":1},"match_all":{}}"#,
             r#","query":{"query_string":{"query":"*"}}"#,
+            r#","query":{"range":{"n":{"lte":1,"lt":100}}}"#,
+            r#","query":{"range":{"n":{"gt":1,"gte":5}}}"#,
+            r#","query":{"range":{"n":{"format":5}}}"#,
+            r#","query":{"term":{"a":{"value":"a","foo":1}}}"#,
+            r#","query":{"term":{"a":{"value":"a","boost":"x"}}}"#,
+            r#","query":{"term":{"a":{"boost":1}}}"#,
+            r#","query":{"term":{"":"a"}}"#,
+            r#","query":{"terms":{"a":[null]}}"#,
+            r#","query":{"exists":{"field":""}}"#,
+            r#","query":{"bool":{"should":[],"minimum_should_match":1.5}}"#,
             r#","query":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"bool":{"must":{"match_all":{}}}}}}}}}}}}"#,
         ] {
             assert!(parse(&with(more), STORE).is_err(), "{more}");

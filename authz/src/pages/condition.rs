@@ -2,12 +2,16 @@
 //!
 //! What cannot be said in words that mean exactly the same (scores, words of texts, scripts, shapes) is not
 //! said at all: the page then shows the filter as it came. So it is with values and fields that could be
-//! taken for words of ours ([`quoted`](super::quoted)).
+//! taken for words of ours ([`quoted`](super::quoted)), and with values of fields that are not known to hold
+//! values whole: `customer` is `acme` lets through "acme holdings, all secrets" where the field is a text.
+//!
+//! Which fields those are, only the mappings know; whoever asks brings it ([`Whole`]).
 
 use json::Value;
 
 use super::quoted;
 use super::words::list;
+use crate::oauth::details::is_one_a_side;
 
 /// Filters nest so deep at most.
 const DEPTH_MAX: usize = 4;
@@ -27,9 +31,12 @@ pub enum Told {
     Where(String),
 }
 
+/// Does the field of this name hold values whole, wherever the filter looks?
+pub type Whole<'a> = &'a dyn Fn(&str) -> bool;
+
 /// What a filter lets through, in words; `None` where words do not say it.
-pub fn in_words(query: &Value) -> Option<Told> {
-    match clause(query, 0)? {
+pub fn in_words(query: &Value, whole: Whole<'_>) -> Option<Told> {
+    match clause(query, whole, 0)? {
         Clause::All => Some(Told::All),
         Clause::Words(words, _) => (words.len() <= BYTES_MAX).then_some(Told::Where(words)),
     }
@@ -86,7 +93,7 @@ fn only(value: &Value) -> Option<(&str, &Value)> {
     members.next().is_none().then_some((name, value))
 }
 
-fn clause(query: &Value, depth: usize) -> Option<Clause> {
+fn clause(query: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
     if depth > DEPTH_MAX {
         return None;
     }
@@ -100,7 +107,7 @@ fn clause(query: &Value, depth: usize) -> Option<Clause> {
                 Some(_) => return None,
                 None => value,
             };
-            Some(Clause::one(format!("{} is {}", name(field)?, scalar(value)?)))
+            Some(Clause::one(format!("{} is {}", whole_name(field, whole)?, scalar(value)?)))
         }
         "terms" => {
             let (field, values) = only(body)?;
@@ -111,7 +118,8 @@ fn clause(query: &Value, depth: usize) -> Option<Clause> {
             let values: Vec<String> = values.iter().map(scalar).collect::<Option<_>>()?;
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let joint = if values.len() > 1 { Joint::Values } else { Joint::None };
-            Some(Clause::Words(format!("{} is {}", name(field)?, list(&values, "or")), joint))
+            let name = whole_name(field, whole)?;
+            Some(Clause::Words(format!("{name} is {}", list(&values, "or")), joint))
         }
         "exists" => match only(body)? {
             ("field", field) => {
@@ -122,7 +130,12 @@ fn clause(query: &Value, depth: usize) -> Option<Clause> {
         "range" => {
             let (field, bounds) = only(body)?;
             let mut told = Vec::new();
-            for (bound, value) in bounds.as_object()?.iter() {
+            let bounds = bounds.as_object()?;
+            // Of two bounds of one side the last alone counts, and which that is is no matter of words.
+            if !is_one_a_side(bounds) {
+                return None;
+            }
+            for (bound, value) in bounds.iter() {
                 let word = match bound {
                     "gt" => "above",
                     "gte" => "at least",
@@ -137,15 +150,16 @@ fn clause(query: &Value, depth: usize) -> Option<Clause> {
                 1 => Joint::None,
                 _ => Joint::Values,
             };
-            Some(Clause::Words(format!("{} is {}", name(field)?, told.join(" and ")), joint))
+            let name = whole_name(field, whole)?;
+            Some(Clause::Words(format!("{name} is {}", told.join(" and ")), joint))
         }
-        "bool" => all(body, depth),
+        "bool" => all(body, whole, depth),
         _ => None,
     }
 }
 
 /// A `bool`: what must be, what must not be, and one of several.
-fn all(body: &Value, depth: usize) -> Option<Clause> {
+fn all(body: &Value, whole: Whole<'_>, depth: usize) -> Option<Clause> {
     let mut told: Vec<(String, Joint)> = Vec::new();
     // What leaves nothing out needs no words; it counts as a clause all the same.
     let (mut some, mut is_required, mut is_any) = (None, false, false);
@@ -155,7 +169,7 @@ fn all(body: &Value, depth: usize) -> Option<Clause> {
             None => std::slice::from_ref(clauses),
         };
         let clauses: Vec<Clause> =
-            clauses.iter().map(|it| clause(it, depth + 1)).collect::<Option<_>>()?;
+            clauses.iter().map(|it| clause(it, whole, depth + 1)).collect::<Option<_>>()?;
         let is_empty = clauses.is_empty();
         let mut said = Vec::new();
         let mut has_all = false;
@@ -193,6 +207,11 @@ fn all(body: &Value, depth: usize) -> Option<Clause> {
     }
 }
 
+/// A field of which values are told: one that holds them whole.
+fn whole_name(field: &str, whole: Whole<'_>) -> Option<String> {
+    if whole(field) { name(field) } else { None }
+}
+
 /// A field as people know it: a keyword beside a text is the same to them.
 fn name(field: &str) -> Option<String> {
     let name = field.strip_suffix(".keyword").unwrap_or(field);
@@ -217,7 +236,8 @@ mod tests {
     use super::*;
 
     fn told(query: &str) -> Option<String> {
-        in_words(&json::parse(query.as_bytes()).expect("JSON")).map(|told| match told {
+        let query = json::parse(query.as_bytes()).expect("JSON");
+        in_words(&query, &|field| field != "text").map(|told| match told {
             Told::All => "all".to_owned(),
             Told::Where(words) => words,
         })
@@ -319,6 +339,14 @@ mod tests {
             r#"{"bool":{"must":[{"script":{"script":"true"}}]}}"#,
             r#"{"terms":{"a":{"index":"i","id":"1","path":"p"}}}"#,
             r#"{"bool":{}}"#,
+            // The last bound of a side is the one that counts.
+            r#"{"range":{"n":{"lte":1,"lt":100}}}"#,
+            r#"{"range":{"n":{"gte":5,"gt":1}}}"#,
+            // A text is more than the word that is looked for in it.
+            r#"{"term":{"text":"acme"}}"#,
+            r#"{"terms":{"text":["acme",1]}}"#,
+            r#"{"range":{"text":{"gte":"a"}}}"#,
+            r#"{"bool":{"must_not":{"term":{"text":"acme"}}}}"#,
             "[]",
         ] {
             assert_eq!(told(query), None, "{query}");

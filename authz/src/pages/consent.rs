@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::condition::{self, Told};
+use super::condition::{self, Told, Whole};
 use super::layout::{Person, Tab, Width, app_head, badge, hidden, page, until};
 use super::quoted;
 use super::words::{Weight, Words, duration};
@@ -90,9 +90,9 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Of a query.
-    pub fn of(query: &json::Value) -> Self {
-        match condition::in_words(query) {
+    /// Of a query, on fields of which some hold values whole.
+    pub fn of(query: &json::Value, whole: Whole<'_>) -> Self {
+        match condition::in_words(query, whole) {
             Some(Told::All) => Self::All,
             Some(Told::Where(words)) => Self::Words(words),
             None => Self::Text(quoted::technical(query)),
@@ -346,7 +346,7 @@ mod tests {
                 later: vec!["Do everything with orders-*".into()],
                 at: 0,
                 sentence: "Read documents in orders-*".into(),
-                condition: Some(Condition::of(&query)),
+                condition: Some(Condition::of(&query, &|_| true)),
                 fields: vec!["id".into(), "total".into()],
                 unseen: vec!["salary".into()],
                 own: Some("documents"),

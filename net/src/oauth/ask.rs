@@ -264,10 +264,16 @@ fn details(settings: &Settings, client: &Client, form: &Form) -> Result<Vec<Valu
     }
     let ceiling = scope::stored(&client.profile.scopes);
     let entries = details::parse(text, &settings.issuer).map_err(|_| DETAILS)?;
-    match entries.iter().all(|entry| scope::holds_all(&ceiling, &details::scopes(entry))) {
-        true => Ok(entries),
-        false => Err(DETAILS),
-    }
+    let is_fine = |entry: &Value| {
+        scope::holds_all(&ceiling, &details::scopes(entry))
+            && entry.get("query").is_none_or(is_readable)
+    };
+    if entries.iter().all(is_fine) { Ok(entries) } else { Err(DETAILS) }
+}
+
+/// Can a search read it? What none reads would be granted, and open nothing ever.
+fn is_readable(query: &Value) -> bool {
+    search::dsl::parse_query_value(query).is_ok()
 }
 
 /// Everybody may learn who is there; refresh tokens are for who may use them.

@@ -16,6 +16,7 @@ use super::authorize::{Denial, reach_of};
 use super::form::Form;
 use super::login::pending;
 use super::visit::{SignedIn, Visit};
+use super::whole::Whole;
 use super::{ask, authorize, redirect};
 use crate::reply::Reply;
 
@@ -160,7 +161,7 @@ pub fn held_detail<E: Env>(
         }
         held.extend(words);
     }
-    (!held.is_empty()).then(|| detail_of(at, entry, &held, later, &sight))
+    (!held.is_empty()).then(|| detail_of(visit, (at, entry), &held, later, &sight))
 }
 
 /// The same of an entry that was granted, be it before its owner lost it all.
@@ -169,13 +170,13 @@ pub fn detail<E: Env>(visit: &Visit<'_, E>, reach: &Reach, at: usize, entry: &Va
         let scopes = scope::widest(details::scopes(entry)).into_iter();
         let lost: Vec<Words> =
             scopes.map(|scope| words::of(&scope.to_string(), |_| Today::default())).collect();
-        detail_of(at, entry, &lost, Vec::new(), &Sight::default())
+        detail_of(visit, (at, entry), &lost, Vec::new(), &Sight::default())
     })
 }
 
-fn detail_of(
-    at: usize,
-    entry: &Value,
+fn detail_of<E: Env>(
+    visit: &Visit<'_, E>,
+    (at, entry): (usize, &Value),
     told: &[Words],
     later: Vec<String>,
     sight: &Sight,
@@ -184,10 +185,15 @@ fn detail_of(
     let fields = entry.get("fields").and_then(Value::as_array).unwrap_or_default();
     let fields = fields.iter().filter_map(Value::as_str).map(str::to_owned);
     let (unseen, fields): (Vec<String>, Vec<String>) = fields.partition(|field| sight.hides(field));
+    let condition = entry.get("query").map(|query| {
+        let state = visit.core.state();
+        let whole = Whole::of(&state, entry);
+        Condition::of(query, &|field| whole.holds(field))
+    });
     Detail {
         at,
         sentence: sentences.join("; "),
-        condition: entry.get("query").map(Condition::of),
+        condition,
         fields,
         unseen,
         own: words::seen(sight),

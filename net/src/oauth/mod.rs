@@ -47,6 +47,7 @@ pub mod settings;
 pub mod token;
 pub mod touch;
 pub mod visit;
+pub mod whole;
 
 use std::sync::Arc;
 
