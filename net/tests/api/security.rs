@@ -77,6 +77,42 @@ fn a_new_password_bites_at_once() {
     });
 }
 
+/// A role that was put without a body lost all that it gave.
+#[test]
+fn what_is_put_has_a_body() {
+    with_security(|mut client| async move {
+        client.authorize(Some(&basic("elastic", "secret")));
+        client.good("PUT", "/_security/role/r", r#"{"cluster":["monitor"]}"#).await;
+        for (method, target) in [
+            ("PUT", "/_security/role/r"),
+            ("POST", "/_security/role/r"),
+            ("POST", "/_security/role"),
+            ("DELETE", "/_security/role"),
+            ("PUT", "/_security/role_mapping/m"),
+            ("PUT", "/_security/user/u"),
+            ("PUT", "/_security/user/_password"),
+            ("PUT", "/_security/privilege"),
+            ("PUT", "/_security/api_key"),
+            ("DELETE", "/_security/api_key"),
+            ("POST", "/_security/api_key/grant"),
+            ("POST", "/_security/api_key/_bulk_update"),
+            ("POST", "/_security/oauth2/token"),
+            ("POST", "/_security/profile/_activate"),
+        ] {
+            assert_eq!(
+                client.bad(method, target, "").await,
+                "400 parse_exception: request body is required",
+                "{method} {target}"
+            );
+        }
+        let role = client.good("GET", "/_security/role/r", "").await;
+        assert_eq!(at(&role, &["r", "cluster"]), &json::json!(["monitor"]));
+        // Without one it is asked for everything, or nothing is changed.
+        client.good("POST", "/_security/_query/api_key", "").await;
+        client.good("POST", "/_security/profile/_suggest", "").await;
+    });
+}
+
 /// A user that was made with a hash of bcrypt, as others keep it, was refused.
 #[test]
 fn a_hash_made_elsewhere_is_taken() {

@@ -33,7 +33,7 @@ pub(super) async fn put<E: Env>(call: &Call<'_, E>) -> Result<Reply> {
     let desk = allowed(call)?;
     let name = call.segment("name");
     check_name("Role", name)?;
-    let body = call.map()?.unwrap_or_else(Value::object);
+    let body = call.required_map()?;
     let parsed = descriptor::parse(&body, name, &Effort::default())?;
     if is_reserved(name) {
         return Err(reserved(name, "modified"));
